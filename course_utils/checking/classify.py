@@ -1,0 +1,255 @@
+"""From a wrong array to the mistake that most likely made it.
+
+Each ``_looks_*`` function tests one hypothesis and answers with a message, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from . import kinds
+from .tolerance import Tolerance, is_inexact, wide
+
+BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
+ENOUGH = 0.9  # share of elements a hypothesis must explain
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Two arrays of one shape and what is known about them.
+
+    ``wrong`` marks wrong elements, ``unwritten`` those that still hold what they held before the
+    launch, ``strange_nan`` those that became NaN in the kernel although no NaN is expected.
+    """
+
+    actual: np.ndarray
+    expected: np.ndarray
+    wrong: np.ndarray
+    unwritten: np.ndarray
+    strange_nan: np.ndarray
+    tolerance: Tolerance
+    name: str
+
+    def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        return self.tolerance.close(actual, expected)
+
+
+def classify(evidence: Evidence) -> tuple[str, str]:
+    """The kind of mistake and a sentence about it; something must be wrong."""
+    for kind, test in HYPOTHESES:
+        message = test(evidence)
+        if message:
+            return kind, message
+    return kinds.WRONG, _describe_wrong(evidence)
+
+
+def _looks_untouched(e: Evidence) -> str | None:
+    if e.unwritten.all():
+        return f"no element of {e.name} was written."
+    return None
+
+
+def _looks_zero(e: Evidence) -> str | None:
+    if not np.any(e.actual) and np.any(e.expected):
+        return f"every element of {e.name} is 0."
+    return None
+
+
+def _looks_uninitialised(e: Evidence) -> str | None:
+    if not e.strange_nan.any():
+        return None
+    count = int(e.strange_nan.sum())
+    return (
+        f"{count} elements of {e.name} came out as NaN (not a number): the kernel computed with a "
+        "value that nobody had written, or divided 0 by 0."
+    )
+
+
+def _looks_transposed(e: Evidence) -> str | None:
+    if e.actual.ndim < 2 or min(e.actual.shape[-2:]) < 2:
+        return None
+    *batch, rows, columns = e.actual.shape
+    swapped = e.actual.reshape(*batch, columns, rows).swapaxes(-1, -2)
+    if _explains(e, swapped, e.expected):
+        return f"{e.name} holds the transpose: rows and columns are swapped."
+    return None
+
+
+def _looks_reversed(e: Evidence) -> str | None:
+    if e.actual.size < 3:
+        return None
+    if _explains(e, e.actual.reshape(-1)[::-1], e.expected.reshape(-1)):
+        return f"{e.name} holds the right values in reverse order."
+    for axis, size in enumerate(e.actual.shape):
+        if size > 2 and _explains(e, np.flip(e.actual, axis), e.expected):
+            return f"{e.name} is reversed along axis {axis} ({_axis_name(e, axis)}s)."
+    return None
+
+
+def _looks_shifted(e: Evidence) -> str | None:
+    for axis in reversed(range(e.actual.ndim)):
+        if e.actual.shape[axis] < 3:
+            continue
+        later, sooner = _but_first(axis, e.actual.ndim), _but_last(axis, e.actual.ndim)
+        what = _axis_name(e, axis)
+        if _explains(e, e.actual[later], e.expected[sooner]):
+            return f"each {what} of {e.name} holds what belongs one {what} before it."
+        if _explains(e, e.actual[sooner], e.expected[later]):
+            return f"each {what} of {e.name} holds what belongs one {what} after it."
+    return None
+
+
+def _looks_scaled(e: Evidence) -> str | None:
+    use = (e.expected != 0) & (e.actual != 0)
+    if e.actual.dtype.kind == "b" or e.actual.size < 3 or not use.any():
+        return None
+    with np.errstate(all="ignore"):
+        factor = np.median((e.actual[use] / e.expected[use]).real)
+        if not np.isfinite(factor) or abs(factor - 1) <= PRECISION_LIMIT:
+            return None
+        if not e.close(e.actual / factor, e.expected).all():
+            return None
+    if factor == -1:
+        return f"every element of {e.name} has the wrong sign."
+    return f"every element of {e.name} is {factor:.4g} times what it should be."
+
+
+def _looks_imprecise(e: Evidence) -> str | None:
+    actual, expected = wide(e.actual[e.wrong]), wide(e.expected[e.wrong])
+    if e.actual.dtype.kind == "b":
+        return None
+    if not is_inexact(e.actual) and not is_inexact(e.expected):
+        spread = float(e.expected.max()) - float(e.expected.min())
+        near = np.abs(actual - expected) <= 1
+        if spread >= 32 and near.all():
+            return f"{e.name} is wrong by 1 in places: a rounding error."
+        return None
+    magnitude = np.abs(wide(e.expected[np.isfinite(e.expected)]))
+    scale = float(np.sqrt(np.mean(magnitude**2))) if magnitude.size else 0.0
+    with np.errstate(invalid="ignore"):
+        near = np.abs(actual - expected) <= PRECISION_LIMIT * (np.abs(expected) + scale)
+    if not near.all():
+        return None
+    return f"{e.name} is close, but further from the expected values than rounding explains."
+
+
+def _looks_like_edges(e: Evidence) -> str | None:
+    tails = [_tails(size) for size in e.actual.shape]
+    best: tuple[int, ...] | None = None
+    for cut in product(*tails):
+        core = tuple(slice(0, size - t) for size, t in zip(e.actual.shape, cut, strict=True))
+        inner = e.wrong[core]
+        if inner.size * 2 < e.wrong.size or inner.any():
+            continue
+        if best is None or inner.size > best[0]:
+            best = (inner.size, *cut)
+    if best is not None:
+        return _describe_tails(e, best[1:])
+    for width in (1, 2, 3):
+        core = tuple(slice(width, size - width) for size in e.actual.shape)
+        inner = e.wrong[core]
+        if inner.size * 2 >= e.wrong.size and not inner.any():
+            return f"the inside of {e.name} is right; only the border is wrong."
+    return None
+
+
+def _looks_like_one_block(e: Evidence) -> str | None:
+    right = ~e.wrong
+    lengths = [_leading(right[_through_origin(axis, right.ndim)]) for axis in range(right.ndim)]
+    inside = right[tuple(slice(0, length) for length in lengths)]
+    if not 1 < inside.size <= right.size // 2 or not inside.all():
+        return None
+    if right.ndim == 1 and lengths[0] % 32:
+        return None
+    if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
+        return None
+    region = " x ".join(map(str, lengths))
+    return f"only the first {region} elements of {e.name} are right, as if one block did all work."
+
+
+def _looks_partly_written(e: Evidence) -> str | None:
+    if not e.unwritten.any():
+        return None
+    count = int(e.unwritten.sum())
+    first = np.unravel_index(int(np.argmax(e.unwritten)), e.unwritten.shape)
+    where = ", ".join(str(int(i)) for i in first)
+    return (
+        f"{count} of {e.actual.size} elements were never written, the first is {e.name}[{where}]."
+    )
+
+
+HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
+    (kinds.NOTHING_WRITTEN, _looks_untouched),
+    (kinds.ALL_ZEROS, _looks_zero),
+    (kinds.UNINITIALISED, _looks_uninitialised),
+    (kinds.TRANSPOSED, _looks_transposed),
+    (kinds.REVERSED, _looks_reversed),
+    (kinds.OFF_BY_ONE, _looks_shifted),
+    (kinds.SCALED, _looks_scaled),
+    (kinds.PRECISION, _looks_imprecise),
+    (kinds.EDGES, _looks_like_edges),
+    (kinds.FIRST_BLOCK, _looks_like_one_block),
+    (kinds.PARTLY_WRITTEN, _looks_partly_written),
+)
+
+
+def _explains(e: Evidence, actual: np.ndarray, expected: np.ndarray) -> bool:
+    """A rearrangement explains the result when it makes nearly all right, and much was wrong."""
+    return bool(e.wrong.mean() > 0.3 and e.close(actual, expected).mean() >= ENOUGH)
+
+
+def _describe_wrong(e: Evidence) -> str:
+    if e.actual.size > 1 and (e.actual == e.actual.reshape(-1)[0]).all():
+        return f"every element of {e.name} holds the same value."
+    if e.wrong.all():
+        return f"every element of {e.name} is wrong."
+    return f"some elements of {e.name} are wrong."
+
+
+def _describe_tails(e: Evidence, cut: tuple[int, ...]) -> str:
+    parts = []
+    for axis, tail in enumerate(cut):
+        if tail:
+            what = _axis_name(e, axis) + ("s" if tail > 1 else "")
+            parts.append(f"the last {tail} {what}")
+    unwritten = bool(e.unwritten[e.wrong].all())
+    state = "were never written" if unwritten else "are wrong"
+    if sum(cut) == 1:
+        state = state.replace("are", "is").replace("were", "was")
+    return f"{' and '.join(parts)} of {e.name} {state}; everything else is right."
+
+
+def _tails(size: int) -> list[int]:
+    """Numbers of trailing elements that a rounding mistake could miss, 0 included."""
+    tails = {0, 1, 2} | {size % block for block in BLOCK_SIZES}
+    return sorted(tail for tail in tails if tail < size)
+
+
+def _axis_name(e: Evidence, axis: int) -> str:
+    if e.actual.ndim == 1:
+        return "element"
+    if axis == e.actual.ndim - 1:
+        return "column"
+    return "row" if axis == e.actual.ndim - 2 else "matrix"
+
+
+def _but_first(axis: int, ndim: int) -> tuple[slice, ...]:
+    return tuple(slice(1, None) if i == axis else slice(None) for i in range(ndim))
+
+
+def _but_last(axis: int, ndim: int) -> tuple[slice, ...]:
+    return tuple(slice(None, -1) if i == axis else slice(None) for i in range(ndim))
+
+
+def _through_origin(axis: int, ndim: int) -> tuple[slice | int, ...]:
+    return tuple(slice(None) if i == axis else 0 for i in range(ndim))
+
+
+def _leading(right: np.ndarray) -> int:
+    """How many elements are right before the first wrong one."""
+    return int(right.size if right.all() else np.argmin(right))

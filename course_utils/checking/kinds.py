@@ -1,0 +1,42 @@
+"""The kinds of verdict, and the next step each one suggests."""
+
+from __future__ import annotations
+
+PASS = "pass"
+
+# What the numbers say.
+WRONG_SHAPE = "wrong shape"
+WRONG_DTYPE = "wrong dtype"
+NOTHING_WRITTEN = "nothing written"
+PARTLY_WRITTEN = "partly written"
+UNINITIALISED = "uninitialised read"
+ALL_ZEROS = "all zeros"
+EDGES = "wrong at the edges only"
+FIRST_BLOCK = "only the first block is right"
+TRANSPOSED = "transposed"
+OFF_BY_ONE = "off by one"
+REVERSED = "reversed"
+SCALED = "scaled"
+PRECISION = "precision only"
+WRONG = "wrong values"
+
+NEXT_STEP: dict[str, str] = {
+    WRONG_SHAPE: "Print both shapes and compare them with the sizes you meant.",
+    WRONG_DTYPE: "Give the output the dtype that is expected when you create it.",
+    NOTHING_WRITTEN: "Look for the line that stores the result: does any thread reach it?",
+    PARTLY_WRITTEN: "Write down which index each thread computes: some index belongs to no thread.",
+    UNINITIALISED: "Give every variable and every shared element a value before it is read; "
+    "an output array holds nothing useful before you write it.",
+    ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
+    "complete.",
+    EDGES: "Size is no multiple of the block: look at the bounds guard and at rounding the grid up.",
+    FIRST_BLOCK: "Every block computes the same indices: is blockIdx missing from the index?",
+    TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
+    "element (row, column) lies at row * width + column.",
+    OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",
+    REVERSED: "Check which end the index starts from.",
+    SCALED: "One factor is missing or applied twice.",
+    PRECISION: "The method is right. Look for a narrower type, an integer division, or a rounding "
+    "step that does not belong.",
+    WRONG: "Work out the first wrong element by hand and follow its thread through the kernel.",
+}

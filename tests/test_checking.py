@@ -1,0 +1,179 @@
+"""check() accepts what is right and names what is wrong."""
+
+import numpy as np
+import pytest
+
+from course_utils.checking import CheckFailed, Verdict, check, judge, kinds
+from course_utils.checking.tolerance import tolerance_for
+
+RNG = np.random.default_rng(7)
+VECTOR = RNG.standard_normal(1000).astype(np.float32)
+MATRIX = RNG.standard_normal((37, 53)).astype(np.float32)
+NAN = np.float32(np.nan)
+
+
+def kind_of(actual, expected, **options) -> str:
+    return judge(actual, expected, **options).kind
+
+
+def changed(array, where, value):
+    copy = array.copy()
+    copy[where] = value
+    return copy
+
+
+def test_a_right_result_passes_with_a_line_that_carries_no_number():
+    verdict = check(VECTOR, VECTOR.astype(np.float64), name="c")
+    assert verdict.passed
+    assert str(verdict) == repr(verdict) == "PASS: c is right."
+
+
+def test_rounding_of_a_long_sum_passes_only_when_its_length_is_given():
+    a = RNG.standard_normal((64, 4096)).astype(np.float32)
+    b = RNG.standard_normal((4096, 64)).astype(np.float32)
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    sequential = np.zeros((64, 64), np.float32)
+    for k in range(4096):
+        sequential += a[:, k : k + 1] * b[k]
+    assert kind_of(sequential, exact, reduction=4096) == kinds.PASS
+    assert kind_of(sequential, exact) == kinds.PRECISION
+
+
+def test_half_precision_gets_the_tolerance_of_half_precision():
+    assert kind_of(VECTOR.astype(np.float16), VECTOR) == kinds.PASS
+    assert kind_of(VECTOR.astype(np.float16).astype(np.float32), VECTOR) == kinds.PRECISION
+
+
+def test_torch_tensors_are_compared_bfloat16_too():
+    torch = pytest.importorskip("torch")
+    assert kind_of(torch.tensor(VECTOR), VECTOR) == kinds.PASS
+    assert kind_of(torch.tensor(VECTOR).bfloat16(), VECTOR) == kinds.PASS
+
+
+def test_zeros_never_pass_even_under_a_huge_tolerance():
+    assert kind_of(np.zeros(1000, np.float32), VECTOR, atol=1e9) == kinds.ALL_ZEROS
+    with pytest.raises(ValueError, match="all zeros"):
+        check(VECTOR, np.zeros(1000))
+
+
+def test_a_check_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="no element"):
+        check(np.zeros(0), np.zeros(0))
+
+
+def test_a_wrong_result_raises_and_shows_the_verdict_without_a_traceback():
+    with pytest.raises(CheckFailed) as caught:
+        check(VECTOR + 100, VECTOR, name="c")
+    assert caught.value.verdict.first.index == (0,)
+    lines = caught.value._render_traceback_()
+    assert lines[0].startswith("WRONG VALUES: every element of c is wrong.")
+    assert not any("Traceback" in line for line in lines)
+    assert isinstance(check(VECTOR + 100, VECTOR, raising=False), Verdict)
+
+
+def test_infinities_and_expected_nans_count_as_right_where_they_belong():
+    expected = np.array([1.0, np.inf, np.nan, -np.inf], np.float32)
+    assert kind_of(expected.copy(), expected) == kinds.PASS
+    assert kind_of(np.array([1.0, -np.inf, np.nan, -np.inf], np.float32), expected) != kinds.PASS
+
+
+CASES = {
+    "another shape": (VECTOR[:-1], VECTOR, kinds.WRONG_SHAPE),
+    "integers for floats": (VECTOR.astype(np.int32), VECTOR, kinds.WRONG_DTYPE),
+    "NaN everywhere": (np.full_like(VECTOR, NAN), VECTOR, kinds.NOTHING_WRITTEN),
+    "zeros": (np.zeros_like(MATRIX), MATRIX, kinds.ALL_ZEROS),
+    "every third unwritten": (
+        changed(VECTOR, slice(1, None, 3), NAN),
+        VECTOR,
+        kinds.PARTLY_WRITTEN,
+    ),
+    "the tail unwritten": (changed(VECTOR, slice(992, None), NAN), VECTOR, kinds.EDGES),
+    "the tail wrong": (changed(VECTOR, slice(768, None), 5), VECTOR, kinds.EDGES),
+    "last rows wrong": (changed(MATRIX, slice(32, None), 5), MATRIX, kinds.EDGES),
+    "last columns wrong": (
+        changed(MATRIX, (slice(None), slice(48, None)), 5),
+        MATRIX,
+        kinds.EDGES,
+    ),
+    "the border wrong": (
+        np.pad(MATRIX[1:-1, 1:-1], 1, constant_values=5),
+        MATRIX,
+        kinds.EDGES,
+    ),
+    "first block only": (changed(VECTOR, slice(256, None), NAN), VECTOR, kinds.FIRST_BLOCK),
+    "first tile only": (
+        np.pad(MATRIX[:16, :16], ((0, 21), (0, 37)), constant_values=9),
+        MATRIX,
+        kinds.FIRST_BLOCK,
+    ),
+    "transposed": (MATRIX.T.reshape(MATRIX.shape), MATRIX, kinds.TRANSPOSED),
+    "transposed square": (MATRIX[:30, :30].T, MATRIX[:30, :30], kinds.TRANSPOSED),
+    "one element late": (np.roll(VECTOR, 1), VECTOR, kinds.OFF_BY_ONE),
+    "one row early": (np.roll(MATRIX, -1, axis=0), MATRIX, kinds.OFF_BY_ONE),
+    "reversed": (VECTOR[::-1], VECTOR, kinds.REVERSED),
+    "rows reversed": (MATRIX[:, ::-1], MATRIX, kinds.REVERSED),
+    "doubled": (2 * VECTOR, VECTOR, kinds.SCALED),
+    "negated": (-MATRIX, MATRIX, kinds.SCALED),
+    "half precision inside": (VECTOR.astype(np.float16).astype("f4"), VECTOR, kinds.PRECISION),
+    "all the same": (np.full_like(VECTOR, 3), VECTOR, kinds.WRONG),
+    "noise": (VECTOR + RNG.standard_normal(1000).astype("f4"), VECTOR, kinds.WRONG),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_mistake_gets_its_name(case):
+    actual, expected, kind = CASES[case]
+    assert kind_of(actual, expected) == kind
+
+
+def test_integers_off_by_rounding_are_a_matter_of_precision():
+    gray = RNG.integers(0, 256, (20, 30)).astype(np.uint8)
+    assert kind_of(np.where(gray % 2, gray - 1, gray).astype(np.uint8), gray) == kinds.PRECISION
+
+
+def test_an_output_that_still_holds_its_initial_pattern_was_not_written():
+    initial = RNG.standard_normal(1000).astype(np.float32)
+    assert kind_of(initial, VECTOR, initial=initial) == kinds.NOTHING_WRITTEN
+    assert kind_of(np.full(8, 77), np.arange(8), initial=77) == kinds.NOTHING_WRITTEN
+
+
+def test_nan_made_from_poison_is_an_uninitialised_read():
+    poison = np.full(1000, 0x7FC0DEAD, np.uint32).view(np.float32)
+    made_by_arithmetic = np.full(1000, NAN)
+    assert kind_of(poison, VECTOR, initial=poison) == kinds.NOTHING_WRITTEN
+    assert kind_of(made_by_arithmetic, VECTOR, initial=poison) == kinds.UNINITIALISED
+
+
+def test_the_message_counts_the_rows_and_columns_at_the_edge():
+    wrong = changed(changed(MATRIX, slice(32, None), 5), (slice(None), slice(48, None)), 5)
+    message = judge(wrong, MATRIX, name="c").message
+    assert message.startswith("the last 5 rows and the last 5 columns of c are wrong")
+
+
+def test_the_report_names_the_first_wrong_element_and_draws_where_the_errors_lie():
+    text = str(judge(changed(MATRIX, (slice(32, None), slice(2, None)), 5), MATRIX, name="c"))
+    assert f"first wrong: c[32, 2], expected {MATRIX[32, 2]:.7g}, got 5" in text
+    assert "wrong: 255 of 1961 elements" in text
+    assert ". right" in text and "next:" in text
+    drawing = [line.strip() for line in text.splitlines() if set(line.strip()) <= set(".x#?")]
+    assert len(drawing) == 13 and "#" in drawing[-1] and set(drawing[0]) == {"."}
+
+
+def test_the_panel_escapes_what_it_shows():
+    html = judge(VECTOR + 100, VECTOR, name="<c>")._repr_html_()
+    assert "&lt;c&gt;" in html and "<c>" not in html
+
+
+def test_the_map_can_be_drawn_as_a_figure():
+    figure = judge(changed(MATRIX, slice(32, None), 5), MATRIX).figure()
+    assert figure.axes[0].get_title() == "output: wrong at the edges only"
+
+
+def test_a_tolerance_follows_dtype_and_length_and_can_be_given():
+    ones = np.ones(4, np.float32)
+    u = 2.0**-24
+    assert tolerance_for(ones, u).rtol == pytest.approx(16 * u)
+    assert tolerance_for(ones, u, reduction=100).rtol == pytest.approx(88 * u)
+    assert tolerance_for(ones, u, rtol=0.5).atol == 0.5
+    with pytest.raises(ValueError, match="reduction"):
+        tolerance_for(ones, u, reduction=0)
