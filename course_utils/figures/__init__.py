@@ -1,0 +1,39 @@
+"""Figures drawn from data that was just measured or emulated.
+
+Every function takes data and returns a :class:`matplotlib.figure.Figure`; a notebook shows it when
+it is the cell's last line (or through ``display``). Nothing here touches pyplot's state.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .images import image_pair
+from .memory import access_heatmap, shared_banks, warp_sectors
+from .performance import ladder, roofline
+from .style import png, save, use_in_notebook
+from .threads import thread_map
+
+__all__ = [
+    "access_heatmap",
+    "image_pair",
+    "ladder",
+    "png",
+    "roofline",
+    "save",
+    "shared_banks",
+    "thread_map",
+    "warp_sectors",
+]
+
+
+def _register() -> None:
+    if "IPython" in sys.modules:
+        from IPython import get_ipython
+
+        shell = get_ipython()
+        if shell is not None:
+            use_in_notebook(shell)
+
+
+_register()

@@ -1,0 +1,48 @@
+"""Pictures of arrays that are pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import new, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@styled
+def image_pair(
+    before: np.ndarray, after: np.ndarray, titles: tuple[str, str] = ("before", "after")
+) -> Figure:
+    """Two images side by side, drawn on one grey scale so that they can be compared.
+
+    ``before`` and ``after`` are (rows, columns) for grey or (rows, columns, 3) for colour: uint8
+    in 0…255, or floating point (colour in 0…1, grey in any range).
+    """
+    images = [np.asarray(before), np.asarray(after)]
+    for name, image in zip(("before", "after"), images, strict=True):
+        if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)):
+            raise ValueError(
+                f"{name} has shape {image.shape}; an image is (rows, columns) or (rows, columns, 3)"
+            )
+    tallest = max(image.shape[0] / image.shape[1] for image in images)
+    figure, axes = new(8, min(4 * tallest + 0.7, 8), ncols=2)
+    low, high = _grey_range(images)
+    for ax, image, title in zip(axes, images, titles, strict=True):
+        ax.imshow(image, cmap="gray", vmin=low, vmax=high)
+        ax.set_title(title)
+        ax.set_xlabel(f"{image.shape[0]} rows × {image.shape[1]} columns")
+        ax.spines[:].set_visible(True)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure
+
+
+def _grey_range(images: list[np.ndarray]) -> tuple[float, float]:
+    if all(image.dtype == np.uint8 for image in images):
+        return 0, 255
+    grey = [image[np.isfinite(image)] for image in images if image.ndim == 2]
+    values = np.concatenate(grey) if grey else np.array([0.0, 1.0])
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)

@@ -1,0 +1,278 @@
+"""Where one warp's accesses fall: sectors of global memory, banks of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import BLUE, GREY, PALE, RED, bare, blend, ink, legend_below, new, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory
+# Banks".
+SECTOR = 32
+LINE = 128
+BANKS = 32
+BANK_BYTES = 4
+
+CELLS_WITH_NUMBERS = 400
+WIDTH = 9.0
+
+
+@styled
+def access_heatmap(
+    counts: np.ndarray | Mapping[str, np.ndarray], *, title: str = "How often each element is read"
+) -> Figure:
+    """One matrix, or several side by side on one scale, coloured by the number of reads.
+
+    ``counts`` is (rows, columns) of integers, or a mapping from a name to such an array.
+    """
+    matrices = counts if isinstance(counts, Mapping) else {"": counts}
+    matrices = {name: np.asarray(values) for name, values in matrices.items()}
+    for name, values in matrices.items():
+        if values.ndim != 2:
+            raise ValueError(f"the counts of {name or 'a matrix'} have shape {values.shape}; "
+                             "give (rows, columns)")  # fmt: skip
+    most = max(int(values.max(initial=0)) for values in matrices.values())
+    shapes = [values.shape for values in matrices.values()]
+    side = 7.4 / sum(columns for _, columns in shapes)
+    height = min(max(side * max(rows for rows, _ in shapes), 1.2), 6) + 0.9
+    figure, grid = new(
+        WIDTH,
+        height,
+        ncols=len(matrices),
+        squeeze=False,
+        width_ratios=[columns for _, columns in shapes],
+    )
+    for ax, (name, values) in zip(grid[0], matrices.items(), strict=True):
+        picture = ax.imshow(values, cmap="cividis", vmin=0, vmax=max(most, 1))
+        ax.set_xlabel("column")
+        bare(ax)
+        if name:
+            ax.set_title(name, loc="center")
+        if values.size <= CELLS_WITH_NUMBERS:
+            _write_numbers(ax, values, picture)
+    grid[0][0].set_ylabel("row")
+    figure.colorbar(picture, ax=list(grid[0]), label="times read", shrink=0.9, pad=0.02)
+    figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
+    return figure
+
+
+def _write_numbers(axes: Axes, values: np.ndarray, picture) -> None:
+    size = 9 if values.shape[1] <= 16 else 7
+    for (row, column), value in np.ndenumerate(values):
+        colour = ink(picture.cmap(picture.norm(value))[:3])
+        axes.text(column, row, f"{value}", ha="center", va="center", fontsize=size, color=colour)
+
+
+@styled
+def warp_sectors(addresses: Sequence[int], bytes: int = 4, *, title: str | None = None) -> Figure:
+    """One warp's global accesses on the 32-byte sectors and 128-byte lines that they touch.
+
+    ``addresses`` are the byte addresses of lanes 0, 1, …, at most 32; −1 for a lane that does not
+    take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. A row is one line. Boxes carry
+    the lane that wants them; hatched bytes come along in a touched sector and are not wanted.
+    """
+    lanes = _active(addresses, bytes)
+    base = min(address for _, address in lanes) // LINE * LINE
+    touched = sorted({address // SECTOR for _, address in lanes})
+    lines = sorted({sector * SECTOR // LINE for sector in touched})
+    wanted: dict[int, list[int]] = {}
+    for lane, address in lanes:
+        wanted.setdefault(address, []).append(lane)
+    useful = len(wanted) * bytes
+    row_of = {line: row for row, line in enumerate(lines)}
+
+    figure, axes = new(WIDTH, 0.29 * len(lines) + 1.25)
+    for line, row in row_of.items():
+        for part in range(LINE // SECTOR):
+            hit = line * LINE // SECTOR + part in touched
+            _box(axes, part * SECTOR, row, SECTOR, face="white", hatch="////" if hit else None)
+    for address, who in wanted.items():
+        row = row_of[address // LINE]
+        _box(axes, address % LINE, row, bytes, face=blend(BLUE, 0.45), edge="white", line=0.6)
+        if bytes >= 4:
+            axes.text(
+                address % LINE + bytes / 2,
+                row + 0.5,
+                _lanes(who),
+                ha="center",
+                va="center",
+                fontsize=_size(_lanes(who), bytes),
+                color="black",
+            )
+    if bytes < 4:
+        _sector_labels(axes, wanted, row_of)
+    for line, row in row_of.items():  # sector borders above the boxes
+        for part in range(LINE // SECTOR):
+            hit = line * LINE // SECTOR + part in touched
+            edge = "#333333" if hit else "#BBBBBB"
+            _box(axes, part * SECTOR, row, SECTOR, face="none", edge=edge, line=1.5 if hit else 0.8)
+    axes.set_xlim(-0.5, LINE + 0.5)
+    axes.set_ylim(len(lines) + 0.06, -0.06)
+    axes.set_yticks(
+        np.arange(len(lines)) + 0.5,
+        [f"line +{line * LINE - base} B" for line in lines],
+    )
+    axes.set_xticks(range(0, LINE + 1, SECTOR))
+    axes.set_xlabel("byte within the 128-byte line (a row is a line, a box of 32 bytes a sector)")
+    bare(axes)
+    fetched = len(touched) * SECTOR
+    axes.set_title(
+        (f"{title}: " if title else "")
+        + f"{_count(len(touched), 'sector')}, {useful} of {fetched} bytes used "
+        + f"({100 * useful / fetched:.0f} %)"
+    )
+    legend_below(figure, _sector_key(useful < fetched))
+    return figure
+
+
+def _sector_key(waste: bool) -> list:
+    from matplotlib.patches import Patch
+
+    key = [Patch(facecolor=blend(BLUE, 0.45), edgecolor="#333333", label="wanted, by lane")]
+    if waste:
+        key.append(
+            Patch(facecolor="white", edgecolor=GREY, hatch="////", label="fetched, not wanted")
+        )
+    return key
+
+
+def _sector_labels(axes: Axes, wanted: dict[int, list[int]], row_of: dict[int, int]) -> None:
+    """One label a sector, where an element's box is too narrow for its lane."""
+    by_sector: dict[int, list[int]] = {}
+    for address, who in wanted.items():
+        by_sector.setdefault(address // SECTOR, []).extend(who)
+    for sector, who in by_sector.items():
+        line, part = divmod(sector, LINE // SECTOR)
+        axes.text(
+            part * SECTOR + SECTOR / 2,
+            row_of[line] + 0.5,
+            f"lanes {_lanes(sorted(who))}",
+            ha="center",
+            va="center",
+            fontsize=8,
+        )
+
+
+@styled
+def shared_banks(addresses: Sequence[int], bytes: int = 4, *, title: str | None = None) -> Figure:
+    """One warp's shared-memory accesses on the 32 banks: how many passes the request takes.
+
+    ``addresses`` are byte addresses of lanes 0, 1, …, at most 32, counted from the start of shared
+    memory; −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 a lane (1 and 2 count as
+    the word they lie in). A column is a bank; different words of one bank need a pass each, lanes
+    that want the same word share one. A request of 8 bytes a lane is served by half warps, one of
+    16 by quarter warps, one after the other.
+    """
+    lanes = _active(addresses, bytes)
+    phases = bank_phases(addresses, bytes)
+    depths = [max(len(words) for words in phase.values()) for phase in phases if phase]
+    passes, degree = sum(depths), max(depths)
+
+    figure, axes = new(WIDTH, 0.27 * passes + 1.15)
+    top = 0
+    for depth, phase in zip(depths, (p for p in phases if p), strict=True):
+        for bank in range(BANKS):
+            words = phase.get(bank, {})
+            for row in range(depth):
+                _box(axes, bank, top + row, 1, face=PALE if not words else "white", edge="#CCCCCC")
+            for row, who in enumerate(words.values()):
+                face = blend(RED if len(words) > 1 else BLUE, 0.5)
+                _box(axes, bank, top + row, 1, face=face, edge="#333333")
+                text = _lanes(who)
+                size = _size(text)
+                axes.text(
+                    bank + 0.5, top + row + 0.5, text, ha="center", va="center", fontsize=size
+                )
+        top += depth
+    axes.set_xlim(-0.1, BANKS + 0.1)
+    axes.set_ylim(passes + 0.06, -0.06)
+    axes.set_xticks(np.arange(BANKS) + 0.5, range(BANKS))
+    axes.tick_params(axis="x", labelsize=8)
+    step = 1 if passes <= 16 else 4
+    axes.set_yticks(np.arange(0, passes, step) + 0.5, range(1, passes + 1, step))
+    axes.set_xlabel("bank (a box holds the lanes that want one word of it)")
+    axes.set_ylabel("pass")
+    bare(axes)
+    words = "no bank conflict" if degree == 1 else f"{degree}-way bank conflict"
+    axes.set_title(
+        (f"{title}: " if title else "")
+        + f"{words}, {_count(passes, 'pass', 'passes')} for {_count(len(lanes), 'lane')}"
+        + (f", {32 // len(phases)} lanes at a time" if len(phases) > 1 else "")
+    )
+    return figure
+
+
+def bank_phases(addresses: Sequence[int], bytes: int = 4) -> list[dict[int, dict[int, list[int]]]]:
+    """For each phase of the request: bank → word → the lanes that want it."""
+    group = 32 // max(bytes // BANK_BYTES, 1)
+    phases: list[dict[int, dict[int, list[int]]]] = [{} for _ in range(0, 32, group)]
+    for lane, address in _active(addresses, bytes):
+        for offset in range(0, bytes, BANK_BYTES):
+            word = (address + offset) // BANK_BYTES
+            words = phases[lane // group].setdefault(word % BANKS, {})
+            words.setdefault(word, []).append(lane)
+    return phases
+
+
+def _active(addresses: Sequence[int], bytes: int) -> list[tuple[int, int]]:
+    """(lane, address) of the lanes that take part, after checking both arguments."""
+    if bytes not in (1, 2, 4, 8, 16):
+        raise ValueError(f"a lane accesses 1, 2, 4, 8 or 16 bytes at once, not {bytes}")
+    values = [int(address) for address in np.asarray(addresses).reshape(-1)]
+    if len(values) > 32:
+        raise ValueError(f"a warp has 32 lanes; {len(values)} addresses were given")
+    lanes = [(lane, address) for lane, address in enumerate(values) if address >= 0]
+    if not lanes:
+        raise ValueError("no lane takes part: every address is −1")
+    for lane, address in lanes:
+        if address % bytes:
+            raise ValueError(
+                f"lane {lane} accesses {bytes} bytes at address {address}, which is not a multiple "
+                f"of {bytes}; a GPU refuses misaligned accesses"
+            )
+    return lanes
+
+
+def _lanes(who: list[int]) -> str:
+    """`7`, `0–31` for neighbours, `×5` for several that are not."""
+    if len(who) == 1:
+        return str(who[0])
+    if who == list(range(who[0], who[-1] + 1)):
+        return f"{who[0]}–{who[-1]}"
+    return f"×{len(who)}"
+
+
+def _size(text: str, bytes: int = 4) -> float:
+    """A font size at which ``text`` fits the box of ``bytes`` bytes."""
+    return 8 if len(text) < 4 or bytes > 4 else 6.5 if len(text) == 4 else 5.5
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _box(
+    axes: Axes,
+    x: float,
+    row: float,
+    width: float,
+    *,
+    face,
+    edge: str = "none",
+    hatch: str | None = None,
+    line: float = 0.8,
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    if hatch and edge == "none":
+        edge, line = GREY, 0
+    axes.add_patch(
+        Rectangle((x, row), width, 1, facecolor=face, edgecolor=edge, hatch=hatch, linewidth=line)
+    )

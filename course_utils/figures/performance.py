@@ -1,0 +1,204 @@
+"""How fast, and how fast it could be: the ladder of a chapter and the roofline of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import BLUE, GREY, PALETTE, RED, blend, new, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^vP*X"
+
+
+@styled
+def ladder(
+    rungs: Sequence[str],
+    values: Sequence[float],
+    baseline: float | tuple[str, float] | None = None,
+    *,
+    unit: str = "GFLOP/s",
+    title: str = "",
+    smaller_is_better: bool = False,
+) -> Figure:
+    """One bar a rung, the first at the top; the best is drawn in full colour.
+
+    ``values`` are in ``unit``: GFLOP/s, GB/s, or a count such as sectors or instructions (then
+    ``smaller_is_better=True``). ``baseline`` is a value, or ("cuBLAS", value), drawn as a line.
+    """
+    numbers = np.asarray(values, dtype=float)
+    if len(rungs) != len(numbers) or not len(rungs):
+        raise ValueError(f"{len(rungs)} rungs and {len(numbers)} values; give one value a rung")
+    best = int(numbers.argmin() if smaller_is_better else numbers.argmax())
+    figure, axes = new(8, 0.42 * len(rungs) + 1.1)
+    for row, value in enumerate(numbers):
+        face = BLUE if row == best else blend(BLUE, 0.35)
+        axes.barh(
+            row,
+            value,
+            height=0.68,
+            facecolor=face,
+            edgecolor=BLUE,
+            hatch="" if row == best else "///",
+            linewidth=0.8,
+        )
+        axes.annotate(
+            _short(value),
+            (value, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+            fontweight="bold" if row == best else "normal",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            zorder=3,
+        )
+    limit = max(numbers.max(), 0.0)
+    if baseline is not None:
+        name, level = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
+        limit = max(limit, level)
+        axes.axvline(level, color=RED, linestyle="--", linewidth=1.6, zorder=2)
+        axes.annotate(
+            f"{name}  {_short(level)}",
+            (level, -0.5),
+            xytext=(-4, 3),
+            textcoords="offset points",
+            ha="right",
+            color=RED,
+            fontsize=9,
+            fontweight="bold",
+        )
+    axes.set_xlim(0, limit * 1.12 if limit else 1)
+    axes.set_ylim(len(rungs) - 0.5, -0.5 - (0.45 if baseline is not None else 0))
+    axes.set_yticks(range(len(rungs)), rungs)
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.set_xlabel(unit + (" (less is better)" if smaller_is_better else ""))
+    axes.grid(axis="x")
+    if title:
+        axes.set_title(title)
+    return figure
+
+
+def _short(value: float) -> str:
+    """Three digits that matter, thousands set apart: 0.0123, 4.56, 789, 12 345, 3.1 M."""
+    size = abs(value)
+    if size >= 1e12:
+        return f"{value / 1e12:.3g} T"
+    if size >= 1e9:
+        return f"{value / 1e9:.3g} G"
+    if size >= 1e6:
+        return f"{value / 1e6:.3g} M"
+    if size >= 100 or value == int(value):
+        return f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}")
+    return f"{value:.3g}"
+
+
+@styled
+def roofline(
+    points: Mapping[str, tuple[float, float | None]],
+    peak_flops: float,
+    bandwidth: float,
+    *,
+    title: str = "Roofline",
+) -> Figure:
+    """Kernels under the roof of a machine: min(peak, intensity × bandwidth).
+
+    ``points`` maps a name to (intensity in FLOP a byte, measured FLOP/s), the latter None where
+    nothing was timed: then a hollow mark sits on the roof, at the most that the machine could
+    reach. ``peak_flops`` is in FLOP/s, ``bandwidth`` in bytes/s. Williams, Waterman and Patterson,
+    "Roofline" (CACM 52(4), 2009).
+    """
+    if peak_flops <= 0 or bandwidth <= 0:
+        raise ValueError(
+            f"peak_flops={peak_flops} and bandwidth={bandwidth} must both be positive (FLOP/s, B/s)"
+        )
+    for name, (intensity, _) in points.items():
+        if intensity <= 0:
+            raise ValueError(f"{name} has intensity {intensity}; FLOP a byte is above zero")
+    ridge = peak_flops / bandwidth
+    intensities = [intensity for intensity, _ in points.values()]
+    left = min([ridge, *intensities]) / 4
+    right = max([ridge, *intensities]) * 8
+
+    figure, axes = new(8, 5)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    x = np.array([left, ridge, right])
+    axes.plot(x, np.minimum(peak_flops, x * bandwidth), color="#333333", zorder=2)
+    axes.axvline(ridge, color=GREY, linewidth=0.8, linestyle=":")
+    timed = [flops for _, flops in points.values() if flops is not None]
+    bottom = min([left * bandwidth, *timed]) / 2
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, peak_flops * 3)
+    _roof_labels(axes, left, ridge, right, peak_flops, bandwidth)
+    for index, (name, (intensity, flops)) in enumerate(points.items()):
+        roof = min(peak_flops, intensity * bandwidth)
+        colour = PALETTE[index % len(PALETTE)]
+        label = (
+            f"{name}: not timed"
+            if flops is None
+            else f"{name}: {100 * flops / roof:.0f} % of the roof"
+        )
+        axes.plot(
+            [intensity],
+            [roof if flops is None else flops],
+            marker=MARKERS[index % len(MARKERS)],
+            markersize=9,
+            color=colour,
+            markerfacecolor="white" if flops is None else colour,
+            markeredgecolor=colour if flops is None else "#333333",
+            markeredgewidth=1.8 if flops is None else 0.8,
+            linestyle="none",
+            label=label,
+            zorder=4,
+        )
+        axes.plot([intensity] * 2, [bottom, roof], color=colour, linewidth=1, linestyle=":")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value >= 1 else _part(value))
+    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.set_xlabel("arithmetic intensity (FLOP per byte of memory traffic)")
+    axes.set_ylabel("FLOP/s")
+    axes.grid(which="major")
+    if points:
+        figure.legend(loc="outside lower center", ncols=min(len(points), 3))
+    axes.set_title(title)
+    return figure
+
+
+def _part(value: float) -> str:
+    return f"1/{1 / value:g}" if value > 0 else "0"
+
+
+def _roof_labels(
+    axes: Axes, left: float, ridge: float, right: float, peak: float, bandwidth: float
+) -> None:
+    text = {"fontsize": 9, "color": "#333333"}
+    axes.annotate(
+        f"peak {_short(peak)}FLOP/s",
+        (right, peak),
+        xytext=(-6, 5),
+        textcoords="offset points",
+        ha="right",
+        **text,
+    )
+    middle = (left * ridge) ** 0.5
+    axes.annotate(
+        f"memory {_short(bandwidth)}B/s",
+        (middle, middle * bandwidth),
+        xytext=(-8, 8),
+        textcoords="offset points",
+        ha="right",
+        **text,
+    )
+    axes.annotate(
+        f"{ridge:.3g} FLOP/B",
+        (ridge, axes.get_ylim()[0]),
+        xytext=(4, 5),
+        textcoords="offset points",
+        **text,
+    )

@@ -1,0 +1,169 @@
+"""The figures draw what their data says, look the same on every run, and refuse what is no data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from course_utils import figures
+from course_utils.figures.memory import bank_phases
+from course_utils.figures.style import DPI, STYLE_FILE, settings
+
+LANES = np.arange(32)
+
+
+def drawings() -> dict:
+    """One small figure of every kind, as functions of nothing."""
+    index = np.arange(40)
+    row, column = np.mgrid[:4, :6]
+    image = np.arange(24, dtype=np.uint8).reshape(4, 6)
+    return {
+        "thread_map of a line": lambda: figures.thread_map(index // 16, index % 16),
+        "thread_map by warp": lambda: figures.thread_map(index // 64, index % 64, colour="warp"),
+        "thread_map of a plane": lambda: figures.thread_map(
+            (column // 3, row // 2), (column % 3, row % 2)
+        ),
+        "image_pair": lambda: figures.image_pair(image, 255 - image),
+        "access_heatmap": lambda: figures.access_heatmap({"A": image, "B": image.T}),
+        "warp_sectors": lambda: figures.warp_sectors(4 * LANES + 4),
+        "shared_banks": lambda: figures.shared_banks(8 * LANES),
+        "ladder": lambda: figures.ladder(["naive", "tiled"], [310, 2980], ("cuBLAS", 9000)),
+        "roofline": lambda: figures.roofline(
+            {"add": (1 / 12, 3e11), "dot": (0.25, None)}, 6e13, 4e12
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_drawing_the_same_data_twice_gives_the_same_bytes(name):
+    draw = drawings()[name]
+    first = draw()
+    again = figures.png(first)
+    assert figures.png(first) == again
+    assert figures.png(draw()) == again
+    assert again.startswith(b"\x89PNG") and b"Software" not in again
+
+
+def test_a_figure_ignores_the_readers_own_matplotlib_settings():
+    import matplotlib
+
+    expected = figures.png(figures.warp_sectors(4 * LANES))
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "black", "figure.dpi": 50}):
+        assert figures.png(figures.warp_sectors(4 * LANES)) == expected
+
+
+def test_drawing_leaves_pyplot_and_the_readers_settings_alone():
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    before = dict(matplotlib.rcParams)
+    figures.ladder(["naive"], [1.0])
+    assert plt.get_fignums() == []
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_importing_figures_does_not_import_matplotlib():
+    code = "import sys, course_utils.figures; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_style_read_by_hand_is_the_one_matplotlib_reads():
+    import matplotlib
+    import matplotlib.style
+
+    with matplotlib.style.context(["default", str(STYLE_FILE)]):
+        read = dict(matplotlib.rcParams)
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(settings())
+        for key in settings():
+            assert matplotlib.rcParams[key] == read[key], key
+    assert read["figure.dpi"] == DPI
+
+
+def title(figure) -> str:
+    return figure.axes[0].get_title(loc="left")
+
+
+@pytest.mark.parametrize(
+    ("addresses", "width", "expected"),
+    [
+        (4 * LANES, 4, "4 sectors, 128 of 128 bytes used (100 %)"),
+        (4 * LANES + 4, 4, "5 sectors, 128 of 160 bytes used (80 %)"),
+        (128 * LANES, 4, "32 sectors, 128 of 1024 bytes used (12 %)"),
+        (0 * LANES + 64, 4, "1 sector, 4 of 32 bytes used (12 %)"),
+        (16 * LANES, 16, "16 sectors, 512 of 512 bytes used (100 %)"),
+        (2 * LANES, 2, "2 sectors, 64 of 64 bytes used (100 %)"),
+        (np.where(LANES < 8, 4 * LANES, -1), 4, "1 sector, 32 of 32 bytes used (100 %)"),
+    ],
+)
+def test_warp_sectors_counts_distinct_sectors_and_bytes(addresses, width, expected):
+    assert title(figures.warp_sectors(addresses, width)) == expected
+
+
+@pytest.mark.parametrize(
+    ("addresses", "width", "expected"),
+    [
+        (4 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
+        (0 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
+        (8 * LANES, 4, "2-way bank conflict, 2 passes for 32 lanes"),
+        (128 * LANES, 4, "32-way bank conflict, 32 passes for 32 lanes"),
+        (132 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
+        (16 * LANES, 16, "no bank conflict, 4 passes for 32 lanes, 8 lanes at a time"),
+    ],
+)
+def test_shared_banks_counts_the_passes(addresses, width, expected):
+    assert title(figures.shared_banks(addresses, width)) == expected
+
+
+def test_lanes_that_want_one_word_share_it():
+    (phase,) = bank_phases([0, 0, 4, 128])
+    assert phase == {0: {0: [0, 1], 32: [3]}, 1: {1: [2]}}
+
+
+def texts(figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_thread_map_labels_each_element_with_the_thread_that_wrote_it():
+    assert texts(figures.thread_map(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))) == list("0101")
+
+
+def test_thread_map_hatches_what_nobody_wrote():
+    figure = figures.thread_map(np.array([0, -1, 0]), np.array([0, -1, 2]))
+    assert texts(figure) == ["0", "2"]
+    assert [patch.get_hatch() for patch in figure.axes[0].patches] == ["///"]
+
+
+def test_ladder_draws_the_best_rung_in_full_colour():
+    from matplotlib.colors import to_hex
+
+    figure = figures.ladder(["a", "b", "c"], [9, 3, 5], unit="sectors", smaller_is_better=True)
+    bars = [to_hex(bar.get_facecolor()) for bar in figure.axes[0].patches]
+    assert bars[1] == "#0072b2" and "#0072b2" not in (bars[0], bars[2])
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: figures.warp_sectors(range(0, 132, 4)), "a warp has 32 lanes; 33 addresses"),
+        (lambda: figures.warp_sectors([2], 4), "lane 0 accesses 4 bytes at address 2"),
+        (lambda: figures.warp_sectors([0], 3), "1, 2, 4, 8 or 16 bytes at once, not 3"),
+        (lambda: figures.shared_banks([-1]), "no lane takes part"),
+        (
+            lambda: figures.thread_map(np.zeros(4), np.zeros(5)),
+            r"shape \(4,\), threads one of \(5,\)",
+        ),
+        (lambda: figures.thread_map(np.zeros((2, 2, 2)), np.zeros(2)), r"blocks is \(n,\) or"),
+        (lambda: figures.ladder(["a"], [1, 2]), "1 rungs and 2 values"),
+        (lambda: figures.roofline({"a": (0, 1)}, 1, 1), "a has intensity 0"),
+        (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
+        (lambda: figures.access_heatmap(np.zeros(3)), r"shape \(3,\); give \(rows, columns\)"),
+    ],
+)
+def test_data_that_cannot_be_drawn_is_refused_with_what_to_give(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
