@@ -1,0 +1,66 @@
+"""Progress on a terminal: a bar where rich is installed, plain lines otherwise and in a file."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import textwrap
+from collections.abc import Iterator
+
+
+class Plain:
+    """One line a notebook: its name when it starts, its verdict when it is done."""
+
+    def start(self, label: str) -> None:
+        print(f"{label} …", flush=True)
+
+    def advance(self) -> None:
+        pass
+
+    def verdict(self, verdict: str, text: str) -> None:
+        print(f"{verdict}  {text}", flush=True)
+
+    def detail(self, text: str) -> None:
+        print(textwrap.indent(text, " " * 6), flush=True)
+
+
+class Bar:
+    """A bar over the cells of all notebooks, with the verdicts above it."""
+
+    COLOURS = {"PASS": "green", "FAIL": "bold red"}
+
+    def __init__(self, bar, task):
+        self.bar, self.task = bar, task
+
+    def start(self, label: str) -> None:
+        self.bar.update(self.task, description=label)
+
+    def advance(self) -> None:
+        self.bar.advance(self.task)
+
+    def verdict(self, verdict: str, text: str) -> None:
+        from rich.text import Text
+
+        self.bar.console.print(Text.assemble((verdict, self.COLOURS[verdict]), f"  {text}"))
+
+    def detail(self, text: str) -> None:
+        from rich.text import Text
+
+        self.bar.console.print(Text(textwrap.indent(text, " " * 6)))
+
+
+@contextlib.contextmanager
+def progress(cells: int) -> Iterator[Plain | Bar]:
+    """A reporter for a run of ``cells`` code cells."""
+    try:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeElapsedColumn as Elapsed
+    except ImportError:
+        yield Plain()
+        return
+    if not sys.stdout.isatty():
+        yield Plain()
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Elapsed()
+    with Progress(*columns, transient=True) as bar:
+        yield Bar(bar, bar.add_task("", total=cells))

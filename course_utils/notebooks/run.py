@@ -1,0 +1,203 @@
+"""`python -m course_utils run`: execute the notebooks in order, say how each fared.
+
+With `--update` the executed notebooks are written back, normalised and stamped; `--check` and
+`--format` start no kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+CELL_SECONDS = 120.0
+
+# Run in a process of its own, so that the device asked for is the one that is picked there.
+DESCRIBE = """
+import json
+from course_utils.device import device
+kind = device()
+name = "emulator"
+if kind == "cuda":
+    import cupy
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    version = cupy.cuda.nvrtc.getVersion()
+else:
+    from cuda.bindings import nvrtc
+    version = nvrtc.nvrtcVersion()[1:]
+print(json.dumps({"kind": kind, "name": name, "cuda": ".".join(map(str, version[:2]))}))
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand `run`; `args.func(args)` returns the exit status."""
+    parser = subparsers.add_parser(
+        "run",
+        help="execute the notebooks in order, with a verdict and a time for each",
+        description="Execute the notebooks in order, with a verdict and a time for each.",
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="notebooks or folders (all)")
+    parser.add_argument("--device", choices=("emulator", "cuda"), help="default: the machine's")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=CELL_SECONDS,
+        metavar="S",
+        help=f"seconds that one cell may take (default {CELL_SECONDS:g})",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--update", action="store_true", help="write the outputs back and stamp them")
+    what.add_argument("--check", action="store_true", help="list broken house rules, run nothing")
+    what.add_argument("--format", action="store_true", help="write canonical form, run nothing")
+    parser.add_argument(
+        "--allow-emulator",
+        action="store_true",
+        help="let --update store outputs of the emulator (they are not for committing)",
+    )
+    parser.set_defaults(func=main)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Do what ``args`` say: 0 all is well, 1 something failed, 2 the request cannot be met."""
+    from .source import find
+
+    try:
+        paths = find(args.paths)
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if not paths:
+        print("no notebooks in chapters/ yet")
+        return 0
+    if args.check:
+        return check(paths)
+    if args.format:
+        return rewrite(paths)
+    return run(paths, args)
+
+
+def check(paths: list[Path]) -> int:
+    """Print every violation of the notebooks at ``paths``."""
+    from .checks import violations
+    from .source import shown
+
+    wrong = 0
+    for path in paths:
+        found = violations(path)
+        wrong += bool(found)
+        print(f"{'FAIL' if found else 'PASS'}  {shown(path)}")
+        for violation in found:
+            print(f"      {violation}")
+    print(f"{len(paths) - wrong} of {len(paths)} notebooks keep the house rules")
+    return 1 if wrong else 0
+
+
+def rewrite(paths: list[Path]) -> int:
+    """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept."""
+    from .canonical import canonical, dumps, read
+    from .source import shown
+
+    for path in paths:
+        old = path.read_text(encoding="utf-8")
+        new = dumps(canonical(read(old)))
+        if new != old:
+            path.write_text(new, encoding="utf-8", newline="\n")
+            print(f"formatted {shown(path)}")
+    return 0
+
+
+def run(paths: list[Path], args: argparse.Namespace) -> int:
+    """Execute the notebooks at ``paths`` one after the other."""
+    from .canonical import read
+    from .execute import environment, execute
+    from .progress import progress
+    from .source import numbered, shown
+
+    env = environment(args.device)
+    machine = None
+    if args.update:
+        machine = describe(env)
+        if machine is None:
+            return 2
+        if machine["kind"] == "emulator" and not args.allow_emulator:
+            print(
+                "--update stores outputs to commit, and those come from a GPU; this run would use "
+                "the emulator.\nRun it on a GPU machine, or add --allow-emulator for a local copy.",
+                file=sys.stderr,
+            )
+            return 2
+
+    books = [(path, read(path.read_text(encoding="utf-8"))) for path in paths]
+    cells = sum(len(list(numbered(nb, "code"))) for _, nb in books)
+    failed = skipped = 0
+    seconds = 0.0
+    with progress(cells) as report:
+        for index, (path, nb) in enumerate(books, 1):
+            name = shown(path)
+            report.start(f"[{index}/{len(books)}] {name}")
+            outcome = execute(nb, path.parent, env, args.timeout, lambda _: report.advance())
+            verdict = "FAIL" if outcome.failure else "PASS"
+            if machine and not outcome.failure:
+                write_back(path, nb, machine)
+            note = f"  ({outcome.skipped} SKIPPED)" if outcome.skipped else ""
+            report.verdict(verdict, f"{outcome.seconds:6.1f} s  {name}{note}")
+            if outcome.failure:
+                report.detail(str(outcome.failure))
+            failed += outcome.failure is not None
+            skipped += outcome.skipped
+            seconds += outcome.seconds
+    left_out = f", {skipped} SKIPPED cells" if skipped else ""
+    print(f"{len(books) - failed} PASS, {failed} FAIL{left_out} in {seconds:.1f} s")
+    return 1 if failed else 0
+
+
+def describe(env: dict[str, str]) -> dict[str, str] | None:
+    """The kind, name and CUDA version of the device that a kernel would use; None if it fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", DESCRIBE], env=env, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        print(f"the device does not work: {last[0]}", file=sys.stderr)
+        print("`python -m course_utils doctor` says what is missing", file=sys.stderr)
+        return None
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def write_back(path: Path, nb, machine: dict[str, str]) -> None:
+    """Write the executed ``nb`` to ``path``: canonical, free of this machine, stamped.
+
+    The file keeps its old date, and so stays the same, when nothing but the date would change.
+    """
+    from .canonical import STAMP, canonical, dumps, map_text, read
+    from .stamp import stamp
+
+    map_text(nb, without_machine)
+    nb = canonical(nb)
+    stamp(nb, machine["name"], machine["cuda"])
+    old = path.read_text(encoding="utf-8")
+    new = dumps(nb)
+    date = read(old).metadata.get(STAMP, {}).get("date")
+    if date:
+        today, nb.metadata[STAMP]["date"] = nb.metadata[STAMP]["date"], date
+        if dumps(nb) == old:
+            return
+        nb.metadata[STAMP]["date"] = today
+    path.write_text(new, encoding="utf-8", newline="\n")
+
+
+def without_machine(text: str) -> str:
+    """``text`` with the paths of this machine made relative: repository, venv, home folder."""
+    from .source import ROOT
+
+    home = os.path.expanduser("~").rstrip("/")
+    venv = sys.prefix if sys.prefix != sys.base_prefix else ""
+    for folder, name in ((venv, "<venv>"), (f"{ROOT}/", ""), (str(ROOT), "."), (home, "~")):
+        if folder:
+            end = "" if folder.endswith("/") else r"(?![\w.-])"
+            text = re.sub(rf"(?<![\w.~-]){re.escape(folder)}{end}", name, text)
+    return text

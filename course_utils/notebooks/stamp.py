@@ -1,0 +1,84 @@
+"""The stamp that ties a notebook's outputs to the machine and the sources that made them."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from .canonical import STAMP
+from .source import ROOT, Violation, kernels_named, numbered
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+UPDATE_COMMAND = "run `make notebooks` on the GPU machine and commit the result"
+FIELDS = ("device", "cuda", "date", "source_hash")
+
+
+def source_hash(nb: NotebookNode, root: Path = ROOT) -> str:
+    """SHA-256 (first 16 digits) over the code cells and the kernels that they name.
+
+    A kernel's own `#include "…"` files count, too. Prose and outputs do not: editing a sentence
+    leaves the outputs valid.
+    """
+    digest = hashlib.sha256()
+    for _, cell in numbered(nb, "code"):
+        digest.update(b"cell\0" + _text(cell.source.rstrip()))
+    for path in sources(nb, root):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(_text(path.read_text(encoding="utf-8")))
+    return digest.hexdigest()[:16]
+
+
+def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
+    """The .cu files that ``nb`` names and what they include, those that exist, sorted."""
+    kernels = root / "kernels"
+    found: set[Path] = set()
+    queue = [path for name in kernels_named(nb) for path in (kernels / name, root / name)]
+    while queue:
+        path = queue.pop().resolve()
+        if path in found or not path.is_file() or not path.is_relative_to(root.resolve()):
+            continue
+        found.add(path)
+        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            queue += [folder / name for folder in (path.parent, kernels, kernels / "common")]
+    return sorted(root / path.relative_to(root.resolve()) for path in found)
+
+
+def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
+    """Write the stamp into ``nb``: ``device`` is a GPU's name or "emulator"."""
+    nb.metadata[STAMP] = nbformat.from_dict(
+        {
+            "device": device,
+            "cuda": cuda,
+            "date": datetime.date.today().isoformat(),
+            "source_hash": source_hash(nb, root),
+        }
+    )
+
+
+def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
+    """No stamp, a stamp of other sources, or outputs that do not come from a GPU."""
+    mark = nb.metadata.get(STAMP)
+    if not mark or any(field not in mark for field in FIELDS):
+        return [
+            Violation(0, "it carries no stamp: its outputs are of unknown origin", UPDATE_COMMAND)
+        ]
+    if mark["source_hash"] != source_hash(nb, root):
+        return [
+            Violation(
+                0,
+                f"its outputs are stale: the code cells or kernels changed since {mark['date']}",
+                UPDATE_COMMAND,
+            )
+        ]
+    if mark["device"] == "emulator":
+        return [Violation(0, "its outputs were made on the emulator", UPDATE_COMMAND)]
+    return []
+
+
+def _text(text: str) -> bytes:
+    return text.replace("\r\n", "\n").encode() + b"\0"

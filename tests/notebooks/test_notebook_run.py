@@ -1,0 +1,146 @@
+"""`python -m course_utils run` executes, tells how each notebook fared and writes back."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbval.plugin import get_sanitize_patterns
+
+from course_utils.notebooks import run
+from course_utils.notebooks.canonical import violations
+from course_utils.notebooks.execute import environment
+from course_utils.notebooks.source import ROOT, find
+
+H200 = {"kind": "cuda", "name": "NVIDIA H200", "cuda": "12.9"}
+
+PASSING = """
+import os, sys
+import matplotlib.pyplot as plt  # before the course: its style must win all the same
+from course_utils import figures
+print("Skipped here: needs an sm_90 GPU.")
+plt.plot([1, 2]);
+print(os.environ["COURSE_DEVICE"], plt.rcParams["figure.dpi"], object(), figures.__file__)
+"""
+FAILING = """def half(x):
+    return x / 0
+
+half(1)  # here"""
+
+
+def command(*words) -> int:
+    """Run ``words`` as the command line would and return the exit status."""
+    parser = argparse.ArgumentParser()
+    run.add_parser(parser.add_subparsers())
+    args = parser.parse_args(["run", *map(str, words)])
+    return args.func(args)
+
+
+def write(path, *cells):
+    nb = new_notebook(cells=[new_markdown_cell("# Title"), *map(new_code_cell, cells)])
+    nbformat.write(nb, path)
+    return path
+
+
+def test_a_run_reports_each_notebook_and_fails_if_one_does(tmp_path, capsys):
+    write(tmp_path / "01_good.ipynb", "x = 1")
+    write(tmp_path / "02_bad.ipynb", "x = 1", FAILING)
+    before = (tmp_path / "02_bad.ipynb").read_text()
+    assert command(tmp_path) == 1
+    printed = capsys.readouterr().out
+    assert "PASS" in printed.splitlines()[1] and "01_good.ipynb" in printed.splitlines()[1]
+    assert "cell 3, line 4: half(1)  # here" in printed
+    assert "ZeroDivisionError: division by zero" in printed
+    assert printed.splitlines()[-1].startswith("1 PASS, 1 FAIL in ")
+    assert (tmp_path / "02_bad.ipynb").read_text() == before
+
+
+def test_update_writes_canonical_stamped_outputs_that_a_second_run_repeats(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(run, "describe", lambda env: H200)
+    path = write(tmp_path / "01_good.ipynb", PASSING)
+    assert command("--update", "--device", "emulator", path) == 0
+    assert "(1 SKIPPED)" in capsys.readouterr().out
+    first = path.read_text()
+    assert violations(first) == []
+    nb = nbformat.reads(first, as_version=4)
+    assert nb.metadata.course.device == "NVIDIA H200"
+    text, figure = nb.cells[1].outputs
+    assert text.text.splitlines()[1] == (
+        "emulator 110.0 <object object at 0x…> course_utils/figures/__init__.py"
+    )
+    assert "image/png" in figure.data
+    assert command("--update", "--device", "emulator", path) == 0
+    assert path.read_text() == first
+
+
+def test_a_cell_that_takes_too_long_is_stopped(tmp_path, capsys):
+    path = write(tmp_path / "01_slow.ipynb", "import time", "time.sleep(100)")
+    assert command("--timeout", 1, path) == 1
+    assert "cell 3: time.sleep(100)\n      it took longer than 1 s" in capsys.readouterr().out
+
+
+def test_update_on_the_emulator_is_refused_unless_forced(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(run, "describe", lambda env: {**H200, "kind": "emulator"})
+    path = write(tmp_path / "01_good.ipynb", "x = 1")
+    before = path.read_text()
+    assert command("--update", path) == 2
+    assert "--allow-emulator" in capsys.readouterr().err
+    assert path.read_text() == before
+
+
+def test_a_path_without_notebooks_is_an_error_in_words(tmp_path, capsys):
+    assert command(tmp_path / "nowhere") == 2
+    assert "no notebook there" in capsys.readouterr().err
+
+
+def test_format_writes_canonical_form_and_check_then_finds_no_fault_with_it(tmp_path, capsys):
+    path = write(tmp_path / "01_x.ipynb", "x = 1")
+    assert violations(path.read_text())
+    assert command("--format", path) == 0
+    assert violations(path.read_text()) == []
+    assert command("--check", path) == 1  # no stamp, no next link
+    printed = capsys.readouterr().out
+    assert "run --format" not in printed and "no stamp" in printed
+
+
+def test_notebooks_are_found_in_reading_order(tmp_path):
+    for name in ("b/02_x.ipynb", "b/01_y.ipynb", "a/.ipynb_checkpoints/01_y.ipynb", "a/03_z.ipynb"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write(tmp_path / name)
+    names = [path.relative_to(tmp_path.resolve()).as_posix() for path in find([tmp_path])]
+    assert names == ["a/03_z.ipynb", "b/01_y.ipynb", "b/02_x.ipynb"]
+
+
+def test_a_kernel_can_import_the_course_and_keeps_the_readers_own_path(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "mine")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    env = environment("cuda")
+    assert env["PYTHONPATH"].startswith(str(ROOT)) and env["PYTHONPATH"].endswith("mine")
+    assert env["COURSE_DEVICE"] == "cuda" and "inline" in env["MPLBACKEND"]
+
+
+def test_paths_of_this_machine_are_made_relative():
+    text = f"{ROOT}/kernels/a.cu, {ROOT} and {ROOT}-other"
+    assert run.without_machine(text).startswith("kernels/a.cu, . and ")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("took 3.25 ms at 812 GB/s", "took TIME at RATE"),
+        ("<cupy at 0x7f0012ab>", "<cupy at ADDRESS>"),
+        ("/home/ann/course/kernels/01/add.cu:3", "kernels/01/add.cu:3"),
+        ("PASS: 1000 elements, shape (3, 5)", "PASS: 1000 elements, shape (3, 5)"),
+        ("128 sectors of 32 bytes", "128 sectors of 32 bytes"),
+    ],
+)
+def test_nbval_compares_text_without_what_differs_between_machines(before, after):
+    patterns = get_sanitize_patterns((ROOT / "tests/nbval_sanitize.cfg").read_text("utf-8"))
+    for pattern, replacement in patterns:
+        before = re.sub(pattern, replacement, before)
+    assert before == after
