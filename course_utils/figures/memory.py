@@ -176,12 +176,13 @@ def shared_banks(addresses: Sequence[int], bytes: int = 4, *, title: str | None 
     passes, degree = sum(depths), max(depths)
 
     figure, axes = new(WIDTH, 0.27 * passes + 1.15)
+    axes.set_facecolor(PALE)
+    axes.vlines(range(BANKS + 1), 0, passes, color="#CCCCCC", linewidth=0.8)
+    axes.hlines(range(passes + 1), 0, BANKS, color="#CCCCCC", linewidth=0.8)
     top = 0
     for depth, phase in zip(depths, (p for p in phases if p), strict=True):
         for bank in range(BANKS):
             words = phase.get(bank, {})
-            for row in range(depth):
-                _box(axes, bank, top + row, 1, face=PALE if not words else "white", edge="#CCCCCC")
             for row, who in enumerate(words.values()):
                 face = blend(RED if len(words) > 1 else BLUE, 0.5)
                 _box(axes, bank, top + row, 1, face=face, edge="#333333")
@@ -191,8 +192,8 @@ def shared_banks(addresses: Sequence[int], bytes: int = 4, *, title: str | None 
                     bank + 0.5, top + row + 0.5, text, ha="center", va="center", fontsize=size
                 )
         top += depth
-    axes.set_xlim(-0.1, BANKS + 0.1)
-    axes.set_ylim(passes + 0.06, -0.06)
+    axes.set_xlim(0, BANKS)
+    axes.set_ylim(passes, 0)
     axes.set_xticks(np.arange(BANKS) + 0.5, range(BANKS))
     axes.tick_params(axis="x", labelsize=8)
     step = 1 if passes <= 16 else 4
