@@ -15,6 +15,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from .errors import LessonError
+
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"
 
@@ -32,7 +34,7 @@ class Compiled:
     mangled: dict[str, str]
 
 
-class CompileError(Exception):
+class CompileError(LessonError):
     """The compiler refused the source.
 
     ``log`` is the compiler's whole answer; ``file``, ``line`` and ``column`` (1-based, 0 when
@@ -46,10 +48,6 @@ class CompileError(Exception):
         first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
         self.file, self.line, self.column = first.file, first.line, first.column
         super().__init__(_render(diagnostics) if diagnostics else self.log)
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows these lines in place of a traceback through our own code."""
-        return [str(self)]
 
 
 @dataclass(frozen=True)

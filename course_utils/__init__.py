@@ -1,0 +1,35 @@
+"""What the notebooks of the course import: one device, one way to load, check and measure."""
+
+from __future__ import annotations
+
+from .checking import check
+from .device import cp, device, size
+from .kernels import load
+from .machine import doctor
+from .timing import bench
+
+__all__ = ["bench", "check", "cp", "device", "doctor", "load", "size"]
+
+
+def _teach_ipython() -> None:
+    """Register ``%%needs`` and ``%%exercise`` where a notebook is running."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return
+    shell = get_ipython()
+    if shell is None:
+        return
+    from . import needs
+
+    needs.register(shell)
+
+    def exercise(line: str, cell: str):
+        from .exercises.magic import exercise as run
+
+        return run(line, cell)
+
+    shell.register_magic_function(exercise, "cell", "exercise")
+
+
+_teach_ipython()

@@ -1,0 +1,33 @@
+"""``python -m course_utils COMMAND``: doctor, run, exercises, progress, bench."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+# Each has add_parser(subparsers), which sets `func`: from the parsed arguments to an exit status.
+COMMANDS = (
+    "course_utils.machine",
+    "course_utils.notebooks.run",
+    "course_utils.exercises.cli",
+    "course_utils.emulator.benchmark",
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m course_utils", description=__doc__)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        try:
+            import_module(name).add_parser(subparsers)
+        except ModuleNotFoundError as error:
+            if error.name not in COMMANDS:
+                raise
+    args = parser.parse_args(arguments)
+    return args.func(args) or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""``%%needs``: what a cell asks of the machine, as data.
+
+The first line of a cell names what it needs::
+
+    %%needs sm_90 nvcc
+
+Where the machine lacks it the cell prints one line, "Skipped here: needs an sm_90 GPU.", and that
+is no failure. Whatever the emulator can run needs nothing. ``doctor`` reads the same lines to say
+which notebooks a machine can run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from .device import ON_GPU, cp
+from .errors import LessonError
+from .nvrtc import ROOT
+
+MAGIC = "%%needs"
+PROGRAMS = {
+    "nvcc": "nvcc",
+    "ninja": "ninja",
+    "ncu": "Nsight Compute (ncu)",
+    "nsys": "Nsight Systems (nsys)",
+    "compute-sanitizer": "compute-sanitizer",
+}
+PACKAGES = {
+    "cupy": "CuPy",
+    "cutlass": "the CUTLASS package",
+    "jax": "JAX",
+    "keras": "Keras",
+    "lightning": "Lightning",
+    "onnx": "ONNX",
+    "onnxruntime": "ONNX Runtime",
+    "tensorflow": "TensorFlow",
+    "torch": "PyTorch",
+    "transformers": "Transformers",
+    "triton": "Triton",
+}
+
+
+def gpu_count() -> int:
+    """GPUs that the course uses: 0 on the emulator."""
+    return cp.cuda.runtime.getDeviceCount() if ON_GPU else 0
+
+
+def capability() -> int:
+    """The GPU's compute capability as a number, 90 for 9.0; 0 on the emulator."""
+    return int(cp.cuda.Device().compute_capability) if ON_GPU else 0
+
+
+@cache
+def lacking(token: str) -> str | None:
+    """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
+
+    Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), a program
+    (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...). Raises LessonError for
+    any other.
+    """
+    if token == "gpu":
+        return None if gpu_count() else "a GPU"
+    if found := re.fullmatch(r"gpus=(\d+)", token):
+        return None if gpu_count() >= int(found[1]) else f"{found[1]} GPUs"
+    if found := re.fullmatch(r"sm_(\d+)(a?)", token):
+        wanted, have = int(found[1]), capability()
+        return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
+    if token in PROGRAMS:
+        return None if shutil.which(token) else PROGRAMS[token]
+    if token in PACKAGES:
+        return None if find_spec(token) else PACKAGES[token]
+    raise LessonError(
+        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, a program "
+        f"({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
+    )
+
+
+def missing(tokens: Iterable[str]) -> list[str]:
+    """What this machine lacks of ``tokens``, in words, each once."""
+    return list(dict.fromkeys(words for token in tokens if (words := lacking(token))))
+
+
+def skip_line(words: list[str]) -> str:
+    """The one line a skipped cell prints."""
+    listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return f"Skipped here: needs {listed}."
+
+
+# --- in a notebook ---
+
+
+def transform(lines: list[str]) -> list[str]:
+    """IPython's input transformer: what a cell that begins with ``%%needs`` becomes here.
+
+    A cell whose needs are met runs as if the line were not there, so errors, line numbers, rich
+    output and a cell magic on the next line all stay as they are.
+    """
+    if not lines or lines[0].split()[:1] != [MAGIC]:
+        return lines
+    tokens = lines[0].split()[1:]
+    try:
+        met = tokens and not missing(tokens)
+    except LessonError:
+        met = False
+    if not met:
+        return [f"__import__('course_utils.needs').needs.announce({tokens!r})\n"]
+    body = lines[1:]
+    return body if body and body[0].startswith("%%") else ["\n", *body]
+
+
+def announce(tokens: list[str]) -> None:
+    """Print what a skipped cell lacks; raise LessonError where ``%%needs`` itself is wrong."""
+    if not tokens:
+        raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
+    print(skip_line(missing(tokens)))
+
+
+def register(shell) -> None:
+    """Teach the IPython ``shell`` the ``%%needs`` line."""
+    if transform not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(transform)
+
+
+# --- for doctor and the README ---
+
+
+@dataclass(frozen=True)
+class NotebookNeeds:
+    """A notebook's title line and, for each code cell, the tokens it needs (most need none)."""
+
+    path: Path
+    cells: tuple[tuple[str, ...], ...]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(token for cell in self.cells for token in cell))
+
+    @property
+    def skipped(self) -> int:
+        """How many code cells this machine would skip."""
+        return sum(bool(missing(cell)) for cell in self.cells)
+
+    def verdict(self) -> str:
+        """ "runs here", or what is left out and why."""
+        words = missing(self.tokens)
+        if not words:
+            return "runs here"
+        cells = "1 cell" if self.skipped == 1 else f"{self.skipped} of {len(self.cells)} cells"
+        return f"runs here but for {cells}: {skip_line(words).partition(': ')[2].rstrip('.')}"
+
+
+def notebook_needs(path: Path) -> NotebookNeeds:
+    """Read a notebook's ``%%needs`` lines; no kernel is started."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    first = [source.partition("\n")[0].split() for source in sources]
+    return NotebookNeeds(path, tuple(tuple(w[1:]) if w[:1] == [MAGIC] else () for w in first))
+
+
+def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
+    """Every notebook on disk, in reading order."""
+    return [
+        notebook_needs(p) for p in sorted(root.glob("chapters/[0-9][0-9]_*/[0-9][0-9]_*.ipynb"))
+    ]
