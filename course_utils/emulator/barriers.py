@@ -1,0 +1,130 @@
+"""The sixteen named barriers of every block in a batch.
+
+Source: PTX ISA, "bar, barrier". A barrier completes when as many threads have arrived as were asked
+for, or all that have not ended when no count was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .lanes import Group
+
+
+@dataclass
+class _State:
+    """One barrier in all blocks: threads arrived, threads asked for (0: all that live)."""
+
+    arrived: np.ndarray
+    asked: np.ndarray
+    joined: np.ndarray  # (blocks, warps) that took part since the last completion
+    parked: list[tuple[Group, object, object]] = field(default_factory=list)
+    votes: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+class Barriers:
+    def __init__(self, batch):
+        self.batch = batch
+        self._states: dict[int, _State] = {}
+
+    def parked(self):
+        for state in self._states.values():
+            for group, _, _ in state.parked:
+                yield group
+
+    def site_of(self, group: Group):
+        """The source line of the barrier that a parked group waits at."""
+        for state in self._states.values():
+            for other, _, instruction in state.parked:
+                if other is group:
+                    return instruction.location
+        return None
+
+    def _state(self, number: int) -> _State:
+        if number not in self._states:
+            count = self.batch.block_count
+            warps = self.batch.lanes_per_block // 32
+            self._states[number] = _State(
+                np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros((count, warps), bool)
+            )
+        return self._states[number]
+
+    def arrive(
+        self, group: Group, instruction, number: int, threads, arrive_only, operation, vote, put
+    ) -> Group | None:
+        """The lanes of ``group`` arrive. Returns the group if it may go on at once."""
+        batch = self.batch
+        state = self._state(number)
+        counts = np.bincount(group.slots, minlength=batch.block_count)
+        state.arrived += counts
+        state.asked[counts > 0] = threads or 0
+        state.joined.reshape(-1)[group.warps] = True
+        if batch.launch.races:
+            batch.launch.races.check_barrier(batch, group, instruction, threads)
+        if vote is not None:
+            self._vote(state, group, operation, vote)
+        if arrive_only:
+            self._complete(state)
+            return group
+        state.parked.append((group, self._result(state, operation, put), instruction))
+        resumed = self._complete(state)
+        if len(resumed) == 1:
+            return resumed[0]
+        for other in resumed:
+            batch.add(other)
+        return None
+
+    def recheck(self) -> None:
+        """Lanes have ended: barriers that waited for them alone are complete now."""
+        for state in self._states.values():
+            if state.parked:
+                for group in self._complete(state):
+                    self.batch.add(group)
+
+    def _complete(self, state: _State) -> list[Group]:
+        needed = np.where(state.asked > 0, state.asked, self.batch.alive)
+        done = (state.arrived > 0) & (state.arrived >= needed)
+        if not done.any():
+            return []
+        if self.batch.launch.races:
+            self.batch.launch.races.barrier(self.batch, state.joined & done[:, None])
+        state.arrived[done] = 0
+        state.joined[done] = False
+        resumed, parked = [], []
+        for group, deliver, instruction in state.parked:
+            free = done[group.slots]
+            if free.all():
+                resumed.append(deliver(group))
+            elif not free.any():
+                parked.append((group, deliver, instruction))
+            else:
+                live = group.code.live[group.block]
+                resumed.append(deliver(group.subset(np.flatnonzero(free), live)))
+                rest = group.subset(np.flatnonzero(~free), live)
+                parked.append((rest, deliver, instruction))
+        state.parked = parked
+        for votes in state.votes.values():
+            votes[done] = 0
+        return resumed
+
+    def _vote(self, state: _State, group: Group, operation: str, vote: np.ndarray) -> None:
+        size = self.batch.block_count
+        ones = np.bincount(group.slots, weights=vote, minlength=size).astype(np.int64)
+        state.votes.setdefault("ones", np.zeros(size, np.int64))[:] += ones
+        state.votes.setdefault("cast", np.zeros(size, np.int64))[:] += np.bincount(
+            group.slots, minlength=size
+        )
+
+    def _result(self, state: _State, operation: str | None, put):
+        if put is None:
+            return lambda group: group
+
+        def deliver(group: Group) -> Group:
+            ones, cast = state.votes["ones"][group.slots], state.votes["cast"][group.slots]
+            result = {"and": ones == cast, "or": ones > 0, "popc": ones.astype(np.uint32)}
+            put(group.R, result[operation])
+            return group
+
+        return deliver

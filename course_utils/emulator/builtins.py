@@ -1,0 +1,121 @@
+"""Functions that the device runtime supplies: vprintf, __assertfail, malloc, free.
+
+Source: CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory
+Allocation".
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import numpy as np
+
+from .faults import where
+from .lanes import Group
+from .memory import GLOBAL
+from .report import ASSERTION, Finding, KernelFault
+
+PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
+_SPEC = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
+
+
+def read_bytes(group: Group, lane: int, address: int, size: int) -> bytes:
+    """``size`` bytes at a generic address, as one lane sees them; fewer at a region's end."""
+    region = group.batch.region_at(address)
+    if region is None:
+        return b""
+    copy = {"all": 0, "block": int(lane) // group.batch.lanes_per_block, "lane": int(lane)}
+    start = copy[region.owner] * region.stride + address - region.start
+    return region.storage[start : start + min(size, region.end - address)].tobytes()
+
+
+def read_string(group: Group, lane: int, address: int) -> str:
+    data = read_bytes(group, lane, address, 1 << 16)
+    return data.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+def format_text(text: str, take, string) -> str:
+    """C's printf. ``take(size)`` gives the next argument's bytes; ``string(address)`` a string."""
+
+    def replace(match):
+        flags, width, precision, length, kind = match.groups()
+        if kind == "%":
+            return "%"
+        numbers = ["" if n is None else n for n in (width, precision)]
+        for n, number in enumerate(numbers):
+            if number == "*":
+                numbers[n] = str(struct.unpack("<i", take(4))[0])
+        form = "%" + flags + numbers[0] + (f".{numbers[1]}" if precision is not None else "")
+        if kind in "eEfFgGaA":
+            value = struct.unpack("<d", take(8))[0]
+            return value.hex() if kind in "aA" else (form + kind) % value
+        if kind == "c":
+            return (form + "c") % chr(take(4)[0])
+        if kind == "s":
+            return (form + "s") % string(struct.unpack("<Q", take(8))[0])
+        if kind == "p":
+            return (form + "s") % hex(struct.unpack("<Q", take(8))[0])
+        size = 8 if length in ("l", "ll", "j", "z", "t") else 4
+        value = int.from_bytes(take(size), "little", signed=kind in "di")
+        if length in ("h", "hh"):
+            bits = 8 if length == "hh" else 16
+            value &= (1 << bits) - 1
+            value -= (value >> (bits - 1) << bits) if kind in "di" else 0
+        return (form + ("d" if kind in "diu" else kind)) % value
+
+    return _SPEC.sub(replace, text)
+
+
+def vprintf(group: Group, instruction, arguments) -> np.ndarray:
+    batch = group.batch
+    launch = batch.launch
+    formats, buffers = (group.full(a) for a in arguments)
+    moment = batch.tick()
+    for n, lane in enumerate(group.lanes.tolist()):
+        if launch.printed_size > PRINT_LIMIT:
+            break
+        place = [int(buffers[n])]
+
+        def take(size, place=place, lane=lane):
+            place[0] = -(-place[0] // size) * size
+            data = read_bytes(group, lane, place[0], size)
+            place[0] += size
+            return data.ljust(size, b"\0")
+
+        text = format_text(
+            read_string(group, lane, int(formats[n])), take,
+            lambda address, lane=lane: read_string(group, lane, address),
+        )  # fmt: skip
+        slot, thread = divmod(lane, batch.lanes_per_block)
+        launch.printed.append(((batch.first + slot, thread >> 5, moment, thread), text))
+        launch.printed_size += len(text)
+    return np.zeros(1, np.uint32)
+
+
+def assertfail(group: Group, instruction, arguments) -> None:
+    lane = int(group.lanes[0])
+    message, file = (read_string(group, lane, int(group.full(a)[0])) for a in arguments[:2])
+    line = int(group.full(arguments[2])[0])
+    thread, block = group.batch.who(lane)
+    text = f"Assertion failed: {message} at {file}:{line}, {where(thread, block)}."
+    raise KernelFault(Finding(ASSERTION, text, instruction.location, thread, block))
+
+
+def malloc(group: Group, instruction, arguments) -> np.ndarray:
+    sizes = group.full(arguments[0]).tolist()
+    starts = [
+        GLOBAL.add("device malloc", np.full(size, 0xFF, np.uint8)).start if size else 0
+        for size in sizes
+    ]
+    return np.array(starts, np.uint64)
+
+
+def free(group: Group, instruction, arguments) -> None:
+    for address in group.full(arguments[0]).tolist():
+        region = GLOBAL.regions.below(address) if address else None
+        if region is not None and region.start == address:
+            GLOBAL.regions.remove(region)
+
+
+BUILTINS = {"vprintf": vprintf, "__assertfail": assertfail, "malloc": malloc, "free": free}

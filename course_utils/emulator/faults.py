@@ -1,0 +1,157 @@
+"""Words for what went wrong."""
+
+from __future__ import annotations
+
+import re
+
+from .report import (
+    BARRIER,
+    DEADLOCK,
+    ENDLESS_LOOP,
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    Finding,
+    KernelFault,
+)
+
+
+def readable_name(symbol: str) -> str:
+    """The variable's own name in a mangled symbol: ``_ZZ5tiledE2As`` is ``As``."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    best = symbol
+    for match in re.finditer(r"\d+", symbol):
+        length, start = int(match[0]), match.end()
+        tail = symbol[start + length :]
+        if symbol[start : start + length].isidentifier() and re.fullmatch(r"E?(_\d+)?", tail):
+            best = symbol[start : start + length]
+    return best
+
+
+def where(thread, block) -> str:
+    return f"thread {_xyz(thread)} of block {_xyz(block)}"
+
+
+def _xyz(index) -> str:
+    return "({}, {}, {})".format(*index)
+
+
+def _at(location) -> str:
+    return f" at {location}" if location else ""
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def access_fault(batch, site, group, position: int, address: int, region) -> KernelFault:
+    """Why one lane may not make an access of ``site.bytes`` bytes at a generic address."""
+    i = site.instruction
+    thread, block = batch.who(group.lanes[position])
+    verb = "updates" if site.is_atomic else "writes" if site.is_store else "reads"
+    who = where(thread, block)
+    at = _at(i.location)
+    size = _plural(site.bytes, "byte")
+    space = site.space if site.space in ("shared", "local") else "global"
+    if region is not None and address % site.bytes:
+        index = (address - region.start) // site.width
+        text = (
+            f"Misaligned access: {who} {verb} {size} at once{at}, {address - region.start} bytes "
+            f"into {region.name}. An access of {size} must start at a multiple of {site.bytes}."
+        )
+        kind, name, past = MISALIGNED, region.name, 0
+    elif region is not None and address + site.bytes <= region.end:
+        index, past = (address - region.start) // site.width, 0
+        text = f"Write to read-only memory: {who} writes {size} to {region.name}{at}."
+        kind, name = OUT_OF_BOUNDS, region.name
+    elif 0 <= address < 4096 or address >= 2**64 - 4096:
+        text = (
+            f"Null pointer: {who} {verb} {size} through a pointer that is NULL{at}. Was the "
+            "array passed to the kernel?"
+        )
+        kind, name, index, past = NULL_POINTER, None, None, 0
+    else:
+        text, name, index, past = _outside(batch, site, address, region, who, verb, at, space)
+        kind = OUT_OF_BOUNDS
+    return KernelFault(Finding(kind, text, i.location, thread, block, name, index, past))
+
+
+def _outside(batch, site, address: int, region, who, verb, at, space):
+    regions = batch.regions_of(address)
+    below = region or (regions.below(address) if regions else None)
+    above = regions.above(address) if regions else None
+    near = below
+    if above is not None and (below is None or above.start - address < address - below.end):
+        near = above
+    if near is None or min(abs(address - near.end), abs(near.start - address)) > 1 << 40:
+        text = f"Out of bounds: {who} {verb} address {address:#x}{at}, where no array lies."
+        return text, None, None, 0
+    width = site.width
+    index = (address - near.start) // width
+    count = near.size // width
+    past = max(0, index - count + 1)
+    if index < 0:
+        distance = f"{_plural(-index, 'element')} before its start"
+    elif past:
+        distance = f"{_plural(past, 'element')} past its end"
+    else:
+        distance = "across its end"
+    kind = f" in {space} memory" if space != "global" else ""
+    text = (
+        f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
+        f"{near.name} has {_plural(count, 'element')}."
+    )
+    return text, near.name, index, past
+
+
+def endless_loop(batch, group, what: str | None = None) -> KernelFault:
+    location = group.code.blocks[group.block].instructions[0].location
+    thread, block = batch.who(group.lanes[0])
+    what = what or f"is still running after {batch.launch.budget:,} instructions"
+    text = (
+        f"Endless loop: the kernel {what}; {where(thread, block)} is{_at(location)}. "
+        "Does the condition of that loop ever become false?"
+    )
+    return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
+
+
+def deadlock(batch) -> KernelFault:
+    """Every lane waits: at a barrier that cannot complete, or for lanes of its own warp."""
+    stalled = list(batch.groups)
+    parked = list(batch.barriers.parked())
+    lines = []
+    for group in [*stalled, *parked]:
+        at_barrier = group in parked
+        block = group.code.blocks[group.block]
+        location = batch.barriers.site_of(group) if at_barrier else block.instructions[0].location
+        for number in group.warps[:8].tolist():
+            lane = int(group.lanes[group.lanes >> 5 == number][0])
+            count = int((group.lanes >> 5 == number).sum())
+            slot, rest = divmod(number, batch.lanes_per_block // 32)
+            lines.append(
+                f"  warp {rest} of block {_xyz(batch.block_index(batch.first + slot))}: "
+                f"{_plural(count, 'thread')} waiting{_at(location)}, "
+                f"first {where(*batch.who(lane))}"
+            )
+        if len(group.warps) > 8:
+            lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
+    first = (stalled or parked)[0]
+    thread, block_index = batch.who(first.lanes[0])
+    location = (
+        batch.barriers.site_of(first)
+        if first in parked
+        else first.code.blocks[first.block].instructions[0].location
+    )
+    split = stalled and stalled[0].code.blocks[stalled[0].block].instructions[0].opcode in (
+        "bar", "barrier",
+    )  # fmt: skip
+    if split:
+        kind = BARRIER
+        head = (
+            "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
+            "Every thread of the block must reach the same barrier."
+        )
+    else:
+        kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
+    return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))

@@ -1,0 +1,155 @@
+"""Atomics: atom (gives the old value back) and red (does not), on every space and type.
+
+Source: PTX ISA, "atom" and "red".
+
+Lanes that hit one address are served one after another, in lane order. Where all addresses differ,
+or the operation has a closed form for many lanes at one address, whole arrays are computed at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import floats, ptx
+from ..lanes import Group
+from ..program import Builder, step
+from .memory import Site, _in_pieces
+from .table import DTYPES
+
+
+def _increment(old, value):
+    return np.where(old >= value, 0, old + 1).astype(old.dtype)
+
+
+def _decrement(old, value):
+    return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
+
+
+OPERATIONS = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "exch": lambda old, value: value,
+    "inc": _increment,
+    "dec": _decrement,
+}
+
+
+def _operation(name: str, kind: str):
+    """(old, value) -> new, on arrays of the dtype of ``kind``."""
+    if kind in ("bf16", "f16x2", "bf16x2"):
+        from . import TABLE
+
+        found = TABLE[name](("rn", kind) if name == "add" else (kind,))
+        return found.compute if found else None
+    if name == "add" and kind == "f32":
+        return lambda old, value: floats.flush(old + value)
+    return OPERATIONS.get(name)
+
+
+@step("atom", "red")
+def atom(b: Builder, i: ptx.Instruction):
+    kind = i.modifiers[-1]
+    name = next((m for m in i.modifiers if m in OPERATIONS or m == "cas"), None)
+    if name is None or kind == "b128" or any(m in i.modifiers for m in ("v2", "v4", "v8")):
+        return None
+    operands = list(i.operands)
+    put = b.write(operands.pop(0), kind) if i.opcode == "atom" else None
+    site = Site(b, i, operands[0], kind, 1)
+    value = b.read(operands[-1], kind)
+    compare = b.read(operands[1], kind) if name == "cas" else None
+    operation = None if name == "cas" else _operation(name, kind)
+    if operation is None and compare is None:
+        return None
+    needed, written = tuple(b.reads), tuple(b.writes)
+    dtype = DTYPES[kind]
+
+    def act(group: Group):
+        found = site.locate(group)
+        if found is None:
+            _in_pieces(site, group, act, needed, written)
+            return
+        region, first, index = found
+        view = region.view(dtype)[first:]
+        R = group.R
+        index, values = group.full(index), group.full(value(R))
+        if compare is not None:
+            old = _compare_and_swap(view, index, group.full(compare(R)), values)
+        elif put is None and name in ("add", "min", "max") and dtype.kind in "iu":
+            OPERATIONS[name].at(view, index, values)
+            return
+        else:
+            old = _in_turn(view, index, values, operation, name)
+        if put is not None:
+            put(R, old)
+
+    return act
+
+
+def _ranks(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(order, sorted index, start flags) of a stable sort by address."""
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.ones(len(index), bool)
+    starts[1:] = ordered[1:] != ordered[:-1]
+    return order, ordered, starts
+
+
+def _in_turn(view, index, values, operation, name) -> np.ndarray:
+    order, ordered, starts = _ranks(index)
+    if starts.all():
+        old = view[index]
+        view[index] = operation(old, values)
+        return old
+    values = values[order]
+    if name == "add" and view.dtype.kind in "iu":
+        running = np.cumsum(values, dtype=view.dtype)
+        before = running - values
+        base = np.maximum.accumulate(np.where(starts, np.arange(len(index)), 0))
+        old_sorted = view[ordered] + (before - before[base])
+        ends = np.append(starts[1:], True)
+        view[ordered[ends]] = (old_sorted + values)[ends]
+    else:
+        old_sorted = np.empty_like(values)
+        group_start = np.maximum.accumulate(np.where(starts, np.arange(len(index)), 0))
+        rank = np.arange(len(index)) - group_start
+        by_rank = np.argsort(rank, kind="stable")
+        edges = np.searchsorted(rank[by_rank], np.arange(rank.max() + 2))
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            turn = by_rank[low:high]
+            where = ordered[turn]
+            old = view[where]
+            old_sorted[turn] = old
+            view[where] = operation(old, values[turn])
+    old = np.empty_like(old_sorted)
+    old[order] = old_sorted
+    return old
+
+
+def _compare_and_swap(view, index, expected, values) -> np.ndarray:
+    """In each round the first lane left at every address tries; once nobody left expects what is
+    there, all the others fail together."""
+    bits = DTYPES[f"u{view.itemsize * 8}"]
+    view, expected, values = view.view(bits), expected.view(bits), values.view(bits)
+    old = np.empty_like(values)
+    left = np.arange(len(index))
+    while len(left):
+        current = view[index[left]]
+        matching = current == expected[left]
+        if not matching.any():
+            old[left] = current
+            break
+        # lanes before the first that matches at its address see the value as it is now
+        candidates = left[matching]
+        _, first = np.unique(index[candidates], return_index=True)
+        winners = candidates[first]
+        winner_at = dict(zip(index[winners].tolist(), winners.tolist(), strict=True))
+        limit = np.array([winner_at.get(a, -1) for a in index[left].tolist()])
+        done = (limit < 0) | (left <= limit)
+        old[left[done]] = current[done]
+        view[index[winners]] = values[winners]
+        left = left[~done]
+    return old

@@ -1,0 +1,244 @@
+"""Control flow and barriers: bra, brx, call, ret, exit, trap, bar.
+
+Source: PTX ISA, "Control Flow Instructions" and "Parallel Synchronization and Communication
+Instructions: bar, barrier".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import ptx
+from ..lanes import Frame, Group
+from ..program import Builder, ending, step
+from ..report import TRAP, Finding, KernelFault
+
+
+def _choose(b: Builder, i: ptx.Instruction, taken, skipped):
+    """An ending that sends lanes whose guard is true to ``taken`` and the others to ``skipped``."""
+    guard = b.read(i.guard, "pred")
+
+    def end(group: Group):
+        chosen = guard(group.R)
+        if len(chosen) == 1:
+            return taken(group) if chosen[0] else skipped(group)
+        count = np.count_nonzero(chosen)
+        if count == 0:
+            return skipped(group)
+        if count == len(chosen):
+            return taken(group)
+        return group.batch.diverge(group, chosen, taken, skipped)
+
+    return end
+
+
+def _go(block: int):
+    def end(group):
+        group.block = block
+        return group
+
+    return end
+
+
+@ending("bra")
+def bra(b: Builder, i: ptx.Instruction):
+    target = b.block_at[b.label(i.operands[0].name, i.scope)]
+    if i.guard is None:
+        b.falls_through = False
+        return _go(target)
+    return _choose(b, i, _go(target), _go(b.next_block))
+
+
+@ending("brx")
+def brx(b: Builder, i: ptx.Instruction):
+    """brx.idx: a jump through a table of labels."""
+    labels = i.scope.find("tables", i.operands[1].name)
+    blocks = np.array([b.block_at[b.label(name, i.scope)] for name in labels])
+    get = b.read(i.operands[0], "u32")
+    b.falls_through = False
+
+    def end(group: Group):
+        targets = blocks[np.minimum(get(group.R), len(blocks) - 1)]
+        for target in np.unique(targets)[1:]:
+            group.batch.send(group, group.full(targets) == target, int(target))
+        rest = np.unique(targets)[0]
+        if len(targets) == 1 or (targets == rest).all():
+            return _go(int(rest))(group)
+        group.batch.send(group, targets == rest, int(rest))
+        return None
+
+    return end
+
+
+@ending("exit")
+def exit_(b: Builder, i: ptx.Instruction):
+    def leave(group: Group):
+        return group.batch.finish(group)
+
+    if i.guard is None:
+        b.falls_through = False
+        return leave
+    return _choose(b, i, leave, _go(b.next_block))
+
+
+@ending("ret")
+def ret(b: Builder, i: ptx.Instruction):
+    def back(group: Group):
+        if not group.stack:
+            return group.batch.finish(group)
+        frame = group.stack[-1]
+        group.stack = group.stack[:-1]
+        registers = list(frame.registers)
+        for here, there in frame.results:
+            registers[here] = group.R[there]
+        group.R, group.code, group.block = registers, frame.code, frame.block
+        group.local_top = frame.local_top
+        group.spreads = {}
+        return group
+
+    if i.guard is None:
+        b.falls_through = False
+        return back
+    return _choose(b, i, back, _go(b.next_block))
+
+
+@ending("call")
+def call(b: Builder, i: ptx.Instruction):
+    """call (results), function, (arguments): a name, or a register holding a function's address."""
+    operands = list(i.operands)
+    results = operands.pop(0).items if isinstance(operands[0], ptx.Group) else ()
+    callee = operands.pop(0)
+    arguments = operands.pop(0).items if operands and isinstance(operands[0], ptx.Group) else ()
+    sent = [b.slots_of_parameter(i.scope.find("variables", a.name)) for a in arguments]
+    returned = [i.scope.find("variables", r.name) for r in results]
+    for slots in sent:
+        b.reads.update(slots.values())
+    back = b.next_block
+    get = None if isinstance(callee, ptx.Symbol) else b.read(callee, "u64")
+
+    def enter(group: Group, name: str):
+        received = [b.slots_of_parameter(v) for v in returned]  # known once all is decoded
+        launch = group.batch.launch
+        builtin = launch.builtins.get(name)
+        group.block = back
+        if builtin is not None:
+            value = builtin(group, i, [group.R[s[0]] for s in sent])
+            if received and value is not None:
+                group.R[received[0][0]] = value
+            return group
+        code = launch.module.code(name)
+        registers = list(code.blank)
+        for formal, slots in zip(code.parameters, sent, strict=True):
+            for offset, slot in formal.items():
+                if offset not in slots:
+                    raise ptx.PtxError(f"{i.text}: argument byte {offset} was never stored")
+                registers[slot] = group.R[slots[offset]]
+        links = [
+            (slots[offset], slot)
+            for slots, formal in zip(received, code.results, strict=True)
+            for offset, slot in formal.items()
+            if offset in slots
+        ]
+        frame = Frame(group.code, back, group.R, tuple(links), group.local_top)
+        group.stack = (*group.stack, frame)
+        group.R, group.code, group.block, group.spreads = registers, code, 0, {}
+        group.batch.begin_frame(group, i)
+        return group
+
+    def end(group: Group):
+        if get is None:
+            return enter(group, callee.name)
+        addresses = get(group.R)
+        found = np.unique(addresses)
+        if len(found) == 1:
+            return enter(group, group.batch.launch.module.function_at(int(found[0]), i))
+        for address in found:
+            name = group.batch.launch.module.function_at(int(address), i)
+            part = group.subset(np.flatnonzero(addresses == address), group.code.live[group.block])
+            _keep_all(group, part, addresses == address)
+            group.batch.add(enter(part, name))
+        return None
+
+    if i.guard is None:
+        return end
+    return _choose(b, i, end, _go(back))
+
+
+def _keep_all(group: Group, part: Group, chosen: np.ndarray) -> None:
+    """Carry every register over: what a call reads is not live at the block's start."""
+    for slot, value in enumerate(group.R):
+        part.R[slot] = value if len(value) == 1 else value[chosen]
+
+
+@step("trap")
+def trap(b: Builder, i: ptx.Instruction):
+    def act(group: Group):
+        thread, block = group.batch.who(group.lanes[0])
+        raise KernelFault(
+            Finding(
+                TRAP,
+                f"The kernel stopped itself with a trap at {i.location} (thread {thread} of block "
+                f"{block}).",
+                i.location,
+                thread,
+                block,
+            )
+        )
+
+    return act
+
+
+@step("brkpt", "pragma", "nanosleep", "prefetch", "prefetchu", "applypriority", "discard",
+      "griddepcontrol", "setmaxnreg")  # fmt: skip
+def nothing(b: Builder, i: ptx.Instruction):
+    """Instructions with no effect on values."""
+    return lambda group: None
+
+
+@step("membar", "fence")
+def fence(b: Builder, i: ptx.Instruction):
+    """The machine runs one instruction at a time for all lanes, so memory is always in order."""
+    return lambda group: None
+
+
+@ending("bar", "barrier")
+def bar(b: Builder, i: ptx.Instruction):
+    """bar.sync, bar.arrive, bar.red on one of 16 named barriers; bar.warp.sync; barrier.cluster."""
+    if "warp" in i.modifiers:
+
+        def warp_sync(group: Group):
+            group.batch.ordered_within_warps(group)
+            group.block = back
+            return group
+
+        back = b.next_block
+        return warp_sync
+    if "cluster" in i.modifiers:
+        return None
+    operands = list(i.operands)
+    reduction = "red" in i.modifiers
+    put = (
+        b.write(operands.pop(0), "pred" if "popc" not in i.modifiers else "u32")
+        if reduction
+        else None
+    )
+    votes = b.read(operands.pop(), "pred") if reduction else None
+    number = b.read(operands[0], "u32")
+    count = b.read(operands[1], "u32") if len(operands) > 1 else None
+    operation = next((m for m in i.modifiers if m in ("and", "or", "popc")), None)
+    arrive_only = "arrive" in i.modifiers
+    back = b.next_block
+
+    def end(group: Group):
+        R = group.R
+        batch = group.batch
+        vote = group.full(votes(R)) if reduction else None
+        threads = int(count(R)[0]) if count is not None else None
+        group.block = back
+        return batch.barriers.arrive(
+            group, i, int(number(R)[0]), threads, arrive_only, operation, vote, put
+        )
+
+    if i.guard is None:
+        return end
+    return _choose(b, i, end, _go(back))

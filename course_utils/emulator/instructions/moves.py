@@ -1,0 +1,132 @@
+"""Data movement that touches no memory: mov, cvta, isspacep, special registers.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: mov, cvta, isspacep", "Special
+Registers".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import ptx
+from ..memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from ..program import Builder, step
+from .table import DTYPES
+
+CLOCKS = {"clock": "u32", "clock_hi": "u32", "clock64": "u64", "globaltimer": "u64",
+          "globaltimer_lo": "u32", "globaltimer_hi": "u32"}  # fmt: skip
+WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
+           "local": LOCAL_WINDOW}  # fmt: skip
+
+
+@step("mov")
+def mov(b: Builder, i: ptx.Instruction):
+    target, source = i.operands
+    kind = i.modifiers[-1]
+    if isinstance(target, ptx.Group):
+        return _unpack(b, target.items, source, kind)
+    if isinstance(source, ptx.Group):
+        return _pack(b, target, source.items, kind)
+    if isinstance(source, ptx.Special) and source.name in CLOCKS:
+        return _clock(b, target, source.name)
+    if isinstance(source, ptx.Special) and source.name == "cc":
+        kind = "pred"
+    get, put = b.read(source, kind), b.write(target, kind)
+
+    def act(group):
+        put(group.R, get(group.R))
+
+    return act
+
+
+def _clock(b: Builder, target, name: str):
+    """Clocks count the instructions issued by the batch: an order of events, not a time."""
+    kind = CLOCKS[name]
+    put, dtype = b.write(target, kind), DTYPES[kind]
+    shift = 32 if name.endswith("_hi") else 0
+
+    def act(group):
+        ticks = group.batch.launch.issued + group.batch.tick()
+        put(group.R, np.array([ticks >> shift], np.uint64).astype(dtype))
+
+    return act
+
+
+def _unpack(b: Builder, targets, source, kind: str):
+    bits = DTYPES[kind].itemsize * 8 // len(targets)
+    part = DTYPES[f"u{bits}"]
+    get = b.read(source, f"b{bits * len(targets)}")
+    puts = [b.write(t, f"b{bits}") for t in targets]
+
+    def act(group):
+        value = np.ascontiguousarray(get(group.R))
+        parts = value.view(part).reshape(len(value), len(puts))
+        for n, put in enumerate(puts):
+            put(group.R, np.ascontiguousarray(parts[:, n]))
+
+    return act
+
+
+def _pack(b: Builder, target, sources, kind: str):
+    bits = DTYPES[kind].itemsize * 8 // len(sources)
+    whole = DTYPES[f"u{bits * len(sources)}"]
+    gets = [b.read(s, f"b{bits}") for s in sources]
+    put = b.write(target, f"b{bits * len(sources)}")
+
+    def act(group):
+        values = np.broadcast_arrays(*(get(group.R) for get in gets))
+        put(group.R, np.stack(values, axis=1).view(whole)[:, 0].copy())
+
+    return act
+
+
+@step("cvta")
+def cvta(b: Builder, i: ptx.Instruction):
+    """Between an address in a state space and the generic address of the same byte."""
+    kind = i.modifiers[-1]
+    space = next(m for m in i.modifiers if m not in ("to", kind))
+    window = np.uint64(WINDOWS.get(space, 0))
+    to_space = "to" in i.modifiers
+    get, put = b.read(i.operands[1], kind), b.write(i.operands[0], kind)
+
+    def act(group):
+        value = get(group.R)
+        if window:
+            value = value - window if to_space else value + window
+        put(group.R, value)
+
+    return act
+
+
+@step("isspacep")
+def isspacep(b: Builder, i: ptx.Instruction):
+    space = i.modifiers[0]
+    get, put = b.read(i.operands[1], "u64"), b.write(i.operands[0], "pred")
+    window = WINDOWS.get(space)
+
+    def act(group):
+        address = get(group.R)
+        if window is None:
+            put(group.R, address >= np.uint64(LOCAL_WINDOW + WINDOW_SIZE))
+        else:
+            put(group.R, (address - np.uint64(window)) < np.uint64(WINDOW_SIZE))
+
+    return act
+
+
+@step("activemask")
+def activemask(b: Builder, i: ptx.Instruction):
+    from .warp import present
+
+    put = b.write(i.operands[0], "b32")
+
+    def act(group):
+        warps, masks = present(group)
+        put(group.R, masks[np.searchsorted(warps, group.lanes >> 5)])
+
+    return act
+
+
+@step("alloca", "stacksave", "stackrestore")
+def dynamic_stack(b: Builder, i: ptx.Instruction):
+    return None

@@ -1,0 +1,232 @@
+"""Instructions of a whole warp: shfl, vote, match, redux, elect, bar.warp.
+
+Source: PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync".
+
+A block of instructions that begins with one of these is run only when every lane named in the
+member mask has arrived (see ``Batch.gather``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import ptx
+from ..lanes import Group
+from ..program import Builder, gathers, step
+from .table import DTYPES
+
+
+@gathers("shfl", "vote", "match", "redux")
+def mask_last(i: ptx.Instruction):
+    return i.operands[-1] if "sync" in i.modifiers else None
+
+
+@gathers("elect")
+def mask_of_elect(i: ptx.Instruction):
+    return i.operands[-1]
+
+
+@gathers("bar", "barrier")
+def mask_of_barrier(i: ptx.Instruction):
+    """A barrier for a block is one for whole warps too, unless it is said not to be aligned."""
+    if "warp" in i.modifiers:
+        return i.operands[-1]
+    aligned = i.opcode == "bar" or "aligned" in i.modifiers
+    return ptx.Immediate(0xFFFFFFFF) if aligned and "cluster" not in i.modifiers else None
+
+
+def present(group: Group) -> tuple[np.ndarray, np.ndarray]:
+    """(warps, lane masks): the warps of a group and which of their lanes are in it; uint32."""
+    bits = np.uint32(1) << (group.lanes & 31).astype(np.uint32)
+    starts = np.searchsorted(group.lanes >> 5, group.warps)
+    return group.warps, np.bitwise_or.reduceat(bits, starts)
+
+
+class Rows:
+    """Values of a group laid out as one row of 32 for each warp, and back."""
+
+    def __init__(self, group: Group, mask: np.ndarray | None):
+        self.group = group
+        self.warps = group.warps
+        self.count = len(self.warps)
+        self.dense = group.n == 32 * self.count
+        self.lane = group.lanes & 31
+        self.row = None if self.dense else np.searchsorted(self.warps, group.lanes >> 5)
+        if self.dense:
+            self.here = np.ones((self.count, 32), bool)
+        else:
+            self.here = np.zeros((self.count, 32), bool)
+            self.here[self.row, self.lane] = True
+        if mask is not None and not (len(mask) == 1 and mask[0] == 0xFFFFFFFF):
+            members = self.spread(mask)
+            self.here &= (members >> np.arange(32, dtype=np.uint32)) & np.uint32(1) != 0
+
+    def spread(self, value: np.ndarray) -> np.ndarray:
+        """(warps, 32); lanes that are not here hold 0."""
+        value = self.group.full(value)
+        if self.dense:
+            return value.reshape(self.count, 32)
+        out = np.zeros((self.count, 32), value.dtype)
+        out[self.row, self.lane] = value
+        return out
+
+    def gather(self, rows: np.ndarray) -> np.ndarray:
+        return rows.reshape(-1) if self.dense else rows[self.row, self.lane]
+
+    def per_lane(self, per_warp: np.ndarray) -> np.ndarray:
+        return np.repeat(per_warp, 32) if self.dense else per_warp[self.row]
+
+
+@step("shfl")
+def shfl(b: Builder, i: ptx.Instruction):
+    mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
+    target = i.operands[0]
+    target, inside = target.items if isinstance(target, ptx.Group) else (target, None)
+    get = b.read(i.operands[1], "b32")
+    get_b, get_c = b.read(i.operands[2], "u32"), b.read(i.operands[3], "u32")
+    mask = b.read(i.operands[4], "b32") if len(i.operands) > 4 else None
+    put = b.write(target, "b32")
+    put_inside = b.write(inside, "pred") if inside is not None else None
+    lane = np.arange(32, dtype=np.int64)
+
+    def act(group: Group):
+        R = group.R
+        value = get(R)
+        rows = Rows(group, mask(R) if mask else None)
+        values = rows.spread(value)
+        distance, control = get_b(R), get_c(R)
+        distance = rows.spread(distance) if len(distance) > 1 else distance
+        control = rows.spread(control) if len(control) > 1 else control
+        distance = (distance & np.uint32(31)).astype(np.int64)
+        segment = ((control >> np.uint32(8)) & np.uint32(31)).astype(np.int64)
+        clamp = (control & np.uint32(31)).astype(np.int64)
+        first, last = lane & segment, (lane & segment) | (clamp & ~segment)
+        if mode == "up":
+            source = lane - distance
+            valid = source >= last
+        elif mode == "down":
+            source = lane + distance
+            valid = source <= last
+        elif mode == "bfly":
+            source = lane ^ distance
+            valid = source <= last
+        else:
+            source = first | (distance & ~segment)
+            valid = source <= last
+        source = np.where(valid, source, lane)
+        if source.ndim == 1 or len(source) == 1:
+            taken = values[:, source.reshape(-1)]
+        else:
+            taken = np.take_along_axis(values, source, axis=1)
+        put(R, np.ascontiguousarray(rows.gather(taken)))
+        if put_inside:
+            valid = np.broadcast_to(valid, values.shape)
+            put_inside(R, np.ascontiguousarray(rows.gather(valid)))
+
+    return act
+
+
+def _weights(flags: np.ndarray) -> np.ndarray:
+    """(warps, 32) flags -> one 32-bit mask for each warp."""
+    return np.packbits(flags, axis=1, bitorder="little").view(np.uint32)[:, 0]
+
+
+@step("vote")
+def vote(b: Builder, i: ptx.Instruction):
+    mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
+    get = b.read(i.operands[1], "pred")
+    mask = b.read(i.operands[2], "b32") if len(i.operands) > 2 else None
+    put = b.write(i.operands[0], "b32" if mode == "ballot" else "pred")
+
+    def act(group: Group):
+        R = group.R
+        rows = Rows(group, mask(R) if mask else None)
+        flags = rows.spread(get(R)) & rows.here
+        if mode == "ballot":
+            result = _weights(flags)
+        elif mode == "any":
+            result = flags.any(axis=1)
+        else:
+            result = (flags == rows.here).all(axis=1)
+            if mode == "uni":
+                result |= ~flags.any(axis=1)
+        put(R, rows.per_lane(result))
+
+    return act
+
+
+@step("match")
+def match(b: Builder, i: ptx.Instruction):
+    mode = "all" if "all" in i.modifiers else "any"
+    kind = i.modifiers[-1]
+    target = i.operands[0]
+    target, agreed = target.items if isinstance(target, ptx.Group) else (target, None)
+    get, mask = b.read(i.operands[1], kind), b.read(i.operands[2], "b32")
+    put = b.write(target, "b32")
+    put_agreed = b.write(agreed, "pred") if agreed is not None else None
+
+    def act(group: Group):
+        R = group.R
+        rows = Rows(group, mask(R))
+        values = rows.spread(get(R))
+        equal = (values[:, :, None] == values[:, None, :]) & rows.here[:, None, :]
+        masks = np.packbits(equal, axis=2, bitorder="little").view(np.uint32)[:, :, 0]
+        if mode == "any":
+            put(R, np.ascontiguousarray(rows.gather(masks)))
+            return
+        all_here = _weights(rows.here)
+        alike = np.where(rows.here, masks == all_here[:, None], True).all(axis=1)
+        put(R, rows.per_lane(np.where(alike, all_here, np.uint32(0))))
+        if put_agreed:
+            put_agreed(R, rows.per_lane(alike))
+
+    return act
+
+
+@step("redux")
+def redux(b: Builder, i: ptx.Instruction):
+    kind = i.modifiers[-1]
+    operation = next(m for m in i.modifiers if m in ("add", "min", "max", "and", "or", "xor"))
+    ufunc, start = {
+        "add": (np.add, 0),
+        "min": (np.minimum, None),
+        "max": (np.maximum, None),
+        "and": (np.bitwise_and, -1),
+        "or": (np.bitwise_or, 0),
+        "xor": (np.bitwise_xor, 0),
+    }[operation]
+    dtype = DTYPES[kind]
+    if dtype.kind == "f":
+        start = np.inf if operation == "min" else -np.inf
+    elif start is None:
+        limits = np.iinfo(dtype)
+        start = limits.max if operation == "min" else limits.min
+    elif start == -1:
+        start = np.iinfo(dtype).max if dtype.kind == "u" else -1
+    get, mask = b.read(i.operands[1], kind), b.read(i.operands[2], "b32")
+    put = b.write(i.operands[0], kind)
+
+    def act(group: Group):
+        R = group.R
+        rows = Rows(group, mask(R))
+        values = np.where(rows.here, rows.spread(get(R)), dtype.type(start))
+        put(R, rows.per_lane(ufunc.reduce(values, axis=1, dtype=dtype)))
+
+    return act
+
+
+@step("elect")
+def elect(b: Builder, i: ptx.Instruction):
+    """The lowest lane of the mask is elected; every lane learns which."""
+    leader, chosen = i.operands[0].items
+    mask = b.read(i.operands[1], "b32")
+    put, put_chosen = b.write(leader, "b32"), b.write(chosen, "pred")
+
+    def act(group: Group):
+        R = group.R
+        rows = Rows(group, mask(R))
+        first = rows.here.argmax(axis=1)
+        put(R, rows.per_lane(first.astype(np.uint32)))
+        put_chosen(R, rows.per_lane(first) == (group.lanes & 31))
+
+    return act

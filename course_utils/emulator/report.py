@@ -1,0 +1,109 @@
+"""What the emulator tells a reader: findings, faults and counts.
+
+A *finding* is one thing that is wrong with a kernel. Some findings end the launch (an access out of
+bounds has no value to continue with) and are raised as a :class:`KernelFault`; others, such as data
+races, are collected and the launch goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Location:
+    """A line of a source file; ``column`` is 1-based, 0 when unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault in a kernel.
+
+    ``kind`` is one of the constants in :data:`KINDS`; ``message`` is the whole report, ready to
+    print. ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
+    from the start of ``array``; ``past`` is how many elements lie between the array's last element
+    and the one accessed (1 for the first one past the end, 0 when inside).
+    """
+
+    kind: str
+    message: str
+    location: Location | None = None
+    thread: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    array: str | None = None
+    index: int | None = None
+    past: int = 0
+    other_location: Location | None = None
+    other_thread: tuple[int, int, int] | None = None
+
+
+OUT_OF_BOUNDS = "out of bounds"
+MISALIGNED = "misaligned access"
+NULL_POINTER = "null pointer"
+DATA_RACE = "data race"
+ENDLESS_LOOP = "endless loop"
+DEADLOCK = "deadlock"
+BARRIER = "barrier misuse"
+ASSERTION = "assertion failed"
+TRAP = "trap"
+UNKNOWN_INSTRUCTION = "unknown instruction"
+KINDS = (
+    OUT_OF_BOUNDS,
+    MISALIGNED,
+    NULL_POINTER,
+    DATA_RACE,
+    ENDLESS_LOOP,
+    DEADLOCK,
+    BARRIER,
+    ASSERTION,
+    TRAP,
+    UNKNOWN_INSTRUCTION,
+)
+
+
+class KernelFault(RuntimeError):
+    """A kernel did something that ends its launch; ``finding`` says what, where and who."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+@dataclass
+class Counts:
+    """What one launch did. Instructions are PTX's, not the GPU's own (SASS).
+
+    ``sectors`` are distinct 32-byte pieces of memory touched by one warp instruction;
+    ``wavefronts`` are passes of shared memory needed by one warp instruction.
+    """
+
+    thread_instructions: int = 0
+    warp_instructions: int = 0
+    global_load_requests: int = 0
+    global_store_requests: int = 0
+    global_load_sectors: int = 0
+    global_store_sectors: int = 0
+    global_load_bytes: int = 0
+    global_store_bytes: int = 0
+    shared_load_requests: int = 0
+    shared_store_requests: int = 0
+    shared_load_wavefronts: int = 0
+    shared_store_wavefronts: int = 0
+    flops: int = 0
+    opcodes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class LaunchResult:
+    """What came of a launch that ran to its end: counts, findings (races) and printf's text."""
+
+    counts: Counts
+    findings: list[Finding] = field(default_factory=list)
+    printed: str = ""
