@@ -90,7 +90,7 @@ def cuda_majors() -> dict[str, int]:
 
 
 def majors_line(majors: Mapping[str, int]) -> Line:
-    """Whether the parts agree on one CUDA major version; mixed, they load each other's libraries."""
+    """Whether all parts belong to one CUDA major version; mixed, they load each other's parts."""
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
         remedy = "remove .venv and run `make learn`: it installs parts that agree"

@@ -1,0 +1,52 @@
+"""``doctor``: one line a fact, a remedy where something is wanting, failure for mixed CUDAs."""
+
+import pytest
+
+from course_utils import doctor, machine
+from course_utils.__main__ import main
+
+
+def test_parts_of_one_cuda_are_well():
+    line = machine.majors_line({"NVRTC": 12, "CuPy": 12})
+    assert (line.status, line.found) == (machine.GOOD, "all CUDA 12")
+
+
+def test_mixed_cuda_majors_are_broken_and_say_what_to_do():
+    line = machine.majors_line({"NVRTC": 13, "CuPy": 12, "PyTorch": 12})
+    assert line.status == machine.BAD
+    assert "NVRTC 13, CuPy 12" in line.found
+    assert "make learn" in line.remedy
+
+
+def test_every_line_is_one_line_with_what_was_found():
+    for line in machine.examine():
+        assert line.found and "\n" not in str(line)
+        assert line.status == machine.GOOD or line.remedy
+
+
+def test_this_machine_can_compile():
+    status = {line.what: line.status for line in machine.examine()}
+    assert status["compiler (NVRTC)"] == status["CUDA headers"] == machine.GOOD
+
+
+def test_the_command_fails_where_something_is_broken(monkeypatch, capsys):
+    monkeypatch.setattr(machine, "cuda_majors", lambda: {"NVRTC": 13, "CuPy": 12})
+    assert main(["doctor"]) == 1
+    assert "!!  CUDA versions" in capsys.readouterr().out
+
+
+def test_the_command_succeeds_where_nothing_is(monkeypatch, capsys):
+    monkeypatch.setattr(machine, "examine", lambda: [machine.Line(machine.GOOD, "all", "here")])
+    assert main(["doctor"]) == 0
+    assert "All is well." in capsys.readouterr().out
+
+
+def test_the_report_shows_no_path_of_this_machine(capsys):
+    doctor()
+    assert str(machine.nvrtc.ROOT) not in capsys.readouterr().out
+
+
+def test_an_unknown_command_lists_the_known_ones(capsys):
+    with pytest.raises(SystemExit):
+        main(["no-such-command"])
+    assert "doctor" in capsys.readouterr().err

@@ -1,0 +1,33 @@
+"""One list of pins: environment.yml repeats pyproject.toml's."""
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def pip_section(text: str) -> list[str]:
+    lines = text.partition("- pip:\n")[2].splitlines()
+    return [line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")]
+
+
+def test_environment_yml_has_the_pins_of_the_gpu_extra():
+    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["gpu"]
+    assert pip_section((ROOT / "environment.yml").read_text()) == wanted
+
+
+def test_both_ask_for_the_same_python():
+    python = f"- python{PROJECT['requires-python']}\n"
+    assert python in (ROOT / "environment.yml").read_text()
+
+
+def test_the_cpu_extra_brings_nothing_that_needs_a_driver():
+    names = " ".join(PROJECT["optional-dependencies"]["cpu"])
+    assert "cupy" not in names and "triton" not in names
+
+
+def test_every_extra_stays_on_one_cuda_major_version():
+    for extra in ("cpu", "gpu"):
+        pins = " ".join(PROJECT["optional-dependencies"][extra])
+        assert "cu13" not in pins and "cuda13" not in pins

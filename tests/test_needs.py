@@ -1,0 +1,124 @@
+"""``%%needs``: met, the cell runs unchanged; unmet, it prints one line and is no failure."""
+
+import json
+
+import pytest
+
+from course_utils import needs
+from course_utils.errors import LessonError
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with as many GPUs, of the capability, asked for."""
+
+    def pretend(gpus: int, capability: int = 90):
+        monkeypatch.setattr(needs, "gpu_count", lambda: gpus)
+        monkeypatch.setattr(needs, "capability", lambda: capability if gpus else 0)
+        needs.lacking.cache_clear()
+
+    yield pretend
+    needs.lacking.cache_clear()
+
+
+def test_the_emulator_lacks_a_gpu(machine):
+    machine(0)
+    assert needs.missing(["gpu"]) == ["a GPU"]
+    assert needs.missing(["sm_90"]) == ["an sm_90 GPU"]
+    assert needs.missing(["gpus=2"]) == ["2 GPUs"]
+
+
+def test_a_hopper_has_what_came_before_but_not_what_came_after(machine):
+    machine(1, 90)
+    assert needs.missing(["gpu", "sm_80", "sm_90", "sm_90a"]) == []
+    assert needs.missing(["sm_80a", "sm_100a", "gpus=2"]) == [
+        "an sm_80a GPU", "an sm_100a GPU", "2 GPUs",
+    ]  # fmt: skip
+
+
+def test_programs_and_packages_are_looked_up(monkeypatch):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    assert needs.missing(["nvcc", "triton"]) == ["nvcc", "Triton"]
+    needs.lacking.cache_clear()
+
+
+def test_an_unknown_word_is_an_error():
+    with pytest.raises(LessonError, match="cuda13"):
+        needs.missing(["cuda13"])
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["an sm_90 GPU"], "Skipped here: needs an sm_90 GPU."),
+        (["a GPU", "nvcc"], "Skipped here: needs a GPU and nvcc."),
+        (["a GPU", "nvcc", "Triton"], "Skipped here: needs a GPU, nvcc and Triton."),
+    ],
+)
+def test_a_skipped_cell_prints_one_line(words, line):
+    assert needs.skip_line(words) == line
+
+
+@pytest.fixture
+def shell():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    needs.register(shell)
+    return shell
+
+
+def test_an_unmet_cell_prints_its_line_and_does_not_run(machine, shell, capsys):
+    machine(0)
+    result = shell.run_cell("%%needs sm_90\nran = 1 / 0")
+    assert result.success and "ran" not in shell.user_ns
+    assert capsys.readouterr().out == "Skipped here: needs an sm_90 GPU.\n"
+
+
+def test_a_met_cell_runs_and_shows_its_last_value(machine, shell):
+    machine(1)
+    result = shell.run_cell("%%needs gpu\nx = 2\nx + 1")
+    assert result.success and result.result == 3
+
+
+def test_a_met_cell_keeps_its_line_numbers(machine, shell):
+    machine(1)
+    result = shell.run_cell("%%needs gpu\n\n1 / 0")
+    assert result.error_in_exec.__traceback__.tb_next.tb_lineno == 3
+
+
+def test_another_magic_may_follow(machine, shell):
+    machine(1)
+    shell.register_magic_function(lambda line, cell: cell.upper(), "cell", "shout")
+    assert shell.run_cell("%%needs gpu\n%%shout\nhello\n").result == "HELLO\n"
+
+
+def test_a_wrong_word_fails_the_cell(shell, capsys):
+    assert not shell.run_cell("%%needs a_gpu\nx = 1").success
+    assert not shell.run_cell("%%needs\nx = 1").success
+
+
+def test_other_cells_are_left_alone(shell):
+    assert needs.transform(["x = 1\n", "%%needs gpu\n"]) == ["x = 1\n", "%%needs gpu\n"]
+    assert needs.transform([]) == []
+
+
+def test_a_notebooks_needs_are_read_from_its_cells(machine, tmp_path):
+    machine(0)
+    path = tmp_path / "01_topic.ipynb"
+    sources = ["x = 1", "%%needs gpu\ny = 2", "%%needs gpu sm_100a\nz = 3"]
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": "#"}, *cells]}))
+    found = needs.notebook_needs(path)
+    assert found.tokens == ("gpu", "sm_100a")
+    assert found.skipped == 2
+    assert found.verdict() == "runs here but for 2 of 3 cells: needs a GPU and an sm_100a GPU"
+
+
+def test_a_notebook_that_needs_nothing_runs_everywhere(machine, tmp_path):
+    machine(0)
+    path = tmp_path / "01_topic.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]}))
+    assert needs.notebook_needs(path).verdict() == "runs here"

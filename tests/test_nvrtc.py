@@ -1,0 +1,111 @@
+"""Compiling: PTX and cubins without a GPU, and errors a beginner can act on."""
+
+import pytest
+
+from course_utils import nvrtc
+from course_utils.nvrtc import CompileError, compile_cubin, compile_ptx, compile_source
+
+NAME = "kernels/04_first_kernels/student.cu"
+
+
+def error_of(source: str, **kwargs) -> CompileError:
+    with pytest.raises(CompileError) as caught:
+        compile_ptx(source, filename=NAME, **kwargs)
+    return caught.value
+
+
+def test_a_kernel_becomes_ptx_with_line_information():
+    ptx = compile_ptx('extern "C" __global__ void f(int *a) { *a = 1; }', filename=NAME)
+    assert ".visible .entry f(" in ptx
+    assert ".loc" in ptx and NAME in ptx
+    assert "\0" not in ptx
+
+
+def test_a_cubin_for_hopper_needs_no_gpu():
+    assert compile_cubin("__global__ void f() {}", filename=NAME, arch="sm_90a")[:4] == b"\x7fELF"
+
+
+def test_float_arithmetic_flushes_denormals_as_cupy_does():
+    ptx = compile_ptx("__global__ void f(float *a) { *a += 1; }", filename=NAME)
+    assert "add.ftz.f32" in ptx
+
+
+def test_a_template_is_instantiated_by_its_name_expression():
+    source = "template <int N> __global__ void f(int *a) { *a = N; }"
+    compiled = compile_source(source, filename=NAME, arch="compute_90a", names=("f<3>",))
+    assert f".entry {compiled.mangled['f<3>']}(" in compiled.code
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/cstdint"],
+)
+def test_cuda_headers_are_found(header):
+    compile_ptx(f"#include <{header}>\n__global__ void f() {{}}", filename=NAME)
+
+
+def test_an_error_shows_file_line_source_and_caret():
+    error = error_of("__global__ void f(int *a)\n{\n    a[0] = b;\n}")
+    assert (error.file, error.line, error.column) == (NAME, 3, 12)
+    rows = str(error).splitlines()
+    assert rows[0] == f'{NAME}:3: error: identifier "b" is undefined'
+    assert rows[1].index("b;") == rows[2].index("^")
+
+
+@pytest.mark.parametrize(
+    ("source", "remedy"),
+    [
+        ("__global__ void f(int *a) {\n int i = 0\n a[i] = 1; }", "end of the line before"),
+        ("#include <stdio.h>", "printf needs no #include"),
+        ("#include <iostream>", "printf needs no #include"),
+        ("#include <math.h>", "built into device code"),
+        ("#include <vector>", "<cuda/std/...>"),
+        ('#include "nothing.cuh"', "kernels/common"),
+        ("__global__ void f(half *a) { }", "cuda_fp16.h"),
+        ("__global__ void f(int *a) { a[0] = std::max(1, 2); }", "plain function"),
+        ("__global__ int f(int *a) { }", "returns nothing"),
+        ("__global__ void f(int *a) { *a = 1;", "closing brace"),
+        ("__host__ int f() { return 1; }", "remove the host function"),
+    ],
+)
+def test_common_mistakes_come_with_their_remedy(source, remedy):
+    assert remedy in str(error_of(source))
+
+
+def test_a_missing_brace_is_placed_at_the_brace_left_open():
+    assert error_of("\n__global__ void f(int *a) {\n").line == 2
+
+
+def test_only_the_first_errors_are_shown():
+    text = str(error_of("__global__ void f() { a = 1; b = 2; c = 3; d = 4; e = 5; }"))
+    assert text.count("error:") == nvrtc.MAX_ERRORS_SHOWN
+    assert "and 2 more" in text
+
+
+def test_a_runaway_template_does_not_flood():
+    source = (
+        "template <int N> struct A { static const int v = A<N + 1>::v; };\n"
+        "__global__ void f(int *a) { *a = A<0>::v; }"
+    )
+    text = str(error_of(source))
+    assert len(text.splitlines()) < 40
+    assert "specialisation" in text
+
+
+def test_a_warning_alone_is_no_error():
+    compile_ptx("__global__ void f(int *a) { int unused; *a = 1; }", filename=NAME)
+
+
+def test_an_unknown_option_is_named():
+    assert "--bogus" in str(error_of("", options=("--bogus",)))
+
+
+def test_errors_name_no_absolute_path():
+    error = error_of('#include <cuda_fp16.h>\n__global__ void f() { __hadd(1, "2", 3); }')
+    assert str(nvrtc.ROOT) not in str(error)
+    assert not any(path in str(error) for path in nvrtc.include_paths())
+
+
+def test_in_a_notebook_only_the_message_is_shown():
+    error = error_of("__global__ void f() { a = 1; }")
+    assert error._render_traceback_() == str(error).splitlines()
