@@ -63,9 +63,8 @@ def test_a_skipped_cell_prints_one_line(words, line):
 
 @pytest.fixture
 def shell():
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
+    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    shell = interactive.InteractiveShell()
     needs.register(shell)
     return shell
 
