@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from . import figures
 from .checking import check
 from .device import cp, device, size
 from .kernels import load
 from .machine import doctor
+from .profile import profile, sanitize
 from .timing import bench
 
-__all__ = ["bench", "check", "cp", "device", "doctor", "load", "size"]
+__all__ = [
+    "bench",
+    "check",
+    "cp",
+    "device",
+    "doctor",
+    "figures",
+    "load",
+    "profile",
+    "sanitize",
+    "size",
+]
 
 
 def _teach_ipython() -> None:

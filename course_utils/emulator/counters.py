@@ -19,30 +19,35 @@ BANKS = 32
 BANK_BYTES = 4
 
 
+def _distinct(keys: np.ndarray) -> np.ndarray:
+    keys = np.sort(keys)
+    keep = np.ones(len(keys), bool)
+    keep[1:] = keys[1:] != keys[:-1]
+    return keys[keep]
+
+
 def sectors(warps: np.ndarray, addresses: np.ndarray, size: int) -> int:
-    """Distinct (warp, sector) pairs of accesses of ``size`` bytes at byte ``addresses``."""
+    """Distinct (warp, sector) pairs of aligned accesses of ``size`` bytes at byte ``addresses``."""
     first = addresses // SECTOR
-    last = (addresses + (size - 1)) // SECTOR
-    keys = [warps * np.int64(1 << 40) + first]
-    if (first != last).any():
-        keys.append(warps * np.int64(1 << 40) + last)
-    return len(np.unique(np.concatenate(keys)))
+    keys = warps << 40 | first
+    if size > SECTOR:
+        keys = np.concatenate([keys + n for n in range(size // SECTOR)])
+    return len(_distinct(keys))
 
 
 def wavefronts(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size: int) -> int:
     """Passes of shared memory for the accesses of every warp at byte ``addresses``."""
-    phases = max(1, size // BANK_BYTES)
-    parts = min(phases, 4)
-    words_per_lane = max(1, size // BANK_BYTES)
-    turn = warps * 4 + (lanes & 31) * parts // 32
-    words = (addresses // BANK_BYTES)[:, None] + np.arange(words_per_lane)
-    turn = np.repeat(turn, words_per_lane)
-    words = words.reshape(-1)
-    distinct = np.unique(np.stack([turn, words], axis=1), axis=0)
-    cells, counts = np.unique(distinct[:, 0] * BANKS + distinct[:, 1] % BANKS, return_counts=True)
-    owners = cells // BANKS
-    starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
-    return int(np.maximum.reduceat(counts, starts).sum())
+    words = max(1, size // BANK_BYTES)
+    turn = warps * 4 + (lanes & 31) * min(words, 4) // 32
+    first = addresses // BANK_BYTES
+    keys = turn << 24 | first
+    keys = _distinct(np.concatenate([keys + n for n in range(words)]))
+    cells = np.sort((keys >> 24) * BANKS + keys % BANKS)
+    starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    counts = np.diff(np.append(starts, len(cells)))  # different words in one bank
+    turns = cells[starts] // BANKS
+    begins = np.flatnonzero(np.append(True, turns[1:] != turns[:-1]))
+    return int(np.maximum.reduceat(counts, begins).sum())
 
 
 class Tally:
@@ -54,28 +59,33 @@ class Tally:
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:
         if region.space not in ("global", "shared"):
             return
-        counts, store = self.counts, site.is_store
-        warps = group.lanes >> 5
-        offset = (
-            spread.delta.astype(np.int64) if spread.delta is not None else np.zeros(1, np.int64)
-        )
-        addresses = group.full(offset) + (spread.low + site.offset)
+        counts = self.counts
         requests = len(group.warps)
+        kind = "store" if site.is_store else "load"
+        cost = self._cost(site, group, region, spread)
         if region.space == "shared":
-            passes = wavefronts(warps, group.lanes, addresses, site.bytes)
-            if store:
-                counts.shared_store_requests += requests
-                counts.shared_store_wavefronts += passes
-            else:
-                counts.shared_load_requests += requests
-                counts.shared_load_wavefronts += passes
-            return
-        touched = sectors(warps, addresses - region.start + (region.start & 127), site.bytes)
-        if store:
-            counts.global_store_requests += requests
-            counts.global_store_sectors += touched
-            counts.global_store_bytes += group.n * site.bytes
+            added = {"requests": requests, "wavefronts": cost}
         else:
-            counts.global_load_requests += requests
-            counts.global_load_sectors += touched
-            counts.global_load_bytes += group.n * site.bytes
+            added = {"requests": requests, "sectors": cost, "bytes": group.n * site.bytes}
+        for name, amount in added.items():
+            name = f"{region.space}_{kind}_{name}"
+            setattr(counts, name, getattr(counts, name) + amount)
+
+    def _cost(self, site, group: Group, region, spread) -> int:
+        """Sectors or wavefronts. Moving all addresses by the same multiple of a sector (of a word
+        of shared memory) changes nothing, so what was counted once is kept with the addresses."""
+        shared = region.space == "shared"
+        low = spread.low + site.offset
+        key = ("wavefronts" if shared else "sectors", site.bytes, low % (4 if shared else SECTOR))
+        found = spread.kept.get(key)
+        if found is None:
+            delta = spread.delta
+            offsets = np.zeros(1, np.int64) if delta is None else delta.astype(np.int64)
+            addresses = group.full(offsets) + low % (1 << 20)  # what matters is the place in a line
+            warps = group.lanes >> 5
+            if shared:
+                found = wavefronts(warps, group.lanes, addresses, site.bytes)
+            else:
+                found = sectors(warps, addresses, site.bytes)
+            spread.kept[key] = found
+        return found

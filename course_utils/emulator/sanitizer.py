@@ -17,15 +17,27 @@ from .report import BARRIER, DATA_RACE, Finding
 _NOBODY = -1
 
 
-class _Shadow:
-    """What is remembered of each cell: the last writer, and the last two readers.
+LANE_BITS, CLOCK_BITS, SITE_BITS = 20, 24, 16
 
-    Each is (lane of the batch, the warp's clock then, number of the instruction, whether atomic).
-    """
+
+def _pack(lane, clock, site: int, atomic: int):
+    """One remembered access as an int64; never negative."""
+    return (((clock << SITE_BITS | site) << 1) | atomic) << LANE_BITS | lane
+
+
+def _unpack(entry):
+    """(lane, clock, site, atomic) of remembered accesses; what comes of -1 is meaningless."""
+    lane = entry & ((1 << LANE_BITS) - 1)
+    rest = entry >> LANE_BITS
+    return lane, rest >> (SITE_BITS + 1), rest >> 1 & ((1 << SITE_BITS) - 1), rest & 1
+
+
+class _Shadow:
+    """What is remembered of each cell: the last writer, and the last two readers."""
 
     def __init__(self, cells: int):
         self.write, self.read, self.read_before = (
-            np.full((4, cells), _NOBODY, np.int64) for _ in range(3)
+            np.full(cells, _NOBODY, np.int64) for _ in range(3)
         )
 
 
@@ -112,29 +124,34 @@ class RaceCheck:
         number = self._number(site)
         atomic = int(site.is_atomic)
         writes = site.is_store or site.is_atomic
+        lanes_per_block = batch.lanes_per_block
         against = [("write", shadow.write)]
         if writes:
             against += [("read", shadow.read), ("read", shadow.read_before)]
         for kind, memory in against:
-            lane, clock, _, was_atomic = memory[:, cells]
-            known = batch.clocks[slot, warp, lane % batch.lanes_per_block >> 5]
-            bad = (lane != _NOBODY) & (lane != group.lanes) & (known <= clock)
+            entries = memory[cells]
+            if entries.max() == _NOBODY:
+                continue
+            lane, clock, _, was_atomic = _unpack(entries)
+            known = batch.clocks[slot, warp, lane % lanes_per_block >> 5]
+            bad = (entries != _NOBODY) & (lane != group.lanes) & (known <= clock)
             if atomic:
-                bad &= was_atomic != 1
+                bad &= was_atomic == 0
             if bad.any():
-                self._report(site, group, region, memory, cells, kind, np.flatnonzero(bad)[0])
-        entry = np.empty((4, group.n), np.int64)
-        entry[0], entry[1], entry[2], entry[3] = group.lanes, now, number, atomic
+                at = np.flatnonzero(bad)[0]
+                self._report(site, group, region, int(entries[at]), int(cells[at]), kind, at)
+        entry = _pack(group.lanes, now, number, atomic)
         if not writes:
-            other = shadow.read[0, cells] != group.lanes
-            shadow.read_before[:, cells[other]] = shadow.read[:, cells[other]]
-            shadow.read[:, cells] = entry
+            before = shadow.read[cells]
+            other = before & ((1 << LANE_BITS) - 1) != group.lanes
+            shadow.read_before[cells[other]] = before[other]
+            shadow.read[cells] = entry
             return
         if site.is_store:
             self._same_store(site, group, region, cells, piece)
-        shadow.write[:, cells] = entry
-        shadow.read[:, cells] = _NOBODY
-        shadow.read_before[:, cells] = _NOBODY
+        shadow.write[cells] = entry
+        shadow.read[cells] = _NOBODY
+        shadow.read_before[cells] = _NOBODY
 
     def _same_store(self, site, group: Group, region, cells, piece: int) -> None:
         """Two lanes of one store at one place, with different values."""
@@ -147,9 +164,9 @@ class RaceCheck:
         clash = same & (bits[order[1:]] != bits[order[:-1]])
         if clash.any():
             at = np.flatnonzero(clash)[0]
-            memory = np.empty((4, int(cells.max()) + 1), np.int64)
-            memory[:, cells[order[at]]] = group.lanes[order[at]], 0, self._number(site), 0
-            self._report(site, group, region, memory, cells, "write", order[at + 1])
+            earlier = _pack(int(group.lanes[order[at]]), 0, self._number(site), 0)
+            later = order[at + 1]
+            self._report(site, group, region, earlier, int(cells[later]), "write", later)
 
     def _number(self, site) -> int:
         if id(site) not in self._numbers:
@@ -157,8 +174,8 @@ class RaceCheck:
             self.sites.append(site)
         return self._numbers[id(site)]
 
-    def _report(self, site, group: Group, region, memory, cells, kind: str, at: int) -> None:
-        lane, _, number, _ = (int(v) for v in memory[:, cells[at]])
+    def _report(self, site, group: Group, region, entry: int, cell: int, kind: str, at) -> None:
+        lane, _, number, _ = _unpack(entry)
         earlier, here = self.sites[number].instruction.location, site.instruction.location
         writes = site.is_store or site.is_atomic
         key = (earlier, here, kind, writes)
@@ -168,7 +185,7 @@ class RaceCheck:
         batch = group.batch
         thread, block = batch.who(group.lanes[at])
         other, _ = batch.who(lane)
-        inside = int(cells[at]) * self.granule % region.stride
+        inside = cell * self.granule % region.stride
         index = inside // site.width
         order = f"{'write' if writes else 'read'} after {kind}"
         same_warp = lane >> 5 == int(group.lanes[at]) >> 5

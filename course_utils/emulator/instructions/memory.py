@@ -27,13 +27,13 @@ SPACES = {
 class Spread:
     """The addresses in one register: lowest, highest, and how the lanes lie between them."""
 
-    __slots__ = ("register", "low", "high", "delta", "bits", "region", "_index")
+    __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept")
 
     def __init__(self, register: np.ndarray, base: np.ndarray):
         self.register = register  # the very array that was analysed
         self.low = int(base.min())
         self.region: Region | None = None
-        self._index: dict = {}
+        self.kept: dict = {}  # what was worked out: indices by shift and owner, costs
         if len(base) == 1:
             self.high, self.delta, self.bits = self.low, None, 0
         else:
@@ -48,14 +48,14 @@ class Spread:
         other = Spread.__new__(Spread)
         other.register, other.delta, other.bits = register, self.delta, self.bits
         other.low, other.high = self.low + amount, self.high + amount
-        other.region, other._index = self.region, self._index
+        other.region, other.kept = self.region, self.kept
         return other
 
     def index(self, shift: int, region: Region, group: Group) -> np.ndarray:
         """Elements of ``1 << shift`` bytes from the lowest address; int64, with the lane's or
         block's own copy of the region added in."""
         key = (shift, region.owner)
-        found = self._index.get(key)
+        found = self.kept.get(key)
         if found is None:
             if self.delta is None:
                 found = np.zeros(1, np.int64)
@@ -65,7 +65,7 @@ class Spread:
                 found = found + group.slots * (region.stride >> shift)
             elif region.owner == "lane":
                 found = found + group.lanes * (region.stride >> shift)
-            self._index[key] = found
+            self.kept[key] = found
         return found
 
 

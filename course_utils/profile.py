@@ -1,0 +1,151 @@
+"""``sanitize`` and ``profile``: what a kernel does wrong, and what it does to memory.
+
+Both run the kernel on the emulator, on a machine with a GPU too: a faulty kernel can hurt nothing
+there, and every access is seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .emulator import cupy_api
+from .emulator.machine import Options
+from .emulator.report import Counts, Finding, KernelFault
+from .kernels import Kernel, Module
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`sanitize` found: ``findings`` in the order met, and what the kernel printed."""
+
+    kernel: str
+    findings: tuple[Finding, ...]
+    source: str
+    filename: str
+    printed: str = ""
+
+    @property
+    def clean(self) -> bool:
+        return not self.findings
+
+    def __str__(self) -> str:
+        if self.clean:
+            return f"{self.kernel}: no fault found (bounds, alignment, races, barriers)."
+        return "\n\n".join(self._with_source(finding) for finding in self.findings)
+
+    __repr__ = __str__
+
+    def _with_source(self, finding: Finding) -> str:
+        lines = [finding.message]
+        places = [p for p in (finding.other_location, finding.location) if p is not None]
+        text = self.source.splitlines()
+        for line in sorted({p.line for p in places if p.file == self.filename}):
+            if 0 < line <= len(text):
+                lines.append(f"{line:>6} | {text[line - 1]}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one launch did, as the emulator counted it."""
+
+    kernel: str
+    counts: Counts
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """(name, value) pairs, as text."""
+        c = self.counts
+
+        def each(total: int, requests: int) -> str:
+            return f"{total / requests:.2f}" if requests else "none"
+
+        return [
+            ("thread instructions (PTX)", f"{c.thread_instructions:,}"),
+            ("warp instructions (PTX)", f"{c.warp_instructions:,}"),
+            ("FLOPs", f"{c.flops:,}"),
+            ("global load requests", f"{c.global_load_requests:,}"),
+            ("sectors per load request", each(c.global_load_sectors, c.global_load_requests)),
+            ("global store requests", f"{c.global_store_requests:,}"),
+            ("sectors per store request", each(c.global_store_sectors, c.global_store_requests)),
+            ("shared load requests", f"{c.shared_load_requests:,}"),
+            ("wavefronts per shared load", each(c.shared_load_wavefronts, c.shared_load_requests)),
+            ("shared store requests", f"{c.shared_store_requests:,}"),
+            (
+                "wavefronts per shared store",
+                each(c.shared_store_wavefronts, c.shared_store_requests),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        width = max(len(value) for _, value in self.rows)
+        lines = [f"{name:<30}{value:>{width}}" for name, value in self.rows]
+        return "\n".join([f"{self.kernel}, counted by the emulator", *lines])
+
+    __repr__ = __str__
+
+
+def sanitize(
+    kernel: Kernel | Module,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    *,
+    shared_mem: int = 0,
+) -> Report:
+    """Run ``kernel`` on the emulator under every check and report what is wrong.
+
+    The arguments are those of a launch. Arrays that already live on the emulator receive what the
+    kernel wrote; arrays of a GPU are copied and stay as they are. Raises
+    :class:`~course_utils.launch.LaunchError` for a launch that cannot be right; faults of the
+    kernel itself are in the report, never raised.
+    """
+    kernel = _emulated(kernel)
+    findings, printed = [], ""
+    try:
+        result = kernel.launch(
+            grid, block, _copies(args), shared_mem=shared_mem, options=Options(racecheck=True)
+        )
+    except KernelFault as fault:
+        findings.append(fault.finding)
+    else:
+        findings, printed = result.findings, result.printed
+    return Report(
+        kernel.name, tuple(findings), kernel.module.source, kernel.module.filename, printed
+    )
+
+
+def profile(
+    kernel: Kernel | Module,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    *,
+    shared_mem: int = 0,
+) -> Profile:
+    """Run ``kernel`` on the emulator and count what it does: see :class:`Profile`.
+
+    Arguments and errors as for :func:`sanitize`, but a fault of the kernel is raised.
+    """
+    kernel = _emulated(kernel)
+    options = Options(counters=True)
+    result = kernel.launch(grid, block, _copies(args), shared_mem=shared_mem, options=options)
+    return Profile(kernel.name, result.counts)
+
+
+def _emulated(kernel: Kernel | Module) -> Kernel:
+    return (kernel.kernel if isinstance(kernel, Module) else kernel).emulated
+
+
+def _copies(args: tuple) -> tuple:
+    """Arrays of a GPU become arrays of the emulator; everything else stays as it is."""
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, np.ndarray) or not hasattr(value, "__cuda_array_interface__"):
+            return value
+        return cupy_api.asarray(value.get())
+
+    return tuple(copy(value) for value in args) if isinstance(args, (tuple, list)) else args
