@@ -76,11 +76,15 @@ test-gpu: unit nbval  ## what a GPU runner checks
 	    exit 1; \
 	fi; \
 	start=$$SECONDS; \
-	echo "Set-up, once: $$($$found --version) in .venv, with $$what."; \
-	[ -x .venv/bin/python ] || $$found -m venv .venv; \
+	if [ -x .venv/bin/python ]; then \
+	    echo 'Set-up again: pyproject.toml has changed, so .venv is brought up to date.'; \
+	else \
+	    echo "Set-up, once: $$($$found --version) in .venv, with $$what."; \
+	    $$found -m venv .venv; \
+	fi; \
 	.venv/bin/python -m pip install --no-compile -e ".[$$extra,dev]" 2>.venv/errors.log | awk ' \
 	    /^ *Downloading .*[0-9][0-9]\.?[0-9]* MB/ {print "  fetching", $$0; fflush()} \
-	    /^Installing collected/ {print "  unpacking", NF - 3, "packages"; fflush()}' \
+	    /^Installing collected/ && NF > 4 {print "  unpacking", NF - 3, "packages"; fflush()}' \
 	|| { cat .venv/errors.log; echo 'Set-up failed: see above, then run the same command again.'; exit 1; }; \
 	touch $@; \
 	echo "Set-up done in $$((SECONDS - start)) s."
