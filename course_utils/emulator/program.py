@@ -287,7 +287,7 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
-        self.falls_through, self.targets = True, []
+        self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
             if is_gathering(instruction):

@@ -44,9 +44,10 @@ def _clock(b: Builder, target, name: str):
     kind = CLOCKS[name]
     put, dtype = b.write(target, kind), DTYPES[kind]
     shift = 32 if name.endswith("_hi") else 0
+    before = b.position - b.start  # instructions of this basic block that come first
 
     def act(group):
-        ticks = group.batch.launch.issued + group.batch.tick()
+        ticks = group.batch.launch.issued + group.batch.issued + before
         put(group.R, np.array([ticks >> shift], np.uint64).astype(dtype))
 
     return act

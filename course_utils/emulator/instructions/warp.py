@@ -43,21 +43,28 @@ def present(group: Group) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Rows:
-    """Values of a group laid out as one row of 32 for each warp, and back."""
+    """Values of a group laid out as rows of 32 lanes, and back.
+
+    Lanes of one warp that name the same member mask share a row: a warp may work in several parts
+    at once, each under a mask of its own.
+    """
 
     def __init__(self, group: Group, mask: np.ndarray | None):
         self.group = group
-        self.warps = group.warps
-        self.count = len(self.warps)
-        self.dense = group.n == 32 * self.count
         self.lane = group.lanes & 31
-        self.row = None if self.dense else np.searchsorted(self.warps, group.lanes >> 5)
-        if self.dense:
-            self.here = np.ones((self.count, 32), bool)
+        warp = group.lanes >> 5
+        everyone = mask is None or (len(mask) == 1 and mask[0] == 0xFFFFFFFF)
+        if everyone or len(mask) == 1:
+            self.count = len(group.warps)
+            self.dense = group.n == 32 * self.count
+            self.row = None if self.dense else np.searchsorted(group.warps, warp)
         else:
-            self.here = np.zeros((self.count, 32), bool)
+            parts, self.row = np.unique(warp << 32 | mask, return_inverse=True)
+            self.count, self.dense = len(parts), False
+        self.here = np.full((self.count, 32), self.dense)
+        if not self.dense:
             self.here[self.row, self.lane] = True
-        if mask is not None and not (len(mask) == 1 and mask[0] == 0xFFFFFFFF):
+        if not everyone:
             members = self.spread(mask)
             self.here &= (members >> np.arange(32, dtype=np.uint32)) & np.uint32(1) != 0
 

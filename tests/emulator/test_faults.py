@@ -1,0 +1,330 @@
+"""Planted faults, and the very report that each must get."""
+
+import numpy as np
+import pytest
+
+from course_utils.emulator.machine import Module, Options
+from course_utils.emulator.report import (
+    ASSERTION,
+    BARRIER,
+    DATA_RACE,
+    DEADLOCK,
+    ENDLESS_LOOP,
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    TRAP,
+    UNKNOWN_INSTRUCTION,
+    KernelFault,
+)
+from course_utils.nvrtc import compile_ptx
+
+F32 = np.float32
+
+
+def run(body, grid, block, args, names=(), parameters="float* x, int n", shared=0, **options):
+    """A kernel whose body begins on line 2 of kernel.cu."""
+    source = f'extern "C" __global__ void f({parameters}) {{\n{body}\n}}'
+    module = Module(compile_ptx(source, filename="kernel.cu"))
+    return module.entry("f").launch(
+        grid, block, args, shared, names=names, options=Options(**options)
+    )
+
+
+def fault(*args, **kwargs):
+    with pytest.raises(KernelFault) as caught:
+        run(*args, **kwargs)
+    return caught.value.finding
+
+
+def test_reading_past_the_end_names_array_index_line_and_thread():
+    found = fault(
+        "int i = blockIdx.x * blockDim.x + threadIdx.x;\nx[i] = x[i] + 1.0f;",
+        2, 64, (np.zeros(100, F32), np.int32(100)), names=("x", "n"),
+    )  # fmt: skip
+    assert found.kind == OUT_OF_BOUNDS
+    assert found.message == (
+        "Out of bounds: thread (36, 0, 0) of block (1, 0, 0) reads x[100] at kernel.cu:3, "
+        "1 element past its end: x has 100 elements."
+    )
+    assert (found.array, found.index, found.past) == ("x", 100, 1)
+    assert (found.location.line, found.thread, found.block) == (3, (36, 0, 0), (1, 0, 0))
+
+
+def test_writing_before_the_start_is_seen():
+    found = fault(
+        "x[(int)threadIdx.x - 2] = 0.0f;", 1, 32, (np.zeros(64, F32), np.int32(0)), ("x", "n")
+    )
+    assert found.message == (
+        "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) writes x[-2] at kernel.cu:2, "
+        "2 elements before its start: x has 64 elements."
+    )
+
+
+def test_running_past_one_array_never_reaches_its_neighbour():
+    found = fault(
+        "x[threadIdx.x] = 1.0f; y[threadIdx.x] = 1.0f;",
+        1, 33, (np.zeros(33, F32), np.zeros(32, F32)), ("x", "y"), "float* x, float* y",
+    )  # fmt: skip
+    assert (found.array, found.index, found.past) == ("y", 32, 1)
+
+
+def test_a_write_across_the_end_in_one_of_many_blocks_is_found():
+    found = fault(
+        "x[blockIdx.x * 256 + threadIdx.x] = 1.0f;",
+        100, 256, (np.zeros(25599, F32), np.int32(0)), ("x", "n"),
+    )  # fmt: skip
+    assert (found.index, found.thread, found.block) == (25599, (255, 0, 0), (99, 0, 0))
+
+
+def test_a_shared_array_is_guarded_from_its_neighbour():
+    found = fault(
+        "__shared__ float a[32]; __shared__ float b[32];\n"
+        "b[threadIdx.x] = 1; a[threadIdx.x + n] = 2;\n__syncthreads();\n"
+        "x[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];",
+        1, 32, (np.zeros(32, F32), np.int32(1)),
+    )  # fmt: skip
+    assert found.message == (
+        "Out of bounds: thread (31, 0, 0) of block (0, 0, 0) writes a[32] in shared memory at "
+        "kernel.cu:3, 1 element past its end: a has 32 elements."
+    )
+
+
+def test_dynamic_shared_memory_ends_where_the_launch_said():
+    found = fault(
+        "extern __shared__ float tile[];\ntile[threadIdx.x] = 1;\nx[threadIdx.x] = tile[0];",
+        1, 64, (np.zeros(64, F32), np.int32(0)), shared=60 * 4,
+    )  # fmt: skip
+    assert (found.array, found.index, found.thread) == ("tile", 60, (60, 0, 0))
+
+
+def test_a_local_array_has_bounds_too():
+    found = fault(
+        "float a[4] = {1, 2, 3, 4};\nfor (int i = 0; i < n; ++i) a[i * threadIdx.x] += 1;\n"
+        "x[threadIdx.x] = a[n % 4];",
+        1, 32, (np.zeros(32, F32), np.int32(3)),
+    )  # fmt: skip
+    assert found.kind == OUT_OF_BOUNDS
+    assert "in local memory at kernel.cu:3" in found.message
+    assert (found.index, found.thread) == (4, (4, 0, 0))
+
+
+def test_a_misaligned_vector_load_is_explained():
+    found = fault(
+        "float4 v = *(float4*)(x + n);\nx[threadIdx.x] = v.x + v.y * v.z + v.w;",
+        1, 1, (np.zeros(64, F32), np.int32(1)), ("x", "n"),
+    )  # fmt: skip
+    assert found.kind == MISALIGNED
+    assert found.message == (
+        "Misaligned access: thread (0, 0, 0) of block (0, 0, 0) reads 16 bytes at once at "
+        "kernel.cu:2, 4 bytes into x. An access of 16 bytes must start at a multiple of 16."
+    )
+
+
+def test_a_null_pointer_is_called_by_its_name():
+    found = fault("x[threadIdx.x] = 1.0f;", 1, 32, (np.uint64(0), np.int32(0)))
+    assert found.kind == NULL_POINTER
+    assert found.message.startswith(
+        "Null pointer: thread (0, 0, 0) of block (0, 0, 0) writes 4 bytes through a pointer that "
+        "is NULL at kernel.cu:2."
+    )
+
+
+def test_a_pointer_from_nowhere_is_reported():
+    found = fault("x[threadIdx.x] = 1.0f;", 1, 32, (np.uint64(0x123456789000), np.int32(0)))
+    assert found.kind == OUT_OF_BOUNDS
+    assert "address 0x123456789000" in found.message
+
+
+def test_an_endless_loop_names_its_line():
+    found = fault(
+        "int i = 0;\nwhile (i < n) {\n    x[0] += 1.0f;\n}",
+        1, 32, (np.zeros(1, F32), np.int32(5)), budget=20_000,
+    )  # fmt: skip
+    assert (found.kind, found.location.line) == (ENDLESS_LOOP, 3)
+    assert "still running after 20,000 instructions" in found.message
+
+
+def test_recursion_without_end_is_an_endless_loop():
+    source = """
+    __device__ __noinline__ int deeper(int n) { volatile int a[64]; a[n & 63] = n;
+                                                return deeper(n + 1) + a[n & 31]; }
+    extern "C" __global__ void f(int* x) { x[0] = deeper(0); }
+    """
+    module = Module(compile_ptx(source, filename="kernel.cu"))
+    with pytest.raises(KernelFault, match="calls itself without end"):
+        module.entry("f").launch(1, 1, (np.zeros(1, np.int32),))
+
+
+def test_a_barrier_that_part_of_a_warp_skips():
+    found = fault(
+        "if (threadIdx.x < 16)\n    __syncthreads();\nx[threadIdx.x] = 1;\n__syncthreads();\n"
+        "x[threadIdx.x] += x[63 - threadIdx.x];",
+        1, 64, (np.zeros(64, F32), np.int32(0)),
+    )  # fmt: skip
+    assert (found.kind, found.location.line) == (BARRIER, 3)
+    assert found.message == (
+        "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. Every "
+        "thread of the block must reach the same barrier.\n"
+        "  warp 0 of block (0, 0, 0): 16 threads waiting at kernel.cu:3, first thread (0, 0, 0) of "
+        "block (0, 0, 0)\n"
+        "  warp 0 of block (0, 0, 0): 16 threads waiting at kernel.cu:5, first thread (16, 0, 0) "
+        "of block (0, 0, 0)\n"
+        "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:5, first thread (32, 0, 0) "
+        "of block (0, 0, 0)"
+    )
+
+
+def test_threads_that_returned_before_a_barrier_are_missed():
+    result = run(
+        "if (threadIdx.x >= 50) return;\n__syncthreads();\nx[threadIdx.x] = 1;",
+        1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True,
+    )  # fmt: skip
+    assert [f.kind for f in result.findings] == [BARRIER]
+    assert result.findings[0].message == (
+        "Barrier misuse: 14 of the 64 threads of block (0, 0, 0) had returned before "
+        "__syncthreads() at kernel.cu:3. Every thread must reach it."
+    )
+
+
+def test_a_deadlock_names_every_waiting_warp():
+    found = fault(
+        'if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");\n'
+        'else asm volatile("bar.sync 2, 64;");\nx[threadIdx.x] = 1;',
+        1, 64, (np.zeros(64, F32), np.int32(0)),
+    )  # fmt: skip
+    assert found.kind == DEADLOCK
+    assert found.message == (
+        "Deadlock: every thread waits, and nobody is left to release them.\n"
+        "  warp 0 of block (0, 0, 0): 32 threads waiting at kernel.cu:2, first thread (0, 0, 0) of "
+        "block (0, 0, 0)\n"
+        "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:3, first thread (32, 0, 0) "
+        "of block (0, 0, 0)"
+    )
+
+
+def test_a_failed_assertion_tells_condition_and_thread():
+    found = fault(
+        "assert(x[threadIdx.x] < 5.0f);\nx[threadIdx.x] = 0;",
+        1, 32, (np.arange(32, dtype=F32), np.int32(0)),
+    )  # fmt: skip
+    assert found.kind == ASSERTION
+    assert found.thread == (5, 0, 0)
+    assert found.message.startswith("Assertion failed: x[threadIdx.x] < 5.0f at ")
+
+
+def test_a_trap_is_reported_with_its_line():
+    found = fault(
+        "if (threadIdx.x == 7) __trap();\nx[threadIdx.x] = 0;",
+        1, 32, (np.zeros(32, F32), np.int32(0)),
+    )  # fmt: skip
+    assert (found.kind, found.thread, found.location.line) == (TRAP, (7, 0, 0), 2)
+
+
+def test_an_unknown_instruction_is_an_error_that_names_it():
+    ptx = """
+    .version 8.8
+    .target sm_90
+    .address_size 64
+    .visible .entry f() { frobnicate.u32 %r1; ret; }
+    """.replace("%r1", "5")
+    with pytest.raises(KernelFault) as caught:
+        Module(ptx).entry("f").launch(1, 32, ())
+    assert caught.value.finding.kind == UNKNOWN_INSTRUCTION
+    assert "frobnicate.u32" in str(caught.value)
+
+
+RACE = """__shared__ float s[64];
+s[threadIdx.x] = threadIdx.x;
+{sync}
+x[threadIdx.x] = s[{index}];"""
+
+
+def test_a_missing_syncthreads_is_a_race_with_both_lines_and_threads():
+    body = RACE.format(sync="", index="63 - threadIdx.x")
+    x = np.zeros(64, F32)
+    result = run(body, 1, 64, (x, np.int32(0)), racecheck=True)
+    assert (x == np.arange(64)[::-1]).all()  # right by luck: the machine runs in step
+    (found,) = result.findings
+    assert found.kind == DATA_RACE
+    assert found.message == (
+        "Data race (read after write) on s[63] in shared memory, block (0, 0, 0):\n"
+        "  thread (63, 0, 0) writes it at kernel.cu:3\n"
+        "  thread (0, 0, 0) reads it at kernel.cu:5\n"
+        "  with no __syncthreads() in between."
+    )
+
+
+@pytest.mark.parametrize("sync", ["__syncthreads();", "", "__syncwarp();"])
+def test_only_a_barrier_for_the_block_orders_two_warps(sync):
+    body = RACE.format(sync=sync, index="(threadIdx.x + 32) % 64")
+    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True)
+    assert len(result.findings) == (0 if sync == "__syncthreads();" else 1)
+
+
+@pytest.mark.parametrize("sync", ["__syncwarp();", ""])
+def test_within_a_warp_syncwarp_is_enough(sync):
+    body = RACE.format(sync=sync, index="threadIdx.x ^ 1")
+    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True)
+    assert [f.kind for f in result.findings] == ([] if sync else [DATA_RACE])
+
+
+def test_a_thread_does_not_race_with_itself():
+    body = RACE.format(sync="", index="threadIdx.x")
+    assert not run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True).findings
+
+
+def test_writing_a_tile_again_while_others_still_read_it():
+    body = """__shared__ float s[64];
+for (int i = 0; i < n; ++i) {
+    s[threadIdx.x] = i;
+    __syncthreads();
+    x[threadIdx.x] += s[63 - threadIdx.x];
+}"""
+    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(3)), racecheck=True).findings
+    assert "write after read" in found.message
+    assert (found.other_location.line, found.location.line) == (6, 4)
+
+
+def test_two_threads_writing_different_values_to_one_place():
+    body = (
+        "__shared__ float s[4];\ns[threadIdx.x % 4] = threadIdx.x;\n__syncthreads();\nx[0] = s[0];"
+    )
+    (found,) = run(body, 1, 64, (np.zeros(1, F32), np.int32(0)), racecheck=True).findings
+    assert "write after write" in found.message
+    assert found.location.line == found.other_location.line == 3
+
+
+def test_the_same_value_written_by_all_is_no_race():
+    body = "__shared__ int flag;\nif (n > 0) flag = 1;\n__syncthreads();\nx[threadIdx.x] = flag;"
+    assert not run(body, 1, 32, (np.zeros(32, F32), np.int32(1)), racecheck=True).findings
+
+
+def test_shared_atomics_do_not_race_with_each_other_but_with_plain_reads():
+    atomic = "__shared__ int s[2];\nif (threadIdx.x < 2) s[threadIdx.x] = 0;\n__syncthreads();\n"
+    atomic += "atomicAdd(&s[threadIdx.x % 2], 1);\n{sync}\nx[threadIdx.x] = s[0];"
+    arguments = (1, 64, (np.zeros(64, F32), np.int32(0)))
+    assert not run(atomic.format(sync="__syncthreads();"), *arguments, racecheck=True).findings
+    assert run(atomic.format(sync=""), *arguments, racecheck=True).findings
+
+
+def test_blocks_of_one_batch_have_shared_memory_of_their_own():
+    body = "__shared__ float s[32];\ns[threadIdx.x] = blockIdx.x;\n__syncthreads();\n"
+    body += "x[blockIdx.x * 32 + threadIdx.x] = s[31 - threadIdx.x];"
+    x = np.zeros(40 * 32, F32)
+    assert not run(body, 40, 32, (x, np.int32(0)), racecheck=True).findings
+    assert (x == np.repeat(np.arange(40), 32)).all()
+
+
+def test_the_correct_tiled_product_is_free_of_findings():
+    body = """__shared__ float a[16][16], b[16][16];
+int row = threadIdx.y, col = threadIdx.x; float sum = 0;
+for (int t = 0; t < n / 16; ++t) {
+    a[row][col] = x[row * n + t * 16 + col]; b[row][col] = x[(t * 16 + row) * n + col];
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += a[row][k] * b[k][col];
+    __syncthreads();
+}
+x[n * n + row * 16 + col] = sum;"""
+    x = np.zeros(64 * 64 + 256, F32)
+    assert not run(body, 1, (16, 16), (x, np.int32(64)), racecheck=True).findings
