@@ -18,5 +18,5 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "gpu" in item.keywords and not ON_GPU:
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
-        if "emulator" in item.keywords and ON_GPU:
+        if item.get_closest_marker("emulator") and ON_GPU:
             item.add_marker(pytest.mark.skip(reason="the machine's device is a GPU"))

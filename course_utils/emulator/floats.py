@@ -113,11 +113,16 @@ def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     1000...), or when the result is subnormal, where "half-way" moves; the processor's underflow
     flag tells about those. Both are rare and then repaired by rounding the sum to odd.
     """
-    total = a.astype(F64) * b.astype(F64)
-    total = total + c.astype(F64)
+    total = a.astype(F64)
+    total = np.multiply(total, b.astype(F64), out=total if a.size >= b.size else None)
+    addend = c.astype(F64)
+    total = np.add(total, addend, out=total if total.size >= c.size else addend)
     underflows: list[str] = []
-    with np.errstate(under="call", call=lambda kind, _: underflows.append(kind)):
+    if fpenv.is_active():  # a subnormal result is flushed, wherever its half-way points are
         result = total.astype(F32)
+    else:
+        with np.errstate(under="call", call=lambda kind, _: underflows.append(kind)):
+            result = total.astype(F32)
     if underflows:
         return odd_sum(a.astype(F64) * b.astype(F64), c.astype(F64)).astype(F32)
     low = total.view(U64)
