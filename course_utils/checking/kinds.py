@@ -29,7 +29,7 @@ NEXT_STEP: dict[str, str] = {
     "an output array holds nothing useful before you write it.",
     ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
     "complete.",
-    EDGES: "Size is no multiple of the block: look at the bounds guard and at rounding the grid up.",
+    EDGES: "The size is no multiple of the block: look at the bounds guard, and round the grid up.",
     FIRST_BLOCK: "Every block computes the same indices: is blockIdx missing from the index?",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",

@@ -23,7 +23,7 @@ BFLOAT16_ROUNDOFF = 2.0**-8  # 7 stored bits of fraction
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Relative and absolute tolerance; both zero means: equal, bit for bit apart from signed zero."""
+    """Relative and absolute tolerance; both zero means equal (0.0 and -0.0 count as equal)."""
 
     rtol: float
     atol: float

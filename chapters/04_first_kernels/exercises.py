@@ -1,0 +1,260 @@
+"""Exercises of chapter 04: indices in one, two and three dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant
+
+HELLO = "04_first_kernels/01_hello_threads"
+GRIDS = "04_first_kernels/02_two_and_three_dimensions"
+SMALL = (1000, 257, 31, 1)
+FULL = 1 << 24
+BLOCK = 256
+
+
+def one_thread_each(n: int) -> Launch:
+    """Enough blocks of 256 threads for n elements."""
+    return Launch((-(-n // BLOCK),), (BLOCK,))
+
+
+SAXPY = Exercise(
+    id="04.saxpy",
+    title="a times x plus y",
+    notebook=HELLO,
+    task="""
+Write `y[i] = a * x[i] + y[i]`, in place, for `n` elements. The launch has whole blocks of 256
+threads, so when `n` is no multiple of 256 the last block has threads with nothing to do.
+""",
+    source="04_first_kernels/exercises/saxpy.cu",
+    kernel="saxpy",
+    inputs=lambda rng, n: {
+        "a": np.float32(rng.uniform(1.5, 3.0)),
+        "x": floats(rng, n),
+        "y": floats(rng, n),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"y": given["a"] * given["x"] + given["y"]},
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    hints=(
+        "Block `b` starts at element `b * 256`; a thread's element lies `threadIdx.x` further on.",
+        "`const int i = blockIdx.x * blockDim.x + threadIdx.x;`",
+        "Threads with `i >= n` must not touch the arrays: put the update inside `if (i < n)`.",
+        "`if (i < n) { y[i] = a * x[i] + y[i]; }`",
+    ),
+    explanation="""
+Each element is read and written by one thread only, so no thread has to wait for another. The
+compiler turns the multiplication and the addition into one instruction, `fma`, which rounds once.
+""",
+    mutants=(
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant(
+            "local index",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
+        mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
+        mutant("never stores", kinds.NOTHING_WRITTEN, ("y[i] = a * x[i] + y[i];", "")),
+        mutant("one place for all", kinds.PARTLY_WRITTEN, ("    y[i] =", "    y[n / 2] =")),
+        mutant("another name", kinds.WRONG_NAME, ("void saxpy", "void axpy")),
+        mutant("no n", kinds.WRONG_SIGNATURE, (", int n)", ")"), ("i < n", "i < 1000")),
+    ),
+)
+
+CLAMP = Exercise(
+    id="04.clamp",
+    title="a grid-stride loop",
+    notebook=HELLO,
+    task="""
+Hold every element between `low` and `high`. This time the grid is too small for one thread per
+element: each thread handles several, one grid's width apart.
+""",
+    source="04_first_kernels/exercises/clamp.cu",
+    kernel="clamp",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "y": empty(n),
+        "low": np.float32(-0.5),
+        "high": np.float32(0.75),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"y": np.clip(given["x"], given["low"], given["high"])},
+    launch=lambda n: Launch((2 if n < FULL else 1056,), (BLOCK,)),
+    small=(2049, 1000, 31, 1),
+    full=FULL,
+    hints=(
+        "The grid has `gridDim.x` blocks of `blockDim.x` threads each.",
+        "`const int stride = gridDim.x * blockDim.x;` All threads together cover one a turn.",
+        "`fmaxf(v, low)` is the larger of two floats, `fminf(v, high)` the smaller.",
+        "`y[i] = fminf(fmaxf(x[i], low), high);`",
+    ),
+    explanation="""
+A grid-stride loop separates the size of the grid from the size of the data: one launch shape works
+for any `n`. In every turn neighbouring threads still touch neighbouring elements.
+""",
+    mutants=(
+        mutant("one turn", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
+        mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
+        mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
+        mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),
+        mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant("starts at block 1", kinds.PARTLY_WRITTEN, ("i = first", "i = first + 256")),
+    ),
+)
+
+REVERSED_COPY = Exercise(
+    id="04.reversed_copy",
+    title="read from the other end",
+    notebook=HELLO,
+    task="""
+Copy `x` to `y` in reverse order: the first element of `y` is the last of `x`. Where does the last
+thread read?
+""",
+    source="04_first_kernels/exercises/reversed_copy.cu",
+    kernel="reversed_copy",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {"y": given["x"][::-1]},
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    hints=(
+        "Write down the pairs for n = 4: y[0] comes from x[3], y[1] from x[2]; their sum is n - 1.",
+        "Guard first: only threads with `i < n` may read or write.",
+        "`if (i < n) { y[i] = x[n - 1 - i]; }`",
+    ),
+    explanation="""
+`i` and `n - 1 - i` always add up to `n - 1`. Counting from zero is what makes it `n - 1` and not
+`n`: `x[n]` does not exist.
+""",
+    mutants=(
+        mutant("n for n - 1", kinds.OUT_OF_BOUNDS, ("x[n - 1 - i];", "x[n - i];")),
+        mutant("not reversed", kinds.REVERSED, ("x[n - 1 - i];", "x[i];")),
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("one early", kinds.OFF_BY_ONE, ("x[n - 1 - i];", "x[max(n - 2 - i, 0)];")),
+        mutant("half of it", kinds.PARTLY_WRITTEN, ("i < n", "i < n && i % 2 == 0")),
+    ),
+)
+
+
+def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    height, width = size
+    return {
+        "rgb": rng.random((height, width, 3), dtype=np.float32),
+        "gray": empty((height, width)),
+        "height": np.int32(height),
+        "width": np.int32(width),
+    }
+
+
+GRAYSCALE = Exercise(
+    id="04.grayscale",
+    title="a picture in gray",
+    notebook=GRIDS,
+    task="""
+Turn a colour image into gray. `x` runs along a row of the picture and `y` down the rows; the image
+need not be a multiple of the 16 x 16 block in either direction.
+""",
+    source="04_first_kernels/exercises/grayscale.cu",
+    kernel="grayscale",
+    inputs=grayscale_inputs,
+    reference=lambda given: {
+        "gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+    },
+    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    small=((37, 90), (16, 32), (5, 1), (1, 1)),
+    full=(4096, 4096),
+    reduction=lambda size: 3,
+    hints=(
+        "The formula of the first notebook, once for `x` and once for `y`.",
+        "`row = blockIdx.y * blockDim.y + threadIdx.y`, and `column` the same with `x`.",
+        "Pixel (row, column) is number `row * width + column`; guard both: `row < height && ...`",
+        "`gray[pixel] = 0.299f * rgb[3 * pixel] + 0.587f * rgb[3 * pixel + 1] + 0.114f * "
+        "rgb[3 * pixel + 2];`",
+    ),
+    explanation="""
+Rows lie one after another in memory, so one step down is `width` elements. Both directions need a
+guard: without the one for the column, a thread past the right edge would write into the next row.
+""",
+    mutants=(
+        mutant(
+            "no guard for the column",
+            kinds.OUT_OF_BOUNDS,
+            ("row < height && column < width", "row < height"),
+        ),
+        mutant(
+            "no guard for the row",
+            kinds.OUT_OF_BOUNDS,
+            ("row < height && column < width", "column < width"),
+        ),
+        mutant(
+            "x and y swapped",
+            kinds.PARTLY_WRITTEN,
+            ("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.x * blockDim.x + threadIdx.x "),
+            (
+                "column = blockIdx.x * blockDim.x + threadIdx.x;",
+                "column = blockIdx.y * blockDim.y + threadIdx.y;",
+            ),
+        ),
+        mutant("transposed", kinds.TRANSPOSED, ("gray[pixel]", "gray[column * height + row]")),
+        mutant("blue for red", kinds.WRONG, ("red = rgb[3 * pixel]", "red = rgb[3 * pixel + 2]")),
+        mutant("height for width", kinds.OUT_OF_BOUNDS, ("row * width", "row * height")),
+    ),
+)
+
+
+def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
+    batch, m, n, k = size
+    return {
+        "A": floats(rng, (batch, m, k)),
+        "B": floats(rng, (batch, k, n)),
+        "C": empty((batch, m, n)),
+        "batch": np.int32(batch),
+        "M": np.int32(m),
+        "N": np.int32(n),
+        "K": np.int32(k),
+    }
+
+
+BATCHED_MATMUL = Exercise(
+    id="04.batched_matmul",
+    title="many small matrix products",
+    notebook=GRIDS,
+    task="""
+Multiply `batch` pairs of matrices in one launch. The grid has three dimensions: `x` for the column,
+`y` for the row, and `z` for the pair.
+""",
+    source="04_first_kernels/exercises/batched_matmul.cu",
+    kernel="batched_matmul",
+    inputs=matrices,
+    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)},
+    launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
+    small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
+    full=(64, 256, 256, 256),
+    reduction=lambda size: size[3],
+    hints=(
+        "Each block has depth 1, so the pair is simply `blockIdx.z`.",
+        "Matrix `b` of A starts at element `b * M * K`: skip the b matrices before it.",
+        "Loop `k` from 0 to K: `sum += A[(b * M + row) * K + k] * B[(b * K + k) * N + column];`",
+        "Declare `float sum = 0.0f;` before the loop, without `const`.",
+    ),
+    explanation="""
+A three-dimensional array is a row of matrices, each a row of rows: the index of an element is
+`(b * M + row) * K + k`. One launch of many small products keeps the GPU busy where one small
+product alone could not.
+""",
+    mutants=(
+        mutant("pair 0 only", kinds.FIRST_BLOCK, ("blockIdx.z * blockDim.z + threadIdx.z", "0")),
+        mutant("B of pair 0", kinds.FIRST_BLOCK, ("(b * K + k) * N", "k * N")),
+        mutant("sum starts unset", kinds.WRONG, ("float sum = 0.0f;", "float sum = 1.0f;")),
+        mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
+        mutant("one product too many", kinds.OUT_OF_BOUNDS, ("k < K", "k <= K")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("b >= batch || row >= M || column >= N", "false")),
+        mutant("M for N in C", kinds.OUT_OF_BOUNDS, ("* N + column] = sum", "* M * N] = sum")),
+    ),
+)
+
+EXERCISES = [SAXPY, CLAMP, REVERSED_COPY, GRAYSCALE, BATCHED_MATMUL]

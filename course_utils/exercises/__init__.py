@@ -1,0 +1,43 @@
+"""Exercises: specs beside the chapters, starters and solutions from one source, a runner that
+classifies mistakes, hints and progress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import kinds
+from .spec import Exercise, Launch, Mutant, Target, empty, floats, mutant
+
+__all__ = [
+    "Exercise",
+    "Launch",
+    "Mutant",
+    "Target",
+    "empty",
+    "floats",
+    "hint",
+    "kinds",
+    "mutant",
+    "progress",
+    "reset",
+    "restore",
+    "solution",
+]
+
+_STUDENT_SIDE = ("hint", "reset", "restore", "solution")
+
+
+def progress() -> Any:
+    """Where you are in the course: done, attempted and next, by chapter."""
+    from .store import progress as overview
+
+    return overview()
+
+
+def __getattr__(name: str) -> Any:
+    """Load what students call when it is first asked for: importing the course stays fast."""
+    if name in _STUDENT_SIDE:
+        from . import magic
+
+        return getattr(magic, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,72 @@
+"""``python -m course_utils exercises`` and ``python -m course_utils progress``."""
+
+from __future__ import annotations
+
+import argparse
+
+from .registry import all_exercises, find
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add both commands to the command line."""
+    exercises = subparsers.add_parser("exercises", help="list, prove or write the exercises")
+    exercises.add_argument("ids", nargs="*", metavar="ID", help="such as 04.saxpy; default all")
+    what = exercises.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="list the exercises (the default)")
+    what.add_argument("--verify", action="store_true", help="run starter, solution and mutants")
+    what.add_argument("--write", action="store_true", help="generate the cells of the notebooks")
+    exercises.set_defaults(func=_exercises)
+    progress = subparsers.add_parser("progress", help="what is done, and what comes next")
+    progress.set_defaults(func=_progress)
+
+
+def _exercises(args: argparse.Namespace) -> int:
+    try:
+        chosen = [find(name) for name in args.ids] or list(all_exercises())
+    except KeyError as error:
+        print(error.args[0])
+        return 2
+    if args.write:
+        return _write()
+    if args.verify:
+        return _verify(chosen)
+    for exercise in chosen:
+        mutants = f"{len(exercise.mutants)} mutants"
+        print(f"{exercise.id:24} {exercise.title:44} {mutants:11} {exercise.notebook}")
+    return 0
+
+
+def _write() -> int:
+    from .generate import notebook_path, write_notebooks
+
+    changed = write_notebooks()
+    for path in changed:
+        print(f"updated {path.parent.name}/{path.name}")
+    missing = sorted({e.notebook for e in all_exercises() if not notebook_path(e).exists()})
+    for name in missing:
+        print(f"missing {name}.ipynb: its exercises wait for it")
+    if not changed:
+        print("nothing to update")
+    return 0
+
+
+def _verify(chosen: list) -> int:
+    from .verify import proofs, table
+
+    found = []
+    for exercise in chosen:
+        for proof in proofs(exercise):
+            found.append(proof)
+            if not proof.holds:
+                print(
+                    f"{proof.exercise_id}, {proof.text}: expected {proof.expected}\n{proof.detail}"
+                )
+    print(table(found))
+    return 0 if all(proof.holds for proof in found) else 1
+
+
+def _progress(args: argparse.Namespace) -> int:
+    from .store import progress
+
+    print(progress())
+    return 0

@@ -1,0 +1,97 @@
+"""The last step of a right answer on a GPU: full size, in a process of its own, timed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import kinds
+from .isolated import call, serve
+from .registry import find
+from .spec import Empty, Exercise, describe_size
+from .verdict import Outcome, Timing, simple
+
+SECONDS = 60.0  # for everything: start, compile, inputs, reference, run and timing
+
+
+def run_full(
+    exercise: Exercise, source: str, outcome: Outcome, size: Any = None, seconds: float = SECONDS
+) -> Outcome:
+    """``outcome`` with the verdict and the timing of the full size (or of ``size``)."""
+    size = exercise.full if size is None else size
+    job = {"id": exercise.id, "source": source, "size": size}
+    answer = call("course_utils.exercises.full_size", job, seconds)
+    where = f"at full size ({describe_size(size)})"
+    if answer.timed_out:
+        message = f"{exercise.id} was still running {where} after {seconds:g} seconds."
+        return replace(outcome, verdict=simple(kinds.TIME_LIMIT, message))
+    if answer.result is None:
+        tail = "\n".join(answer.output.strip().splitlines()[-3:])
+        message = f"{exercise.id} ended its process {where} (status {answer.status})."
+        return replace(outcome, verdict=simple(kinds.CRASHED, message, excerpt=tail))
+    result = answer.result
+    if result["kind"] != kinds.PASS:
+        message = f"{result['message']}\n  ({where})"
+        return replace(outcome, verdict=simple(result["kind"], message))
+    timing = Timing(**result["timing"]) if result["timing"] else None
+    return replace(outcome, timing=timing)
+
+
+def work(job: dict[str, Any]) -> dict[str, Any]:
+    """Launch, compare and time one answer; runs in the separate process."""
+    from .. import timing as clock
+    from ..checking import judge
+    from ..device import ON_GPU, cp
+    from ..errors import LessonError
+
+    exercise = find(job["id"])
+    size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
+    given = exercise.inputs(np.random.default_rng(1), size)
+    try:
+        arrays = _launch(exercise, job["source"], given, size, cp)()
+    except LessonError as error:
+        return {"kind": kinds.CRASHED, "message": str(error)}
+    for name, want in exercise.reference(given).items():
+        verdict = judge(arrays[name], want, name=name, reduction=exercise.reduction(size))
+        if not verdict.passed:
+            return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
+    if not ON_GPU:
+        return {"kind": kinds.PASS, "timing": None}
+    yours, ours = (
+        clock.bench(_launch(exercise, text, given, size, cp)).median_ms
+        for text in (job["source"], exercise.solution)
+    )
+    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    timing = {"device": name, "size": describe_size(size), "yours": yours, "ours": ours}
+    return {"kind": kinds.PASS, "timing": timing}
+
+
+def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any):
+    """A function that launches every kernel of the exercise and returns its arrays."""
+    from ..kernels import load
+
+    module = load(source=source, defines=exercise.defines)
+    values = {name: _on_device(value, cp) for name, value in given.items()}
+
+    def launch() -> dict[str, Any]:
+        for step in exercise.launches(size):
+            arguments = tuple(values[name] for name in step.arguments or values)
+            kernel = module[step.kernel or exercise.kernel]
+            kernel(step.grid, step.block, arguments, shared_mem=step.shared)
+        return values
+
+    return launch
+
+
+def _on_device(value: Any, cp: Any) -> Any:
+    if isinstance(value, Empty):
+        array = cp.empty(value.shape, value.dtype)
+        array.fill(np.nan if value.dtype.kind == "f" else 0x5A)
+        return array
+    return cp.array(value) if isinstance(value, np.ndarray) else value
+
+
+if __name__ == "__main__":
+    serve(work)

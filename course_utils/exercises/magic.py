@@ -1,0 +1,102 @@
+"""What a student types: ``%%exercise``, ``hint``, ``solution``, ``reset``, ``restore``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from ..errors import LessonError
+from . import store
+from .generate import starter_cell
+from .registry import find
+from .runner import run_source
+from .spec import BaseExercise
+from .verdict import ExerciseFailed, Outcome
+
+CELL_LINE = 2  # the body of a cell begins below its magic line
+
+
+@dataclass(frozen=True)
+class Note:
+    """Text that shows as Markdown in a notebook and prints as it is elsewhere."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+
+def exercise(line: str, cell: str) -> Outcome:
+    """``%%exercise 04.saxpy``: run the cell below as an answer to that exercise.
+
+    Never raises for anything in the cell, so a notebook with unsolved exercises runs to its end;
+    with COURSE_STRICT=1 every verdict but PASS raises :class:`ExerciseFailed`.
+    """
+    chosen = _find(line)
+    outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
+    store.record(chosen, outcome, cell)
+    if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
+        raise ExerciseFailed(outcome)
+    return outcome
+
+
+def hint(name: str) -> Note:
+    """The next hint of an exercise; each call shows one more, and the last one stays."""
+    chosen = _find(name)
+    number = store.next_hint(chosen)
+    return Note(f"**Hint {number} of {len(chosen.hints)}.** {chosen.hints[number - 1].strip()}")
+
+
+def solution(name: str) -> Note:
+    """The course's solution of an exercise, with its explanation."""
+    chosen = _find(name)
+    code = f"```{chosen.language}\n{chosen.solution.rstrip()}\n```"
+    return Note(f"{code}\n\n{chosen.explanation.strip()}")
+
+
+def reset(name: str) -> Note:
+    """Bring the starter back in a new cell below, and count the exercise as open again."""
+    chosen = _find(name)
+    store.forget(chosen)
+    return _new_cell(starter_cell(chosen), f"The starter of {chosen.id} is in the cell below.")
+
+
+def restore(name: str) -> Note:
+    """Bring back, in a new cell below, what you ran last."""
+    chosen = _find(name)
+    work = store.saved_work(chosen)
+    if work is None:
+        return Note(f"You have not tried {chosen.id} yet.")
+    text = f"%%exercise {chosen.id}\n{work}"
+    return _new_cell(text, f"Your last try at {chosen.id} is in the cell below.")
+
+
+def _find(name: str) -> BaseExercise:
+    name = name.strip()
+    if not name:
+        raise LessonError("Name the exercise, as in %%exercise 04.saxpy")
+    try:
+        return find(name)
+    except KeyError as error:
+        raise LessonError(error.args[0]) from None
+
+
+def _new_cell(text: str, message: str) -> Note:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return Note(text)
+    shell = get_ipython()
+    if shell is None:
+        return Note(text)
+    shell.set_next_input(text, replace=False)
+    return Note(message)
+
+
+def _on_gpu() -> bool:
+    from ..device import ON_GPU
+
+    return ON_GPU

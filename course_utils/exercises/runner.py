@@ -1,0 +1,225 @@
+"""Runs a student's cell and says what came of it.
+
+Order: is there anything to run, does it compile, is it the kernel we launch, then every small size
+with two seeds on the emulator (bounds checked, races checked, outputs poisoned, instructions
+budgeted), then the target's counters, and on a machine with a GPU the full size.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from .. import signature
+from ..checking import judge
+from ..checking.verdict import Verdict
+from ..emulator.machine import Module
+from ..nvrtc import CompileError
+from . import kinds, sandbox
+from .spec import BaseExercise, Empty, Exercise, describe_size
+from .verdict import (
+    Outcome,
+    clip_printed,
+    from_compile_error,
+    from_finding,
+    simple,
+    source_excerpt,
+    with_context,
+)
+
+SEEDS = (1, 2)
+
+
+def run_source(
+    exercise: BaseExercise, source: str, *, first_line: int = 1, gpu: bool = False
+) -> Outcome:
+    """The outcome of ``source`` as an answer to ``exercise``; never raises.
+
+    ``first_line`` is the number of the source's first line for the reader (2 in a notebook cell,
+    below its magic line). With ``gpu`` a right answer also runs at full size on the GPU.
+    """
+    if not source.strip():
+        message = "there is nothing in this cell."
+        hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
+        return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
+    if exercise.is_untouched(source):
+        return _outcome(exercise, simple(kinds.NOT_STARTED, "this is the starter, unchanged."))
+    outcome = check_source(exercise, "\n" * (first_line - 1) + source)
+    if gpu and outcome.passed and isinstance(exercise, Exercise):
+        from .full_size import run_full
+
+        return run_full(exercise, source, outcome)
+    return outcome
+
+
+def check_source(exercise: BaseExercise, source: str) -> Outcome:
+    """Run ``source`` on the emulator, be it the starter or not; never raises."""
+    try:
+        return _run(exercise, source)
+    except Exception as error:
+        lines = traceback.format_exception(error)[-4:]
+        verdict = simple(kinds.OUR_FAULT, f"the checker failed: {error}", excerpt="".join(lines))
+        return _outcome(exercise, verdict)
+
+
+@singledispatch
+def _run(exercise: BaseExercise, source: str) -> Outcome:
+    raise TypeError(f"no runner for exercises of type {type(exercise).__name__}")
+
+
+@_run.register
+def _run_kernel(exercise: Exercise, source: str) -> Outcome:
+    filename = f"{exercise.id}.cu"
+    try:
+        module = sandbox.compile_source(exercise, source, filename)
+    except CompileError as error:
+        return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
+    except sandbox.CompileTimeout:
+        message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
+        hint = "Look for a template or a constexpr function that calls itself without an end."
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
+    problem = _check_entry(exercise, module, source)
+    if problem:
+        return _outcome(exercise, problem)
+    try:
+        verdict = _try_small_sizes(exercise, module, source, filename)
+        if verdict.passed and exercise.target:
+            return _try_target(exercise, module, source, verdict)
+    except sandbox.LaunchError as error:
+        verdict = simple(kinds.LAUNCH_ERROR, str(error))
+    return _outcome(exercise, verdict)
+
+
+def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: str) -> Verdict:
+    """The most telling verdict: a fault at once, then a race, then the first wrong result."""
+    wrong: Verdict | None = None
+    printed = ""
+    for size in exercise.small:
+        for seed in SEEDS:
+            given = exercise.inputs(np.random.default_rng(seed), size)
+            run = sandbox.run(exercise, module, source, given, size, seed)
+            printed = printed or clip_printed(run.printed)
+            finding = run.fault or (run.findings[0] if run.findings else None)
+            if finding:
+                verdict = from_finding(finding, source, filename)
+                return with_context(verdict, describe_size(size), run.printed)
+            if wrong is None:
+                verdict = _judge(exercise, run, given, size)
+                if not verdict.passed:
+                    if _computes_with_its_output(exercise, module, source, given, size, run):
+                        verdict = _uninitialised(verdict)
+                    wrong = with_context(verdict, describe_size(size), run.printed)
+    message = f"{exercise.id} is right at every size tried."
+    return wrong or replace(simple(kinds.PASS, message), printed=printed)
+
+
+def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: Any) -> Verdict:
+    """Every input against what it was, then every output against the reference."""
+    expected = exercise.reference(given)
+    for name, array in run.arrays.items():
+        if name not in expected and array.tobytes() != run.before[name].tobytes():
+            return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
+    verdicts = (
+        judge(
+            run.arrays[name],
+            want,
+            name=name,
+            reduction=exercise.reduction(size),
+            initial=run.before[name],
+        )
+        for name, want in expected.items()
+    )
+    return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
+
+
+def _computes_with_its_output(
+    exercise: Exercise, module: Module, source: str, given: dict[str, Any], size: Any, run: Any
+) -> bool:
+    """Does an element that looks untouched change when the output starts as another number?"""
+    again = sandbox.run(exercise, module, source, given, size, nan=False)
+    for name, value in given.items():
+        if isinstance(value, Empty) and value.dtype.kind == "f" and again.fault is None:
+            untouched = np.isnan(run.arrays[name])
+            changed = again.arrays[name] != again.before[name]
+            if np.any(untouched & changed):
+                return True
+    return False
+
+
+def _uninitialised(verdict: Verdict) -> Verdict:
+    return replace(
+        verdict,
+        kind=kinds.UNINITIALISED,
+        message=f"the kernel computes {verdict.name} from values that nobody has written: "
+        "an output holds whatever was in its memory before.",
+        hint=kinds.NEXT_STEP[kinds.UNINITIALISED],
+    )
+
+
+def _try_target(exercise: Exercise, module: Module, source: str, verdict: Verdict) -> Outcome:
+    """Count one launch at the target's size and compare with the target."""
+    target = exercise.target
+    given = exercise.inputs(np.random.default_rng(SEEDS[0]), target.size)
+    run = sandbox.run(exercise, module, source, given, target.size, counters=True)
+    measured = target.measure(run.counts)
+    if measured > target.at_most:
+        message = f"the result is right, but {target.label} is {measured:.2f}."
+        verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
+    figures = (target.label, measured, target.at_most)
+    return replace(_outcome(exercise, verdict), counts=run.counts, target=figures)
+
+
+def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:
+    """Is there a kernel with the name and the parameters of the launch?"""
+    found = signature.kernels(source)
+    wanted = signature.kernels(exercise.solution)
+    names = {launch.kernel or exercise.kernel for launch in exercise.launches(exercise.small[0])}
+    for name in sorted(names):
+        if name not in module.entries:
+            return _wrong_name(name, wanted[name], found, source)
+        if name in found and _types(found[name]) != _types(wanted[name]):
+            message = f"{name} has other parameters than the launch passes."
+            excerpt = f"yours:    {found[name]}\nexpected: {wanted[name]}"
+            return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
+    return None
+
+
+def _wrong_name(name: str, wanted: Any, found: dict[str, Any], source: str) -> Verdict:
+    if name in found:
+        message = f"the compiler has changed the name of {name}."
+        hint = 'Put extern "C" before __global__: C++ otherwise adds the parameters to the name.'
+        return simple(kinds.WRONG_NAME, message, hint=hint)
+    if found:
+        message = f"no kernel is called {name}; this cell has {', '.join(found)}."
+        return simple(kinds.WRONG_NAME, message)
+    message = f"there is no kernel in this cell: {name} is missing."
+    hint = f'A kernel begins with: extern "C" __global__ void {wanted}'
+    return simple(kinds.WRONG_NAME, message, hint=hint)
+
+
+def _types(found: signature.Signature) -> list[tuple[bool, str]]:
+    return [(p.pointer, str(p.dtype or p.c_type)) for p in found.parameters]
+
+
+PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")
+
+
+def _explain_compile_error(verdict: Verdict, source: str) -> Verdict:
+    """Say so when the cell is not C++ at all."""
+    first = next(line.strip() for line in source.splitlines() if line.strip())
+    if first.startswith(PYTHON_WORDS):
+        hint = "This cell is compiled as CUDA C++, but it begins like Python."
+        number = next(n for n, line in enumerate(source.splitlines(), 1) if line.strip())
+        return replace(verdict, hint=hint, excerpt=source_excerpt(source, [number]))
+    if "__global__" not in source:
+        hint = f"{verdict.hint} There is no __global__ function here: is this the right cell?"
+        return replace(verdict, hint=hint)
+    return verdict
+
+
+def _outcome(exercise: BaseExercise, verdict: Verdict) -> Outcome:
+    return Outcome(exercise.id, exercise.title, verdict)

@@ -1,0 +1,64 @@
+"""Proves the exercises: the starter compiles and does not pass, the solution passes, and every
+mutant is rejected with its diagnosis."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import kinds
+from .runner import check_source
+from .spec import BaseExercise
+
+NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.OUR_FAULT)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One text that was run: what it should have got and what it got."""
+
+    exercise_id: str
+    text: str  # "starter", "solution" or the mutant's name
+    expected: str
+    got: str
+    detail: str
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        if self.text == "starter":
+            return self.got not in NOT_A_STARTER
+        return self.got == self.expected
+
+
+def proofs(exercise: BaseExercise) -> Iterator[Proof]:
+    """Run the starter, the solution and every mutant of one exercise."""
+    texts = [
+        ("starter", exercise.starter, "not pass"),
+        ("solution", exercise.solution, kinds.PASS),
+        *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants),
+    ]
+    for name, text, expected in texts:
+        start = time.perf_counter()
+        outcome = check_source(exercise, text)
+        seconds = time.perf_counter() - start
+        yield Proof(exercise.id, name, expected, outcome.kind, str(outcome), seconds)
+
+
+def table(found: list[Proof]) -> str:
+    """The proofs as aligned text with a line of totals."""
+    rows = [("exercise", "text", "expected", "got", "s", "")]
+    for p in found:
+        mark = "ok" if p.holds else "FAILS"
+        rows.append((p.exercise_id, p.text, p.expected, p.got, f"{p.seconds:.2f}", mark))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    exercises = len({p.exercise_id for p in found})
+    mutants = sum(p.text not in ("starter", "solution") for p in found)
+    good = sum(p.holds for p in found)
+    lines += ["", f"{exercises} exercises, {mutants} mutants: {good} of {len(found)} hold"]
+    return "\n".join(lines)

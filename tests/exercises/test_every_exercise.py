@@ -1,0 +1,82 @@
+"""Every exercise: its starter does not pass, its solution does, no mutant slips by."""
+
+import numpy as np
+import pytest
+
+from course_utils import signature
+from course_utils.exercises import kinds
+from course_utils.exercises.registry import all_exercises, find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.spec import Empty, Exercise
+from course_utils.exercises.verify import Proof, proofs, table
+
+EXERCISES = {exercise.id: exercise for exercise in all_exercises()}
+KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_starter_solution_and_mutants_get_their_diagnosis(name):
+    for proof in proofs(EXERCISES[name]):
+        assert proof.holds, f"{proof.text}: expected {proof.expected}\n{proof.detail}"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_untouched_starter_is_not_started_whatever_its_white_space(name):
+    starter = EXERCISES[name].starter
+    assert run_source(EXERCISES[name], starter).kind == kinds.NOT_STARTED
+    assert run_source(EXERCISES[name], starter.replace("\n", "\n\n")).kind == kinds.NOT_STARTED
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_an_exercise_has_three_hints_three_mutants_and_an_explanation(name):
+    exercise = EXERCISES[name]
+    assert len(exercise.hints) >= 3
+    assert len({mutant.kind for mutant in exercise.mutants}) >= 2
+    assert len(exercise.mutants) >= 3
+    assert {mutant.kind for mutant in exercise.mutants} <= set(kinds.KINDS)
+    assert exercise.explanation.strip() and exercise.task.strip()
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_starter_shows_no_line_of_the_solution_that_is_cut(name):
+    starter = EXERCISES[name].starter
+    assert "SOLUTION" not in starter and "// END" not in starter and "TODO:" in starter
+    assert "TODO" not in EXERCISES[name].solution
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_inputs_have_the_kernel_s_parameters_and_dtypes(name):
+    exercise = KERNELS[name]
+    parameters = signature.kernels(exercise.solution)[exercise.kernel].parameters
+    given = exercise.inputs(np.random.default_rng(0), exercise.small[0])
+    assert list(given) == [parameter.name for parameter in parameters]
+    for parameter, value in zip(parameters, given.values(), strict=True):
+        assert value.dtype == parameter.dtype, parameter.name
+        assert isinstance(value, (Empty, np.ndarray)) == parameter.pointer, parameter.name
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_small_sizes_hold_a_single_element_and_no_multiple_of_a_block(name):
+    small = KERNELS[name].small
+    assert small[-1] in (1, (1,) * np.size(small[-1]))
+    assert np.size(small[0]) == 1 or len(set(small[0])) > 1
+    assert all(extent % 16 for extent in np.atleast_1d(small[0]))
+
+
+def test_an_unknown_exercise_is_answered_with_the_closest_names():
+    with pytest.raises(KeyError, match="did you mean 04.saxpy"):
+        find("04.saxby")
+
+
+def test_the_table_of_proofs_counts_what_holds():
+    good = Proof("04.a", "solution", "pass", "pass", "", 0.1)
+    bad = Proof("04.a", "no guard", "out of bounds", "pass", "", 0.1)
+    lines = table([good, bad]).splitlines()
+    assert lines[1].endswith("ok") and lines[2].endswith("FAILS")
+    assert lines[-1] == "1 exercises, 1 mutants: 1 of 2 hold"
+
+
+def test_a_mutant_that_no_longer_fits_the_solution_is_refused():
+    mutant = find("04.saxpy").mutants[0]
+    with pytest.raises(ValueError, match="occurs 0 times"):
+        mutant.apply("nothing like it")

@@ -1,0 +1,71 @@
+"""The notebooks hold exactly the cells that are generated from the specs."""
+
+import nbformat
+import pytest
+
+from course_utils.exercises.generate import (
+    PARTS,
+    cells,
+    stale_notebooks,
+    starter_cell,
+    write_into,
+)
+from course_utils.exercises.registry import all_exercises, find
+from course_utils.notebooks.canonical import canonical
+
+SAXPY, CLAMP = find("04.saxpy"), find("04.clamp")
+
+
+def notebook(*sources):
+    return {"cells": [nbformat.v4.new_markdown_cell(text) for text in sources], "metadata": {}}
+
+
+def sources(nb):
+    return [cell["source"] for cell in nb["cells"]]
+
+
+def test_the_committed_notebooks_are_up_to_date():
+    stale = [path.name for path in stale_notebooks()]
+    assert not stale, f"run `python -m course_utils exercises --write` for {', '.join(stale)}"
+
+
+def test_an_exercise_takes_the_place_its_author_marked():
+    made = sources(write_into(notebook("# A", "{{exercise 04.saxpy}}", "# Z"), [SAXPY]))
+    assert made[0] == "# A" and made[-1] == "# Z" and len(made) == 6
+    assert made[1].startswith("### Exercise 04.saxpy: a times x plus y")
+    assert made[2] == starter_cell(SAXPY) and made[2].startswith("%%exercise 04.saxpy\n//")
+    assert made[3].count("<details>") == len(SAXPY.hints)
+    assert "```cpp\n// y[i] = a * x[i] + y[i]" in made[4] and "<summary>Solution" in made[4]
+
+
+def test_without_a_mark_exercises_go_to_the_end_in_order():
+    made = sources(write_into(notebook("# A"), [SAXPY, CLAMP]))
+    assert [text.startswith("### Exercise") for text in made[1::4]] == [True, True]
+    assert "04.clamp" in made[5]
+
+
+def test_writing_twice_changes_nothing():
+    once = write_into(notebook("# A", "{{exercise 04.saxpy}}"), [SAXPY, CLAMP])
+    assert write_into(once, [SAXPY, CLAMP]) == once
+
+
+def test_what_an_author_moved_or_an_editor_changed_is_put_right_in_its_place():
+    once = write_into(notebook("# A"), [SAXPY])
+    once["cells"].insert(2, nbformat.v4.new_markdown_cell("a word between"))
+    once["cells"][3]["source"] = "%%exercise 04.saxpy\nsomebody's answer"
+    again = write_into(once, [SAXPY])
+    assert sources(again)[2] == "a word between"
+    assert sources(again)[3] == starter_cell(SAXPY)
+
+
+def test_the_marks_survive_the_canonical_form():
+    nb = nbformat.v4.new_notebook(cells=[nbformat.from_dict(cell) for cell in cells(SAXPY)])
+    kept = canonical(nb)
+    assert sources(write_into(kept, [SAXPY])) == sources(kept)
+    assert len(kept.cells) == len(PARTS)
+
+
+@pytest.mark.parametrize("exercise", all_exercises(), ids=lambda e: e.id)
+def test_generated_cells_are_a_valid_notebook(exercise):
+    nb = nbformat.v4.new_notebook(cells=[nbformat.from_dict(cell) for cell in cells(exercise)])
+    nbformat.validate(nb)

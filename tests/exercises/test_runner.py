@@ -1,0 +1,196 @@
+"""Whatever a student types, the answer is a verdict that helps."""
+
+import numpy as np
+import pytest
+
+from course_utils.exercises import Exercise, Launch, empty, kinds, runner, sandbox
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+
+SAXPY = find("04.saxpy")
+GOOD = SAXPY.solution
+
+
+def answer(source, exercise=SAXPY):
+    return run_source(exercise, source, first_line=2)
+
+
+def inside(statement):
+    """The solution with a statement before its guard."""
+    return GOOD.replace("if (i < n) {", f"{statement} if (i < n) {{")
+
+
+def test_the_pass_line_carries_no_number():
+    assert str(answer(GOOD)) == "PASS: 04.saxpy is right at every size tried."
+
+
+CELLS = {
+    "blank": (" \n\t\n", kinds.EMPTY, 'reset("04.saxpy")'),
+    "python": ("import numpy as np\nx = 1\n", kinds.COMPILE_ERROR, "begins like Python"),
+    "prose": ("Dear computer, be fast.", kinds.COMPILE_ERROR, "no __global__ function"),
+    "typo": (GOOD.replace("a * x", "a * z"), kinds.COMPILE_ERROR, '"z" is undefined'),
+    "missing include": ('#include "no.h"\n' + GOOD, kinds.COMPILE_ERROR, "no.h"),
+    "endless template": (
+        "template<int N> struct F { static const int v = F<N + 1>::v; };\n"
+        + GOOD.replace("a * x", "F<0>::v * x"),
+        kinds.COMPILE_ERROR,
+        "excessive recursion",
+    ),
+    "three thousand errors": (
+        "\n".join(f"foo{i} = 1;" for i in range(3000)),
+        kinds.COMPILE_ERROR,
+        "The first error often causes the others",
+    ),
+    "Greek letter": (GOOD.replace("a * x", "α * x"), kinds.COMPILE_ERROR, "α * x[i]"),
+    "zero byte": ("extern \0 void", kinds.COMPILE_ERROR, "compiler"),
+    "no kernel": ("int x;", kinds.WRONG_NAME, "there is no kernel in this cell"),
+    "other name": (GOOD.replace("void saxpy", "void sxpy"), kinds.WRONG_NAME, "this cell has sxpy"),
+    "mangled name": (GOOD.replace('extern "C" ', ""), kinds.WRONG_NAME, 'Put extern "C"'),
+    "other type": (
+        GOOD.replace("int n", "long long n"),
+        kinds.WRONG_SIGNATURE,
+        "expected: saxpy(float a, const float *x, float *y, int n)",
+    ),
+    "too much shared": (
+        inside("__shared__ float big[20000]; big[i % 20000] = 1; y[0] = big[3];"),
+        kinds.LAUNCH_ERROR,
+        "80000 bytes",
+    ),
+    "launch bounds": (
+        GOOD.replace("void saxpy", "void __launch_bounds__(64) saxpy"),
+        kinds.LAUNCH_ERROR,
+        "allows only 64",
+    ),
+    "printf for ever": (
+        inside('for (int k = 0; k >= 0; ++k) printf("%d", k);'),
+        kinds.ENDLESS_LOOP,
+        "04.saxpy.cu:10",
+    ),
+    "assert": (inside("assert(i < 700);"), kinds.ASSERTION, "i < 700"),
+    "input written": (inside("((float*)x)[0] = 1;"), kinds.INPUT_CHANGED, "its input x"),
+    "misaligned": (
+        inside("if (i == 0) y[0] = *(double*)(x + 1);"),
+        kinds.MISALIGNED,
+        "04.saxpy.cu:10",
+    ),
+    "null": (
+        GOOD.replace("a * x[i]", "a * x[i] + ((float*)(a < 0))[0]"),
+        kinds.NULL_POINTER,
+        "04.saxpy.cu:11",
+    ),
+    "precision": (
+        "#include <cuda_fp16.h>\n"
+        + GOOD.replace("a * x[i]", "__half2float(__float2half(a * x[i]))"),
+        kinds.PRECISION,
+        "The method is right",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CELLS)
+def test_a_cell_gets_its_verdict_and_a_word_that_helps(case):
+    source, kind, words = CELLS[case]
+    outcome = answer(source)
+    assert outcome.kind == kind, outcome
+    assert words in str(outcome)
+    assert outcome._repr_html_()
+
+
+def test_a_comment_in_any_language_is_no_problem():
+    assert answer("// 你好 ✓ é\n" + GOOD).passed
+
+
+def test_two_megabytes_of_comment_are_no_problem():
+    assert answer(GOOD + "// " + "x" * 2_000_000).passed
+
+
+def test_a_flood_of_printf_is_cut_short():
+    text = str(answer(inside('for (int k = 0; k < 20; ++k) printf("hello %d\\n", i);')))
+    assert text.startswith("PASS") and "hello 0" in text and "more lines" in text
+    assert len(text.splitlines()) < 20
+
+
+def test_a_fault_shows_the_line_of_the_cell_with_its_neighbours():
+    text = str(answer(GOOD.replace("if (i < n) {", "{")))
+    assert text.startswith("OUT OF BOUNDS: thread (232, 0, 0) of block (3, 0, 0) reads x[1000]")
+    assert "->  11 |         y[i] = a * x[i] + y[i];" in text
+    assert "next: Which threads have nothing to do here?" in text
+
+
+def test_a_race_shows_both_lines_and_both_threads():
+    tiled = find("06.tiled_matmul")
+    mutant = next(m for m in tiled.mutants if m.name == "no second barrier")
+    text = str(answer(mutant.apply(tiled.solution), tiled))
+    assert text.startswith("DATA RACE") and text.count("->") == 2 and text.count("thread (") == 2
+
+
+def test_a_missed_target_says_what_was_counted():
+    slow = find("06.coalesced_matmul")
+    outcome = runner.check_source(slow, slow.starter)
+    assert outcome.kind == kinds.TARGET_MISSED
+    assert outcome.target[1] == 16.5
+    fast = answer(slow.solution, slow)
+    assert fast.passed and fast.target[1] == 2.5
+
+
+def test_a_mistake_of_the_course_is_not_blamed_on_the_student(monkeypatch):
+    def broken(*args, **options):
+        raise ZeroDivisionError("inside")
+
+    monkeypatch.setattr(sandbox, "run", broken)
+    outcome = answer(GOOD)
+    assert outcome.kind == kinds.OUR_FAULT and "not yours" in str(outcome)
+
+
+def test_a_compiler_that_does_not_end_is_a_verdict(monkeypatch):
+    import threading
+
+    stop = threading.Event()
+    monkeypatch.setattr(sandbox, "COMPILE_SECONDS", 0.05)
+    monkeypatch.setattr(sandbox.nvrtc, "compile_ptx", lambda *a, **k: stop.wait(5))
+    outcome = answer(GOOD + "// a text that no cache holds")
+    stop.set()
+    assert outcome.kind == kinds.COMPILE_ERROR and "still busy" in str(outcome)
+
+
+def test_integer_outputs_and_several_launches_work(monkeypatch):
+    text = """
+extern "C" __global__ void first(const int* x, int* t, int n)
+{
+    t[threadIdx.x] = x[threadIdx.x];
+}
+extern "C" __global__ void second(const int* t, int* y, int n)
+{
+    y[threadIdx.x] = 2 * t[threadIdx.x];
+}
+// TODO: nothing
+// SOLUTION
+// END
+"""
+    monkeypatch.setattr(Exercise, "text", property(lambda self: text))
+    twice = Exercise(
+        id="04.twice",
+        title="two kernels",
+        notebook="04/x",
+        task="t",
+        source="",
+        hints=(),
+        explanation="e",
+        kernel="first",
+        inputs=lambda rng, n: {
+            "x": rng.integers(1, 100, n).astype(np.int32),
+            "t": empty(n, np.int32),
+            "y": empty(n, np.int32),
+            "n": np.int32(n),
+        },
+        reference=lambda given: {"t": given["x"], "y": 2 * given["x"]},
+        launch=lambda n: (
+            Launch((1,), (n,), arguments=("x", "t", "n")),
+            Launch((1,), (n,), kernel="second", arguments=("t", "y", "n")),
+        ),
+        small=(33,),
+        full=33,
+    )
+    assert runner.check_source(twice, twice.solution).passed
+    skipping = twice.solution.replace("y[threadIdx.x] =", "y[threadIdx.x / 2 * 2] =")
+    assert runner.check_source(twice, skipping).kind == kinds.PARTLY_WRITTEN

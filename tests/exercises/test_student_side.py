@@ -1,0 +1,114 @@
+"""%%exercise, hints, solutions, reset and progress, as a student meets them."""
+
+import os
+
+import pytest
+
+from course_utils.__main__ import main
+from course_utils.errors import LessonError
+from course_utils.exercises import hint, kinds, progress, reset, restore, solution
+from course_utils.exercises import magic as student
+from course_utils.exercises.registry import find
+from course_utils.exercises.verdict import ExerciseFailed
+
+SAXPY = find("04.saxpy")
+WRONG = SAXPY.solution.replace("a * x", "x")
+
+
+@pytest.fixture(autouse=True)
+def on_the_emulator(monkeypatch):
+    monkeypatch.setattr(student, "_on_gpu", lambda: False)
+
+
+def test_a_beginner_s_path_from_empty_cell_to_pass():
+    path = [
+        ("", kinds.EMPTY),
+        (SAXPY.starter, kinds.NOT_STARTED),
+        (SAXPY.solution.replace("y[i];", "y[i]"), kinds.COMPILE_ERROR),
+        (SAXPY.solution.replace("i < n", "i <= n"), kinds.OUT_OF_BOUNDS),
+        (SAXPY.solution.replace("i < n", "i < n - 1"), kinds.EDGES),
+        (SAXPY.solution, kinds.PASS),
+    ]
+    for cell, kind in path:
+        assert student.exercise("04.saxpy", cell).kind == kind
+    line = next(line for line in progress().lines if line.id == "04.saxpy")
+    assert (line.status, line.tries) == ("done", 4)
+
+
+def test_an_unsolved_notebook_runs_to_its_end_unless_it_must_be_strict(monkeypatch):
+    student.exercise("04.saxpy", WRONG)
+    monkeypatch.setenv("COURSE_STRICT", "1")
+    for cell in (SAXPY.starter, WRONG):
+        with pytest.raises(ExerciseFailed) as failed:
+            student.exercise("04.saxpy", cell)
+        assert failed.value._render_traceback_()[0].startswith("04.saxpy: ")
+    assert student.exercise("04.saxpy", SAXPY.solution).passed
+
+
+def test_done_stays_done_after_a_later_mistake():
+    student.exercise("04.saxpy", SAXPY.solution)
+    student.exercise("04.saxpy", WRONG)
+    assert "[x] 04.saxpy" in str(progress())
+
+
+def test_progress_counts_by_chapter_and_names_the_next_exercise():
+    student.exercise("00.double_it", find("00.double_it").solution)
+    student.exercise("04.saxpy", WRONG)
+    text = str(progress())
+    assert "00_start_here: 1 of 1 done" in text and "[~] 04.saxpy" in text
+    assert "Next: 04.saxpy, in chapters/04_first_kernels/01_hello_threads.ipynb." in text
+    assert "04.saxpy" in progress()._repr_html_()
+
+
+def test_a_damaged_progress_file_stops_no_lesson(own_progress):
+    own_progress.mkdir()
+    (own_progress / "progress.json").write_text("{not json")
+    assert student.exercise("04.saxpy", SAXPY.solution).passed
+    assert "[x] 04.saxpy" in str(progress())
+
+
+def test_hints_come_one_at_a_time_and_the_last_one_stays():
+    shown = [str(hint("04.saxpy")) for _ in range(len(SAXPY.hints) + 1)]
+    assert shown[0].startswith("**Hint 1 of 4.** Block `b` starts")
+    assert len(set(shown)) == len(SAXPY.hints) and shown[-1] == shown[-2]
+
+
+def test_the_solution_comes_with_its_explanation():
+    text = str(solution("04.saxpy"))
+    assert SAXPY.solution.strip() in text and SAXPY.explanation.strip() in text
+
+
+def test_reset_brings_the_starter_back_and_restore_the_last_try():
+    student.exercise("04.saxpy", WRONG)
+    assert str(restore("04.saxpy")) == f"%%exercise 04.saxpy\n{WRONG}"
+    assert str(reset("04.saxpy")).startswith("%%exercise 04.saxpy\n" + SAXPY.starter[:40])
+    assert "[ ] 04.saxpy" in str(progress())
+    assert str(restore("04.clamp")) == "You have not tried 04.clamp yet."
+
+
+def test_an_exercise_that_does_not_exist_is_a_readable_error():
+    for name, words in (("04.saxpi", "did you mean 04.saxpy"), (" ", "Name the exercise")):
+        with pytest.raises(LessonError, match=words):
+            student.exercise(name, "")
+
+
+def test_the_commands_list_verify_and_show_progress(capsys):
+    assert main(["exercises", "00.double_it"]) == 0
+    assert "your first line of CUDA" in capsys.readouterr().out
+    assert main(["exercises", "--verify", "00.double_it"]) == 0
+    assert "1 exercises, 6 mutants: 8 of 8 hold" in capsys.readouterr().out
+    assert main(["exercises", "nothing"]) == 2
+    assert main(["progress"]) == 0
+    assert "In all: 0 of" in capsys.readouterr().out
+
+
+def test_the_magic_works_in_ipython():
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    shell = InteractiveShell()
+    shell.register_magic_function(student.exercise, "cell", "exercise")
+    with capture_output():
+        result = shell.run_cell(f"%%exercise 04.saxpy\n{SAXPY.starter}")
+    assert result.success and str(result.result).startswith("NOT STARTED: this is the starter")
+    assert os.environ.get("COURSE_STRICT") is None
