@@ -21,7 +21,7 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 endif
 
-NBVAL := --nbval-lax --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
+NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
