@@ -19,7 +19,7 @@ from typing import Any
 
 from .spec import ROOT
 
-MOST_OUTPUT = 64 * 2**20  # bytes the process may write into any one file
+MOST_OUTPUT = 2**30  # bytes the process may write into any one file
 SHOWN = 4000  # characters of its output that are kept
 
 

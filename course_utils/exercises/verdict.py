@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..checking.verdict import (
     FAIL_COLOUR,
@@ -38,8 +37,7 @@ class Timing:
 class Outcome:
     """The answer to one run of an exercise cell. It shows itself in a notebook and prints.
 
-    ``counts`` are those of the target's launch, ``measured`` its value; ``note`` is added when the
-    exercise passes.
+    ``counts`` are those of the launch that was measured against the target.
     """
 
     exercise_id: str
@@ -88,7 +86,7 @@ class Outcome:
         facts = "".join(paragraph(fact) for fact in self.facts)
         bars = _bars(self.timing) if self.timing else ""
         body = title + self.verdict.body_html() + facts + bars
-        return panel(_headline(self.verdict), body, colour)
+        return panel(self.verdict.headline, body, colour)
 
 
 class ExerciseFailed(AssertionError):
@@ -121,9 +119,8 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     """A fault the emulator saw, with the student's source lines."""
     lines = _own_lines((finding.location, finding.other_location), filename)
     message = clip(finding.message, 7, MOST_MESSAGE)
-    prefix = f"{finding.kind}: "
-    if message.lower().startswith(prefix):  # the headline says it already
-        message = message[len(prefix) :]
+    if message.lower().startswith(finding.kind):  # the headline says it already
+        message = message[len(finding.kind) :].lstrip(": ")
     return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
 
 
@@ -169,14 +166,10 @@ def _own_lines(places: Iterable[Location | None], filename: str) -> list[int]:
     return [place.line for place in places if place is not None and place.file == filename]
 
 
-def _headline(verdict: Verdict) -> str:
-    return verdict.headline
-
-
 def _bars(timing: Timing) -> str:
     """Two bars on one scale; shorter is better."""
     longest = max(timing.yours, timing.ours)
-    rows: list[Any] = []
+    rows = []
     for label, value in (("yours", timing.yours), ("ours", timing.ours)):
         width = max(1, round(240 * value / longest))
         rows.append(
