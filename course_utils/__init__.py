@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import figures
 from .checking import check
 from .device import cp, device, size
+from .exercises import hint, progress, reset, restore, solution
 from .kernels import load
 from .machine import doctor
 from .profile import profile, sanitize
@@ -17,10 +18,15 @@ __all__ = [
     "device",
     "doctor",
     "figures",
+    "hint",
     "load",
     "profile",
+    "progress",
+    "reset",
+    "restore",
     "sanitize",
     "size",
+    "solution",
 ]
 
 

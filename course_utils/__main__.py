@@ -20,11 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course_utils", description=__doc__)
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
-        try:
-            import_module(name).add_parser(subparsers)
-        except ModuleNotFoundError as error:
-            if error.name not in COMMANDS:
-                raise
+        import_module(name).add_parser(subparsers)
     args = parser.parse_args(arguments)
     return args.func(args) or 0
 

@@ -13,9 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
-from ..notebooks import canonical
 from .registry import CHAPTERS, all_exercises
 from .spec import BaseExercise
 
@@ -67,6 +64,10 @@ def stale_notebooks() -> list[Path]:
 
 def write_notebooks() -> list[Path]:
     """Bring every notebook up to date; returns those that changed."""
+    import nbformat  # slow to import, and no student needs it
+
+    from ..notebooks import canonical
+
     changed = []
     for path, old, new in _versions():
         if old != new:
