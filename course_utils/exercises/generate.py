@@ -83,6 +83,8 @@ def _versions() -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
     for exercise in all_exercises():
         by_path.setdefault(notebook_path(exercise), []).append(exercise)
     found = []
+    from ..notebooks import canonical
+
     for path, exercises in by_path.items():
         if path.exists():
             notebook = canonical.read(path.read_text(encoding="utf-8"))
