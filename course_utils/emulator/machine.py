@@ -245,6 +245,7 @@ class Launch:
         self.builtins = BUILTINS
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
+        self._workspace: np.ndarray | None = None
         self.parameters: dict[str, bytes] = {}
         self.parameter_regions = Regions()
         self._bind(args, names)
@@ -280,6 +281,12 @@ class Launch:
                        np.frombuffer(data, np.uint8), read_only=True)
             )  # fmt: skip
             offset += parameter.size
+
+    def grid_workspace(self) -> int:
+        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""
+        if self._workspace is None:
+            self._workspace = np.zeros(64, np.uint8)
+        return GLOBAL.pointer(self._workspace, "the grid's barrier")
 
     def resident_batches(self, per_batch: int) -> int:
         threads = math.prod(self.block)
@@ -496,6 +503,9 @@ class Batch:
             "cluster_nctarank": lambda: 1,
             "is_explicit_cluster": lambda: 0,
         }
+        if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
+            shift = 32 if base == "envreg1" else 0
+            return u32(launch.grid_workspace() >> shift & 0xFFFFFFFF)
         if base.startswith("envreg"):
             return u32(0)
         return u32(simple[base]()) if base in simple else None

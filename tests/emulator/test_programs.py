@@ -298,6 +298,22 @@ def test_blocks_that_wait_for_later_blocks_get_them():
     assert (out == 40).all()
 
 
+def test_a_whole_grid_synchronises_across_batches():
+    source = """
+    #include <cooperative_groups.h>
+    extern "C" __global__ void run(int* box, int* out) {
+        auto grid = cooperative_groups::this_grid();
+        int i = grid.thread_rank();
+        box[i] = i;
+        grid.sync();
+        out[i] = box[grid.size() - 1 - i];
+    }
+    """
+    box, out = np.zeros(48 * 512, np.int32), np.zeros(48 * 512, np.int32)
+    launch(source, "run", 48, 512, (box, out))
+    assert (out == np.arange(48 * 512)[::-1]).all()
+
+
 def test_barriers_that_count_and_combine_predicates():
     source = """
     extern "C" __global__ void run(const int* x, int* out) {
