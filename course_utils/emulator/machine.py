@@ -21,7 +21,14 @@ from .barriers import Barriers
 from .builtins import BUILTINS
 from .counters import Tally
 from .faults import access_fault, deadlock, endless_loop, readable_name
-from .instructions import atomics, control, memory, moves, warp  # noqa: F401  (fill the tables)
+from .instructions import (  # noqa: F401  (fill the tables)
+    atomics,
+    control,
+    matrix,
+    memory,
+    moves,
+    warp,
+)
 from .lanes import Group
 from .memory import (
     FUNCTION_WINDOW,

@@ -1,0 +1,441 @@
+"""Matrices of a warp: ldmatrix, stmatrix, mma, wmma.
+
+Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions" ("Matrix Fragments for
+mma.m16n8k16 …", "Sparse matrix storage") and "ldmatrix", "stmatrix", "wmma.load", "wmma.store".
+
+A *fragment* is the share of a matrix that each thread of a warp holds in registers. Which elements
+those are is written down once, as a formula in the lane and the number of the element, and used
+both ways: registers -> matrix, multiply, matrix -> registers.
+
+Arithmetic. Products of f16, bf16, tf32 and fp8 numbers are exact in f64; they are summed there
+with the accumulator and rounded once to the accumulator's type. A GPU keeps fewer bits on the way,
+so both agree to within a few units in the last place of the largest partial sum. Integers are
+exact; they wrap around modulo 2**32, or stop at the ends of the range under ``.satfinite``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from .. import floats, ptx
+from ..lanes import Group
+from ..program import Builder, gathers, step
+from .memory import Site
+from .warp import Rows
+
+CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
+G, T = np.divmod(np.arange(32)[:, None], 4)  # the manual's groupID and threadID_in_group; (32, 1)
+
+
+@gathers("ldmatrix", "stmatrix", "mma", "wmma", "wgmma")
+def whole_warp(i: ptx.Instruction):
+    return ptx.Immediate(0xFFFFFFFF)
+
+
+# --- elements and registers -----------------------------------------------------------------------
+
+
+def _fp8(table: np.ndarray) -> Callable:
+    values = table.view(np.float16).astype(np.float64)
+    return lambda bits: values[bits]
+
+
+def _nibbles(words: np.ndarray) -> np.ndarray:
+    """(…, n) u32 -> (…, 8 n) u8, the lowest four bits of a word first."""
+    low_high = np.stack([words.view(np.uint8) & 15, words.view(np.uint8) >> 4], axis=-1)
+    return low_high.reshape(*words.shape[:-1], -1)
+
+
+# type of A and B -> bits, values of raw bits (unsigned integers of that width)
+ELEMENTS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
+    "f16": (16, floats.read_f16),
+    "bf16": (16, floats.from_bf16),
+    "tf32": (32, lambda bits: (bits & np.uint32(0xFFFFE000)).view(np.float32)),
+    "e4m3": (8, _fp8(floats.F16_OF_E4M3)),
+    "e5m2": (8, _fp8(floats.F16_OF_E5M2)),
+    "s8": (8, lambda bits: bits.view(np.int8)),
+    "u8": (8, lambda bits: bits),
+    "s4": (4, lambda bits: (bits ^ 8).astype(np.int8) - np.int8(8)),
+    "u4": (4, lambda bits: bits),
+    "f64": (64, lambda bits: bits.view(np.float64)),
+}
+ACCUMULATORS = {
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "s32": np.dtype(np.int32),
+    "f64": np.dtype(np.float64),
+}
+RAW = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
+
+
+def per_register(bits: int) -> int:
+    return max(1, 32 // bits)
+
+
+def decode(kind: str, words: np.ndarray) -> np.ndarray:
+    """Registers (…, n) as numbers: f64 (…, n times elements in a register)."""
+    bits, values = ELEMENTS[kind]
+    return values(_nibbles(words) if bits == 4 else words.view(RAW[bits])).astype(np.float64)
+
+
+def items(operand: ptx.Operand) -> tuple:
+    return operand.items if isinstance(operand, ptx.Group) else (operand,)
+
+
+def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
+    """A getter ``get(group, rows)`` of an operand's n registers: u32 or u64 (warps, 32, n)."""
+    gets = [b.read(item, "b64" if bits == 64 else "b32") for item in items(operand)]
+
+    def get(group: Group, rows: Rows) -> np.ndarray:
+        return np.stack([rows.spread(one(group.R)) for one in gets], axis=-1)
+
+    return get
+
+
+def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> Callable:
+    """A setter ``put(group, rows, held)`` of registers; ``held`` is (warps, 32, elements)."""
+    bits = dtype.itemsize * 8
+    puts = [b.write(item, "b64" if bits == 64 else "b32") for item in items(operand)]
+    raw = RAW[max(bits, 32)]
+
+    def put(group: Group, rows: Rows, held: np.ndarray) -> None:
+        columns = np.ascontiguousarray(np.moveaxis(np.ascontiguousarray(held).view(raw), -1, 0))
+        for one, column in zip(puts, columns, strict=True):
+            one(group.R, np.ascontiguousarray(rows.gather(column)))
+
+    return put
+
+
+# --- fragments ------------------------------------------------------------------------------------
+
+
+class Fragment:
+    """Which elements of a matrix each lane holds. ``place``: (32, n), row · columns + column."""
+
+    def __init__(self, rows: int, columns: int, row: np.ndarray, column: np.ndarray):
+        self.shape = rows, columns
+        self.place = np.broadcast_arrays(row * columns + column)[0]
+        flat = self.place.reshape(-1)
+        self.holder = np.zeros(rows * columns, np.int64)  # where an element is, the first if twice
+        self.holder[flat[::-1]] = np.arange(len(flat))[::-1]
+
+    def matrix(self, held: np.ndarray) -> np.ndarray:
+        """(warps, 32, n) -> (warps, rows, columns)."""
+        flat = held.reshape(len(held), -1)
+        return flat.take(self.holder, axis=1).reshape(-1, *self.shape)
+
+    def held(self, matrix: np.ndarray) -> np.ndarray:
+        """(warps, rows, columns) -> (warps, 32, n)."""
+        return matrix.reshape(len(matrix), -1).take(self.place, axis=1)
+
+
+@cache
+def fragment_a(m: int, k: int, per: int, count: int) -> Fragment:
+    """A (m × k), ``per`` elements to a register, ``count`` to a lane. Registers go down in steps of
+    8 rows first, then along k; a lane that holds more than its share holds it twice."""
+    i = np.arange(count) % (m * k // 32)
+    register, down = i // per, m // 8
+    return Fragment(
+        m, k, G + 8 * (register % down), per * T + i % per + 4 * per * (register // down)
+    )
+
+
+@cache
+def fragment_b(k: int, n: int, per: int, count: int) -> Fragment:
+    """B (k × n): registers go along k first, then in steps of 8 columns."""
+    i = np.arange(count) % (k * n // 32)
+    register, along = i // per, max(1, k // (4 * per))
+    return Fragment(
+        k, n, per * T + i % per + 4 * per * (register % along), G + 8 * (register // along)
+    )
+
+
+@cache
+def fragment_c(m: int, n: int) -> Fragment:
+    """C and D (m × n), whatever their type: pairs go down in steps of 8 rows, then 8 columns."""
+    i = np.arange(m * n // 32)
+    pair, down = i // 2, m // 8
+    return Fragment(m, n, G + 8 * (pair % down), 2 * T + i % 2 + 8 * (pair // down))
+
+
+def accumulate(product: np.ndarray, c: np.ndarray | None, dtype: np.dtype, saturate: bool):
+    """product (f64, exact or nearly) + c, rounded to the accumulator's ``dtype``."""
+    if dtype.kind == "i":
+        total = product.astype(np.int64)
+        if c is not None:
+            total += c
+        if saturate:
+            np.clip(total, -(2**31), 2**31 - 1, out=total)
+        return total.astype(np.int32)
+    if c is not None:
+        product = product + c
+    if dtype.itemsize == 2:
+        return floats.to_f16(product)
+    result = product.astype(dtype)
+    if dtype.itemsize == 4:
+        floats.canonical(result.view(np.uint32), np.isnan(result), 0x7FFFFFFF)
+    return result
+
+
+# --- mma ------------------------------------------------------------------------------------------
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_FLAGS = {"sync", "aligned", "row", "col", "satfinite", "rn"}
+
+
+def shape_of(i: ptx.Instruction) -> tuple[int, int, int] | None:
+    found = [match for m in i.modifiers if (match := _SHAPE.fullmatch(m))]
+    return tuple(map(int, found[0].groups())) if found else None
+
+
+def known(i: ptx.Instruction, *also: str) -> bool:
+    """Whether all modifiers are the shape, known types and flags."""
+    names = _FLAGS | ELEMENTS.keys() | ACCUMULATORS.keys() | {*also}
+    return all(m in names or _SHAPE.fullmatch(m) for m in i.modifiers)
+
+
+def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str]):
+    """d = a · b + c for fragments of types ``kinds`` (d, a, b, c)."""
+    m, n, k = shape_of(i)
+    d_kind, a_kind, b_kind, c_kind = kinds
+    if a_kind not in ELEMENTS or b_kind not in ELEMENTS or not {d_kind, c_kind} <= {*ACCUMULATORS}:
+        return None
+    d_type, c_type = ACCUMULATORS[d_kind], ACCUMULATORS[c_kind]
+    bits = ELEMENTS[a_kind][0]
+    per = per_register(bits)
+    d, a, b_, c = i.operands[:4]
+    place_a = fragment_a(m, k, per, len(items(a)) * per)
+    place_b = fragment_b(k, n, per, len(items(b_)) * per)
+    place_c = fragment_c(m, n)
+    get_a, get_b = read_registers(b, a, bits), read_registers(b, b_, bits)
+    get_c, put_d = read_registers(b, c, c_type.itemsize * 8), write_registers(b, d, d_type)
+    saturate = "satfinite" in i.modifiers
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        left = place_a.matrix(decode(a_kind, get_a(group, rows)))
+        right = place_b.matrix(decode(b_kind, get_b(group, rows)))
+        added = place_c.matrix(get_c(group, rows).view(c_type))
+        result = accumulate(left @ right, added, d_type, saturate)
+        put_d(group, rows, place_c.held(result))
+
+    return act
+
+
+@step("mma")
+def mma(b: Builder, i: ptx.Instruction):
+    """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c. The 8×8×4 shape for f16,
+    which works in quarters of a warp, is not here."""
+    if not known(i) or shape_of(i) is None:
+        return None
+    kinds = i.modifiers[-4:]
+    if shape_of(i) == (8, 8, 4) and kinds[1] != "f64":
+        return None
+    return _multiply(b, i, kinds)
+
+
+# --- rows of 16 bytes in memory -------------------------------------------------------------------
+
+
+class Chunks:
+    """Accesses of 16 bytes (or 8), each by a lane: checked and watched like those of ld and st.
+
+    ``bits``: of an element. Without ``operand`` the instruction works the addresses out itself.
+    """
+
+    def __init__(self, b: Builder, i: ptx.Instruction, operand, bits: int, dtype=CHUNK):
+        self.dtype = dtype
+        computed = operand is None
+        if computed:
+            slot = b.function.new_slot("b64")
+            operand = ptx.Address(ptx.Register(slot, "b64", "computed"))
+        before = set(b.reads)
+        self.site = Site(b, i, operand, f"b{bits}", dtype.itemsize * 8 // bits)
+        self.shift = dtype.itemsize.bit_length() - 1 - self.site.shift
+        self.site.is_store = i.opcode == "stmatrix" or "store" in i.modifiers
+        if computed:
+            b.reads.intersection_update(before)
+        self.slots = () if self.site.slot is None else (self.site.slot,)
+
+    def part(self, group: Group, index: np.ndarray, addresses: np.ndarray | None = None) -> Group:
+        """The lanes at positions ``index``, which access memory at their ``addresses``."""
+        part = group.subset(index, () if addresses is not None else self.slots)
+        if addresses is not None:
+            part.R[self.site.slot] = addresses
+        return part
+
+    def read(self, group: Group) -> np.ndarray:
+        """One chunk for each lane."""
+        found = self.site.locate(group)
+        if found is not None:
+            region, first, index = found
+            return region.view(self.dtype).take(group.full(index + first) >> self.shift)
+        chunks = np.empty(group.n, self.dtype)
+        for index in self.site.pieces(group):
+            chunks[index] = self.read(group.subset(index, self.slots))
+        return chunks
+
+    def write(self, group: Group, chunks: np.ndarray) -> None:
+        if group.batch.watcher is not None:
+            columns = chunks.view(self.site.dtype).reshape(group.n, -1).T
+            self.site.values = [lambda R, column=column: column for column in columns]
+        found = self.site.locate(group)
+        if found is not None:
+            region, first, index = found
+            region.view(self.dtype)[group.full(index + first) >> self.shift] = chunks
+            return
+        for index in self.site.pieces(group):
+            self.write(group.subset(index, self.slots), chunks[index])
+
+
+def _eights(i: ptx.Instruction) -> int | None:
+    """How many 8 × 8 matrices of b16 an ldmatrix or stmatrix moves; None for other forms."""
+    count = {"x1": 1, "x2": 2, "x4": 4}
+    rest = {*i.modifiers} - {"sync", "aligned", "m8n8", "trans", "shared", "shared::cta", "b16"}
+    if len(rest) != 1 or not rest <= count.keys() or "m8n8" not in i.modifiers:
+        return None
+    return count[rest.pop()]
+
+
+@step("ldmatrix")
+def ldmatrix(b: Builder, i: ptx.Instruction):
+    """Lanes 8 m … 8 m + 7 give the addresses of the rows of matrix m; lane 4 g + t receives
+    elements 2 t and 2 t + 1 of row g, or of column g under ``.trans``."""
+    count = _eights(i)
+    if count is None:
+        return None
+    chunks = Chunks(b, i, i.operands[1], 16)
+    put = write_registers(b, i.operands[0], np.dtype(np.uint32))
+    trans = "trans" in i.modifiers
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        if count == 4:
+            data = chunks.read(group)
+        else:
+            index = np.flatnonzero(rows.lane < 8 * count)
+            data = np.zeros(group.n, CHUNK)
+            data[index] = chunks.read(chunks.part(group, index))
+        data = rows.spread(data)[:, : 8 * count]
+        matrices = np.ascontiguousarray(data).view(np.uint16).reshape(-1, count, 8, 8)
+        if trans:
+            matrices = np.ascontiguousarray(matrices.swapaxes(2, 3))
+        words = matrices.view(np.uint32).reshape(-1, count, 32)
+        put(group, rows, words.swapaxes(1, 2))
+
+    return act
+
+
+@step("stmatrix")
+def stmatrix(b: Builder, i: ptx.Instruction):
+    """The reverse of ldmatrix."""
+    count = _eights(i)
+    if count is None:
+        return None
+    chunks = Chunks(b, i, i.operands[0], 16)
+    get = read_registers(b, i.operands[1], 32)
+    trans = "trans" in i.modifiers
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        words = np.ascontiguousarray(get(group, rows).swapaxes(1, 2))
+        matrices = words.view(np.uint16).reshape(-1, count, 8, 8)
+        if trans:
+            matrices = np.ascontiguousarray(matrices.swapaxes(2, 3))
+        data = np.zeros((rows.count, 32), CHUNK)
+        data[:, : 8 * count] = matrices.view(CHUNK).reshape(-1, 8 * count)
+        index = np.flatnonzero(rows.lane < 8 * count)
+        chunks.write(chunks.part(group, index), rows.gather(data)[index])
+
+    return act
+
+
+# --- wmma -----------------------------------------------------------------------------------------
+
+_WMMA = ("load", "store", "mma", "a", "b", "c", "d", "shared", "shared::cta", "global")
+
+
+@step("wmma")
+def wmma(b: Builder, i: ptx.Instruction):
+    """Fragments of wmma have no layout of their own: PTX leaves it open. Ours is that of mma."""
+    if not known(i, *_WMMA):
+        return None
+    if i.modifiers[0] == "mma":
+        kinds = [m for m in i.modifiers if m in ELEMENTS or m in ACCUMULATORS]
+        if len(kinds) == 2:  # f16 is not spelled out
+            kinds = [kinds[0], "f16", "f16", kinds[1]]
+        return _multiply(b, i, kinds)
+    return _move_fragment(b, i)
+
+
+def _move_fragment(b: Builder, i: ptx.Instruction):
+    """wmma.load.{a,b,c} registers, [address], stride and wmma.store.d [address], registers, stride.
+
+    The lines of the matrix (rows or columns, by its layout) lie ``stride`` elements apart in
+    memory. They are moved in chunks of 16 bytes (8 where a line is that short), each by a lane.
+    """
+    m, n, k = shape_of(i)
+    which, kind = i.modifiers[1], i.modifiers[-1]
+    store = i.modifiers[0] == "store"
+    bits = ELEMENTS[kind][0] if kind in ELEMENTS else 32
+    if bits == 4:
+        return None
+    address, registers = i.operands[:2] if store else i.operands[1::-1]
+    per, count = per_register(bits), len(items(registers)) * per_register(bits)
+    rows_, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
+    fragment = {
+        "a": lambda: fragment_a(m, k, per, count),
+        "b": lambda: fragment_b(k, n, per, count),
+    }.get(which, lambda: fragment_c(m, n))()
+    by_column = "col" in i.modifiers
+    lines, length = (columns, rows_) if by_column else (rows_, columns)
+    chunk = CHUNK if length * bits >= 128 else RAW[64]
+    per_line = length * bits // (chunk.itemsize * 8)
+    total = lines * per_line
+
+    wide = isinstance(address.base, ptx.Register) and ptx.SIZES[address.base.type] == 4
+    get_base = b.read(address.base, "u32" if wide else "u64")
+    get_stride = b.read(i.operands[2] if len(i.operands) > 2 else ptx.Immediate(length), "u32")
+    chunks = Chunks(b, i, None, bits, chunk)
+    dtype = RAW[bits]
+    if store:
+        get = read_registers(b, registers, bits)
+    else:
+        put = write_registers(b, registers, dtype)
+
+    def rounds(group: Group, rows: Rows):
+        """(first chunk, positions of lanes, the group that accesses memory), 32 chunks a round."""
+        base = group.full(get_base(group.R)).astype(np.uint64) + np.uint64(address.offset % 2**64)
+        stride = group.full(get_stride(group.R)).astype(np.uint64) * np.uint64(bits // 8)
+        for first in range(0, total, 32):
+            index = np.flatnonzero(rows.lane < total - first)
+            line, along = np.divmod(
+                (rows.lane[index] + first).astype(np.uint64), np.uint64(per_line)
+            )
+            addresses = base[index] + line * stride[index] + along * np.uint64(chunk.itemsize)
+            yield first, index, chunks.part(group, index, addresses)
+
+    def load(group: Group):
+        rows = Rows(group, None)
+        data = np.zeros((rows.count, max(total, 32)), chunk)
+        for first, index, part in rounds(group, rows):
+            got = np.zeros(group.n, chunk)
+            got[index] = chunks.read(part)
+            data[:, first : first + 32] = rows.spread(got)
+        matrix = data[:, :total].copy().view(dtype).reshape(-1, lines, length)
+        put(group, rows, fragment.held(matrix.swapaxes(1, 2) if by_column else matrix))
+
+    def save(group: Group):
+        rows = Rows(group, None)
+        matrix = fragment.matrix(get(group, rows).view(dtype))
+        matrix = np.ascontiguousarray(matrix.swapaxes(1, 2) if by_column else matrix)
+        data = np.zeros((rows.count, max(total, 32)), chunk)
+        data[:, :total] = matrix.reshape(len(matrix), -1).view(chunk)
+        for first, index, part in rounds(group, rows):
+            chunks.write(part, rows.gather(data[:, first : first + 32])[index])
+
+    return save if store else load
