@@ -112,7 +112,7 @@ class RaceCheck:
         shadow = batch.shadows.get(region)
         if shadow is None:
             shadow = batch.shadows[region] = _Shadow(region.storage.size // self.granule + 4)
-        cells = group.full(index + first) * (site.width // self.granule)
+        cells = group.full(index + first) * site.width // self.granule
         for piece in range(site.bytes // self.granule):
             self._access(site, group, region, shadow, cells + piece, piece)
 
