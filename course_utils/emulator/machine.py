@@ -28,6 +28,7 @@ from .instructions import (  # noqa: F401  (fill the tables)
     memory,
     moves,
     warp,
+    wgmma,
 )
 from .lanes import Group
 from .memory import (

@@ -1,0 +1,245 @@
+"""Matrices of a warpgroup: wgmma.mma_async, fence, commit_group, wait_group.
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Matrix
+Descriptor Format", "Strides", "Swizzling Modes"; layouts as in CUTLASS, ``mma_sm90_desc.hpp``.
+
+Four warps multiply A (64 × K, from shared memory or from registers) by B (K × N, from shared
+memory), K being 32 bytes. Each warp holds 16 rows of D in the layout of mma's accumulator. Tiles in
+shared memory are told by a 64-bit *descriptor*; they are made of chunks of 16 bytes, and all that
+descriptors and swizzles do is to say where each chunk lies.
+
+The multiplication happens at once, where a GPU takes until ``wait_group``. Writing the result late
+would not do: the compiler puts ``mov`` between the instructions of one group, which read
+accumulators that are in flight and mean nothing on a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import ptx
+from ..faults import access_fault
+from ..lanes import Group
+from ..memory import SHARED_WINDOW
+from ..program import Builder, step
+from ..report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from .matrix import (
+    ACCUMULATORS,
+    CHUNK,
+    ELEMENTS,
+    RAW,
+    accumulate,
+    decode,
+    fragment_a,
+    fragment_c,
+    items,
+    known,
+    per_register,
+    read_registers,
+    shape_of,
+    write_registers,
+)
+from .warp import Rows
+
+SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no swizzle
+ORDER_ONLY = ("fence", "commit_group", "wait_group")
+
+
+def swizzle(addresses: np.ndarray, span: np.ndarray) -> np.ndarray:
+    """Shared memory addresses, bits 4… exchanged by bits 7… within ``span`` bytes."""
+    return addresses ^ ((addresses >> 7 & (span // 16 - 1)) << 4)
+
+
+def chunk_addresses(descriptors: np.ndarray, size: int, k: int, mn_major: bool) -> np.ndarray:
+    """Where the chunks of operand tiles lie in shared memory, for (tiles,) u64 descriptors.
+
+    A tile has ``size`` rows (of A; columns of B), called mn below. K-major: (tiles, size, 2), each
+    chunk a run along k. MN-major (b16 only): (tiles, k, size / 8), each a run along mn.
+    """
+    fields = descriptors.astype(np.int64)[:, None, None]
+    start, leading, stride = ((fields >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
+    span = SPANS[fields >> 62 & 3]
+    plain = span == 16
+    if mn_major:
+        j, line = np.arange(size // 8), np.arange(k)[:, None]
+        across = np.where(plain, stride, leading)  # from one span of mn to the next
+        down = np.where(plain, leading, stride)  # from 8 lines of k to the next
+        per_span = span // 16
+        offset = j % per_span * 16 + j // per_span * across
+    else:
+        j, line = np.arange(2), np.arange(size)[:, None]
+        down = stride
+        offset = j * np.where(plain, leading, 16)
+    return swizzle(start + offset + line % 8 * span + line // 8 * down, span)
+
+
+@dataclass
+class Reader:
+    """Reads operand tiles from shared memory; has what reports want to know of a memory access."""
+
+    instruction: ptx.Instruction
+    width: int  # bytes of an element
+    bytes: int = 16
+    space: str = "shared"
+    is_store: bool = False
+    is_atomic: bool = False
+
+    def read(self, group: Group, firsts: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+        """The chunks at ``addresses`` (tiles, …) of shared memory; ``firsts`` are the positions in
+        the group of the first lane of each tile's warpgroup."""
+        batch = group.batch
+        slots = group.slots[firsts].reshape(-1, *[1] * (addresses.ndim - 1))
+        chunks = np.empty(addresses.shape, CHUNK)
+        missing = np.ones(addresses.shape, bool)
+        for region in batch.shared:
+            offset = addresses - (region.start - SHARED_WINDOW)
+            inside = (offset >= 0) & (offset <= region.size - 16)
+            if not inside.any():
+                continue
+            index = offset + slots * region.stride >> 4
+            if inside.all():
+                if batch.launch.races:
+                    self._watch(group, firsts, region, index)
+                return region.view(CHUNK).take(index)
+            chunks[inside] = region.view(CHUNK).take(index[inside])
+            missing &= ~inside
+        if missing.any():
+            tile = int(np.nonzero(missing)[0][0])
+            address = SHARED_WINDOW + int(addresses[missing][0])
+            raise access_fault(
+                batch, self, group, int(firsts[tile]), address, batch.region_at(address)
+            )
+        return chunks
+
+    def _watch(self, group: Group, firsts: np.ndarray, region, index: np.ndarray) -> None:
+        """Tell the race watcher, as if lane n of the warpgroup read chunks n, n + 128, …"""
+        index = index.reshape(len(index), -1)
+        bases = group.lanes[firsts] - group.lanes[firsts] % group.batch.lanes_per_block % 128
+        for n in range(0, index.shape[1], 128):
+            some = index[:, n : n + 128]
+            lanes = bases[:, None] + np.arange(some.shape[1])
+            part = Group(group.batch, lanes.reshape(-1), group.code, group.block, group.R)
+            cells = some.reshape(-1) * (16 // self.width)
+            group.batch.launch.races.watch(self, part, region, 0, cells, None)
+
+
+def _incomplete(group: Group) -> KernelFault:
+    thread, block = group.batch.who(group.lanes[0])
+    instruction = group.code.blocks[group.block].instructions[0]
+    return KernelFault(
+        Finding(
+            BARRIER,
+            f"wgmma at {instruction.location} needs all 128 threads of a warpgroup, but the last "
+            f"warpgroup of this block is incomplete: it has {group.batch.threads} threads.",
+            instruction.location,
+            thread,
+            block,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Warpgroups:
+    """The warpgroups of a group of lanes. ``which`` and ``rank``: the warpgroup of each warp, and
+    its place in it; ``firsts``: position of a lane of each warpgroup."""
+
+    count: int
+    which: np.ndarray
+    rank: np.ndarray
+    firsts: np.ndarray
+
+    @staticmethod
+    def of(group: Group) -> Warpgroups:
+        per_block = group.batch.lanes_per_block // 32
+        slot, warp = np.divmod(group.warps, per_block)
+        if (warp // 4 * 4 + 4 > per_block).any():
+            raise _incomplete(group)
+        numbers, first_warps, which = np.unique(
+            slot * per_block + warp // 4, return_index=True, return_inverse=True
+        )
+        firsts = np.searchsorted(group.lanes >> 5, group.warps[first_warps])
+        return Warpgroups(len(numbers), which, warp % 4, firsts)
+
+    def together(self, per_warp: np.ndarray) -> np.ndarray:
+        """(warps, 16, columns) -> (warpgroups, 64, columns); 0 for warps that are not here."""
+        whole = np.zeros((self.count, 4, *per_warp.shape[1:]), per_warp.dtype)
+        whole[self.which, self.rank] = per_warp
+        return whole.reshape(self.count, 64, -1)
+
+    def apart(self, whole: np.ndarray) -> np.ndarray:
+        """(warpgroups, 64, columns) -> (warps, 16, columns)."""
+        return whole.reshape(self.count, 4, 16, -1)[self.which, self.rank]
+
+
+def _operand(b: Builder, i: ptx.Instruction, operand, kind: str, size: int, mn_major: bool):
+    """A getter of a tile in shared memory: f64 (warpgroups, size, k)."""
+    k, bits = shape_of(i)[2], ELEMENTS[kind][0]
+    reader, get = Reader(i, bits // 8), b.read(operand, "u64")
+
+    def read(group: Group, groups: Warpgroups) -> np.ndarray:
+        descriptors = group.full(get(group.R))[groups.firsts]
+        if (descriptors >> np.uint64(49) & np.uint64(7)).any():
+            raise KernelFault(
+                Finding(
+                    UNKNOWN_INSTRUCTION,
+                    "The emulator knows no matrix descriptor with a base offset: start swizzled "
+                    f"tiles at multiples of 1024 bytes ({i.location}).",
+                    i.location,
+                )
+            )
+        addresses = chunk_addresses(descriptors, size, k, mn_major)
+        tile = decode(kind, reader.read(group, groups.firsts, addresses).view(RAW[bits]))
+        if mn_major:
+            return tile.reshape(-1, k, size).swapaxes(1, 2)
+        return tile.reshape(-1, size, k)
+
+    return read
+
+
+@step("wgmma")
+def wgmma(b: Builder, i: ptx.Instruction):
+    """wgmma.mma_async.sync.aligned.shape.dtype.atype.btype
+    d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
+    if i.modifiers[0] in ORDER_ONLY:
+        return lambda group: None
+    if not known(i, "mma_async") or shape_of(i) is None:
+        return None
+    _, n, k = shape_of(i)
+    d_kind, a_kind, b_kind = i.modifiers[-3:]
+    dtype, bits = ACCUMULATORS[d_kind], ELEMENTS[a_kind][0]
+    d, a, b_, scale_d, *numbers = i.operands
+    from_registers = isinstance(a, ptx.Group)
+    signs = [x.value for x in numbers[:2]] or [1, 1]
+    trans = [bool(x.value) for x in numbers[2:]] or [False]  # of A, if it is in memory, and of B
+    if from_registers:
+        count = len(items(a)) * per_register(bits)
+        place, get_a = fragment_a(16, k, per_register(bits), count), read_registers(b, a, bits)
+    else:
+        tile_a = _operand(b, i, a, a_kind, 64, trans[0])
+    tile_b = _operand(b, i, b_, b_kind, n, trans[-1])
+    place_d, keep = fragment_c(16, n), b.read(scale_d, "pred")
+    get_d = read_registers(b, d, dtype.itemsize * 8)
+    put_d = write_registers(b, d, dtype)
+    saturate = "satfinite" in i.modifiers
+
+    def act(group: Group):
+        rows, groups = Rows(group, None), Warpgroups.of(group)
+        if from_registers:
+            left = groups.together(place.matrix(decode(a_kind, get_a(group, rows))))
+        else:
+            left = tile_a(group, groups)
+        if signs[0] * signs[1] < 0:
+            left = -left
+        product = left @ tile_b(group, groups).swapaxes(1, 2)
+        kept = group.full(keep(group.R))[groups.firsts]
+        added = None
+        if kept.any():
+            added = groups.together(place_d.matrix(get_d(group, rows).view(dtype)))
+            if not kept.all():
+                added[~kept] = 0
+        result = accumulate(product, added, dtype, saturate)
+        put_d(group, rows, place_d.held(groups.apart(result)))
+
+    return act

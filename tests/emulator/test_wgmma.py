@@ -1,0 +1,220 @@
+"""Warpgroup matrix instructions: tiles laid out in shared memory by the test, against NumPy.
+
+A test builds the bytes of both tiles the way TMA would leave them: lines of one swizzle span, whose
+16-byte chunks are exchanged by the number of the line. The kernel copies them into shared memory,
+multiplies and writes D by the manual's formula for its registers.
+"""
+
+import numpy as np
+import pytest
+from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
+
+from course_utils.emulator.report import BARRIER, OUT_OF_BOUNDS, KernelFault
+
+F32 = np.float32
+
+KERNEL = """
+typedef unsigned long long u64;
+extern "C" __global__ void f(const uint4* a, const uint4* b, {c}* d, u64 da, u64 db, int chunks_a,
+                             int chunks_b, int steps, int step_a, int step_b, {c} start) {{
+    extern __shared__ __align__(1024) unsigned char tile[];
+    constexpr int N = {n};
+    int t = threadIdx.x % 128, lane = t % 32;
+    uint4* shared = (uint4*)tile;
+    for (int i = threadIdx.x; i < chunks_a; i += blockDim.x) shared[i] = a[i];
+    for (int i = threadIdx.x; i < chunks_b; i += blockDim.x) shared[chunks_a + i] = b[i];
+    {barrier}
+    __align__(8) {c} acc[N / 2];
+    for (int v = 0; v < N / 2; ++v) acc[v] = start;
+    {word}* D = ({word}*)acc;
+    unsigned base = (unsigned)__cvta_generic_to_shared(tile);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    for (int s = 0; s < steps; ++s) {{
+        u64 desc_a = da | ((base + s * step_a) >> 4 & 0x3fff);
+        u64 desc_b = db | ((base + chunks_a * 16 + s * step_b) >> 4 & 0x3fff);
+        {load_a}
+        asm volatile("{{.reg .pred p; setp.ne.b32 p, {scale_number}, 0;\\n"
+            "wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{{d}}}, {a}, {b}, p{flags};}}\\n"
+            : {outputs} : {inputs});
+    }}
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    d += (blockIdx.x * (blockDim.x / 128) + threadIdx.x / 128) * 64 * N;
+    for (int v = 0; v < N / 2; ++v) {{
+        int row = 16 * (t / 32) + lane / 4 + 8 * ((v >> 1) & 1);
+        int col = 8 * (v >> 2) + 2 * (lane & 3) + (v & 1);
+        d[row * N + col] = acc[v];
+    }}
+}}
+"""
+K = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
+MODES = {128: 1, 64: 2, 32: 3, 16: 0}  # bytes of the swizzle span -> the descriptor's field
+
+
+def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0", signs=(1, 1),
+           trans=(0, 0), barrier="__syncthreads();"):  # fmt: skip
+    c, word, constraint, _ = ACCUMULATORS[d_kind]
+    count = n // 4 if d_kind == "f16" else n // 2
+    d = ", ".join(f"%{v}" for v in range(count))
+    flags = "" if d_kind == "s32" else f", {signs[0]}, {signs[1]}"
+    if K[a_kind] == 16:
+        flags += "".join(f", {t}" for t in (trans[1:] if registers else trans))
+    inputs = '"l"(desc_a)'
+    a, next_ = f"%{count}", count + 1
+    load_a = ""
+    if registers:  # lane 4 g + t: rows g and g + 8, words t and t + 4 of the 32 bytes of a row
+        a, next_ = f"{{%{count}, %{count + 1}, %{count + 2}, %{count + 3}}}", count + 4
+        inputs = ", ".join(f'"r"(r[{x}])' for x in range(4))
+        load_a = """
+        unsigned r[4];
+        for (int x = 0; x < 4; ++x) {
+            int row = 16 * (t / 32) + lane / 4 + 8 * (x & 1), byte = 4 * (lane % 4) + 16 * (x >> 1);
+            r[x] = *(unsigned*)(tile + row * 32 * steps + s * 32 + byte);
+        }"""
+    return KERNEL.format(
+        c=c, n=n, k=K[a_kind], word=word, d=d, a=a, b=f"%{next_}", load_a=load_a,
+        types=f"{d_kind}.{a_kind}.{b_kind}", scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier,
+        outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
+        inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',
+    )  # fmt: skip
+
+
+def k_major(raw, span):
+    """(bytes, descriptor, bytes from one k step to the next) of a tile (mn, k), k contiguous.
+
+    Swizzled: a line of ``span`` bytes for each row; the tile's k must be one span long. Not
+    swizzled: 8 rows × 16 bytes make 128 contiguous bytes, which follow each other along k.
+    """
+    rows = raw.view(np.uint8).reshape(len(raw), -1, 16)  # (mn, chunks of k, 16)
+    if span == 16:
+        count = rows.shape[1]
+        data = rows.reshape(-1, 8, count, 16).swapaxes(1, 2)  # (mn/8, chunk, 8, 16)
+        return np.ascontiguousarray(data).reshape(-1), 128, 128 * count, 256
+    line, chunk = np.mgrid[: rows.shape[0], : rows.shape[1]]
+    assert rows.shape[1] * 16 == span
+    data = np.zeros_like(rows)
+    data[line, chunk ^ line // (128 // span) % (span // 16)] = rows
+    return data.reshape(-1), 16, 8 * span, 32
+
+
+def mn_major(raw, span):
+    """The same for a tile whose mn is contiguous: ``raw`` is (mn, k), 16 bits to an element."""
+    lines = np.ascontiguousarray(raw.T)  # (k, mn)
+    k = len(lines)
+    if span == 16:  # 8 lines × 16 bytes; along mn first, then along k
+        data = lines.view(np.uint8).reshape(k // 8, 8, -1, 16).swapaxes(1, 2)
+        stride, leading = 128, 128 * data.shape[1]
+        return np.ascontiguousarray(data).reshape(-1), leading, stride, 2 * leading
+    spans = lines.view(np.uint8).reshape(k, -1, span // 16, 16).swapaxes(0, 1)  # (spans, k, …)
+    line, chunk = np.mgrid[:k, : span // 16]
+    data = np.zeros_like(spans)
+    data[:, line, chunk ^ line // (128 // span) % (span // 16)] = spans
+    return np.ascontiguousarray(data).reshape(-1), k * span, 8 * span, 16 * span
+
+
+def multiply(n, a_kind, b_kind, d_kind, layout_a=(k_major, 128), layout_b=(k_major, 128),
+             steps=None, start=0, threads=128, grid=1, **form):  # fmt: skip
+    """(D of every warpgroup, values of A, values of B, the launch's result)."""
+    k_bytes = 32 * steps if steps else max(s for f, s in (layout_a, layout_b) if f is k_major)
+    k, steps = k_bytes * 8 // BITS[a_kind], k_bytes // 32
+    a, a_values = random((64, k), a_kind, 1)
+    b, b_values = random((n, k), b_kind, 2)
+    registers = form.get("registers", False)
+    parts = []
+    for raw, (lay, span) in ((a, layout_a), (b, layout_b)):
+        data, leading, stride, step = lay(raw, span)
+        high = leading >> 4 << 16 | stride >> 4 << 32 | MODES[span] << 62
+        parts.append((data, np.uint64(high), np.int32(step)))
+    (data_a, da, step_a), (data_b, db, step_b) = parts
+    if registers:
+        data_a = a.view(np.uint8).reshape(-1)
+    dtype = ACCUMULATORS[d_kind][3]
+    form["trans"] = (int(layout_a[0] is mn_major), int(layout_b[0] is mn_major))
+    options = {x: form.pop(x) for x in ("racecheck", "counters", "shared") if x in form}
+    d = np.zeros((grid * threads // 128, 64, n), dtype)
+    shared = options.pop("shared", data_a.size + data_b.size)
+    result = launch(
+        source(n, a_kind, b_kind, d_kind, **form), threads,
+        (data_a, data_b, d, da, db, np.int32(data_a.size // 16), np.int32(data_b.size // 16),
+         np.int32(steps), step_a, step_b, dtype(start)),
+        grid=grid, shared=shared, **options,
+    )  # fmt: skip
+    return d, a_values, b_values, result
+
+
+def check(d, expected, d_kind):
+    tolerance = TOLERANCE[d_kind]
+    np.testing.assert_allclose(
+        d, np.broadcast_to(expected, d.shape), rtol=tolerance, atol=tolerance * 20
+    )
+
+
+@pytest.mark.parametrize("n", [8, 24, 64, 128, 256])
+def test_wgmma_multiplies_128_byte_swizzled_tiles_of_every_width(n):
+    d, a, b, _ = multiply(n, "bf16", "bf16", "f32")
+    check(d, a @ b.T, "f32")
+
+
+@pytest.mark.parametrize(
+    "kinds", ["f16 f16 f32", "f16 f16 f16", "bf16 bf16 f32", "tf32 tf32 f32", "e4m3 e5m2 f32",
+              "e5m2 e4m3 f32", "e4m3 e4m3 f16", "s8 u8 s32", "u8 u8 s32"],
+)  # fmt: skip
+@pytest.mark.parametrize("registers", [False, True], ids=["shared", "registers"])
+def test_wgmma_knows_every_type_with_a_in_shared_memory_or_registers(kinds, registers):
+    a_kind, b_kind, d_kind = kinds.split()
+    d, a, b, _ = multiply(32, a_kind, b_kind, d_kind, registers=registers)
+    check(d, a @ b.T, d_kind)
+
+
+@pytest.mark.parametrize("span", [16, 32, 64, 128])
+@pytest.mark.parametrize(
+    "layouts",
+    [(k_major, k_major), (mn_major, k_major), (k_major, mn_major), (mn_major, mn_major)],
+    ids=["KK", "MK", "KM", "MM"],
+)
+def test_wgmma_reads_every_swizzle_k_major_and_mn_major(layouts, span):
+    steps = 4 if span == 16 else span // 32
+    d, a, b, _ = multiply(
+        128, "f16", "f16", "f32", (layouts[0], span), (layouts[1], span), steps=steps
+    )
+    check(d, a @ b.T, "f32")
+
+
+def test_wgmma_adds_to_d_unless_scale_d_is_zero():
+    d, a, b, _ = multiply(16, "f16", "f16", "f32", start=5)
+    check(d, a @ b.T + 5, "f32")
+    d, a, b, _ = multiply(16, "f16", "f16", "f32", start=5, keep="s > 0")
+    check(d, a @ b.T, "f32")
+
+
+@pytest.mark.parametrize("signs", [(1, -1), (-1, 1), (-1, -1)])
+def test_wgmma_negates_a_and_b(signs):
+    d, a, b, _ = multiply(16, "bf16", "bf16", "f32", signs=signs)
+    check(d, signs[0] * signs[1] * (a @ b.T), "f32")
+
+
+def test_each_warpgroup_of_each_block_reads_its_own_shared_memory():
+    d, a, b, _ = multiply(64, "f16", "f16", "f32", threads=256, grid=5)
+    assert d.shape == (10, 64, 64)
+    check(d, a @ b.T, "f32")
+
+
+def test_wgmma_past_the_end_of_shared_memory_names_the_array():
+    with pytest.raises(KernelFault) as caught:
+        multiply(64, "f16", "f16", "f32", shared=64 * 128 + 63 * 128)
+    assert caught.value.finding.kind == OUT_OF_BOUNDS
+    assert caught.value.finding.array == "tile"
+
+
+def test_wgmma_of_an_incomplete_warpgroup_is_reported():
+    with pytest.raises(KernelFault) as caught:
+        multiply(8, "f16", "f16", "f32", threads=160)
+    assert caught.value.finding.kind == BARRIER
+    assert "160 threads" in caught.value.finding.message
+
+
+def test_a_missing_barrier_before_wgmma_is_a_race():
+    for barrier, races in (("", True), ("__syncthreads();", False)):
+        result = multiply(8, "f16", "f16", "f32", barrier=barrier, racecheck=True)[-1]
+        assert bool(result.findings) == races
