@@ -74,7 +74,8 @@ def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0
         }"""
     return KERNEL.format(
         c=c, n=n, k=K[a_kind], word=word, d=d, a=a, b=f"%{next_}", load_a=load_a,
-        types=f"{d_kind}.{a_kind}.{b_kind}", scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier,
+        types=f"{d_kind}.{a_kind}.{b_kind}",
+        scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier,
         outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
         inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',
     )  # fmt: skip
