@@ -1,0 +1,37 @@
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// Adds to sgemm_coalesced.cu: a block loads a tile of A and a tile of B into shared memory, and
+// each element loaded is used TILE times before the next tiles come. -D TILE=32 sets the tile.
+// Limit: shared memory. A thread still loads both factors of nearly every multiplication, now from
+// the tiles.
+// grid (ceil(N / TILE), ceil(M / TILE)), block (TILE, TILE), dynamic shared 0
+
+#ifndef TILE
+#define TILE 16
+#endif
+constexpr int kTile = TILE;
+
+extern "C" __global__ void sgemm_shared(const float *A, const float *B, float *C, int M, int N,
+                                        int K)
+{
+    __shared__ float tile_a[kTile][kTile];
+    __shared__ float tile_b[kTile][kTile];
+    int y = threadIdx.y; // place in the tile
+    int x = threadIdx.x;
+    int row = blockIdx.y * kTile + y; // place in C
+    int column = blockIdx.x * kTile + x;
+
+    float sum = 0.0f;
+    for (int start = 0; start < K; start += kTile) {
+        // Outside the matrices a zero is as good as a number: it adds nothing to the sum.
+        tile_a[y][x] = row < M && start + x < K ? A[row * K + start + x] : 0.0f;
+        tile_b[y][x] = start + y < K && column < N ? B[(start + y) * N + column] : 0.0f;
+        __syncthreads(); // both tiles are complete
+        for (int k = 0; k < kTile; ++k) {
+            sum += tile_a[y][k] * tile_b[k][x];
+        }
+        __syncthreads(); // nobody needs these tiles any more
+    }
+    if (row < M && column < N) {
+        C[row * N + column] = sum;
+    }
+}
