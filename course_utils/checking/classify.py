@@ -154,13 +154,25 @@ def _looks_like_edges(e: Evidence) -> str | None:
         if best is None or inner.size > best[0]:
             best = (inner.size, *cut)
     if best is not None:
-        return _describe_tails(e, best[1:])
+        return _describe_tails(e, _shrunk(e, list(best[1:])))
     for width in (1, 2, 3):
         core = tuple(slice(width, size - width) for size in e.actual.shape)
         inner = e.wrong[core]
         if inner.size * 2 >= e.wrong.size and not inner.any():
             return f"the inside of {e.name} is right; only the border is wrong."
     return None
+
+
+def _shrunk(e: Evidence, cut: list[int]) -> tuple[int, ...]:
+    """``cut`` with every tail reduced to what is really wrong."""
+    for axis in range(len(cut)):
+        while cut[axis] > 0:
+            less = [tail - (a == axis) for a, tail in enumerate(cut)]
+            core = (slice(0, size - t) for size, t in zip(e.actual.shape, less, strict=True))
+            if e.wrong[tuple(core)].any():
+                break
+            cut = less
+    return tuple(cut)
 
 
 def _looks_like_one_block(e: Evidence) -> str | None:
@@ -174,7 +186,10 @@ def _looks_like_one_block(e: Evidence) -> str | None:
     if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
         return None
     region = " x ".join(map(str, lengths))
-    return f"only the first {region} elements of {e.name} are right, as if one block did all work."
+    text = f"only the first {region} elements of {e.name} are right"
+    if e.unwritten[e.wrong].all():
+        return f"{text}, and the others were never written: too few blocks, or no blockIdx."
+    return f"{text}, as if one block did all work."
 
 
 def _looks_partly_written(e: Evidence) -> str | None:
