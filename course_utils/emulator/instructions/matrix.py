@@ -185,6 +185,7 @@ def accumulate(product: np.ndarray, c: np.ndarray | None, dtype: np.dtype, satur
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _FLAGS = {"sync", "aligned", "row", "col", "satfinite", "rn"}
+_SPARSE = ("sp", "sp::ordered_metadata")
 
 
 def shape_of(i: ptx.Instruction) -> tuple[int, int, int] | None:
@@ -198,7 +199,29 @@ def known(i: ptx.Instruction, *also: str) -> bool:
     return all(m in names or _SHAPE.fullmatch(m) for m in i.modifiers)
 
 
-def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str]):
+def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: int) -> np.ndarray:
+    """A sparse A (warps, 16, k/2) as a full one (warps, 16, k), its zeros put back.
+
+    Of 4 elements in a row 2 are stored (1 of 2 for tf32). ``metadata`` (warps, 32) has 16 bits for
+    a row and 16 columns (8 for tf32): two bits for each stored element, its place among the 4 (four
+    bits for tf32: 0b0100 or 0b1110). Lane 4 g + t holds row g low and row g + 8 high; ``selector``
+    says which lane, or which pair of lanes, of each four is asked.
+    Source: PTX ISA, "Sparse matrix storage", figures of the metadata layout, as read by LLVM's
+    sparse-mma-2-4-f16 test.
+    """
+    warps, rows, half = stored.shape
+    row, n = np.arange(rows)[:, None], np.arange(half)
+    share = 8 if bits == 16 else 4  # stored elements of a row that one lane describes
+    lane = 4 * (row % 8) + selector * (half // share) + n // share
+    shift = 16 * (row // 8) + 16 // share * (n % share)
+    place = (metadata[:, lane] >> shift.astype(np.uint32) & 3).astype(np.int64)
+    column = n // 2 * 4 + place if bits == 16 else n * 2 + (place >> 1)
+    full = np.zeros((warps, rows, 2 * half))
+    np.put_along_axis(full, column, stored, axis=2)
+    return full
+
+
+def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], sparse=False):
     """d = a · b + c for fragments of types ``kinds`` (d, a, b, c)."""
     m, n, k = shape_of(i)
     d_kind, a_kind, b_kind, c_kind = kinds
@@ -208,16 +231,20 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str]):
     bits = ELEMENTS[a_kind][0]
     per = per_register(bits)
     d, a, b_, c = i.operands[:4]
-    place_a = fragment_a(m, k, per, len(items(a)) * per)
+    place_a = fragment_a(m, k // 2 if sparse else k, per, len(items(a)) * per)
     place_b = fragment_b(k, n, per, len(items(b_)) * per)
     place_c = fragment_c(m, n)
     get_a, get_b = read_registers(b, a, bits), read_registers(b, b_, bits)
     get_c, put_d = read_registers(b, c, c_type.itemsize * 8), write_registers(b, d, d_type)
     saturate = "satfinite" in i.modifiers
+    if sparse:
+        metadata, selector = b.read(i.operands[4], "b32"), i.operands[5].value
 
     def act(group: Group):
         rows = Rows(group, None)
         left = place_a.matrix(decode(a_kind, get_a(group, rows)))
+        if sparse:
+            left = spread_out(left, rows.spread(metadata(group.R)), selector, bits)
         right = place_b.matrix(decode(b_kind, get_b(group, rows)))
         added = place_c.matrix(get_c(group, rows).view(c_type))
         result = accumulate(left @ right, added, d_type, saturate)
@@ -228,14 +255,17 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str]):
 
 @step("mma")
 def mma(b: Builder, i: ptx.Instruction):
-    """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c. The 8×8×4 shape for f16,
-    which works in quarters of a warp, is not here."""
-    if not known(i) or shape_of(i) is None:
+    """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
+    mma.sp… d, a, b, c, metadata, selector. Not here: the 8×8×4 shape for f16, which works in
+    quarters of a warp, and sparse matrices of 8 bits and less."""
+    if not known(i, *_SPARSE) or shape_of(i) is None:
         return None
-    kinds = i.modifiers[-4:]
+    kinds, sparse = i.modifiers[-4:], i.modifiers[0] in _SPARSE
     if shape_of(i) == (8, 8, 4) and kinds[1] != "f64":
         return None
-    return _multiply(b, i, kinds)
+    if sparse and kinds[1] not in ("f16", "bf16", "tf32"):
+        return None
+    return _multiply(b, i, kinds, sparse)
 
 
 # --- rows of 16 bytes in memory -------------------------------------------------------------------
