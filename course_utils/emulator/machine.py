@@ -260,6 +260,8 @@ class Launch:
         self.issued = 0  # instructions issued by batches that have ended
         self.budget = options.budget or BUDGET
         self.races = RaceCheck(self) if options.racecheck else None
+        if self.races:
+            self.races.findings += wgmma.unwaited(entry.code)
         self.tally = Tally() if options.counters else None
         self.visits: dict[tuple[int, int], list[int]] = {}
         self.codes: dict[int, Code] = {}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
 
-from course_utils.emulator.report import BARRIER, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator.report import BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
 
 F32 = np.float32
 
@@ -38,7 +38,7 @@ extern "C" __global__ void f(const uint4* a, const uint4* b, {c}* d, u64 da, u64
             : {outputs} : {inputs});
     }}
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    {wait}
     d += (blockIdx.x * (blockDim.x / 128) + threadIdx.x / 128) * 64 * N;
     for (int v = 0; v < N / 2; ++v) {{
         int row = 16 * (t / 32) + lane / 4 + 8 * ((v >> 1) & 1);
@@ -47,13 +47,15 @@ extern "C" __global__ void f(const uint4* a, const uint4* b, {c}* d, u64 da, u64
     }}
 }}
 """
+WAIT = 'asm volatile("wgmma.wait_group.sync.aligned {};" ::: "memory");'
+WAIT_0 = WAIT.format(0)
 K = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
 MODES = {128: 1, 64: 2, 32: 3, 16: 0}  # bytes of the swizzle span -> the descriptor's field
 
 
 def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0", signs=(1, 1),
-           trans=(0, 0), barrier="__syncthreads();"):  # fmt: skip
+           trans=(0, 0), barrier="__syncthreads();", wait=WAIT_0):  # fmt: skip
     c, word, constraint, _ = ACCUMULATORS[d_kind]
     count = n // 4 if d_kind == "f16" else n // 2
     d = ", ".join(f"%{v}" for v in range(count))
@@ -75,7 +77,7 @@ def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0
     return KERNEL.format(
         c=c, n=n, k=K[a_kind], word=word, d=d, a=a, b=f"%{next_}", load_a=load_a,
         types=f"{d_kind}.{a_kind}.{b_kind}",
-        scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier,
+        scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier, wait=wait,
         outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
         inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',
     )  # fmt: skip
@@ -219,3 +221,43 @@ def test_a_missing_barrier_before_wgmma_is_a_race():
     for barrier, races in (("", True), ("__syncthreads();", False)):
         result = multiply(8, "f16", "f16", "f32", barrier=barrier, racecheck=True)[-1]
         assert bool(result.findings) == races
+
+
+@pytest.mark.parametrize("wait", ["", WAIT.format(1)])
+def test_a_result_used_before_the_wait_is_seen_with_both_lines(wait):
+    _, _, _, result = multiply(8, "f16", "f16", "f32", wait=wait, racecheck=True)
+    (found,) = result.findings
+    assert found.kind == DATA_RACE
+    code = source(8, "f16", "f16", "f32", wait=wait).splitlines()
+    assert "d[row * N + col] = acc[v]" in code[found.location.line - 1]
+    assert '"l"(desc_a)' in code[found.other_location.line - 1]
+
+
+@pytest.mark.parametrize("read_early, findings", [("x", 0), ("y", 1)])
+def test_wait_group_1_waits_for_all_but_the_last_group(read_early, findings):
+    source = """
+    __device__ __forceinline__ void mma(float (&d)[4]) {
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, "
+            "%4, %4, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned;"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(0ull));
+    }
+    extern "C" __global__ void f(float* out) {
+        extern __shared__ __align__(1024) unsigned tile[];
+        if (threadIdx.x < 32) tile[threadIdx.x] = 0x3c003c00;
+        __syncthreads();
+        float x[4] = {0, 0, 0, 0}, y[4] = {0, 0, 0, 0};
+        for (int i = 0; i < 3; ++i) {
+            mma(x);
+            mma(y);
+            asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+            out[threadIdx.x] += READ[0];
+            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        }
+        out[threadIdx.x] += x[0] + y[0];
+    }
+    """
+    source = source.replace("READ", read_early)
+    out = np.zeros(128, F32)
+    result = launch(source, 128, (out,), shared=1024, racecheck=True)
+    assert len(result.findings) == findings
+    assert (out == 16 + 32 + 48 + 2 * 48).all()
