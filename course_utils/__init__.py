@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import figures
+from .benchmark import stored
 from .checking import check
 from .device import cp, device, size
 from .exercises import hint, progress, reset, restore, solution
@@ -27,6 +28,7 @@ __all__ = [
     "sanitize",
     "size",
     "solution",
+    "stored",
 ]
 
 

@@ -3,7 +3,7 @@
 On the emulator a figure is million thread-instructions per second of wall time, memcheck on; the
 instruction counts themselves never change from run to run. On a GPU each kernel is timed beside
 the library that does the same work, in turn within one process, and the records go to
-``assets/benchmarks/<device>.json``.
+``assets/benchmarks/<device>.json``; the README's table is drawn from that file.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import json
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .device import EMULATOR, ON_GPU, cp, device
 from .emulator.machine import Options
-from .kernels import KERNELS, ROOT, load
+from .kernels import KERNELS, ROOT, Kernel, load
 from .timing import bench
 
 FOLDER = ROOT / "assets" / "benchmarks"
+README = ROOT / "README.md"
+MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class Case:
     flops: Callable[[int], int]
     gpu_sizes: tuple[int, ...]
     emulator_size: int
+    defines: dict = field(default_factory=dict)
+
+    def load(self, where: str | None = None) -> Kernel:
+        return load(self.file, defines=self.defines, device=where).kernel
 
 
 def _normal(shape) -> object:
@@ -70,17 +76,18 @@ def _matmul(args: tuple) -> None:
     cp.matmul(args[0], args[1], out=args[2])
 
 
-def _matmul_case(rung: str) -> Case:
+def _matmul_case(name: str, file: str, tile: int, **defines: int) -> Case:
     return Case(
-        rung,
-        f"06_matmul_and_fft/{rung}.cu",
-        _sgemm(16),
+        name,
+        f"06_matmul_and_fft/{file}.cu",
+        _sgemm(tile),
         "cuBLAS SGEMM",
         _matmul,
         lambda n: 3 * 4 * n * n,
         lambda n: 2 * n**3,
         (1024, 4096),
         256,
+        defines,
     )
 
 
@@ -96,14 +103,17 @@ CASES = (
         (1 << 20, 1 << 28),
         1 << 20,
     ),
-    *(_matmul_case(rung) for rung in ("sgemm_naive", "sgemm_coalesced", "sgemm_shared")),
+    _matmul_case("sgemm_naive", "sgemm_naive", 32),
+    _matmul_case("sgemm_coalesced", "sgemm_coalesced", 32),
+    _matmul_case("sgemm_shared_16", "sgemm_shared", 16, TILE=16),
+    _matmul_case("sgemm_shared_32", "sgemm_shared", 32, TILE=32),
 )
 
 
 def emulate(case: Case, *, racecheck: bool = False) -> tuple[int, float]:
     """(thread instructions, seconds) of one launch on the emulator; the best of three runs."""
     grid, block, args = case.make(case.emulator_size)
-    kernel = load(case.file, device=EMULATOR).kernel
+    kernel = case.load(EMULATOR)
     best, count = float("inf"), 0
     for _ in range(3):
         start = time.perf_counter()
@@ -114,9 +124,14 @@ def emulate(case: Case, *, racecheck: bool = False) -> tuple[int, float]:
 
 
 def measure(case: Case, n: int, ceiling: float) -> dict:
-    """One record: ours and the library's, A B A B, at size n. ``ceiling``: bytes per second."""
+    """One record: ours and the library's, A B A B, at size n. ``ceiling``: bytes per second.
+
+    ``spread`` is how far our two medians lie apart, ``ratio`` how many times faster than the
+    library ours is, ``floor_fraction`` the larger of the two floors (bytes over ``ceiling``, FLOPs
+    over the H200's 66.9 fp32 TFLOP/s) over our time.
+    """
     grid, block, args = case.make(n)
-    kernel = load(case.file).kernel
+    kernel = case.load()
     ours = bench(lambda: kernel(grid, block, args))
     theirs = bench(lambda: case.library(args))
     args[2][...] = cp.nan
@@ -131,6 +146,7 @@ def measure(case: Case, n: int, ceiling: float) -> dict:
     return {
         "kernel": case.name,
         "size": n,
+        "flops": case.flops(n),
         "ours": {
             "median_ms": round(median, 5),
             "spread": round(abs(ours.median_ms - again.median_ms) / median, 4),
@@ -186,8 +202,47 @@ def run(args: argparse.Namespace) -> int:
         "records": records,
     }
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(f"written to {file.relative_to(ROOT)}")
+    README.write_text(with_table(README.read_text(encoding="utf-8"), content), encoding="utf-8")
+    print(f"written to {file.relative_to(ROOT)}; the table of README.md is drawn from it")
     return 0
+
+
+def with_table(readme: str, content: dict) -> str:
+    """``readme`` with the table between its marks drawn from the records of one device."""
+    before, rest = readme.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    lines = [
+        f"Measured on one {content['device']} on {content['date']}, median of cold-cache runs:",
+        "",
+        "| kernel | size | time | library | its time | ours is |",
+        "|---|--:|--:|---|--:|--:|",
+    ]
+    for r in content["records"]:
+        ours, base = r["ours"], r["baseline"]
+        lines.append(
+            f"| {r['kernel']} | {r['size']:,} | {ours['median_ms']:.3g} ms | {base['name']} "
+            f"| {base['median_ms']:.3g} ms | {r['ratio']:.2f}× as fast |"
+        )
+    return before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after
+
+
+def stored(kernels: list[str], size: int) -> tuple[dict[str, float], tuple[str, float], str]:
+    """Measured figures that come with the course, for machines that cannot measure.
+
+    Returns GFLOP/s by kernel, (library, its GFLOP/s), and the name of the GPU they come from.
+    Raises KeyError for a kernel or size that was not measured.
+    """
+    (file,) = FOLDER.glob("*.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    found = {r["kernel"]: r for r in content["records"] if r["size"] == size}
+
+    def rate(record: dict, milliseconds: float) -> float:
+        return record["flops"] / milliseconds / 1e6
+
+    bars = {name: rate(found[name], found[name]["ours"]["median_ms"]) for name in kernels}
+    library = found[kernels[-1]]["baseline"]
+    line = library["name"], rate(found[kernels[-1]], library["median_ms"])
+    return bars, line, content["device"]
 
 
 def add_parser(subparsers) -> None:

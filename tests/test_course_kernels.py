@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_utils import cp, load, sanitize
+from course_utils import cp, sanitize
 from course_utils.benchmark import CASES
 from course_utils.device import ON_GPU
 from course_utils.emulator import cupy_api
@@ -27,7 +27,7 @@ def poisoned(args):
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_kernel_agrees_with_float64_at_odd_sizes(case, n):
     grid, block, args = case.make(n)
-    load(case.file)(grid, block, poisoned(args))
+    case.load()(grid, block, poisoned(args))
     tolerance = 1e-6 * (1 if case.name == "vec_add" else n**0.5) * 4
     np.testing.assert_allclose(
         args[2].get(), expected(case, args), rtol=tolerance, atol=4 * tolerance
@@ -37,7 +37,7 @@ def test_a_kernel_agrees_with_float64_at_odd_sizes(case, n):
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_kernel_has_no_findings(case):
     grid, block, args = case.make(61)
-    assert sanitize(load(case.file), grid, block, args).clean
+    assert sanitize(case.load(), grid, block, args).clean
 
 
 @pytest.mark.skipif(not ON_GPU, reason="compares a GPU with the emulator")
@@ -45,7 +45,7 @@ def test_a_kernel_has_no_findings(case):
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_both_devices_give_the_same_bits(case, n):
     grid, block, args = case.make(n)
-    kernel = load(case.file).kernel
+    kernel = case.load()
     kernel(grid, block, poisoned(args))
     twins = tuple(cupy_api.asarray(a.get()) if hasattr(a, "get") else a for a in args)
     twins[2][...] = np.nan
@@ -57,7 +57,7 @@ def test_the_emulator_issues_as_many_instructions_as_it_should():
     """The speed that is promised rests on this count: 256³ products, one fma each."""
     case = next(c for c in CASES if c.name == "sgemm_naive")
     grid, block, args = case.make(64)
-    result = load(case.file, device="emulator").kernel.launch(
+    result = case.load("emulator").launch(
         grid, block, tuple(cupy_api.asarray(a.get()) if hasattr(a, "get") else a for a in args)
     )
     counts = result.counts
