@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from course_utils.emulator import floats
+from course_utils.emulator.instructions.matrix import fragment_a, fragment_b, fragment_c
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
 from course_utils.nvrtc import compile_ptx
@@ -129,6 +130,71 @@ def test_mma_multiplies_what_the_fragment_formulas_lay_out(form):
     launch(mma_source(*form), 32 * WARPS, (a, b, c, d))
     expected = a_values @ b_values + c
     np.testing.assert_allclose(d, expected, rtol=TOLERANCE[d_kind], atol=TOLERANCE[d_kind] * 10)
+
+
+MANUAL = {  # fragment -> (row, column) of element i, as the manual prints them for each shape
+    "A m16n8k16 f16": (fragment_a(16, 16, 2, 8), lambda g, t, i: (
+        g if i < 2 or 4 <= i < 6 else g + 8, 2 * t + (i & 1) + (8 if i >= 4 else 0))),
+    "A m16n8k8 f16": (fragment_a(16, 8, 2, 4), lambda g, t, i: (
+        g if i < 2 else g + 8, 2 * t + (i & 1))),
+    "A m16n8k8 tf32": (fragment_a(16, 8, 1, 4), lambda g, t, i: (
+        g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4)),
+    "A m16n8k16 f64": (fragment_a(16, 16, 1, 8), lambda g, t, i: (
+        g if i % 2 == 0 else g + 8, i * 2 + t if i % 2 == 0 else i * 2 - 2 + t)),
+    "A m16n8k32 s8": (fragment_a(16, 32, 4, 16), lambda g, t, i: (
+        g if i < 4 or 8 <= i < 12 else g + 8, 4 * t + (i & 3) + (16 if i >= 8 else 0))),
+    "A m16n8k64 s4": (fragment_a(16, 64, 8, 32), lambda g, t, i: (
+        g if i < 8 or 16 <= i < 24 else g + 8, 8 * t + (i & 7) + (32 if i >= 16 else 0))),
+    "A m8n8k16 s8": (fragment_a(8, 16, 4, 4), lambda g, t, i: (g, 4 * t + i)),
+    "B m16n8k16 f16": (fragment_b(16, 8, 2, 4), lambda g, t, i: (
+        2 * t + (i & 1) + (8 if i >= 2 else 0), g)),
+    "B m16n8k16 f64": (fragment_b(16, 8, 1, 4), lambda g, t, i: (t + 4 * i, g)),
+    "B m16n8k32 s8": (fragment_b(32, 8, 4, 8), lambda g, t, i: (
+        4 * t + (i & 3) + (16 if i >= 4 else 0), g)),
+    "B m8n8k4 f64": (fragment_b(4, 8, 1, 1), lambda g, t, i: (t, g)),
+    "C m16n8": (fragment_c(16, 8), lambda g, t, i: (g if i < 2 else g + 8, 2 * t + (i & 1))),
+    "C m8n8": (fragment_c(8, 8), lambda g, t, i: (g, 2 * t + (i & 1))),
+    "D m64n256 of wgmma, one warp": (fragment_c(16, 256), lambda g, t, i: (
+        g + 8 * ((i >> 1) & 1), 8 * (i >> 2) + 2 * t + (i & 1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MANUAL)
+def test_fragments_are_those_of_the_manual(name):
+    fragment, formula = MANUAL[name]
+    for lane in range(32):
+        for i, place in enumerate(fragment.place[lane]):
+            assert divmod(place, fragment.shape[1]) == formula(lane // 4, lane % 4, i)
+
+
+@pytest.mark.parametrize("m, k", [(8, 32), (16, 32), (16, 64)])
+def test_mma_of_four_bit_integers(m, k):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-8, 8, (m, k)), rng.integers(0, 16, (8, k))
+    a_words, b_words = ((x[:, 0::2] & 15 | (x[:, 1::2] & 15) << 4).astype(np.uint8) for x in (a, b))
+    na, nb = m * k // 256, k // 32
+    source = f"""
+    extern "C" __global__ void f(const unsigned* a, const unsigned* b, int* d) {{
+        int lane = threadIdx.x, g = lane / 4, t = lane % 4, D[4] = {{1, 1, 1, 1}};
+        unsigned A[{na}], B[{nb}];
+        for (int r = 0; r < {na}; ++r)
+            A[r] = a[(g + 8 * (r % {m // 8})) * {k // 8} + t + 4 * (r / {m // 8})];
+        for (int r = 0; r < {nb}; ++r) B[r] = b[g * {k // 8} + t + 4 * r];
+        asm volatile("mma.sync.aligned.m{m}n8k{k}.row.col.s32.s4.u4.s32 {{{_list(0, m // 4)}}}, "
+            "{{{_list(4, na)}}}, {{{_list(4 + na, nb)}}}, {{{_list(0, m // 4)}}};"
+            : "+r"(D[0]), "+r"(D[1]), "+r"(D[2]), "+r"(D[3])
+            : {", ".join([f'"r"(A[{n}])' for n in range(na)])},
+              {", ".join([f'"r"(B[{n}])' for n in range(nb)])});
+        for (int v = 0; v < {m // 4}; ++v) d[(g + 8 * (v >> 1)) * 8 + 2 * t + (v & 1)] = D[v];
+    }}
+    """
+    d = np.zeros((m, 8), np.int32)
+    launch(source, 32, (a_words, b_words, d))
+    assert (d == a @ b.T + 1).all()
+
+
+def _list(first, count):
+    return ", ".join(f"%{n}" for n in range(first, first + count))
 
 
 SPARSE = """
