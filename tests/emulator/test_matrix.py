@@ -348,6 +348,43 @@ def test_stmatrix_puts_the_rows_or_columns_back(count, trans):
     assert result.findings == []
 
 
+def test_movmatrix_transposes():
+    data = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    source = """
+    extern "C" __global__ void f(const unsigned* in, unsigned* out) {
+        unsigned r = in[threadIdx.x];
+        asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(r));
+        out[threadIdx.x] = r;
+    }
+    """
+    out = np.zeros_like(data)
+    launch(source, 32, (data, out))
+    assert (out == data.T).all()
+
+
+def test_warps_that_take_different_branches_multiply_on_their_own():
+    source = """
+    __device__ __noinline__ float product(unsigned a, unsigned b) {
+        float x[4] = {0, 0, 0, 0};
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                     "{%0,%1,%2,%3}, {%4,%4}, {%5}, {%0,%1,%2,%3};"
+                     : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3]) : "r"(a), "r"(b));
+        return x[0] + x[3];
+    }
+    extern "C" __global__ void f(float* d) {
+        unsigned one = 0x3c003c00u, two = 0x40004000u;
+        float x;
+        if (threadIdx.x / 32 == 1) x = product(one, two);
+        else if (threadIdx.x / 32 == 3) x = product(two, two) + 1;
+        else x = product(one, one) - 1;
+        d[threadIdx.x] = x;
+    }
+    """
+    d = np.zeros(160, F32)
+    launch(source, 160, (d,))
+    assert d[::32].tolist() == [15, 32, 15, 65, 15]
+
+
 def ld_kernel(address, before="", after=""):
     return f"""
     extern "C" __global__ void f(unsigned* out) {{

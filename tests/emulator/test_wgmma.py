@@ -203,6 +203,32 @@ def test_each_warpgroup_of_each_block_reads_its_own_shared_memory():
     check(d, a @ b.T, "f32")
 
 
+def test_warpgroups_in_different_branches_multiply_their_own_tiles():
+    source = """
+    __device__ __forceinline__ void mma(float (&d)[4], unsigned long long desc) {
+        asm volatile("wgmma.fence.sync.aligned; "
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, "
+            "1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(desc));
+    }
+    extern "C" __global__ void f(float* out) {
+        extern __shared__ __align__(1024) unsigned tile[];
+        tile[threadIdx.x] = threadIdx.x < 128 ? 0x3c003c00 : 0x40004000;  // 512 bytes of 1, of 2
+        __syncthreads();
+        unsigned long long base = (unsigned)__cvta_generic_to_shared(tile) >> 4;
+        float d[4] = {0, 0, 0, 0};
+        if (threadIdx.x < 128) mma(d, base);
+        else if (threadIdx.x < 256) { mma(d, base + 32); mma(d, base + 32); }
+        else d[0] = 7;
+        out[threadIdx.x] = d[0];
+    }
+    """
+    out = np.zeros(288, F32)
+    result = launch(source, 288, (out,), shared=1152, racecheck=True)
+    assert out[::32].tolist() == [16] * 4 + [128] * 4 + [7]
+    assert result.findings == []
+
+
 def test_wgmma_past_the_end_of_shared_memory_names_the_array():
     with pytest.raises(KernelFault) as caught:
         multiply(64, "f16", "f16", "f32", shared=64 * 128 + 63 * 128)

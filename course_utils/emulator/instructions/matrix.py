@@ -1,7 +1,7 @@
-"""Matrices of a warp: ldmatrix, stmatrix, mma, wmma.
+"""Matrices of a warp: ldmatrix, stmatrix, movmatrix, mma, wmma.
 
 Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions" ("Matrix Fragments for
-mma.m16n8k16 …", "Sparse matrix storage") and "ldmatrix", "stmatrix", "wmma.load", "wmma.store".
+mma.m16n8k16 …", "Sparse matrix storage", "ldmatrix", "stmatrix", "movmatrix", "wmma.load", …).
 
 A *fragment* is the share of a matrix that each thread of a warp holds in registers. Which elements
 those are is written down once, as a formula in the lane and the number of the element, and used
@@ -33,7 +33,7 @@ CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
 G, T = np.divmod(np.arange(32)[:, None], 4)  # the manual's groupID and threadID_in_group; (32, 1)
 
 
-@gathers("ldmatrix", "stmatrix", "mma", "wmma", "wgmma")
+@gathers("ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma")
 def whole_warp(i: ptx.Instruction):
     return ptx.Immediate(0xFFFFFFFF)
 
@@ -382,6 +382,21 @@ def stmatrix(b: Builder, i: ptx.Instruction):
         data[:, : 8 * count] = matrices.view(CHUNK).reshape(-1, 8 * count)
         index = np.flatnonzero(rows.lane < 8 * count)
         chunks.write(chunks.part(group, index), rows.gather(data)[index])
+
+    return act
+
+
+@step("movmatrix")
+def movmatrix(b: Builder, i: ptx.Instruction):
+    """An 8 × 8 matrix of b16 that the lanes hold is transposed."""
+    get = read_registers(b, i.operands[1], 32)
+    put = write_registers(b, i.operands[0], np.dtype(np.uint32))
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        matrix = get(group, rows).view(np.uint16).reshape(-1, 8, 8)
+        words = np.ascontiguousarray(matrix.swapaxes(1, 2)).view(np.uint32)
+        put(group, rows, words.reshape(-1, 32, 1))
 
     return act
 
