@@ -10,7 +10,8 @@ import pytest
 from course_utils.emulator import floats
 from course_utils.emulator.instructions.matrix import fragment_a, fragment_b, fragment_c
 from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator.ptx import PtxError
+from course_utils.emulator.report import MISALIGNED, OUT_OF_BOUNDS, UNKNOWN_INSTRUCTION, KernelFault
 from course_utils.nvrtc import compile_ptx
 
 F16, F32 = np.float16, np.float32
@@ -287,6 +288,36 @@ def test_mma_waits_for_the_lanes_of_its_warp():
     d = np.zeros(64, F32)
     launch(source, 64, (d,))
     assert d.tolist() == [8, 9] * 32
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    ["mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",  # a shape that f16 does not have
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",  # types that do not go together
+     "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16"],
+)  # fmt: skip
+def test_forms_that_no_gpu_has_are_unknown_instructions(instruction):
+    with pytest.raises(KernelFault) as caught:
+        launch(two_by_two(instruction), 32, (np.zeros(32, F32),))
+    assert caught.value.finding.kind == UNKNOWN_INSTRUCTION
+    assert instruction in caught.value.finding.message
+
+
+def test_a_wrong_number_of_registers_is_refused():
+    with pytest.raises(PtxError, match="2 registers where 4 are needed"):
+        launch(two_by_two("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), 32,
+               (np.zeros(32, F32),))  # fmt: skip
+
+
+def two_by_two(instruction):
+    return f"""
+    extern "C" __global__ void f(float* d) {{
+        float x[4] = {{0, 0, 0, 0}};
+        asm volatile("{instruction} {{%0,%1,%2,%3}}, {{%4,%4}}, {{%4,%4}}, {{%0,%1,%2,%3}};"
+            : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3]) : "r"(0));
+        d[threadIdx.x] = x[0];
+    }}
+    """
 
 
 # --- ldmatrix and stmatrix ------------------------------------------------------------------------

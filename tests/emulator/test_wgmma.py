@@ -59,6 +59,7 @@ def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0
     c, word, constraint, _ = ACCUMULATORS[d_kind]
     count = n // 4 if d_kind == "f16" else n // 2
     d = ", ".join(f"%{v}" for v in range(count))
+    satfinite = ".satfinite" if d_kind == "s32" else ""
     flags = "" if d_kind == "s32" else f", {signs[0]}, {signs[1]}"
     if K[a_kind] == 16:
         flags += "".join(f", {t}" for t in (trans[1:] if registers else trans))
@@ -76,7 +77,7 @@ def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0
         }"""
     return KERNEL.format(
         c=c, n=n, k=K[a_kind], word=word, d=d, a=a, b=f"%{next_}", load_a=load_a,
-        types=f"{d_kind}.{a_kind}.{b_kind}",
+        types=f"{d_kind}.{a_kind}.{b_kind}{satfinite}",
         scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier, wait=wait,
         outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
         inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',

@@ -188,6 +188,27 @@ def accumulate(product: np.ndarray, c: np.ndarray | None, dtype: np.dtype, satur
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _FLAGS = {"sync", "aligned", "row", "col", "satfinite", "rn"}
 _SPARSE = ("sp", "sp::ordered_metadata")
+_WMMA_16 = "m16n16k16 m32n8k16 m8n32k16"
+# types that A and B may mix, types of C and D, shapes of mma, of mma.sp, of wmma
+_FORMS = (
+    ("f16", "f16 f32", "m16n8k8 m16n8k16", "m16n8k16 m16n8k32", _WMMA_16),
+    ("bf16", "f32", "m16n8k8 m16n8k16", "m16n8k16 m16n8k32", _WMMA_16),
+    ("tf32", "f32", "m16n8k4 m16n8k8", "m16n8k8 m16n8k16", "m16n16k8"),
+    ("e4m3 e5m2", "f16 f32", "m16n8k16 m16n8k32", "", ""),
+    ("s8 u8", "s32", "m8n8k16 m16n8k16 m16n8k32", "", _WMMA_16),
+    ("s4 u4", "s32", "m8n8k32 m16n8k32 m16n8k64", "", ""),
+    ("f64", "f64", "m8n8k4 m16n8k4 m16n8k8 m16n8k16", "", "m8n8k4"),
+)
+_MMA, _MMA_SP, _WMMA = range(3)
+
+
+def shapes_for(d: str, a: str, b: str, c: str) -> tuple[str, ...] | None:
+    """The shapes of mma, mma.sp and wmma for operands of these types; None if they do not go
+    together. Source: PTX ISA, "Matrix Shape"."""
+    for types, sums, *shapes in _FORMS:
+        if {a, b} <= {*types.split()} and {c, d} <= {*sums.split()}:
+            return tuple(shapes)
+    return None
 
 
 def shape_of(i: ptx.Instruction) -> tuple[int, int, int] | None:
@@ -195,10 +216,22 @@ def shape_of(i: ptx.Instruction) -> tuple[int, int, int] | None:
     return tuple(map(int, found[0].groups())) if found else None
 
 
+def types_of(i: ptx.Instruction) -> tuple[str, ...]:
+    return tuple(m for m in i.modifiers if m in ELEMENTS or m in ACCUMULATORS)
+
+
 def known(i: ptx.Instruction, *also: str) -> bool:
-    """Whether all modifiers are the shape, known types and flags."""
+    """Whether the modifiers are a shape, known types and flags."""
     names = _FLAGS | ELEMENTS.keys() | ACCUMULATORS.keys() | {*also}
-    return all(m in names or _SHAPE.fullmatch(m) for m in i.modifiers)
+    shapes = [m for m in i.modifiers if _SHAPE.fullmatch(m)]
+    return len(shapes) == 1 and {*i.modifiers} <= names | {*shapes}
+
+
+def check_registers(i: ptx.Instruction, operand: ptx.Operand, elements: int, bits: int) -> None:
+    """``operand`` must hold a lane's share of ``elements``, once or several times."""
+    needed, given = max(1, elements * bits // (32 * max(bits, 32))), len(items(operand))
+    if given % needed:
+        raise ptx.PtxError(f"{i.text}: {given} registers where {needed} are needed")
 
 
 def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: int) -> np.ndarray:
@@ -223,16 +256,22 @@ def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: in
     return full
 
 
-def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], sparse=False):
+def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], form: int):
     """d = a · b + c for fragments of types ``kinds`` (d, a, b, c)."""
+    shapes = shapes_for(*kinds)
+    if shapes is None or not {*shapes[form].split()} & {*i.modifiers}:
+        return None
     m, n, k = shape_of(i)
     d_kind, a_kind, b_kind, c_kind = kinds
-    if a_kind not in ELEMENTS or b_kind not in ELEMENTS or not {d_kind, c_kind} <= {*ACCUMULATORS}:
-        return None
+    sparse = form == _MMA_SP
     d_type, c_type = ACCUMULATORS[d_kind], ACCUMULATORS[c_kind]
     bits = ELEMENTS[a_kind][0]
     per = per_register(bits)
     d, a, b_, c = i.operands[:4]
+    check_registers(i, a, m * k // (2 if sparse else 1), bits)
+    check_registers(i, b_, k * n, bits)
+    check_registers(i, c, m * n, c_type.itemsize * 8)
+    check_registers(i, d, m * n, d_type.itemsize * 8)
     place_a = fragment_a(m, k // 2 if sparse else k, per, len(items(a)) * per)
     place_b = fragment_b(k, n, per, len(items(b_)) * per)
     place_c = fragment_c(m, n)
@@ -260,14 +299,9 @@ def mma(b: Builder, i: ptx.Instruction):
     """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
     mma.sp… d, a, b, c, metadata, selector. Not here: the 8×8×4 shape for f16, which works in
     quarters of a warp, and sparse matrices of 8 bits and less."""
-    if not known(i, *_SPARSE) or shape_of(i) is None:
+    if not known(i, *_SPARSE):
         return None
-    kinds, sparse = i.modifiers[-4:], i.modifiers[0] in _SPARSE
-    if shape_of(i) == (8, 8, 4) and kinds[1] != "f64":
-        return None
-    if sparse and kinds[1] not in ("f16", "bf16", "tf32"):
-        return None
-    return _multiply(b, i, kinds, sparse)
+    return _multiply(b, i, types_of(i), _MMA_SP if i.modifiers[0] in _SPARSE else _MMA)
 
 
 # --- rows of 16 bytes in memory -------------------------------------------------------------------
@@ -403,19 +437,19 @@ def movmatrix(b: Builder, i: ptx.Instruction):
 
 # --- wmma -----------------------------------------------------------------------------------------
 
-_WMMA = ("load", "store", "mma", "a", "b", "c", "d", "shared", "shared::cta", "global")
+_PARTS = ("load", "store", "mma", "a", "b", "c", "d", "shared", "shared::cta", "global")
 
 
 @step("wmma")
 def wmma(b: Builder, i: ptx.Instruction):
     """Fragments of wmma have no layout of their own: PTX leaves it open. Ours is that of mma."""
-    if not known(i, *_WMMA):
+    if not known(i, *_PARTS):
         return None
     if i.modifiers[0] == "mma":
-        kinds = [m for m in i.modifiers if m in ELEMENTS or m in ACCUMULATORS]
+        kinds = types_of(i)
         if len(kinds) == 2:  # f16 is not spelled out
-            kinds = [kinds[0], "f16", "f16", kinds[1]]
-        return _multiply(b, i, kinds)
+            kinds = (kinds[0], "f16", "f16", kinds[1])
+        return _multiply(b, i, kinds, _WMMA)
     return _move_fragment(b, i)
 
 

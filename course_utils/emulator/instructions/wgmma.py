@@ -32,6 +32,7 @@ from .matrix import (
     ELEMENTS,
     RAW,
     accumulate,
+    check_registers,
     decode,
     fragment_a,
     fragment_c,
@@ -40,8 +41,11 @@ from .matrix import (
     per_register,
     read_registers,
     shape_of,
+    shapes_for,
+    types_of,
     write_registers,
 )
+from .memory import Spread
 from .warp import Rows
 
 SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no swizzle
@@ -123,7 +127,7 @@ class Reader:
             lanes = bases[:, None] + np.arange(some.shape[1])
             part = Group(group.batch, lanes.reshape(-1), group.code, group.block, group.R)
             cells = some.reshape(-1) * (16 // self.width)
-            group.batch.launch.races.watch(self, part, region, 0, cells, None)
+            group.batch.launch.races.watch(self, part, region, 0, cells, Spread(cells, cells))
 
 
 def _incomplete(group: Group) -> KernelFault:
@@ -205,13 +209,21 @@ def wgmma(b: Builder, i: ptx.Instruction):
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
     if i.modifiers[0] in ORDER_ONLY:
         return lambda group: None
-    if not known(i, "mma_async") or shape_of(i) is None:
+    if not known(i, "mma_async"):
         return None
-    _, n, k = shape_of(i)
-    d_kind, a_kind, b_kind = i.modifiers[-3:]
+    m, n, k = shape_of(i)
+    d_kind, a_kind, b_kind = types_of(i)
+    if shapes_for(d_kind, a_kind, b_kind, d_kind) is None:
+        return None
+    step_n = 16 if d_kind == "s32" and n > 24 else 8
+    if m != 64 or n % step_n or not 8 <= n <= 256 or k * ELEMENTS[a_kind][0] != 256:
+        return None
     dtype, bits = ACCUMULATORS[d_kind], ELEMENTS[a_kind][0]
     d, a, b_, scale_d, *numbers = i.operands
+    check_registers(i, d, 16 * n, dtype.itemsize * 8)
     from_registers = isinstance(a, ptx.Group)
+    if from_registers:
+        check_registers(i, a, 16 * k, bits)
     signs = [x.value for x in numbers[:2]] or [1, 1]
     trans = [bool(x.value) for x in numbers[2:]] or [False]  # of A, if it is in memory, and of B
     if from_registers:
