@@ -8,7 +8,7 @@ from numbers import Integral
 
 from .errors import LessonError
 
-# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+# CUDA C++ Programming Guide 12.9, "Technical Specifications per Compute Capability".
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
