@@ -189,7 +189,7 @@ def _looks_like_one_block(e: Evidence) -> str | None:
     text = f"only the first {region} elements of {e.name} are right"
     if e.unwritten[e.wrong].all():
         return f"{text}, and the others were never written: too few blocks, or no blockIdx."
-    return f"{text}, as if one block did all work."
+    return f"{text}."
 
 
 def _looks_partly_written(e: Evidence) -> str | None:

@@ -30,7 +30,7 @@ NEXT_STEP: dict[str, str] = {
     ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
     "complete.",
     EDGES: "The size is no multiple of the block: look at the bounds guard, and round the grid up.",
-    FIRST_BLOCK: "Every block computes the same indices: is blockIdx missing from the index?",
+    FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough?",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",

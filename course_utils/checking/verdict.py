@@ -101,7 +101,7 @@ class Verdict:
             parts.append(f"  where ({self.heat.caption})")
             parts += [f"    {row}" for row in self.heat.rows]
         if self.printed:
-            parts += ["  the kernel printed:", *(f"    {x}" for x in self.printed.splitlines())]
+            parts += ["  it printed:", *(f"    {x}" for x in self.printed.splitlines())]
         if self.hint:
             parts.append(f"  next: {self.hint}")
         return "\n".join(parts)
@@ -121,7 +121,7 @@ class Verdict:
             parts.append(f"<div style='color:#555'>{html.escape(self.heat.caption)}</div>")
             parts.append(self.heat.to_html())
         if self.printed:
-            parts += [paragraph("The kernel printed:"), code_block(self.printed)]
+            parts += [paragraph("It printed:"), code_block(self.printed)]
         if self.hint:
             parts.append(f"<div><b>Next:</b> {html.escape(self.hint)}</div>")
         return "".join(parts)
