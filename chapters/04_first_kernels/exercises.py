@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    Launch,
+    NumberExercise,
+    PythonExercise,
+    empty,
+    floats,
+    kinds,
+    mutant,
+)
 
 HELLO = "04_first_kernels/01_hello_threads"
 GRIDS = "04_first_kernels/02_two_and_three_dimensions"
+COALESCING = "04_first_kernels/05_coalescing_and_transpose"
+MOVING = "04_first_kernels/03_moving_data"
+BARRIERS = "04_first_kernels/04_barriers_and_atomics"
 SMALL = (1000, 257, 31, 1)
 FULL = 1 << 24
 BLOCK = 256
@@ -257,4 +270,227 @@ product alone could not.
     ),
 )
 
-EXERCISES = [SAXPY, CLAMP, REVERSED_COPY, GRAYSCALE, BATCHED_MATMUL]
+BLOCKS_FOR = PythonExercise(
+    id="04.blocks_for",
+    title="how many blocks?",
+    notebook=MOVING,
+    task="""
+Write the Python function that every launch needs: how many blocks of `threads` threads give each of
+`n` elements a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper first.
+""",
+    source="04_first_kernels/exercises/blocks_for.py",
+    function="blocks_for",
+    cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024)),
+    reference=lambda n, threads: -(-n // threads),
+    hints=(
+        "`n // threads` counts the full blocks. What is left over needs one more.",
+        "There is something left over unless `n` is a multiple of `threads`.",
+        "`return (n + threads - 1) // threads` adds just enough to reach the next whole block.",
+    ),
+    explanation="""
+Adding `threads - 1` before the division rounds up. It stays in whole numbers: `math.ceil(n /
+threads)` goes through a float, which cannot tell apart all integers above 2^53.
+""",
+    mutants=(
+        mutant("rounds down", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads")),
+        mutant("one too many", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads + 1")),
+        mutant("a float", kinds.WRONG_TYPE, ("// threads", "/ threads")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+        mutant("typo", kinds.EXCEPTION, ("(n + threads", "(n + thread")),
+        mutant("no colon", kinds.SYNTAX_ERROR, ("(n, threads):", "(n, threads)")),
+    ),
+)
+
+
+def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": rng.random((rows, columns), dtype=np.float32) + np.float32(0.5),
+        "mean": empty(rows),
+        "y": empty((rows, columns)),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+    }
+
+
+def scaled(given) -> dict:
+    """The exact means and quotients, as far as float64 goes."""
+    x = given["x"].astype(np.float64)
+    mean = x.mean(axis=1)
+    return {"mean": mean, "y": x / mean[:, None]}
+
+
+def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
+    rows, columns = size
+    return (
+        Launch((-(-rows // 64),), (64,), arguments=("x", "mean", "rows", "columns")),
+        Launch(
+            (-(-columns // 16), -(-rows // 16)),
+            (16, 16),
+            kernel="divide_by_mean",
+            arguments=("x", "mean", "y", "rows", "columns"),
+        ),
+    )
+
+
+SCALE_ROWS = Exercise(
+    id="04.scale_rows",
+    title="two kernels, one after the other",
+    notebook=BARRIERS,
+    task="""
+Divide each row of a matrix by its mean. A block cannot wait for the others, so this takes two
+kernels: the first finds the means, the second, launched after it, divides by them.
+""",
+    source="04_first_kernels/exercises/scale_rows.cu",
+    kernel="row_mean",
+    inputs=rows_and_room,
+    reference=scaled,
+    launch=one_kernel_then_the_other,
+    small=((37, 45), (67, 5), (2, 3), (1, 1)),
+    full=(4096, 4096),
+    reduction=lambda size: size[1],
+    hints=(
+        "`row_mean` has one thread a row: a loop over the columns, guarded by `row < rows`.",
+        "Element (row, column) lies at `row * columns + column`; divide the sum by `columns`.",
+        "`divide_by_mean` has one thread an element: guard both directions, read `mean[row]`.",
+        "`y[row * columns + column] = x[row * columns + column] / mean[row];`",
+    ),
+    explanation="""
+The end of a kernel is the one point at which every block is known to be done: what the first kernel
+wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one block only.
+""",
+    mutants=(
+        mutant("sum for mean", kinds.SCALED, ("sum / columns", "sum")),
+        mutant("mean of row 0", kinds.FIRST_BLOCK, (" / mean[row]", " / mean[0]")),
+        mutant("no mean stored", kinds.NOTHING_WRITTEN, ("mean[row] = sum / columns;", "")),
+        mutant("row guard left out", kinds.OUT_OF_BOUNDS, ("if (row < rows) {", "{")),
+        mutant(
+            "column guard left out",
+            kinds.OUT_OF_BOUNDS,
+            ("row < rows && column < columns", "row < rows"),
+        ),
+        mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
+        mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
+    ),
+)
+
+FIND_THE_RACE = Exercise(
+    id="04.find_the_race",
+    title="find the bug",
+    notebook=BARRIERS,
+    task="""
+This kernel gave the right result on the machine it was written on. Run the cell as it is, read the
+verdict, and add the one line that is missing.
+""",
+    source="04_first_kernels/exercises/find_the_race.cu",
+    kernel="reverse_blocks",
+    inputs=lambda rng, blocks: {"x": floats(rng, 256 * blocks), "y": empty(256 * blocks)},
+    reference=lambda given: {"y": given["x"].reshape(-1, 256)[:, ::-1].reshape(-1)},
+    launch=lambda blocks: Launch((blocks,), (256,)),
+    small=(3, 1),
+    full=1 << 16,
+    bug=kinds.DATA_RACE,
+    hints=(
+        "The verdict names two lines: one writes, one reads the same place, in different threads.",
+        "Threads 0 and 255 sit in different warps. Which of them comes first is nobody's promise.",
+        "`__syncthreads();` between the two lines makes the whole block wait for its last writer.",
+    ),
+    explanation="""
+Thread 0 reads what thread 255 wrote. Without a barrier the read may come first, and whether it does
+depends on the scheduler: tests can pass for years. The barrier makes the order certain.
+""",
+    mutants=(
+        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "    // nobody")),
+        mutant(
+            "barrier too early",
+            kinds.DATA_RACE,
+            ("    tile[threadIdx.x] =", "    __syncthreads();\n    tile[threadIdx.x] ="),
+            ("    __syncthreads();  // nobody", "    // nobody"),
+        ),
+        mutant("a warp's barrier", kinds.DATA_RACE, ("__syncthreads()", "__syncwarp()")),
+        mutant(
+            "barrier for half",
+            kinds.DATA_RACE,
+            ("__syncthreads();", "if (threadIdx.x < 128) __syncthreads();"),
+        ),
+        mutant("not turned around", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
+    ),
+)
+
+PREDICT_SECTORS = NumberExercise(
+    id="04.predict_sectors",
+    title="predict the sectors",
+    notebook=COALESCING,
+    task="""
+Memory moves in sectors of 32 bytes. One warp runs the kernel below; `x` begins at a sector's edge.
+Predict how many sectors the warp's one load touches, for three strides. Then run the cell: the
+emulator counts.
+""",
+    source="04_first_kernels/exercises/strided_read.cu",
+    kernel="strided_read",
+    inputs=lambda rng, stride: {
+        "x": floats(rng, 32 * stride),
+        "y": empty(32),
+        "stride": np.int32(stride),
+    },
+    launch=lambda stride: Launch((1,), (32,)),
+    asks={
+        "neighbours": Ask(
+            "stride 1: the 32 threads read 32 neighbouring floats",
+            1,
+            lambda counts: counts.global_load_sectors,
+            {
+                1: "One instruction, but 32 floats are 128 bytes, and a sector holds only 32.",
+                32: "Threads share sectors: how many floats of 4 bytes fit into 32 bytes?",
+                128: "That is the number of bytes. How many bytes does a sector hold?",
+            },
+        ),
+        "every_second": Ask(
+            "stride 2: every second float",
+            2,
+            lambda counts: counts.global_load_sectors,
+            {
+                4: "Only half of each sector is used now, so the warp needs more of them.",
+                32: "Two neighbours are 8 bytes apart: some of them still share a sector.",
+            },
+        ),
+        "every_eighth": Ask(
+            "stride 8: every eighth float",
+            8,
+            lambda counts: counts.global_load_sectors,
+            {
+                16: "Neighbours are 8 * 4 = 32 bytes apart: do two of them still share a sector?",
+                256: "No thread reads more than one float, and a float lies in one sector.",
+            },
+        ),
+    },
+    hints=(
+        "Thread i reads the 4 bytes that begin at byte 4 * stride * i.",
+        "A sector is bytes 0 to 31, 32 to 63, and so on: divide the byte's number by 32.",
+        "With stride 1, eight threads share a sector. How many with stride 2, and with stride 8?",
+    ),
+    explanation="""
+A sector holds eight floats. With stride 1 eight threads share each; with stride 2 only four do, so
+there are twice as many sectors and half of what they carry is not used; from stride 8 on, every
+thread has a sector to itself, and seven eighths of the traffic is wasted.
+""",
+    mutants=(
+        mutant("one for all", kinds.WRONG_NUMBER, ("neighbours = 4", "neighbours = 1")),
+        mutant("one for each", kinds.WRONG_NUMBER, ("every_second = 8", "every_second = 32")),
+        mutant("dots left", kinds.WRONG_TYPE, ("every_eighth = 32", "every_eighth = ...")),
+        mutant("renamed", kinds.WRONG_NAME, ("neighbours = 4", "sectors = 4")),
+        mutant("words", kinds.SYNTAX_ERROR, ("every_second = 8", "every_second = about eight")),
+    ),
+)
+
+EXERCISES = [
+    SAXPY,
+    CLAMP,
+    REVERSED_COPY,
+    GRAYSCALE,
+    BATCHED_MATMUL,
+    BLOCKS_FOR,
+    FIND_THE_RACE,
+    SCALE_ROWS,
+    PREDICT_SECTORS,
+]

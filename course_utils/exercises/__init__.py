@@ -6,12 +6,28 @@ from __future__ import annotations
 from typing import Any
 
 from . import kinds
-from .spec import Exercise, Launch, Mutant, Target, empty, floats, mutant
+from .spec import (
+    Ask,
+    Exercise,
+    HostExercise,
+    Launch,
+    Mutant,
+    NumberExercise,
+    PythonExercise,
+    Target,
+    empty,
+    floats,
+    mutant,
+)
 
 __all__ = [
+    "Ask",
     "Exercise",
+    "HostExercise",
     "Launch",
     "Mutant",
+    "NumberExercise",
+    "PythonExercise",
     "Target",
     "empty",
     "floats",

@@ -29,7 +29,7 @@ def starter_cell(exercise: BaseExercise) -> str:
 def part_text(exercise: BaseExercise, part: str) -> str:
     """The source of one generated cell."""
     if part == "task":
-        return f"### Exercise {exercise.id}: {exercise.title}\n\n{exercise.task.strip()}"
+        return f"### Exercise {exercise.id}: {exercise.title}\n\n{exercise.task_text}"
     if part == "starter":
         return starter_cell(exercise)
     if part == "hints":

@@ -19,8 +19,8 @@ from typing import Any
 
 from .spec import ROOT
 
-MOST_OUTPUT = 2**30  # bytes the process may write into any one file
-SHOWN = 4000  # characters of its output that are kept
+MOST_OUTPUT = 2**26  # bytes the process may write into any one file
+MOST_READ = 100_000  # bytes of its output that are kept
 
 
 @dataclass(frozen=True)
@@ -33,33 +33,80 @@ class Answer:
     output: str
 
 
-def call(module: str, job: dict[str, Any], seconds: float) -> Answer:
-    """Run ``python -m module`` on ``job``; the module answers through :func:`serve`."""
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended; a negative status is the signal that ended it."""
+
+    status: int
+    timed_out: bool
+    output: str
+    errors: str
+
+
+def call(
+    module: str,
+    job: dict[str, Any],
+    seconds: float,
+    *,
+    environment: dict[str, str] | None = None,
+    memory: int = 0,
+) -> Answer:
+    """Run ``python -m module`` on ``job``; the module answers through :func:`serve`.
+
+    ``environment`` adds variables, ``memory`` limits the address space in bytes.
+    """
     with tempfile.TemporaryDirectory() as place:
         job_file, answer_file = Path(place) / "job.json", Path(place) / "answer.json"
-        job_file.write_text(json.dumps(job), encoding="utf-8")
-        with open(Path(place) / "output", "w+b") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", module, str(job_file), str(answer_file)],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            timed_out = False
-            try:
-                process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                timed_out = True
-            finally:
-                _end_group(process)
-            output.seek(0)
-            text = output.read(SHOWN).decode("utf-8", "replace")
+        job_file.write_text(json.dumps({**job, "memory": memory}), encoding="utf-8")
+        command = [sys.executable, "-m", module, str(job_file), str(answer_file)]
+        ended = run_group(command, seconds, folder=ROOT, environment=environment)
         result = None
-        if answer_file.exists() and not timed_out:
+        if answer_file.exists() and not ended.timed_out:
             result = json.loads(answer_file.read_text(encoding="utf-8"))
-        return Answer(result, timed_out, process.returncode, text)
+        return Answer(result, ended.timed_out, ended.status, ended.output)
+
+
+def run_group(
+    command: list[str],
+    seconds: float,
+    *,
+    folder: Path,
+    environment: dict[str, str] | None = None,
+    given: str = "",
+    apart: bool = False,
+) -> Ended:
+    """Run ``command`` in a process group of its own, and end the group after ``seconds``.
+
+    ``given`` is its standard input. Its errors are part of the output unless ``apart``.
+    """
+    with (
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
+        stdin.write(given.encode())
+        stdin.seek(0)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            stdin=stdin,
+            stdout=output,
+            stderr=errors if apart else subprocess.STDOUT,
+            start_new_session=True,
+        )
+        timed_out = False
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            _end_group(process)
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read(MOST_READ).decode("utf-8", "replace"))
+        return Ended(process.returncode, timed_out, *texts)
 
 
 def serve(work) -> None:
@@ -69,7 +116,10 @@ def serve(work) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_OUTPUT, MOST_OUTPUT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     job_file, answer_file = map(Path, sys.argv[1:3])
-    answer = json.dumps(work(json.loads(job_file.read_text(encoding="utf-8"))))
+    job = json.loads(job_file.read_text(encoding="utf-8"))
+    if job["memory"]:
+        resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))
+    answer = json.dumps(work(job))
     fresh = answer_file.with_suffix(".new")
     fresh.write_text(answer, encoding="utf-8")
     fresh.replace(answer_file)

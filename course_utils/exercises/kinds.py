@@ -34,13 +34,25 @@ from ..emulator.report import (
 NOT_STARTED = "not started"
 EMPTY = "empty cell"
 COMPILE_ERROR = "compile error"
-WRONG_NAME = "wrong kernel name"
+WRONG_NAME = "wrong name"
 WRONG_SIGNATURE = "wrong signature"
 LAUNCH_ERROR = "launch error"
 INPUT_CHANGED = "input changed"
 TARGET_MISSED = "target missed"
 TIME_LIMIT = "time limit"
 CRASHED = "crashed"
+SYNTAX_ERROR = "syntax error"
+EXCEPTION = "exception"
+NOTHING_RETURNED = "nothing returned"
+WRONG_TYPE = "wrong type"
+WRONG_NUMBER = "wrong number"
+NOTHING_PRINTED = "nothing printed"
+WRONG_OUTPUT = "wrong output"
+USE_AFTER_FREE = "use after free"
+MEMORY_LEAK = "memory leak"
+STACK_OVERFLOW = "stack overflow"
+UNDEFINED = "undefined behaviour"
+NO_COMPILER = "no compiler"
 OUR_FAULT = "our fault"
 
 FAULTS = (
@@ -69,6 +81,16 @@ RESULTS = (
     UNINITIALISED,
     WRONG,
 )
+IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
+IN_C = (
+    NOTHING_PRINTED,
+    WRONG_OUTPUT,
+    USE_AFTER_FREE,
+    MEMORY_LEAK,
+    STACK_OVERFLOW,
+    UNDEFINED,
+    NO_COMPILER,
+)
 KINDS = (
     PASS,
     NOT_STARTED,
@@ -81,6 +103,8 @@ KINDS = (
     TARGET_MISSED,
     TIME_LIMIT,
     CRASHED,
+    *IN_PYTHON,
+    *IN_C,
     OUR_FAULT,
     *FAULTS,
     *RESULTS,
@@ -91,23 +115,40 @@ NEXT_STEP: dict[str, str] = {
     NOT_STARTED: "Fill in what the TODO comments ask for, then run the cell.",
     EMPTY: 'Bring the starter back with reset("{id}").',
     COMPILE_ERROR: "Mend the first error and run again: later ones often follow from it.",
-    WRONG_NAME: "Give the kernel the name it is launched by.",
-    WRONG_SIGNATURE: "Take the parameter list from the starter: the launch passes exactly those.",
+    WRONG_NAME: "Give it the name that the starter has: that is what gets called.",
+    WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
     INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
     TARGET_MISSED: "The result is right; now make it faster.",
     TIME_LIMIT: "Look for a loop whose condition never becomes false.",
     CRASHED: "Run it on the emulator, which names the line.",
-    OUT_OF_BOUNDS: "Which threads have nothing to do here? Guard the access with a comparison.",
+    OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
+    "if so, its index or the end of its loop is wrong.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
     NULL_POINTER: "The pointer is NULL: was it ever given an address?",
     DATA_RACE: "Two threads meet at one place without an order: give each its own element, or put "
-    "__syncthreads() between the write and the read.",
+    "__syncthreads() between the two lines.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
-    BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if.",
+    BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
+    "and let no thread return before it.",
     ASSERTION: "An assert in the kernel does not hold: see its line.",
     TRAP: "The kernel stopped itself with a trap.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
+    SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
+    "before.",
+    EXCEPTION: "Read the last line first: it says what Python could not do.",
+    NOTHING_RETURNED: "End the function with return and the value.",
+    WRONG_TYPE: "Whole numbers stay whole with //; int() and float() convert.",
+    WRONG_NUMBER: "Draw the 32 threads of a warp and write under each the address it touches.",
+    NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
+    WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
+    USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",
+    MEMORY_LEAK: "Every malloc needs its free, on every way out of the function.",
+    STACK_OVERFLOW: "A function that calls itself needs a case in which it does not; large arrays "
+    "belong to malloc.",
+    UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
+    NO_COMPILER: "On Debian or Ubuntu: apt install build-essential; on macOS: xcode-select "
+    "--install; with conda: conda install gxx.",
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }

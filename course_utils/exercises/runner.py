@@ -20,7 +20,15 @@ from ..checking.verdict import Verdict
 from ..emulator.machine import Module
 from ..nvrtc import CompileError
 from . import kinds, sandbox
-from .spec import BaseExercise, Empty, Exercise, describe_size
+from .spec import (
+    BaseExercise,
+    Empty,
+    Exercise,
+    HostExercise,
+    NumberExercise,
+    PythonExercise,
+    describe_size,
+)
 from .verdict import (
     Outcome,
     clip_printed,
@@ -46,7 +54,7 @@ def run_source(
         message = "there is nothing in this cell."
         hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
         return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
-    if exercise.is_untouched(source):
+    if exercise.is_untouched(source) and not exercise.bug:
         return _outcome(exercise, simple(kinds.NOT_STARTED, "this is the starter, unchanged."))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
@@ -94,6 +102,27 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     return _outcome(exercise, verdict)
 
 
+@_run.register
+def _run_python(exercise: PythonExercise, source: str) -> Outcome:
+    from .python_answer import verdict_of
+
+    return _outcome(exercise, verdict_of(exercise, source))
+
+
+@_run.register
+def _run_numbers(exercise: NumberExercise, source: str) -> Outcome:
+    from .numbers import verdict_of
+
+    return _outcome(exercise, verdict_of(exercise, source))
+
+
+@_run.register
+def _run_host(exercise: HostExercise, source: str) -> Outcome:
+    from .host import verdict_of
+
+    return _outcome(exercise, verdict_of(exercise, source))
+
+
 def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: str) -> Verdict:
     """The most telling verdict: a fault at once, then a race, then the first wrong result."""
     wrong: Verdict | None = None
@@ -110,7 +139,8 @@ def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: 
             if wrong is None:
                 verdict = _judge(exercise, run, given, size)
                 if not verdict.passed:
-                    if _computes_with_its_output(exercise, module, source, given, size, run):
+                    name = verdict.name
+                    if _reads_unwritten(exercise, module, source, given, size, run.arrays, name):
                         verdict = _uninitialised(verdict)
                     wrong = with_context(verdict, describe_size(size), run.printed)
     message = f"{exercise.id} is right at every size tried."
@@ -137,18 +167,22 @@ def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: An
     return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
 
 
-def _computes_with_its_output(
-    exercise: Exercise, module: Module, source: str, given: dict[str, Any], size: Any, run: Any
+def _reads_unwritten(
+    exercise: Exercise,
+    module: Module,
+    source: str,
+    given: dict[str, Any],
+    size: Any,
+    arrays: dict[str, np.ndarray],
+    name: str,
 ) -> bool:
-    """Does an element that looks untouched change when the output starts as another number?"""
+    """Does an element of ``name`` that looks untouched change when it starts as another number?"""
+    value = given.get(name)
+    if not isinstance(value, Empty) or value.dtype.kind != "f":
+        return False
     again = sandbox.run(exercise, module, source, given, size, nan=False)
-    for name, value in given.items():
-        if isinstance(value, Empty) and value.dtype.kind == "f" and again.fault is None:
-            untouched = np.isnan(run.arrays[name])
-            changed = again.arrays[name] != again.before[name]
-            if np.any(untouched & changed):
-                return True
-    return False
+    changed = again.arrays[name] != again.before[name]
+    return again.fault is None and bool(np.any(np.isnan(arrays[name]) & changed))
 
 
 def _uninitialised(verdict: Verdict) -> Verdict:

@@ -12,7 +12,7 @@ import numpy as np
 from .. import nvrtc, signature
 from ..emulator.machine import Module, Options
 from ..emulator.report import Counts, Finding, KernelFault
-from .spec import Empty, Exercise, Launch
+from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 60.0
 BUDGET = 50_000  # instructions of one batch of blocks; the exercises need under a fifth
@@ -45,7 +45,7 @@ class Run:
     fault: Finding | None = None
 
 
-def compile_source(exercise: Exercise, source: str, filename: str) -> Module:
+def compile_source(exercise: Launched, source: str, filename: str) -> Module:
     """The compiled module. Raises nvrtc.CompileError or CompileTimeout."""
     options = tuple(f"-D{name}={value}" for name, value in exercise.defines.items())
     answer: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def poison(spec: Empty, seed: int, nan: bool = True) -> np.ndarray:
 
 
 def run(
-    exercise: Exercise,
+    exercise: Launched,
     module: Module,
     source: str,
     given: Mapping[str, Any],

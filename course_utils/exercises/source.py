@@ -10,7 +10,9 @@ A solution file marks each place the student has to fill::
     // END
 
 The starter keeps the TODO comment and the STARTER lines; the solution keeps the SOLUTION lines.
-Python files use ``#`` in place of ``//``.
+Where the student has to find a bug, a comment would give it away. Such a place begins with BUG in
+place of the TODO, and the lines with a bar follow at once. Python files use ``#`` in place of
+``//``.
 """
 
 from __future__ import annotations
@@ -51,6 +53,10 @@ def _split(text: str, filename: str) -> _Split:
             state = "todo"
             regions += 1
             starter.append(line)
+        elif marker == "BUG":
+            _expect(state == "both", filename, number, "BUG inside another region")
+            state = "starter"
+            regions += 1
         elif marker == "STARTER":
             _expect(state == "todo", filename, number, "STARTER without a TODO before it")
             state = "starter"
@@ -71,7 +77,9 @@ def _split(text: str, filename: str) -> _Split:
             starter.append(line)
             solution.append(line)
     _expect(state == "both", filename, len(text.splitlines()), "the last region has no END")
-    _expect(regions > 0, filename, 1, "no TODO region: the starter would be the solution")
+    _expect(
+        regions > 0, filename, 1, "no TODO and no BUG region: the starter would be the solution"
+    )
     return _Split("\n".join(starter) + "\n", "\n".join(solution) + "\n")
 
 
@@ -82,7 +90,7 @@ def _marker(line: str) -> str:
             words = words.removeprefix(prefix).strip()
             if words.startswith("TODO:"):
                 return "TODO"
-            if words in ("STARTER", "SOLUTION", "END"):
+            if words in ("STARTER", "SOLUTION", "END", "BUG"):
                 return words
     return ""
 

@@ -92,7 +92,8 @@ class BaseExercise:
 
     ``notebook`` is the notebook's path below ``chapters/``, without ``.ipynb``; ``task`` and
     ``explanation`` are Markdown; ``hints`` rise in strength. ``source`` is the solution file below
-    ``kernels/``, with the markers of :mod:`course_utils.exercises.source`.
+    ``kernels/``, with the markers of :mod:`course_utils.exercises.source`. ``bug`` is the verdict
+    on the starter of a "find the bug" exercise: such a starter is run as it is.
     """
 
     id: str
@@ -103,6 +104,7 @@ class BaseExercise:
     hints: tuple[str, ...]
     explanation: str
     mutants: tuple[Mutant, ...] = ()
+    bug: str | None = None
 
     language = "cpp"
 
@@ -122,35 +124,132 @@ class BaseExercise:
     def solution(self) -> str:
         return solution_of(self.text, self.source)
 
+    @property
+    def task_text(self) -> str:
+        """The task as the notebook shows it, in Markdown."""
+        return self.task.strip()
+
     def is_untouched(self, cell: str) -> bool:
         """True when ``cell`` is the starter, apart from white space."""
         return cell.split() == self.starter.split()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exercise(BaseExercise):
-    """A kernel to write in CUDA C++.
+class Launched(BaseExercise):
+    """What is launched on the emulator.
 
-    ``inputs(rng, size)`` gives the kernel's arguments by parameter name, in order: arrays, NumPy
-    scalars, and :func:`empty` for outputs. ``reference(inputs)`` gives the expected outputs by
-    name; it may compute in float64. ``launch(size)`` gives one :class:`Launch` or several.
-    ``small`` sizes run on the emulator (odd, prime, 1, no multiple of the block; the most telling
-    first); ``full`` runs on a GPU. ``reduction(size)`` is how many terms an output element sums.
+    ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
+    and :func:`empty` for outputs. ``launch(size)`` gives one :class:`Launch` or several.
     """
 
     kernel: str
     inputs: Callable[[np.random.Generator, Any], dict[str, Any]]
-    reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
     launch: Callable[[Any], Launch | tuple[Launch, ...]]
-    small: tuple[Any, ...]
-    full: Any
-    reduction: Callable[[Any], int] = field(default=lambda size: 1)
-    target: Target | None = None
     defines: Mapping[str, Any] = field(default_factory=dict)
 
     def launches(self, size: Any) -> tuple[Launch, ...]:
         found = self.launch(size)
         return (found,) if isinstance(found, Launch) else tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise(Launched):
+    """A kernel to write, or several, in CUDA C++.
+
+    ``reference(inputs)`` gives the expected outputs by name; it may compute in float64. ``small``
+    sizes run on the emulator (odd, prime, 1, no multiple of the block; the most telling first);
+    ``full`` runs on a GPU. ``reduction(size)`` is how many terms an output element sums. With
+    ``within``, a right answer may take at most that many times as long as the solution on a GPU.
+    ``library`` is a rung to compare with: its name, and ``call(cp, values)`` that runs it.
+    """
+
+    reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
+    small: tuple[Any, ...]
+    full: Any
+    reduction: Callable[[Any], int] = field(default=lambda size: 1)
+    target: Target | None = None
+    within: float | None = None
+    library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonExercise(BaseExercise):
+    """A Python function to write. It runs in a process of its own, on the emulator.
+
+    ``cases`` are the argument tuples to try, ``reference(*arguments)`` gives the expected answer:
+    a number, a string, a tuple of them, or an array. ``seconds`` is the limit for all cases.
+    """
+
+    function: str
+    cases: tuple[tuple[Any, ...], ...]
+    reference: Callable[..., Any]
+    seconds: float = 20.0
+
+    language = "python"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A number to predict: what ``measure`` finds in the counts of the launch at ``size``.
+
+    ``traps`` maps likely wrong numbers to what was overlooked by whoever gives them.
+    """
+
+    question: str
+    size: Any
+    measure: Callable[[Counts], float]
+    traps: Mapping[float, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberExercise(Launched):
+    """Numbers to predict. The right ones are counted on the emulator, never written down.
+
+    ``source`` is the kernel that is shown and counted; ``asks`` gives a name to each number.
+    """
+
+    asks: Mapping[str, Ask]
+
+    language = "python"
+
+    @property
+    def task_text(self) -> str:
+        return f"{self.task.strip()}\n\n```cpp\n{self.text.rstrip()}\n```"
+
+    @property
+    def starter(self) -> str:
+        return self._cell(dict.fromkeys(self.asks, "..."))
+
+    @property
+    def solution(self) -> str:
+        from .numbers import counted
+
+        return self._cell({name: f"{value:.12g}" for name, value in counted(self).items()})
+
+    def _cell(self, values: Mapping[str, str]) -> str:
+        lines = [f"# {ask.question}\n{name} = {values[name]}" for name, ask in self.asks.items()]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostExercise(BaseExercise):
+    """A function or a program to write in C or C++, for the CPU.
+
+    ``standard`` is the compiler's: ``c11``, ``c++17``. ``driver`` is a file below ``kernels/`` with
+    the ``main`` that calls the student's function; without one the cell is a whole program. The
+    program gets each of ``cases`` as its input and must print what ``reference(case)`` returns.
+    ``seconds`` is the limit for each case.
+    """
+
+    cases: tuple[str, ...]
+    reference: Callable[[str], str]
+    standard: str = "c11"
+    driver: str = ""
+    seconds: float = 5.0
+
+    @property
+    def language(self) -> str:
+        return "cpp" if "++" in self.standard else "c"
 
 
 def describe_size(size: Any) -> str:

@@ -30,7 +30,9 @@ def folder() -> Path:
 
 def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> None:
     """Keep a student's cell and its outcome; an untouched starter or empty cell is no attempt."""
-    if outcome.kind in (kinds.NOT_STARTED, kinds.EMPTY):
+    if outcome.kind in (kinds.NOT_STARTED, kinds.EMPTY, kinds.NO_COMPILER):
+        return
+    if exercise.is_untouched(cell):  # a starter with a planted bug
         return
     work_file(exercise).write_text(cell, encoding="utf-8")
     entry = _entry(exercise.id)
@@ -65,7 +67,7 @@ def next_hint(exercise: BaseExercise) -> int:
 
 
 def work_file(exercise: BaseExercise) -> Path:
-    suffix = {"cpp": "cu", "python": "py"}[exercise.language]
+    suffix = {"python": "py", "c": "c"}.get(exercise.language, "cu")
     return folder() / f"{exercise.id}.{suffix}"
 
 

@@ -11,7 +11,8 @@ from . import kinds
 from .runner import check_source
 from .spec import BaseExercise
 
-NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.OUR_FAULT)
+NOT_PASS = "not pass"
+NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.SYNTAX_ERROR, kinds.OUR_FAULT)
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,15 @@ class Proof:
     seconds: float
 
     @property
+    def skipped(self) -> bool:
+        """True where the machine lacks what the exercise needs."""
+        return self.got == kinds.NO_COMPILER
+
+    @property
     def holds(self) -> bool:
-        if self.text == "starter":
+        if self.skipped:
+            return True
+        if self.text == "starter" and self.expected == NOT_PASS:
             return self.got not in NOT_A_STARTER
         return self.got == self.expected
 
@@ -35,7 +43,7 @@ class Proof:
 def proofs(exercise: BaseExercise) -> Iterator[Proof]:
     """Run the starter, the solution and every mutant of one exercise."""
     texts = [
-        ("starter", exercise.starter, "not pass"),
+        ("starter", exercise.starter, exercise.bug or NOT_PASS),
         ("solution", exercise.solution, kinds.PASS),
         *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants),
     ]
@@ -50,7 +58,7 @@ def table(found: list[Proof]) -> str:
     """The proofs as aligned text with a line of totals."""
     rows = [("exercise", "text", "expected", "got", "s", "")]
     for p in found:
-        mark = "ok" if p.holds else "FAILS"
+        mark = "skipped" if p.skipped else "ok" if p.holds else "FAILS"
         rows.append((p.exercise_id, p.text, p.expected, p.got, f"{p.seconds:.2f}", mark))
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
     lines = [

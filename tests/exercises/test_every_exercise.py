@@ -5,12 +5,17 @@ import pytest
 
 from course_utils import signature
 from course_utils.exercises import kinds
+from course_utils.exercises.numbers import counted
 from course_utils.exercises.registry import all_exercises, find
 from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Empty, Exercise
+from course_utils.exercises.spec import Empty, Exercise, NumberExercise
 from course_utils.exercises.verify import Proof, proofs, table
 
 EXERCISES = {exercise.id: exercise for exercise in all_exercises()}
+UNBROKEN = {name: e for name, e in EXERCISES.items() if not e.bug}
+BUGS = {name: e for name, e in EXERCISES.items() if e.bug}
+NUMBERS = {name: e for name, e in EXERCISES.items() if isinstance(e, NumberExercise)}
+PREDICTED = {exercise.source for exercise in NUMBERS.values()}
 KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
 
 
@@ -20,11 +25,19 @@ def test_starter_solution_and_mutants_get_their_diagnosis(name):
         assert proof.holds, f"{proof.text}: expected {proof.expected}\n{proof.detail}"
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", UNBROKEN)
 def test_the_untouched_starter_is_not_started_whatever_its_white_space(name):
     starter = EXERCISES[name].starter
     assert run_source(EXERCISES[name], starter).kind == kinds.NOT_STARTED
     assert run_source(EXERCISES[name], starter.replace("\n", "\n\n")).kind == kinds.NOT_STARTED
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_the_starter_of_a_find_the_bug_exercise_runs_and_shows_its_fault(name):
+    outcome = run_source(BUGS[name], BUGS[name].starter)
+    assert outcome.kind == BUGS[name].bug and outcome.verdict.excerpt
+    assert run_source(BUGS[name], BUGS[name].solution).passed
+    assert "TODO" not in BUGS[name].starter and "BUG" not in BUGS[name].starter
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -37,7 +50,7 @@ def test_an_exercise_has_three_hints_three_mutants_and_an_explanation(name):
     assert exercise.explanation.strip() and exercise.task.strip()
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", [n for n in UNBROKEN if UNBROKEN[n].source not in PREDICTED])
 def test_the_starter_shows_no_line_of_the_solution_that_is_cut(name):
     starter = EXERCISES[name].starter
     assert "SOLUTION" not in starter and "// END" not in starter and "TODO:" in starter
@@ -47,12 +60,25 @@ def test_the_starter_shows_no_line_of_the_solution_that_is_cut(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_inputs_have_the_kernel_s_parameters_and_dtypes(name):
     exercise = KERNELS[name]
-    parameters = signature.kernels(exercise.solution)[exercise.kernel].parameters
     given = exercise.inputs(np.random.default_rng(0), exercise.small[0])
-    assert list(given) == [parameter.name for parameter in parameters]
-    for parameter, value in zip(parameters, given.values(), strict=True):
-        assert value.dtype == parameter.dtype, parameter.name
-        assert isinstance(value, (Empty, np.ndarray)) == parameter.pointer, parameter.name
+    for launch in exercise.launches(exercise.small[0]):
+        kernel = signature.kernels(exercise.solution)[launch.kernel or exercise.kernel]
+        names = list(launch.arguments or given)
+        assert names == [parameter.name for parameter in kernel.parameters]
+        for parameter in kernel.parameters:
+            value = given[parameter.name]
+            assert value.dtype == parameter.dtype, parameter.name
+            assert isinstance(value, (Empty, np.ndarray)) == parameter.pointer, parameter.name
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_prediction_s_right_answer_is_counted_and_no_trap_is_right(name):
+    exercise = NUMBERS[name]
+    text = (exercise.starter, exercise.source, exercise.task)
+    for key, value in counted(exercise).items():
+        assert value > 0 and value not in exercise.asks[key].traps
+        assert f"{key} = {value:g}" in exercise.solution
+        assert not any(f"{key} = {value:g}" in part for part in text)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -60,7 +86,7 @@ def test_the_small_sizes_hold_a_single_element_and_no_multiple_of_a_block(name):
     small = KERNELS[name].small
     assert small[-1] in (1, (1,) * np.size(small[-1]))
     assert np.size(small[0]) == 1 or len(set(small[0])) > 1
-    assert all(extent % 16 for extent in np.atleast_1d(small[0]))
+    assert KERNELS[name].bug or all(extent % 16 for extent in np.atleast_1d(small[0]))
 
 
 def test_an_unknown_exercise_is_answered_with_the_closest_names():

@@ -39,7 +39,7 @@ def test_python_files_use_hashes():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("int a;\n", "no TODO region"),
+        ("int a;\n", "no TODO and no BUG region"),
         ("// TODO: a\n// SOLUTION\n", "no END"),
         ("// SOLUTION\n// END\n", "SOLUTION without a TODO"),
         ("// TODO: a\nint b;\n// SOLUTION\n// END\n", "code between TODO and SOLUTION"),

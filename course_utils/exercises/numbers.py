@@ -1,0 +1,124 @@
+"""Predictions: the right numbers are counted on the emulator, the student's are compared."""
+
+from __future__ import annotations
+
+import ast
+import operator
+
+import numpy as np
+
+from ..checking.verdict import Verdict
+from . import kinds, sandbox
+from .spec import NumberExercise
+from .verdict import simple, source_excerpt
+
+LARGEST_POWER = 64
+OPERATIONS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+
+class NotANumber(ValueError):
+    """A line that is no number or simple arithmetic; the message is for the reader."""
+
+
+_counted: dict[str, dict[str, float]] = {}
+
+
+def counted(exercise: NumberExercise) -> dict[str, float]:
+    """The right answers by name, from one launch each on the emulator; counted once a session."""
+    if exercise.id not in _counted:
+        _counted[exercise.id] = _count(exercise)
+    return _counted[exercise.id]
+
+
+def _count(exercise: NumberExercise) -> dict[str, float]:
+    text = exercise.text
+    module = sandbox.compile_source(exercise, text, exercise.source)
+    answers = {}
+    for name, ask in exercise.asks.items():
+        given = exercise.inputs(np.random.default_rng(1), ask.size)
+        run = sandbox.run(exercise, module, text, given, ask.size, counters=True)
+        if run.fault:
+            raise RuntimeError(f"{exercise.source} has a fault: {run.fault.message}")
+        answers[name] = float(ask.measure(run.counts))
+    return answers
+
+
+def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
+    """Compare every prediction with the count."""
+    try:
+        given = assignments(source)
+    except SyntaxError as error:
+        message = f"line {error.lineno} is not `name = number`."
+        return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, [error.lineno]))
+    except NotANumber as error:
+        return simple(kinds.WRONG_TYPE, str(error), hint="A number, or arithmetic such as 32 * 4.")
+    missing = [name for name in exercise.asks if name not in given]
+    if missing:
+        message = f"there is no line that begins with {missing[0]} = "
+        return simple(kinds.WRONG_NAME, message)
+    for name, right in counted(exercise).items():
+        value = given[name]
+        if value is None:
+            message = f"{name} still waits for your number."
+            return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
+        if abs(value - right) > 1e-6 * abs(right):
+            return _wrong(exercise, name, value, right)
+    numbers = ", ".join(f"{name} = {value:.12g}" for name, value in given.items())
+    message = f"{exercise.id} is right: the emulator counts {numbers}."
+    return simple(kinds.PASS, message, hint=f'solution("{exercise.id}") explains the numbers.')
+
+
+def assignments(source: str) -> dict[str, float | None]:
+    """Names and values of lines such as ``sectors = 32 * 4``; None for dots.
+
+    Raises SyntaxError for what Python cannot read, and NotANumber for anything but arithmetic.
+    """
+    found: dict[str, float | None] = {}
+    for line in ast.parse(source).body:
+        is_plain = isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
+        if not is_plain:
+            raise NotANumber(f"line {line.lineno} is not `name = number`.")
+        found[line.targets[0].id] = _value(line.value, found)
+    return found
+
+
+def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
+    if isinstance(node, ast.Constant) and node.value is Ellipsis:
+        return None
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return node.value
+    if isinstance(node, ast.Name) and known.get(node.id) is not None:
+        return known[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_number(node.operand, known)
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        left, right = _number(node.left, known), _number(node.right, known)
+        if isinstance(node.op, ast.Pow) and abs(right) > LARGEST_POWER:
+            raise NotANumber(f"line {node.lineno}: that power is too large.")
+        try:
+            return OPERATIONS[type(node.op)](left, right)
+        except (ArithmeticError, ValueError) as error:
+            raise NotANumber(f"line {node.lineno}: {error}.") from None
+    raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")
+
+
+def _number(node: ast.expr, known: dict[str, float | None]) -> float:
+    value = _value(node, known)
+    if value is None:
+        raise NotANumber(f"line {node.lineno} still has dots.")
+    return value
+
+
+def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> Verdict:
+    """Too many or too few, and what the student overlooked where the author foresaw it."""
+    much = "too many" if value > right else "too few"
+    message = f"{name} = {value:.12g} is {much}."
+    return simple(kinds.WRONG_NUMBER, message, hint=exercise.asks[name].traps.get(value, ""))

@@ -1,0 +1,153 @@
+"""Runs a student's Python function in a process of its own and compares what it returns."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+import numbers
+import traceback
+from typing import Any
+
+import numpy as np
+
+from ..checking import judge
+from ..checking.verdict import Verdict
+from . import kinds
+from .isolated import call, serve
+from .registry import find
+from .spec import PythonExercise
+from .verdict import clip_printed, simple, source_excerpt
+
+MEMORY = 8 * 2**30  # bytes of address space
+SHOWN = 200  # characters of a value in a message
+
+
+def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
+    """Run ``source`` and every case of ``exercise``; the time limit covers all of it."""
+    try:
+        compile(source, exercise.id, "exec")
+    except SyntaxError as error:
+        return _syntax_error(error, source)
+    except ValueError as error:  # a zero byte
+        return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
+    seconds = exercise.seconds if seconds is None else seconds
+    job = {"id": exercise.id, "source": source}
+    environment = {"COURSE_DEVICE": "emulator"}
+    answer = call(__name__, job, seconds, environment=environment, memory=MEMORY)
+    if answer.timed_out:
+        message = f"{exercise.function} was still running after {seconds:g} seconds."
+        verdict = simple(kinds.TIME_LIMIT, message)
+    elif answer.result is None:
+        message = f"the cell ended its process (status {answer.status})."
+        hint = "Leave the process running: return the value, and call no exit()."
+        return simple(kinds.CRASHED, message, hint=hint, excerpt=answer.output[-600:].strip())
+    else:
+        verdict = Verdict(**answer.result)
+    return Verdict(**{**vars(verdict), "printed": clip_printed(answer.output)})
+
+
+def work(job: dict[str, Any]) -> dict[str, Any]:
+    """One answer; runs in the separate process."""
+    verdict = _try_cases(find(job["id"]), job["source"])
+    return {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+
+
+def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
+    namespace: dict[str, Any] = {"__name__": "exercise"}
+    try:
+        exec(compile(source, exercise.id, "exec"), namespace)
+    except BaseException as error:
+        return _raised(error, exercise, source, "running the cell")
+    function = namespace.get(exercise.function)
+    if not callable(function):
+        return simple(kinds.WRONG_NAME, f"this cell defines no function {exercise.function}.")
+    for arguments in exercise.cases:
+        shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as error:
+            message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
+            return simple(kinds.WRONG_SIGNATURE, message)
+        try:
+            got = function(*copy.deepcopy(arguments))
+        except BaseException as error:
+            return _raised(error, exercise, source, shown)
+        verdict = _compare(got, exercise.reference(*arguments), shown)
+        if verdict is not None:
+            return verdict
+    message = f"{exercise.id} is right in every case tried."
+    hint = f'solution("{exercise.id}") shows ours, with an explanation.'
+    return simple(kinds.PASS, message, hint=hint)
+
+
+def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
+    """What is wrong with ``got``; None when it is right."""
+    if got is None and want is not None:
+        return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
+    if hasattr(got, "get") and hasattr(got, "dtype"):
+        got = got.get()
+    if isinstance(want, np.ndarray):
+        if not isinstance(got, np.ndarray):
+            return _wrong_type(got, want, shown)
+        verdict = judge(got, want, name="result")
+        message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
+        return None if verdict.passed else simple(verdict.kind, message, hint=verdict.hint)
+    if _type(got) != _type(want):
+        return _wrong_type(got, want, shown)
+    if isinstance(want, float):
+        right = math.isclose(got, want, rel_tol=1e-6, abs_tol=1e-12)
+    else:
+        right = bool(np.all(got == want)) if not isinstance(want, tuple) else tuple(got) == want
+    if right:
+        return None
+    message = f"{shown} returned {_show(got)}, expected {_show(want)}."
+    return simple(kinds.WRONG, message, hint="Work this case out by hand, line by line.")
+
+
+def _type(value: Any) -> str:
+    """Types by what they mean: NumPy's integers are integers, and lists may stand for tuples."""
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, numbers.Integral):
+        return "int"
+    if isinstance(value, numbers.Real):
+        return "float"
+    return "tuple" if isinstance(value, (tuple, list)) else type(value).__name__
+
+
+def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
+    message = f"{shown} returned the {_type(got)} {_show(got)}, expected a value of type "
+    return simple(kinds.WRONG_TYPE, f"{message}{_type(want)}.")
+
+
+def _raised(error: BaseException, exercise: PythonExercise, source: str, doing: str) -> Verdict:
+    """An exception, with the last line of the student's cell on its way."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == exercise.id]
+    text = "".join(traceback.format_exception_only(error)).strip()
+    return simple(
+        kinds.EXCEPTION,
+        f"{doing}: {text[:1000]}",
+        excerpt=source_excerpt(source, lines[-1:]),
+    )
+
+
+def _syntax_error(error: SyntaxError, source: str) -> Verdict:
+    line = error.lineno or 1
+    excerpt = source_excerpt(source, [line], around=0)
+    if excerpt and error.offset:
+        excerpt += "\n" + " " * (len("->   1 | ") + error.offset - 1) + "^"
+    hint = ""
+    if "__global__" in source:
+        hint = "This exercise is answered in Python, and the cell looks like CUDA C++."
+    return simple(kinds.SYNTAX_ERROR, f"line {line}: {error.msg}.", hint=hint, excerpt=excerpt)
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+if __name__ == "__main__":
+    serve(work)
