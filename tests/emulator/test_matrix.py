@@ -200,14 +200,15 @@ def _list(first, count):
 
 SPARSE = """
 typedef const unsigned* Words;
-extern "C" __global__ void f(Words a, Words b, Words meta, float* d) {{
+extern "C" __global__ void f(Words a, Words b, Words meta, {c}* d) {{
     int lane = threadIdx.x, g = lane / 4, t = lane % 4;
-    unsigned A[{na}], B[{nb}]; float D[4] = {{0, 0, 0, 0}};
+    unsigned A[{na}], B[{nb}]; {c} D[4] = {{0, 0, 0, 0}};
     for (int r = 0; r < {na}; ++r) A[r] = a[(g + 8 * (r & 1)) * {words} + t + 4 * (r >> 1)];
     for (int r = 0; r < {nb}; ++r) B[r] = b[g * {words} * 2 + t + 4 * r];
-    asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k{k}.row.col.f32.{kind}.{kind}.f32 "
-        "{{%0,%1,%2,%3}}, {{{a}}}, {{{b}}}, {{%0,%1,%2,%3}}, %{m}, {selector};"
-        : "+f"(D[0]), "+f"(D[1]), "+f"(D[2]), "+f"(D[3]) : {inputs}, "r"(meta[lane]));
+    asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k{k}.row.col."
+        "{sum}.{kind}.{kind}.{sum} {{%0,%1,%2,%3}}, {{{a}}}, {{{b}}}, {{%0,%1,%2,%3}}, "
+        "%{m}, {selector};"
+        : "+{x}"(D[0]), "+{x}"(D[1]), "+{x}"(D[2]), "+{x}"(D[3]) : {inputs}, "r"(meta[lane]));
     for (int v = 0; v < 4; ++v) d[(g + 8 * (v >> 1)) * 8 + 2 * t + (v & 1)] = D[v];
 }}
 """
@@ -216,39 +217,38 @@ extern "C" __global__ void f(Words a, Words b, Words meta, float* d) {{
 @pytest.mark.parametrize(
     "kind, k, selector",
     [("f16", 16, 0), ("f16", 16, 3), ("bf16", 32, 0), ("f16", 32, 1), ("tf32", 8, 2),
-     ("tf32", 16, 1)],
+     ("tf32", 16, 1), ("s8", 32, 1), ("u8", 64, 0), ("e4m3", 64, 0)],
 )  # fmt: skip
 def test_sparse_mma_puts_the_stored_half_where_the_metadata_says(kind, k, selector):
     rng = np.random.default_rng(5)
-    wide = kind == "tf32"  # 1 of 2 is stored, else 2 of 4
+    bits, of = ELEMENTS[kind][1], 2 if kind == "tf32" else 4  # half of so many are stored
     stored, values = random((16, k // 2), kind, 1)
     b, b_values = random((8, k), kind, 2)
     full = np.zeros((16, k))
-    metadata = rng.integers(0, 2**32, 32).astype(np.uint32)  # garbage in lanes that are not asked
-    lanes = k // (8 if wide else 16)  # that hold metadata, of each four
-    described = k // lanes  # columns a lane describes
-    for g in range(8):
-        for n in range(lanes):
-            word = 0
-            for high in (0, 1):
-                row = g + 8 * high
-                for chunk in range(4):  # four bits each
-                    first = n * described + chunk * described // 4
-                    place = [rng.integers(2)] if wide else sorted(rng.permutation(4)[:2])
-                    bits = (0b0100, 0b1110)[place[0]] if wide else place[0] | place[1] << 2
-                    word |= int(bits) << (16 * high + 4 * chunk)
-                    for number, column in enumerate(place):
-                        full[row, first + column] = values[row, first // 2 + number]
-            metadata[4 * g + selector * lanes + n] = word
-    words = stored[0].nbytes // 4
-    na = nb = words // 2
+    words = dict.fromkeys(range(32), 0)  # of metadata, by lane
+    for row in range(16):
+        for chunk in range(k // of):
+            place = sorted(rng.permutation(of)[: of // 2])
+            code = (0b0100, 0b1110)[place[0]] if of == 2 else int(place[0] | place[1] << 2)
+            if bits == 8:
+                lane, bit = 2 * selector + row // 8 + 2 * (chunk // 8), 4 * (chunk % 8)
+            else:
+                lane, bit = selector * (k * bits // 256) + chunk // 4, chunk % 4 * 4 + row // 8 * 16
+            words[4 * (row % 8) + lane] |= code << bit
+            for number, column in enumerate(place):
+                full[row, chunk * of + column] = values[row, chunk * of // 2 + number]
+    metadata = np.array([words[lane] or 0x12345678 for lane in range(32)], np.uint32)
+    width = stored[0].nbytes // 4
+    na = nb = width // 2
     inputs = [f'"r"(A[{n}])' for n in range(na)] + [f'"r"(B[{n}])' for n in range(nb)]
+    sum_kind = "s32" if kind in ("s8", "u8") else "f32"
+    c, _, constraint, dtype = ACCUMULATORS[sum_kind]
     source = SPARSE.format(
-        na=na, nb=nb, words=words, k=k, kind=kind, selector=selector, inputs=", ".join(inputs),
+        na=na, nb=nb, words=width, k=k, kind=kind, selector=selector, inputs=", ".join(inputs),
         a=", ".join(f"%{4 + n}" for n in range(na)), m=4 + na + nb,
-        b=", ".join(f"%{4 + na + n}" for n in range(nb)),
+        b=", ".join(f"%{4 + na + n}" for n in range(nb)), sum=sum_kind, c=c, x=constraint,
     )  # fmt: skip
-    d = np.zeros((16, 8), F32)
+    d = np.zeros((16, 8), dtype)
     launch(source, 32, (stored, b, metadata, d))
     np.testing.assert_allclose(d, full @ b_values.T, rtol=2e-6, atol=2e-5)
 

@@ -194,8 +194,8 @@ _FORMS = (
     ("f16", "f16 f32", "m16n8k8 m16n8k16", "m16n8k16 m16n8k32", _WMMA_16),
     ("bf16", "f32", "m16n8k8 m16n8k16", "m16n8k16 m16n8k32", _WMMA_16),
     ("tf32", "f32", "m16n8k4 m16n8k8", "m16n8k8 m16n8k16", "m16n16k8"),
-    ("e4m3 e5m2", "f16 f32", "m16n8k16 m16n8k32", "", ""),
-    ("s8 u8", "s32", "m8n8k16 m16n8k16 m16n8k32", "", _WMMA_16),
+    ("e4m3 e5m2", "f16 f32", "m16n8k16 m16n8k32", "m16n8k64", ""),
+    ("s8 u8", "s32", "m8n8k16 m16n8k16 m16n8k32", "m16n8k32 m16n8k64", _WMMA_16),
     ("s4 u4", "s32", "m8n8k32 m16n8k32 m16n8k64", "", ""),
     ("f64", "f64", "m8n8k4 m16n8k4 m16n8k8 m16n8k16", "", "m8n8k4"),
 )
@@ -237,20 +237,24 @@ def check_registers(i: ptx.Instruction, operand: ptx.Operand, elements: int, bit
 def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: int) -> np.ndarray:
     """A sparse A (warps, 16, k/2) as a full one (warps, 16, k), its zeros put back.
 
-    Of 4 elements in a row 2 are stored (1 of 2 for tf32). ``metadata`` (warps, 32) has 16 bits for
-    a row and 16 columns (8 for tf32): two bits for each stored element, its place among the 4 (four
-    bits for tf32: 0b0100 or 0b1110). Lane 4 g + t holds row g low and row g + 8 high; ``selector``
-    says which lane, or which pair of lanes, of each four is asked.
-    Source: PTX ISA, "Sparse matrix storage", figures of the metadata layout, as read by LLVM's
-    sparse-mma-2-4-f16 test.
+    Of 4 elements in a row 2 are stored (1 of 2 for tf32); four bits of ``metadata`` (warps, 32)
+    say which: two places of two bits (0b0100 or 0b1110 for tf32). Four lanes, 4 g + t, describe
+    rows g and g + 8. For b16 and tf32 a lane has 16 bits of row g, then 16 of row g + 8, and the
+    next lane goes on in both rows; for b8 it has 32 bits of row g, the next lane 32 of row g + 8.
+    Where that takes less than four lanes, ``selector`` says which.
+    Source: PTX ISA, "Sparse matrix storage"; the figures of the metadata as CUTLASS lays it out
+    (``reorder_meta`` in host_reorder.h, followed by ldmatrix).
     """
     warps, rows, half = stored.shape
     row, n = np.arange(rows)[:, None], np.arange(half)
-    share = 8 if bits == 16 else 4  # stored elements of a row that one lane describes
-    lane = 4 * (row % 8) + selector * (half // share) + n // share
-    shift = 16 * (row // 8) + 16 // share * (n % share)
-    place = (metadata[:, lane] >> shift.astype(np.uint32) & 3).astype(np.int64)
-    column = n // 2 * 4 + place if bits == 16 else n * 2 + (place >> 1)
+    share = {8: 16, 16: 8, 32: 4}[bits]  # stored elements of a row that one lane describes
+    if bits == 8:
+        lane, shift = 2 * selector + 2 * (n // share) + row // 8, 0 * row + 2 * (n % share)
+    else:
+        lane = selector * (half // share) + n // share + 0 * row
+        shift = 16 * (row // 8) + 16 // share * (n % share)
+    place = (metadata[:, 4 * (row % 8) + lane] >> shift.astype(np.uint32) & 3).astype(np.int64)
+    column = n * 2 + (place >> 1) if bits == 32 else n // 2 * 4 + place
     full = np.zeros((warps, rows, 2 * half))
     np.put_along_axis(full, column, stored, axis=2)
     return full
@@ -298,8 +302,8 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
 def mma(b: Builder, i: ptx.Instruction):
     """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
     mma.sp… d, a, b, c, metadata, selector. Not here: the 8×8×4 shape for f16, which works in
-    quarters of a warp, and sparse matrices of 8 bits and less."""
-    if not known(i, *_SPARSE):
+    quarters of a warp, and sparse matrices of 4 bits."""
+    if not known(i, *_SPARSE) or len(types_of(i)) != 4:
         return None
     return _multiply(b, i, types_of(i), _MMA_SP if i.modifiers[0] in _SPARSE else _MMA)
 

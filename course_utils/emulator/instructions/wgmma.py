@@ -209,7 +209,7 @@ def wgmma(b: Builder, i: ptx.Instruction):
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
     if i.modifiers[0] in ORDER_ONLY:
         return lambda group: None
-    if not known(i, "mma_async"):
+    if not known(i, "mma_async") or len(types_of(i)) != 3:
         return None
     m, n, k = shape_of(i)
     d_kind, a_kind, b_kind = types_of(i)
