@@ -30,17 +30,21 @@ class Barriers:
         self._states: dict[int, _State] = {}
 
     def parked(self):
-        for state in self._states.values():
-            for group, _, _ in state.parked:
-                yield group
+        """Every group that waits: at these barriers, for its cluster, for an mbarrier."""
+        return (group for group, _ in self._waiting())
 
     def site_of(self, group: Group):
         """The source line of the barrier that a parked group waits at."""
+        return next((i.location for other, i in self._waiting() if other is group), None)
+
+    def _waiting(self):
         for state in self._states.values():
-            for other, _, instruction in state.parked:
-                if other is group:
-                    return instruction.location
-        return None
+            for group, _, instruction in state.parked:
+                yield group, instruction
+        if self.batch.clusters is not None:
+            yield from self.batch.clusters.parked
+        for wait in self.batch.engine.waits:
+            yield wait.group, wait.instruction
 
     def _state(self, number: int) -> _State:
         if number not in self._states:

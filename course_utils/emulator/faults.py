@@ -131,8 +131,8 @@ def deadlock(batch) -> KernelFault:
             slot, rest = divmod(number, batch.lanes_per_block // 32)
             lines.append(
                 f"  warp {rest} of block {_xyz(batch.block_index(batch.first + slot))}: "
-                f"{_plural(count, 'thread')} waiting{_at(location)}, "
-                f"first {where(*batch.who(lane))}"
+                f"{_plural(count, 'thread')} waiting{_at(location)}"
+                f"{batch.engine.why(group) if at_barrier else ''}, first {where(*batch.who(lane))}"
             )
         if len(group.warps) > 8:
             lines.append(f"  and {len(group.warps) - 8} more warps at the same line")

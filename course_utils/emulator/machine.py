@@ -17,14 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import fpenv, ptx
+from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .builtins import BUILTINS
+from .clusters import RANKS, Clusters
 from .counters import Tally
 from .faults import access_fault, deadlock, endless_loop, readable_name
 from .instructions import (  # noqa: F401  (fill the tables)
+    async_copies,
     atomics,
     control,
     matrix,
+    mbarrier,
     memory,
     moves,
     warp,
@@ -65,12 +69,16 @@ class Options:
 
     ``racecheck`` collects data races in shared memory. ``counters`` also counts sectors, wavefronts
     and FLOPs. ``budget`` bounds the instructions issued by any one batch of blocks: a launch that
-    exceeds it is reported as an endless loop.
+    exceeds it is reported as an endless loop. ``seed``: 0 completes asynchronous copies as late as
+    possible, any other at random moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel
+    that does not say so itself.
     """
 
     racecheck: bool = False
     counters: bool = False
     budget: int | None = None
+    seed: int = 0
+    cluster: tuple[int, int, int] | None = None
 
 
 class Module:
@@ -173,13 +181,22 @@ class Entry:
         ptx.parse_body(function, module.files)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
         self.static_shared = self._place_shared()
-        self.code = Builder(function, self._address, 0).decode()
         bounds = function.attributes.get("maxntid") or function.attributes.get("reqntid")
         self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
         cluster = function.attributes.get("reqnctapercluster")
         self.cluster = (*cluster, 1, 1)[:3] if cluster else None
+        self._codes: dict[bool, Code] = {}
+        self.code_for(self.cluster is not None)
         opcodes = [i.full_opcode for i in function.instructions]
         self._hardware_ftz = fpenv.suits(opcodes)
+
+    def code_for(self, clustered: bool) -> Code:
+        """The decoded body; in clusters, shared variables are at addresses that carry a rank."""
+        if clustered not in self._codes:
+            builder = Builder(self.function, self._address, 0)
+            builder.ranked = frozenset(self.shared) if clustered else frozenset()
+            self._codes[clustered] = builder.decode()
+        return self._codes[clustered]
 
     @property
     def parameters(self) -> list[tuple[int, int]]:
@@ -250,6 +267,14 @@ class Launch:
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
         self.dynamic_shared = shared
+        self.cluster = _triple(options.cluster or entry.cluster or 1)
+        self.clustered = math.prod(self.cluster) > 1
+        if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
+            raise ValueError(
+                f"{entry.name}: the grid {self.grid} does not divide into clusters of "
+                f"{self.cluster} blocks"
+            )
+        self.code = entry.code_for(self.clustered or entry.cluster is not None)
         self.builtins = BUILTINS
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
@@ -261,7 +286,7 @@ class Launch:
         self.budget = options.budget or BUDGET
         self.races = RaceCheck(self) if options.racecheck else None
         if self.races:
-            self.races.findings += wgmma.unwaited(entry.code)
+            self.races.findings += wgmma.unwaited(self.code)
         self.tally = Tally() if options.counters else None
         self.visits: dict[tuple[int, int], list[int]] = {}
         self.codes: dict[int, Code] = {}
@@ -275,7 +300,9 @@ class Launch:
         names = list(names) or [f"argument {n}" for n in range(len(args))]
         offset = 0
         for parameter, value, name in zip(parameters, args, names, strict=True):
-            if isinstance(value, np.ndarray) and value.ndim + value.size != 1:
+            by_value = isinstance(value, np.ndarray) and value.dtype == "V128"  # a tensor map
+            by_value = by_value and parameter.size == 128
+            if isinstance(value, np.ndarray) and value.ndim + value.size != 1 and not by_value:
                 address = GLOBAL.pointer(value, name) if value.size else 0
                 data = address.to_bytes(8, "little")
             else:
@@ -306,7 +333,8 @@ class Launch:
 
     def run(self) -> LaunchResult:
         lanes_per_block = -(-math.prod(self.block) // 32) * 32
-        per_batch = max(1, BATCH_LANES // lanes_per_block)
+        cluster = math.prod(self.cluster)
+        per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
         blocks = math.prod(self.grid)
         waiting = iter(range(0, blocks, per_batch))
         limit = self.resident_batches(per_batch)
@@ -366,13 +394,16 @@ class Batch:
         self.issued = 0
         self.groups: list[Group] = []
         self.clock = 0
+        self.alarm = launch.budget  # when to look up from issuing instructions
+        self.clusters = Clusters(self, launch.cluster) if launch.clustered else None
         self.barriers = Barriers(self)
+        self.engine = AsyncEngine(self)
         lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
         if self.threads % 32:
             lanes = lanes[lanes % self.lanes_per_block < self.threads]
         np.add.at(self.living, lanes >> 5, 1)
         self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
-        group = Group(self, lanes, launch.entry.code, 0, list(launch.entry.code.blank))
+        group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
         watchers = [w.watch for w in (launch.races, launch.tally) if w is not None]
         self.watcher = _both(watchers)
         if launch.races:
@@ -405,6 +436,8 @@ class Batch:
 
     def region_at(self, address: int) -> Region | None:
         """The region that the byte at a generic address belongs to."""
+        if self.clusters is not None and address >> 48 == SHARED_WINDOW >> 48:
+            address &= ~RANKS
         regions = self.regions_of(address)
         region = regions.below(address) if regions else None
         return region if region is not None and address < region.end else None
@@ -470,7 +503,7 @@ class Batch:
         """The value of a special register for the lanes of a group; uint32 unless noted."""
         launch = self.launch
         lanes = group.lanes % self.lanes_per_block
-        grid, block = launch.grid, launch.block
+        grid, block, shape = launch.grid, launch.block, launch.cluster
 
         def u32(value):
             return np.atleast_1d(np.asarray(value)).astype(np.uint32)
@@ -485,9 +518,7 @@ class Batch:
         if base == "ctaid":
             if self.block_count == 1 or grid[position] == 1:
                 return u32(self.block_index(self.first)[position])
-            numbers = self.first + group.slots
-            x, rest = numbers % grid[0], numbers // grid[0]
-            return u32((x, rest % grid[1], rest // grid[1])[position])
+            return u32(self.block_index(self.first + group.slots)[position])
         if base == "gridid":
             return np.ones(1, np.uint64)
         simple = {
@@ -505,13 +536,14 @@ class Batch:
             "lanemask_gt": lambda: 0x1_0000_0000 - (2 << (lanes & 31)),
             "dynamic_smem_size": lambda: launch.dynamic_shared,
             "total_smem_size": lambda: launch.dynamic_shared + launch.entry.static_shared,
-            "clusterid": lambda: self.special("ctaid." + axis, group),
-            "nclusterid": lambda: grid[position],
-            "cluster_ctaid": lambda: 0,
-            "cluster_nctaid": lambda: 1,
-            "cluster_ctarank": lambda: 0,
-            "cluster_nctarank": lambda: 1,
-            "is_explicit_cluster": lambda: 0,
+            "clusterid": lambda: self.special("ctaid." + axis, group) // shape[position],
+            "nclusterid": lambda: grid[position] // shape[position],
+            "cluster_ctaid": lambda: self.special("ctaid." + axis, group) % shape[position],
+            "cluster_nctaid": lambda: shape[position],
+            "cluster_ctarank": lambda: self.clusters.ranks(group) if self.clusters else 0,
+            "cluster_nctarank": lambda: math.prod(shape),
+            "is_explicit_cluster": lambda: int(launch.clustered),
+            "shared_base": lambda: self.clusters.base(group) if self.clusters else 0,
         }
         if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
             shift = 32 if base == "envreg1" else 0
@@ -521,8 +553,18 @@ class Batch:
         return u32(simple[base]()) if base in simple else None
 
     def block_index(self, number: int) -> tuple[int, int, int]:
+        """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""
         gx, gy, _ = self.launch.grid
-        return number % gx, number // gx % gy, number // gx // gy
+        if not self.launch.clustered:
+            return number % gx, number // gx % gy, number // gx // gy
+        cx, cy, cz = self.launch.cluster
+        c, r = number // (cx * cy * cz), number % (cx * cy * cz)
+        gx, gy = gx // cx, gy // cy
+        return (
+            c % gx * cx + r % cx,
+            c // gx % gy * cy + r // cx % cy,
+            c // gx // gy * cz + r // cx // cy,
+        )
 
     def who(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """(thread, block), each (x, y, z), of a lane."""
@@ -556,6 +598,8 @@ class Batch:
                 if group is not None:
                     self.groups.append(group)
                 group = self._pick()
+                while group is None and self.living.any() and self.engine.wake():
+                    group = self._pick()
                 if group is None:
                     break
             code = group.code
@@ -574,12 +618,15 @@ class Batch:
                 launch.codes[code.order] = code
             visit[0] += group.n
             visit[1] += len(group.warps)
-            if self.issued > launch.budget:
-                raise endless_loop(self, group)
+            if self.issued >= self.alarm:
+                if self.issued > launch.budget:
+                    raise endless_loop(self, group)
+                self.engine.ring()
             group = block.end(group)
         if group is not None:
             self.groups.append(group)
         if not self.living.any():
+            self.engine.finish()
             launch.issued += self.issued
             return True
         if self.stuck:
@@ -672,6 +719,8 @@ class Batch:
         for other in self.groups:
             other.stalled = False
         self.barriers.recheck()
+        if self.clusters is not None:
+            self.clusters.leave(group)
 
     def ordered_within_warps(self, group: Group) -> None:
         if self.launch.races:

@@ -133,6 +133,7 @@ class Builder:
 
     def __init__(self, function: ptx.Function, addresses: Callable[[str], int], order: int):
         self.function, self.addresses, self.order = function, addresses, order
+        self.ranked: frozenset[str] = frozenset()  # shared variables whose addresses carry a rank
         self.specials: dict[str, int] = {}
         self.parameter_slots: dict[tuple[int, int], int] = {}  # (id of variable, offset)
         self.reads: set[int] = set()
@@ -150,6 +151,11 @@ class Builder:
             return lambda R: value
         if isinstance(operand, Symbol) and operand.name not in self.specials:
             variable = self.find_local(operand)
+            if variable is None and operand.name in self.ranked:
+                slot = self.special("shared_base")
+                self.reads.add(slot)
+                place = np.uint64(self.addresses(operand.name) + operand.offset)
+                return lambda R: convert(R[slot] + place, dtype)
             if variable is None:
                 value = np.array([self.addresses(operand.name) + operand.offset], np.uint64)
                 value = convert(value, dtype)

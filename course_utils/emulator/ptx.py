@@ -310,6 +310,9 @@ def _statements(body: str):
                 inside -= 1
                 buffer += mark
             else:
+                while label := _LABEL.match(buffer):  # it stands before what follows the scope
+                    yield "label", label[1]
+                    buffer = buffer[label.end() :]
                 yield "}", ""
                 buffer = ""
         else:

@@ -9,6 +9,8 @@ another thread's access, one of them a write, with nothing between them, is a ra
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .lanes import Group
@@ -32,8 +34,21 @@ def _unpack(entry):
     return lane, rest >> (SITE_BITS + 1), rest >> 1 & ((1 << SITE_BITS) - 1), rest & 1
 
 
+@dataclass(eq=False)
+class CopySite:
+    """One side of an asynchronous copy, for reports."""
+
+    instruction: object
+    is_store: bool
+    is_atomic: bool = False
+    width: int = 4
+
+
 class _Shadow:
-    """What is remembered of each cell: the last writer, and the last two readers."""
+    """What is remembered of each cell: the last writer, the last two readers, and the asynchronous
+    copy in flight that reads or writes it (marked as "atomic" when it writes)."""
+
+    flight: np.ndarray | None = None
 
     def __init__(self, cells: int):
         self.write, self.read, self.read_before = (
@@ -51,6 +66,7 @@ class RaceCheck:
         self.sites: list = []
         self._numbers: dict[int, int] = {}
         self._seen: set = set()
+        self._copy_sites: dict = {}
         widths = [
             _width(i)
             for i in launch.entry.function.instructions
@@ -59,26 +75,139 @@ class RaceCheck:
         self.granule = 4 if all(w >= 4 for w in widths) else 1
 
     def begin(self, batch) -> None:
-        warps = batch.lanes_per_block // 32
-        batch.clocks = np.zeros((batch.block_count, warps, warps), np.int64)
+        size = batch.clusters.size if batch.clusters else 1
+        batch.span = size * batch.lanes_per_block  # lanes that can know of each other
+        warps = batch.span // 32
+        batch.clocks = np.zeros((batch.block_count // size, warps, warps), np.int64)
         batch.clocks[:, range(warps), range(warps)] = 1
         batch.shadows = {}
 
     # --- order ---
 
     def barrier(self, batch, joined: np.ndarray) -> None:
-        """Warps marked in ``joined`` (blocks, warps) met at a barrier: each now knows the past of
-        all the others."""
+        """Warps marked in ``joined`` (blocks, warps) met at a barrier of their block."""
+        size = batch.span // batch.lanes_per_block
+        by_rank = joined.reshape(len(batch.clocks), size, -1)
+        for rank in [0] if size == 1 else np.flatnonzero(by_rank.any(axis=(0, 2))):
+            only = np.zeros_like(by_rank)
+            only[:, rank] = by_rank[:, rank]
+            self.meet(batch, only.reshape(len(batch.clocks), -1))
+
+    def meet(self, batch, joined: np.ndarray) -> None:
+        """Each warp marked in ``joined`` (clusters, warps) now knows the past of the others."""
         clocks = batch.clocks
-        blocks, warps = np.nonzero(joined)
-        clocks[blocks, warps, warps] += 1
+        rows, warps = np.nonzero(joined)
+        clocks[rows, warps, warps] += 1
         known = np.where(joined[:, :, None], clocks, 0).max(axis=1)
         clocks[:] = np.where(joined[:, :, None], known[:, None, :], clocks)
 
     def warp_barrier(self, batch, group: Group) -> None:
-        per_block = batch.lanes_per_block // 32
-        slots, warps = np.divmod(group.warps, per_block)
-        batch.clocks[slots, warps, warps] += 1
+        rows, warps = np.divmod(group.warps, batch.span // 32)
+        batch.clocks[rows, warps, warps] += 1
+
+    def publish(self, batch, lanes: np.ndarray, barrier) -> None:
+        """Lanes arrive at an mbarrier: whoever waits for it will know their past."""
+        warps = np.unique(lanes >> 5)
+        rows, warps = np.divmod(warps, batch.span // 32)
+        batch.clocks[rows, warps, warps] += 1
+        self.hand_over(barrier, batch.clocks[rows, warps].max(axis=0))
+
+    def hand_over(self, barrier, known: np.ndarray | None) -> None:
+        if known is not None and barrier is not None:
+            old = barrier.gathered
+            barrier.gathered = known.copy() if old is None else np.maximum(old, known)
+
+    def acquire(self, batch, lanes: np.ndarray, known: np.ndarray) -> None:
+        """Lanes have waited for an mbarrier."""
+        rows, warps = np.divmod(np.unique(lanes >> 5), batch.span // 32)
+        batch.clocks[rows, warps] = np.maximum(batch.clocks[rows, warps], known)
+
+    # --- asynchronous copies ---
+
+    def take_off(self, batch, transfer) -> None:
+        """Check a copy that was just started against all accesses before it, and mark its bytes."""
+        lane = int(transfer.lanes[0])
+        for region, view, index, writes in _sides(transfer):
+            site = self._copy_site(transfer.instruction, writes)
+            shadow = self._shadow(batch, region)
+            cells = self._cells(view, index)
+            owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+            if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
+                group = Group(batch, owners, None, 0, None)
+                self._in_flight(site, group, region, shadow, cells)
+                self._access(site, group, region, shadow, cells, 0)
+            if shadow.flight is None:
+                shadow.flight = np.full(len(shadow.write), _NOBODY, np.int64)
+            shadow.flight[cells] = _pack(owners, 0, self._number(site), int(writes))
+        row, warp = divmod(lane >> 5, batch.span // 32)
+        batch.clocks[row, warp, warp] += 1
+        transfer.known = batch.clocks[row, warp].copy()
+
+    def touch_down(self, batch, transfer) -> None:
+        for region, view, index, _ in _sides(transfer):
+            self._shadow(batch, region).flight[self._cells(view, index)] = _NOBODY
+
+    def left_in_flight(self, batch, transfer) -> None:
+        location = transfer.instruction.location
+        thread, block = batch.who(transfer.lanes[0])
+        text = (
+            f"Data race: thread {thread} of block {block} started an asynchronous copy at "
+            f"{location}, and its block ended without waiting for it."
+        )
+        self.add(("left", id(transfer.instruction)),
+                 Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
+
+    def _copy_site(self, instruction, writes: bool) -> CopySite:
+        key = (id(instruction), writes)
+        return self._copy_sites.setdefault(key, CopySite(instruction, writes))
+
+    def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """The cells of elements of ``view``, lane by lane."""
+        per = view.itemsize // self.granule
+        if per <= 1:
+            return (index * view.itemsize // self.granule).ravel()
+        return (index[..., None] * per + np.arange(per)).ravel()
+
+    def _shadow(self, batch, region) -> _Shadow:
+        shadow = batch.shadows.get(region)
+        if shadow is None:
+            shadow = batch.shadows[region] = _Shadow(region.storage.size // self.granule + 4)
+        return shadow
+
+    def _in_flight(self, site, group: Group, region, shadow: _Shadow, cells: np.ndarray) -> None:
+        """An access to bytes that an asynchronous copy reads or writes at the same time."""
+        if shadow.flight is None:
+            return
+        entries = shadow.flight[cells]
+        lane, _, number, copy_writes = _unpack(entries)
+        writes = site.is_store or site.is_atomic
+        bad = (entries != _NOBODY) & (writes | (copy_writes == 1))
+        if not bad.any():
+            return
+        at = np.flatnonzero(bad)[0]
+        copy = self.sites[int(number[at])].instruction
+        here = site.instruction.location
+        thread, block = group.batch.who(group.lanes[at])
+        other, other_block = group.batch.who(lane[at])
+        index = int(cells[at]) * self.granule % region.stride // site.width
+        into = "into" if copy_writes[at] else "out of"
+        text = (
+            f"Data race on {region.name}[{index}] in shared memory, block {block}:\n"
+            f"  thread {other} of block {other_block} started an asynchronous copy {into} it at "
+            f"{copy.location}\n"
+            f"  thread {thread} {'writes' if writes else 'reads'} it at {here}\n"
+            f"  before anybody has waited for the end of the copy."
+        )
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, region.name, index, 0, copy.location, other
+        )
+        self.add(("flight", copy.location, here, writes), finding)
+
+    def add(self, key, finding: Finding) -> None:
+        """Keep the first finding of each kind at each place."""
+        if key not in self._seen:
+            self._seen.add(key)
+            self.findings.append(finding)
 
     def check_barrier(self, batch, group: Group, instruction, threads) -> None:
         """``__syncthreads()`` is for every thread of a block; some may have left already."""
@@ -109,22 +238,21 @@ class RaceCheck:
         if region.space != "shared":
             return
         batch = group.batch
-        shadow = batch.shadows.get(region)
-        if shadow is None:
-            shadow = batch.shadows[region] = _Shadow(region.storage.size // self.granule + 4)
+        shadow = self._shadow(batch, region)
         cells = group.full(index + first) * site.width // self.granule
         for piece in range(site.bytes // self.granule):
+            if shadow.flight is not None:
+                self._in_flight(site, group, region, shadow, cells + piece)
             self._access(site, group, region, shadow, cells + piece, piece)
 
     def _access(self, site, group: Group, region, shadow: _Shadow, cells, piece: int) -> None:
         batch = group.batch
-        slot = group.slots
-        warp = group.lanes % batch.lanes_per_block >> 5
+        slot = group.lanes // batch.span
+        warp = group.lanes % batch.span >> 5
         now = batch.clocks[slot, warp, warp]
         number = self._number(site)
         atomic = int(site.is_atomic)
         writes = site.is_store or site.is_atomic
-        lanes_per_block = batch.lanes_per_block
         against = [("write", shadow.write)]
         if writes:
             against += [("read", shadow.read), ("read", shadow.read_before)]
@@ -133,7 +261,7 @@ class RaceCheck:
             if entries.max() == _NOBODY:
                 continue
             lane, clock, _, was_atomic = _unpack(entries)
-            known = batch.clocks[slot, warp, lane % lanes_per_block >> 5]
+            known = batch.clocks[slot, warp, lane % batch.span >> 5]
             bad = (entries != _NOBODY) & (lane != group.lanes) & (known <= clock)
             if atomic:
                 bad &= was_atomic == 0
@@ -199,6 +327,15 @@ class RaceCheck:
         self.findings.append(
             Finding(DATA_RACE, text, here, thread, block, region.name, index, 0, earlier, other)
         )
+
+
+def _sides(transfer):
+    """(region, elements, indices, whether written) of what a copy touches of shared memory."""
+    target, source = transfer.regions
+    if target is not None and target.space == "shared":
+        yield target, transfer.target, transfer.put, True
+    if source is not None and source.space == "shared":
+        yield source, transfer.source, transfer.take, False
 
 
 def _width(instruction) -> int:

@@ -27,9 +27,10 @@ SPACES = {
 class Spread:
     """The addresses in one register: lowest, highest, and how the lanes lie between them."""
 
-    __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept")
+    __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept", "homes")
 
-    def __init__(self, register: np.ndarray, base: np.ndarray):
+    def __init__(self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None):
+        self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
         self.register = register  # the very array that was analysed
         self.low = int(base.min())
         self.region: Region | None = None
@@ -48,7 +49,7 @@ class Spread:
         other = Spread.__new__(Spread)
         other.register, other.delta, other.bits = register, self.delta, self.bits
         other.low, other.high = self.low + amount, self.high + amount
-        other.region, other.kept = self.region, self.kept
+        other.region, other.kept, other.homes = self.region, self.kept, self.homes
         return other
 
     def index(self, shift: int, region: Region, group: Group) -> np.ndarray:
@@ -62,7 +63,8 @@ class Spread:
             else:
                 found = (self.delta >> self.delta.dtype.type(shift)).astype(np.int64)
             if region.owner == "block" and group.batch.block_count > 1:
-                found = found + group.slots * (region.stride >> shift)
+                homes = group.slots if self.homes is None else self.homes
+                found = found + homes * (region.stride >> shift)
             elif region.owner == "lane":
                 found = found + group.lanes * (region.stride >> shift)
             self.kept[key] = found
@@ -93,13 +95,22 @@ class Site:
 
     def spread(self, group: Group) -> Spread:
         if self.slot is None:  # the address of a variable
-            base = self.base(group.R)
-            return Spread(base, base)
+            return self._new_spread(group, self.base(group.R))
         register = group.R[self.slot]
         found = group.spreads.get(self.slot)
         if found is None or found.register is not register:
-            found = group.spreads[self.slot] = Spread(register, self.base(group.R))
+            found = group.spreads[self.slot] = self._new_spread(group, register)
+        if found.homes is not None:
+            group.batch.clusters.check(self, group, found.homes)
         return found
+
+    def _new_spread(self, group: Group, register: np.ndarray) -> Spread:
+        base = self.base(group.R)
+        if group.batch.clusters is None:
+            return Spread(register, base)
+        window = np.uint64(self.window)
+        base, homes = group.batch.clusters.strip(base + window, group)
+        return Spread(register, base - window, homes)
 
     def locate(self, group: Group) -> tuple[Region, int, np.ndarray] | None:
         """The region, the first element and the lanes' elements after it.
@@ -128,6 +139,8 @@ class Site:
         """Check lane by lane; yield (group of some lanes, positions) for each region met."""
         base = group.full(self.base(group.R))
         addresses = base.astype(np.uint64) + np.uint64((self.offset + self.window) % 2**64)
+        if group.batch.clusters is not None:
+            addresses, _ = group.batch.clusters.strip(addresses, group)
         homes = group.batch.check(self, group, addresses)
         for home in np.unique(homes):
             index = np.flatnonzero(homes == home)

@@ -1,0 +1,351 @@
+"""Copies that go on while the threads that started them do other things.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy" and its pages on
+cp.async, cp.async.bulk, cp.reduce.async.bulk, cp.async.bulk.tensor, st.async and their groups.
+
+Here every copy becomes a :class:`~course_utils.emulator.async_engine.Transfer` that says which
+elements go where; the engine decides when.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import ptx
+from ..async_engine import KEY_SHIFT, Transfer
+from ..builtins import read_bytes
+from ..faults import access_fault, where
+from ..lanes import Group
+from ..memory import SHARED_WINDOW
+from ..program import STEPS, Builder, step
+from ..report import MISALIGNED, Finding, KernelFault
+from ..tensor_map import ENCODED_BYTES, Box, decode
+from .atomics import _operation
+from .mbarrier import BarrierSite
+from .memory import Site, _in_pieces
+from .table import DTYPES
+
+
+@step("cp")
+def cp(b: Builder, i: ptx.Instruction):
+    m = i.modifiers
+    if m[0] == "reduce":
+        m = m[1:]
+    if m[0] != "async" or "im2col" in m:
+        return None
+    if "commit_group" in m or "wait_group" in m or "wait_all" in m:
+        return _groups(b, i)
+    if "prefetch" in m:
+        return lambda group: None
+    if "tensor" in m:
+        return _tensor(b, i)
+    if "bulk" in m:
+        return _bulk(b, i)
+    return _arrive(b, i) if "mbarrier" in m else _cp_async(b, i)
+
+
+def _groups(b: Builder, i: ptx.Instruction):
+    """Each thread's groups of copies complete in the order in which they were committed."""
+    queue = "bulk" if "bulk" in i.modifiers else "async"
+    if "commit_group" in i.modifiers:
+        return lambda group: group.batch.engine.commit(queue, group.lanes)
+    left = i.operands[0].value if i.operands else None
+    return lambda group: group.batch.engine.wait_group(queue, group.lanes, left)
+
+
+def _arrive(b: Builder, i: ptx.Instruction):
+    """cp.async.mbarrier.arrive: once all earlier cp.async of the thread have completed."""
+    site = BarrierSite(b, i, i.operands[0])
+    noinc = "noinc" in i.modifiers
+
+    def act(group: Group):
+        engine, keys = group.batch.engine, site.keys(group)
+        if not noinc:  # the arrival is one more than the mbarrier was told of
+            for key, lane in zip(keys.tolist(), group.lanes, strict=True):
+                engine.find(key, lane, i).pending += 1
+        engine.start(Transfer(i, group.lanes, queue="async", arrivals=keys))
+
+    return act
+
+
+def _cp_async(b: Builder, i: ptx.Instruction):
+    """4, 8 or 16 bytes for each thread; what lies beyond the source's size is filled with 0."""
+    size = i.operands[2].value
+    kind, count = ("b32", 1) if size == 4 else ("b64", size // 8)
+    target, source = Site(b, i, i.operands[0], kind, count), Site(b, i, i.operands[1], kind, count)
+    target.window, target.space, target.is_store = SHARED_WINDOW, "shared", True
+    source.window, source.space = 0, "global"
+    target.values = [lambda R: np.zeros(1, np.uint64)] * 2
+    last = i.operands[3] if len(i.operands) > 3 else None
+    given = ignored = None
+    if isinstance(last, ptx.Register) and last.type == "pred":
+        ignored = b.read(last, "pred")
+    elif last is not None and "L2::cache_hint" not in i.modifiers or len(i.operands) > 4:
+        given = b.read(last, "u32")
+    needed = tuple(b.reads)
+    pieces = np.arange(count)
+
+    def take(group: Group, goal, found) -> None:
+        region, first, index = goal
+        put = group.full(index + first)[:, None] + pieces
+        region_from, first, index = found
+        rows = group.full(index + first)[:, None] + pieces
+        group.batch.engine.start(
+            Transfer(
+                i, group.lanes, region.view(target.dtype), put, region_from.view(source.dtype),
+                rows, regions=(region, region_from), queue="async",
+            )
+        )  # fmt: skip
+
+    def act(group: Group):
+        sizes = np.full(group.n, size)
+        if given is not None:
+            sizes = group.full(given(group.R)).astype(np.int64)
+        if ignored is not None:
+            sizes = np.where(group.full(ignored(group.R)), 0, size)
+        full = np.flatnonzero(sizes == size)
+        if len(full):
+            whole(group if len(full) == group.n else group.subset(full, needed))
+        rest = np.flatnonzero(sizes != size)
+        if len(rest):
+            short(group.subset(rest, needed), sizes[rest])
+
+    def whole(group: Group):
+        goal = target.locate(group)
+        found = source.locate(group) if goal else None
+        if goal is None or found is None:
+            _in_pieces(source if goal else target, group, whole, needed, ())
+        else:
+            take(group, goal, found)
+
+    def short(group: Group, sizes: np.ndarray):
+        """Some bytes of the source, none of them outside; the others are zeros."""
+        goal = target.locate(group)
+        if goal is None:
+            for index in target.pieces(group):
+                short(group.subset(index, needed), sizes[index])
+            return
+        data = np.zeros((group.n, size), np.uint8)
+        base = group.full(source.base(group.R))
+        for n in np.flatnonzero(sizes):
+            address = int(base[n]) + source.offset
+            data[n, : sizes[n]] = _bytes_at(group, n, i, address, int(sizes[n]), False)[2]
+        values = data.view(target.dtype).ravel()
+        region, first, index = goal
+        put = group.full(index + first)[:, None] + pieces
+        rows = np.arange(group.n * count).reshape(group.n, count)
+        group.batch.engine.start(
+            Transfer(i, group.lanes, region.view(target.dtype), put, values, rows,
+                     regions=(region, None), queue="async")
+        )  # fmt: skip
+
+    return act
+
+
+class _Piece:
+    """What :func:`access_fault` wants to know of an access: some bytes of a copy."""
+
+    def __init__(self, instruction, is_store: bool, space: str):
+        self.instruction, self.is_store, self.space = instruction, is_store, space
+        self.is_atomic, self.bytes, self.width = False, 4, 4
+
+
+def _bytes_at(group: Group, n: int, i, address: int, size: int, writes: bool, rank=None):
+    """(region, first byte of its storage, a view of the bytes) of what lane ``n`` can copy at a
+    generic address. ``rank``: of the block of the cluster that is meant, if not in the address."""
+    batch, home = group.batch, int(group.slots[n])
+    one = Group(batch, group.lanes[n : n + 1], group.code, group.block, group.R)
+    if batch.clusters is not None:
+        stripped, homes = batch.clusters.strip(np.array([address], np.uint64), one)
+        address = int(stripped[0])
+        if homes is not None:
+            if rank is not None:
+                homes = one.slots // batch.clusters.size * batch.clusters.size + rank
+            batch.clusters.check(_Piece(i, writes, "shared"), one, homes)
+            home = int(homes[0])
+    region = batch.region_at(address)
+    if region is None or address + size > region.end or (writes and region.read_only):
+        space = "shared" if address >> 48 == SHARED_WINDOW >> 48 else "global"
+        if region is not None and not (writes and region.read_only):
+            region, address = None, region.end - region.end % 4  # the first bytes past the end
+        raise access_fault(batch, _Piece(i, writes, space), one, 0, address, region)
+    start = address - region.start + (home * region.stride if region.owner == "block" else 0)
+    return region, start, region.storage[start : start + size]
+
+
+def _aligned(group: Group, n: int, i, what: str, value: int, to: int) -> None:
+    if value % to:
+        thread, block = group.batch.who(group.lanes[n])
+        text = (
+            f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose {what} "
+            f"is no multiple of {to} bytes: {value & 0xFFFFFFFF:#x}."
+        )
+        raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block))
+
+
+class _Place:
+    """An address operand of a bulk copy: ``of(group)`` gives every lane's generic address."""
+
+    def __init__(self, b: Builder, operand: ptx.Address, space: str):
+        wide = not isinstance(operand.base, ptx.Register) or ptx.SIZES[operand.base.type] == 8
+        self.get = b.read(operand.base, "u64" if wide else "u32")
+        self.offset = operand.offset + (SHARED_WINDOW if space.startswith("shared") else 0)
+
+    def of(self, group: Group) -> list[int]:
+        return [int(a) + self.offset for a in group.full(self.get(group.R))]
+
+
+def _multicast(b: Builder, i: ptx.Instruction, operands: list):
+    """For each lane the ranks that get the data: None for the one in the address."""
+    if "multicast::cluster" not in i.modifiers:
+        return lambda group: [[None]] * group.n
+    get = b.read(operands.pop(0), "u16")
+    masks = lambda group: group.full(get(group.R)).tolist()  # noqa: E731
+    return lambda group: [[r for r in range(16) if mask >> r & 1] for mask in masks(group)]
+
+
+def _deliver(
+    group: Group, n: int, i, key: int | None, rank: int | None, size: int, **parts
+) -> None:
+    """Start a copy of lane ``n`` that reports to an mbarrier, or else to a bulk group."""
+    if key is not None and rank is not None:  # the same mbarrier of each block that gets the data
+        clusters = group.batch.clusters
+        first = int(group.slots[n]) // (clusters.size if clusters else 1)
+        home = first * (clusters.size if clusters else 1) + rank
+        key = home << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
+    group.batch.engine.start(
+        Transfer(i, group.lanes[n : n + 1], queue=None if key is not None else "bulk",
+                 complete=None if key is None else (key, size), **parts)
+    )  # fmt: skip
+
+
+def _bulk(b: Builder, i: ptx.Instruction):
+    """A run of bytes, both ends and the size multiples of 16; cp.reduce combines instead."""
+    m = i.modifiers
+    spaces = [x for x in m if x.startswith("shared") or x == "global"]
+    operands = list(i.operands)
+    target, source = _Place(b, operands[0], spaces[0]), _Place(b, operands[1], spaces[1])
+    size = b.read(operands[2], "u32")
+    operands = operands[3:]
+    to_barrier = "mbarrier::complete_tx::bytes" in m
+    site = BarrierSite(b, i, operands.pop(0)) if to_barrier else None
+    ranks = _multicast(b, i, operands)
+    dtype, operation = np.dtype(np.uint64), None
+    if m[0] == "reduce":
+        name = next(x for x in m if x in ("add", "min", "max", "inc", "dec", "and", "or", "xor"))
+        dtype, operation = DTYPES[m[-1]], _operation(name, m[-1])
+
+    def act(group: Group):
+        keys = site.keys(group).tolist() if site else [None] * group.n
+        sizes = group.full(size(group.R)).tolist()
+        rows = zip(target.of(group), source.of(group), sizes, keys, ranks(group), strict=True)
+        for n, (to, from_, count, key, blocks) in enumerate(rows):
+            for what, value in (("destination", to), ("source", from_), ("size", count)):
+                _aligned(group, n, i, what, value, 16)
+            home, start, _ = _bytes_at(group, n, i, from_, count, False)
+            steps = np.arange(count // dtype.itemsize)[None]
+            for rank in blocks:
+                goal, first, _ = _bytes_at(group, n, i, to, count, True, rank)
+                _deliver(
+                    group, n, i, key, rank, count,
+                    target=goal.view(dtype), put=first // dtype.itemsize + steps,
+                    source=home.view(dtype), take=start // dtype.itemsize + steps,
+                    operation=operation, regions=(goal, home),
+                )  # fmt: skip
+
+    return act
+
+
+def _tensor(b: Builder, i: ptx.Instruction):
+    """A box of a tensor of 1 to 5 dimensions, as a tensor map describes it."""
+    m, operands = i.modifiers, list(i.operands)
+    rank = int(next(x for x in m if x[1:] == "d")[0])
+    loads = m.index("global") > 0 and any(x.startswith("shared") for x in m[: m.index("global")])
+    first, second = operands[0], operands[1]
+    memory, tensor = (first, second) if loads else (second, first)
+    shared = _Place(b, memory, "shared")
+    map_at = _Place(b, tensor, "generic")
+    coordinates = [b.read(c, "s32") for c in tensor.extra[0].items]
+    site = BarrierSite(b, i, operands[2]) if loads else None
+    rest = operands[3:]
+    ranks = _multicast(b, i, rest) if loads else lambda group: [[None]] * group.n
+    name = next((x for x in m if x in ("add", "min", "max", "inc", "dec", "and", "or", "xor")), "")
+    reduces = m[0] == "reduce"
+
+    def act(group: Group):
+        keys = site.keys(group).tolist() if site else [None] * group.n
+        places = zip(shared.of(group), map_at.of(group), keys, ranks(group), strict=True)
+        at = [group.full(c(group.R)).tolist() for c in coordinates]
+        for n, (address, map_address, key, blocks) in enumerate(places):
+            _aligned(group, n, i, "shared memory address", address, 128)
+            data = read_bytes(group, int(group.lanes[n]), map_address, ENCODED_BYTES)
+            box: Box = decode(data, rank, lambda text, n=n: _bad_map(group, n, i, text))
+            inside, outside = box.tensor_offsets([c[n] for c in at])
+            offsets = box.shared_offsets(address)
+            unit, size = box.unit.itemsize, box.bytes
+            lowest = int(offsets.min())
+            tensor_region = group.batch.region_at(box.address)
+            if tensor_region is None:
+                _bad_map(group, n, i, "its array no longer exists")
+            take = (box.address - tensor_region.start + inside) // unit
+            whole = None if outside is None else ~outside
+            for block in blocks:
+                region, start, _ = _bytes_at(group, n, i, address + lowest, size, loads, block)
+                put = (start - lowest + offsets) // unit
+                views = region.view(box.unit), tensor_region.view(box.unit)
+                if loads:
+                    _deliver(
+                        group, n, i, key, block, size, target=views[0], put=put[None],
+                        source=views[1], take=(take if whole is None else take * whole)[None],
+                        valid=None if whole is None else whole[None],
+                        fill=box.fill, regions=(region, tensor_region),
+                    )  # fmt: skip
+                    continue
+                chosen = slice(None) if whole is None else np.flatnonzero(whole)
+                operation = _operation(name, box.kind) if reduces else None
+                _deliver(
+                    group, n, i, None, None, size, target=views[1], put=take[chosen][None],
+                    source=views[0], take=put[chosen][None], operation=operation,
+                    regions=(tensor_region, region),
+                )  # fmt: skip
+
+    return act
+
+
+def _bad_map(group: Group, n: int, i, text: str) -> None:
+    thread, block = group.batch.who(group.lanes[n])
+    message = (
+        f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}. Pass what "
+        "tensor_map(...) returns to a parameter `const __grid_constant__ CUtensorMap`."
+    )
+    raise KernelFault(Finding("bad tensor map", message, i.location, thread, block))
+
+
+_plain_store = STEPS["st"]
+
+
+@step("st")
+def st(b: Builder, i: ptx.Instruction):
+    """st.async: a store into another block that reports to an mbarrier there."""
+    if "async" not in i.modifiers:
+        return _plain_store(b, i)
+    kind = i.modifiers[-1]
+    dtype = DTYPES[kind]
+    target, values = _Place(b, i.operands[0], "shared"), i.operands[1]
+    gets = [b.read(v, kind) for v in (values.items if isinstance(values, ptx.Group) else [values])]
+    site = BarrierSite(b, i, i.operands[2])
+    size = dtype.itemsize * len(gets)
+
+    def act(group: Group):
+        data = np.stack([group.full(get(group.R)) for get in gets], axis=1)
+        for n, (to, key) in enumerate(
+            zip(target.of(group), site.keys(group).tolist(), strict=True)
+        ):
+            _aligned(group, n, i, "destination", to, size)
+            region, start, _ = _bytes_at(group, n, i, to, size, True)
+            steps = np.arange(len(gets))[None]
+            _deliver(group, n, i, key, None, size, target=region.view(dtype),
+                     put=start // dtype.itemsize + steps, source=data[n], take=steps,
+                     regions=(region, None))  # fmt: skip
+
+    return act

@@ -1,0 +1,231 @@
+"""Asynchronous copies: right results whenever they land, and a report where nobody waited."""
+
+import numpy as np
+import pytest
+from asynchrony import SEEDS, fault, run
+
+from course_utils.emulator.report import DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
+
+F32 = np.float32
+
+DOUBLE_BUFFERED = """
+__shared__ alignas(16) float tile[2][256];
+int t = threadIdx.x;
+cp16(&tile[0][4 * t], x + 4 * t); commit();
+for (int i = 0; i < n; ++i) {
+    if (i + 1 < n) cp16(&tile[(i + 1) % 2][4 * t], x + (i + 1) * 256 + 4 * t);
+    commit();
+    WAIT
+    __syncthreads();
+    for (int j = 0; j < 4; ++j) y[i * 256 + j * 64 + t] = tile[i % 2][255 - j * 64 - t];
+    __syncthreads();
+}"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cp_async_double_buffering_works_and_is_quiet(seed):
+    x = np.arange(6 * 256, dtype=F32)
+    y = np.zeros_like(x)
+    body = DOUBLE_BUFFERED.replace("WAIT", "wait_group<1>();")
+    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
+                 racecheck=True, seed=seed)  # fmt: skip
+    assert np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
+    assert result.findings == []
+
+
+def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
+    x = np.arange(6 * 256, dtype=F32)
+    y = np.zeros_like(x)
+    body = DOUBLE_BUFFERED.replace("WAIT", "")
+    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
+                 racecheck=True)  # fmt: skip
+    assert not np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
+    assert result.findings[0].kind == DATA_RACE
+    assert result.findings[0].message == (
+        "Data race on tile[255] in shared memory, block (0, 0, 0):\n"
+        "  thread (63, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
+        "kernel.cu:4\n"
+        "  thread (0, 0, 0) reads it at kernel.cu:10\n"
+        "  before anybody has waited for the end of the copy."
+    )
+
+
+def test_a_copy_waited_for_still_needs_a_barrier_before_others_read_it():
+    x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+    body = """__shared__ alignas(16) float tile[256];
+cp16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); wait_group<0>();
+y[threadIdx.x] = tile[255 - threadIdx.x];"""
+    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    assert [f.kind for f in result.findings] == [DATA_RACE]
+    assert result.findings[0].message.startswith("Data race (read after write) on tile[")
+
+
+def test_a_short_source_is_filled_with_zeros_and_not_read_beyond():
+    x, y = np.arange(1, 11, dtype=F32), np.full(16, -1, F32)
+    body = """__shared__ alignas(16) float tile[16];
+int t = threadIdx.x, left = max(0, min(16, (n - 4 * t) * 4));
+asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+             :: "r"(smem(&tile[4 * t])), "l"(x + 4 * t), "r"(left));
+asm volatile("cp.async.wait_all;");
+__syncthreads();
+for (int i = 0; i < 4; ++i) y[4 * t + i] = tile[4 * t + i];"""
+    run("const float* x, float* y, int n", body, 1, 4, (x, y, np.int32(10)))
+    assert y.tolist() == [*range(1, 11), 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("size", [4, 8, 16])
+def test_cp_async_moves_4_8_or_16_bytes_and_can_ignore_its_source(size):
+    x, y = np.arange(128, dtype=F32), np.zeros(32 * size // 4, F32)
+    body = f"""__shared__ alignas(16) char tile[32 * {size}];
+int t = threadIdx.x;
+asm volatile("{{ .reg .pred p; setp.eq.u32 p, %2, 5;"
+             "cp.async.ca.shared.global [%0], [%1], {size}, p; }}"
+             :: "r"(smem(tile + {size} * t)), "l"((const char*)x + {size} * t), "r"(t));
+asm volatile("cp.async.wait_all;"); __syncthreads();
+for (int i = 0; i < {size} / 4; ++i) y[t * {size} / 4 + i] = ((float*)tile)[t * {size} / 4 + i];"""
+    run("const float* x, float* y", body, 1, 32, (x, y))
+    expected = x[: y.size].copy().reshape(32, -1)
+    expected[5] = 0
+    assert np.array_equal(y.reshape(32, -1), expected)
+
+
+BULK = """
+__shared__ alignas(128) float tile[256];
+__shared__ u64 bar;
+int t = threadIdx.x;
+if (t == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (t == 0) { expect(&bar, 1024); bulk_load(tile, x, 1024, &bar); }
+WAIT
+for (int i = t; i < 256; i += blockDim.x) tile[i] *= 2;
+fence();
+__syncthreads();
+if (t == 0) { bulk_store(y, tile, 1024); bulk_commit(); END }"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bulk_copies_in_and_out(seed):
+    x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+    body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "bulk_wait();")
+    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True, seed=seed)
+    assert np.array_equal(y, 2 * x)
+    assert result.findings == []
+
+
+@pytest.mark.parametrize("wait", ["", "wait(&bar, 1);"])
+def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
+    x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+    body = BULK.replace("WAIT", wait).replace("END", "bulk_wait();")
+    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    assert result.findings[0].message == (
+        "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
+        "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
+        "kernel.cu:7\n"
+        "  thread (0, 0, 0) reads it at kernel.cu:9\n"
+        "  before anybody has waited for the end of the copy."
+    )
+
+
+def test_a_store_that_nobody_waits_for_before_the_end_is_reported():
+    x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+    body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "")
+    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    assert [f.message for f in result.findings] == [
+        "Data race: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
+        "kernel.cu:12, and its block ended without waiting for it."
+    ]
+    assert np.array_equal(y, 2 * x)
+
+
+def test_a_source_overwritten_before_the_store_has_read_it_is_reported():
+    y = np.zeros(64, F32)
+    body = """__shared__ alignas(128) float tile[64];
+tile[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, tile, 256); bulk_commit(); }
+__syncthreads();
+tile[threadIdx.x] = 2;
+if (threadIdx.x == 0) bulk_wait();"""
+    result = run("float* y", body, 1, 64, (y,), racecheck=True)
+    assert result.findings[0].message == (
+        "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
+        "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy out of it at "
+        "kernel.cu:3\n"
+        "  thread (0, 0, 0) writes it at kernel.cu:5\n"
+        "  before anybody has waited for the end of the copy."
+    )
+
+
+def test_bulk_reduction_adds_to_global_memory():
+    y = np.arange(64, dtype=F32)
+    body = """__shared__ alignas(128) float tile[64];
+tile[threadIdx.x] = 10; fence(); __syncthreads();
+if (threadIdx.x == 0) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 256;"
+                 :: "l"(y), "r"(smem(tile)) : "memory");
+    bulk_commit(); bulk_wait();
+}"""
+    run("float* y", body, 3, 64, (y,))
+    assert np.array_equal(y, np.arange(64) + 30)
+
+
+def test_a_bulk_copy_past_the_end_of_an_array_is_named():
+    found = fault("const float* x, float* y", BULK.replace("WAIT", "wait(&bar, 0);")
+                  .replace("END", ""), 1, 64, (np.zeros(250, F32), np.zeros(256, F32)))  # fmt: skip
+    assert found.kind == OUT_OF_BOUNDS
+    assert found.message == (
+        "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads x[250] at kernel.cu:7, "
+        "1 element past its end: x has 250 elements."
+    )
+
+
+def test_a_bulk_copy_needs_16_byte_alignment():
+    body = """__shared__ alignas(128) float tile[256];
+bulk_store(y + 1, tile, 64); bulk_commit(); bulk_wait();"""
+    found = fault("float* y", body, 1, 1, (np.zeros(64, F32),))
+    assert found.kind == MISALIGNED
+    assert "whose destination is no multiple of 16 bytes" in found.message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cuda_pipeline_and_memcpy_async(seed):
+    x = np.arange(5 * 128, dtype=F32)
+    y = np.zeros_like(x)
+    before = """
+#include <cuda/pipeline>
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;"""
+    body = """
+__shared__ alignas(16) float s[2][128];
+auto b = cg::this_thread_block();
+__shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> st;
+auto p = cuda::make_pipeline(b, &st);
+for (int i = 0, f = 0; i < n; ++i) {
+    for (; f < n && f < i + 2; ++f) {
+        p.producer_acquire();
+        cuda::memcpy_async(b, s[f % 2], x + f * 128, cuda::aligned_size_t<16>(512), p);
+        p.producer_commit();
+    }
+    p.consumer_wait();
+    y[i * 128 + threadIdx.x] = s[i % 2][127 - threadIdx.x];
+    p.consumer_release();
+}"""
+    result = run("const float* x, float* y, int n", body, 1, 128, (x, y, np.int32(5)),
+                 before=before, seed=seed, racecheck=True)  # fmt: skip
+    assert np.array_equal(y.reshape(5, 128), x.reshape(5, 128)[:, ::-1])
+    assert result.findings == []
+
+
+def test_cooperative_groups_memcpy_async():
+    x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
+    before = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;"""
+    body = """__shared__ alignas(16) float s[256];
+auto b = cg::this_thread_block();
+cg::memcpy_async(b, s, x, sizeof(s));
+cg::wait(b);
+y[threadIdx.x] = s[255 - threadIdx.x];"""
+    result = run("const float* x, float* y", body, 1, 256, (x, y), before=before, racecheck=True)
+    assert np.array_equal(y, x[::-1])
+    assert result.findings == []
