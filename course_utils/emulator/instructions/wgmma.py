@@ -119,15 +119,13 @@ class Reader:
         return chunks
 
     def _watch(self, group: Group, firsts: np.ndarray, region, index: np.ndarray) -> None:
-        """Tell the race watcher, as if lane n of the warpgroup read chunks n, n + 128, …"""
-        index = index.reshape(len(index), -1)
-        bases = group.lanes[firsts] - group.lanes[firsts] % group.batch.lanes_per_block % 128
-        for n in range(0, index.shape[1], 128):
-            some = index[:, n : n + 128]
-            lanes = bases[:, None] + np.arange(some.shape[1])
-            part = Group(group.batch, lanes.reshape(-1), group.code, group.block, group.R)
-            cells = some.reshape(-1) * (16 // self.width)
-            group.batch.launch.races.watch(self, part, region, 0, cells, Spread(cells, cells))
+        """Tell the race watcher, as if the lanes of each warpgroup's first warp read it all: the
+        four warps read together, and kernels let one thread say that the tile is free again."""
+        cells = index.reshape(len(index), -1) * (16 // self.width)
+        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
+        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
+        spread = Spread(cells.ravel(), cells.ravel())
+        group.batch.launch.races.watch(self, part, region, 0, cells.ravel(), spread)
 
 
 def _incomplete(group: Group) -> KernelFault:
