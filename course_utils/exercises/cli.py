@@ -15,6 +15,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what.add_argument("--list", action="store_true", help="list the exercises (the default)")
     what.add_argument("--verify", action="store_true", help="run starter, solution and mutants")
     what.add_argument("--write", action="store_true", help="generate the cells of the notebooks")
+    exercises.add_argument(
+        "--device",
+        choices=("emulator", "cuda"),
+        default="emulator",
+        help="with --verify: cuda also runs each solution at full size on the GPU, and times it",
+    )
     exercises.set_defaults(func=_exercises)
     progress = subparsers.add_parser("progress", help="what is done, and what comes next")
     progress.set_defaults(func=_progress)
@@ -29,7 +35,7 @@ def _exercises(args: argparse.Namespace) -> int:
     if args.write:
         return _write()
     if args.verify:
-        return _verify(chosen)
+        return _verify(chosen, args.device)
     for exercise in chosen:
         mutants = f"{len(exercise.mutants)} mutants"
         print(f"{exercise.id:24} {exercise.title:44} {mutants:11} {exercise.notebook}")
@@ -50,12 +56,18 @@ def _write() -> int:
     return 0
 
 
-def _verify(chosen: list) -> int:
+def _verify(chosen: list, wanted: str) -> int:
+    from ..device import CUDA, device
     from .verify import proofs, table
 
+    if wanted == CUDA and device() != CUDA:
+        print(
+            "--device cuda needs a CUDA GPU; `python -m course_utils doctor` says what is missing."
+        )
+        return 2
     found = []
     for exercise in chosen:
-        for proof in proofs(exercise):
+        for proof in proofs(exercise, gpu=wanted == CUDA):
             found.append(proof)
             if not proof.holds:
                 print(

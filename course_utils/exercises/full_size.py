@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
 from .registry import find
@@ -35,8 +36,23 @@ def run_full(
     if result["kind"] != kinds.PASS:
         message = f"{result['message']}\n  ({where})"
         return replace(outcome, verdict=simple(result["kind"], message))
-    timing = Timing(**result["timing"]) if result["timing"] else None
-    return replace(outcome, timing=timing)
+    if not result["timing"]:
+        return outcome
+    timing = Timing(**result["timing"])
+    return replace(outcome, timing=timing, verdict=_judge_time(exercise, timing, outcome.verdict))
+
+
+def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict:
+    """Missed where the answer takes more than ``exercise.within`` times the solution's time."""
+    ratio = timing.rungs["yours"] / timing.rungs["ours"]
+    if exercise.within is None or ratio <= exercise.within:
+        return verdict
+    message = (
+        f"the result is right, but it takes {ratio:.1f} times as long as the course's solution; "
+        f"the target is {exercise.within:g} times."
+    )
+    advice = exercise.target.advice if exercise.target else ""
+    return simple(kinds.TARGET_MISSED, message, hint=advice)
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
@@ -59,12 +75,20 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
             return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
     if not ON_GPU:
         return {"kind": kinds.PASS, "timing": None}
-    yours, ours = (
-        clock.bench(_launch(exercise, text, given, size, cp)).median_ms
-        for text in (job["source"], exercise.solution)
-    )
+    texts = {"yours": job["source"], "ours": exercise.solution}
+    if exercise.target is not None:  # its starter is right, and slow
+        texts = {"starter": exercise.starter, **texts}
+    rungs = {
+        label: clock.bench(_launch(exercise, text, given, size, cp)).median_ms
+        for label, text in texts.items()
+    }
+    library = None
+    if exercise.library is not None:
+        label, routine = exercise.library
+        values = {key: _on_device(value, cp) for key, value in given.items()}
+        library = (label, clock.bench(lambda: routine(cp, values)).median_ms)
     name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    timing = {"device": name, "size": describe_size(size), "yours": yours, "ours": ours}
+    timing = {"device": name, "size": describe_size(size), "rungs": rungs, "library": library}
     return {"kind": kinds.PASS, "timing": timing}
 
 

@@ -18,6 +18,7 @@ from .. import signature
 from ..checking import judge
 from ..checking.verdict import Verdict
 from ..emulator.machine import Module
+from ..emulator.report import Counts
 from ..nvrtc import CompileError
 from . import kinds, sandbox
 from .spec import (
@@ -198,14 +199,22 @@ def _uninitialised(verdict: Verdict) -> Verdict:
 def _try_target(exercise: Exercise, module: Module, source: str, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
-    given = exercise.inputs(np.random.default_rng(SEEDS[0]), target.size)
-    run = sandbox.run(exercise, module, source, given, target.size, counters=True)
-    measured = target.measure(run.counts)
+    counts = _count(exercise, module, source)
+    measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
+    starter = sandbox.compile_source(exercise, exercise.starter, "starter.cu")
+    before = target.measure(_count(exercise, starter, exercise.starter))
     figures = (target.label, measured, target.at_most)
-    return replace(_outcome(exercise, verdict), counts=run.counts, target=figures)
+    outcome = _outcome(exercise, verdict)
+    return replace(outcome, counts=counts, target=figures, before=before)
+
+
+def _count(exercise: Exercise, module: Module, source: str) -> Counts:
+    size = exercise.target.size
+    given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
+    return sandbox.run(exercise, module, source, given, size, counters=True).counts
 
 
 def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:

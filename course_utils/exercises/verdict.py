@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from .. import figures
 from ..checking.verdict import (
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
@@ -25,19 +28,23 @@ MOST_MESSAGE = 1500
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds at full size on a GPU: the student's kernel and the course's solution."""
+    """Milliseconds at full size on a GPU, by rung: "yours", "ours" and others to compare with.
+
+    ``library`` is the name and the time of a library's routine.
+    """
 
     device: str
     size: str
-    yours: float
-    ours: float
+    rungs: dict[str, float]
+    library: tuple[str, float] | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The answer to one run of an exercise cell. It shows itself in a notebook and prints.
 
-    ``counts`` are those of the launch that was measured against the target.
+    ``counts`` are those of the launch that was measured against the target; ``before`` is what the
+    starter, if it is right, measures there.
     """
 
     exercise_id: str
@@ -45,6 +52,7 @@ class Outcome:
     verdict: Verdict
     counts: Counts | None = None
     target: tuple[str, float, float] | None = None  # label, measured, at most
+    before: float | None = None
     timing: Timing | None = None
 
     @property
@@ -63,10 +71,10 @@ class Outcome:
             label, measured, at_most = self.target
             lines.append(f"{label}: {measured:.2f}, target at most {at_most:g}")
         if self.timing is not None:
-            t = self.timing
-            lines.append(
-                f"{t.device}, {t.size}: {t.yours:.3f} ms; the course's solution {t.ours:.3f} ms"
-            )
+            times = [*self.timing.rungs.items()]
+            times += [self.timing.library] if self.timing.library else []
+            shown = ", ".join(f"{name} {value:.3g} ms" for name, value in times)
+            lines.append(f"{self.timing.device}, {self.timing.size}: {shown}")
         return lines
 
     def __str__(self) -> str:
@@ -84,9 +92,34 @@ class Outcome:
             f"<div style='color:#555'>Exercise {self.exercise_id}: {html.escape(self.title)}</div>"
         )
         facts = "".join(paragraph(fact) for fact in self.facts)
-        bars = _bars(self.timing) if self.timing else ""
-        body = title + self.verdict.body_html() + facts + bars
+        body = title + self.verdict.body_html() + facts + _picture(self.figure())
         return panel(self.verdict.headline, body, colour)
+
+    def figure(self) -> Any:
+        """Your rung on the ladder: times on a GPU, or counts beside the target; None without."""
+        if self.timing is not None:
+            return figures.ladder(
+                list(self.timing.rungs),
+                list(self.timing.rungs.values()),
+                self.timing.library,
+                unit="ms",
+                title=f"{self.exercise_id} on {self.timing.device}, {self.timing.size}",
+                smaller_is_better=True,
+            )
+        if self.target is not None:
+            label, measured, at_most = self.target
+            rungs = {"yours": measured}
+            if self.before is not None:
+                rungs = {"starter": self.before, "yours": measured}
+            return figures.ladder(
+                list(rungs),
+                list(rungs.values()),
+                ("target", at_most),
+                unit=label,
+                title=self.exercise_id,
+                smaller_is_better=True,
+            )
+        return None
 
 
 class ExerciseFailed(AssertionError):
@@ -166,15 +199,10 @@ def _own_lines(places: Iterable[Location | None], filename: str) -> list[int]:
     return [place.line for place in places if place is not None and place.file == filename]
 
 
-def _bars(timing: Timing) -> str:
-    """Two bars on one scale; shorter is better."""
-    longest = max(timing.yours, timing.ours)
-    rows = []
-    for label, value in (("yours", timing.yours), ("ours", timing.ours)):
-        width = max(1, round(240 * value / longest))
-        rows.append(
-            f"<div><span style='display:inline-block;width:4em'>{label}</span>"
-            f"<span style='display:inline-block;height:0.8em;width:{width}px;"
-            f"background:{NEUTRAL_COLOUR}'></span> {value:.3f} ms</div>"
-        )
-    return "".join(rows)
+def _picture(figure: Any) -> str:
+    """The figure as an image inside the panel, with its words for those who cannot see it."""
+    if figure is None:
+        return ""
+    data = base64.b64encode(figures.png(figure)).decode("ascii")
+    source = f"data:image/png;base64,{data}"
+    return f"<img alt='your rung on the ladder' style='max-width:100%' src='{source}'>"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from . import kinds
-from .runner import check_source
-from .spec import BaseExercise
+from .runner import check_source, run_source
+from .spec import BaseExercise, Exercise
 
 NOT_PASS = "not pass"
 NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.SYNTAX_ERROR, kinds.OUR_FAULT)
@@ -40,18 +40,32 @@ class Proof:
         return self.got == self.expected
 
 
-def proofs(exercise: BaseExercise) -> Iterator[Proof]:
-    """Run the starter, the solution and every mutant of one exercise."""
+FULL_SIZE = "solution, full size"
+
+
+def proofs(exercise: BaseExercise, gpu: bool = False) -> Iterator[Proof]:
+    """Run the starter, the solution and every mutant of one exercise on the emulator.
+
+    With ``gpu`` the solution of a kernel exercise also runs at full size there, as for a student.
+    """
     texts = [
         ("starter", exercise.starter, exercise.bug or NOT_PASS),
         ("solution", exercise.solution, kinds.PASS),
+        *([(FULL_SIZE, exercise.solution, kinds.PASS)] if gpu and _has_full_size(exercise) else []),
         *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants),
     ]
     for name, text, expected in texts:
         start = time.perf_counter()
-        outcome = check_source(exercise, text)
+        if name == FULL_SIZE:
+            outcome = run_source(exercise, text, gpu=True)
+        else:
+            outcome = check_source(exercise, text)
         seconds = time.perf_counter() - start
         yield Proof(exercise.id, name, expected, outcome.kind, str(outcome), seconds)
+
+
+def _has_full_size(exercise: BaseExercise) -> bool:
+    return isinstance(exercise, Exercise)
 
 
 def table(found: list[Proof]) -> str:
@@ -66,7 +80,7 @@ def table(found: list[Proof]) -> str:
         for row in rows
     ]
     exercises = len({p.exercise_id for p in found})
-    mutants = sum(p.text not in ("starter", "solution") for p in found)
+    mutants = sum(p.text not in ("starter", "solution", FULL_SIZE) for p in found)
     good = sum(p.holds for p in found)
     lines += ["", f"{exercises} exercises, {mutants} mutants: {good} of {len(found)} hold"]
     return "\n".join(lines)

@@ -116,7 +116,7 @@ def test_a_fault_shows_the_line_of_the_cell_with_its_neighbours():
     text = str(answer(GOOD.replace("if (i < n) {", "{")))
     assert text.startswith("OUT OF BOUNDS: thread (232, 0, 0) of block (3, 0, 0) reads x[1000]")
     assert "->  11 |         y[i] = a * x[i] + y[i];" in text
-    assert "next: " in text
+    assert "next: Does that thread own an element?" in text
 
 
 def test_a_race_shows_both_lines_and_both_threads():

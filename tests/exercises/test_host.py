@@ -1,0 +1,171 @@
+"""C and C++ exercises: compiled with what is at hand, stopped before they do harm."""
+
+import time
+
+import pytest
+
+from course_utils.exercises import HostExercise, host, kinds, spec
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.verify import proofs
+
+SUM = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+// The sum of n integers that are read from the input.
+int main(void)
+{
+    int n;
+    if (scanf("%d", &n) != 1) return 1;
+    int* x = malloc(n * sizeof *x);
+    for (int i = 0; i < n; ++i) {
+        if (scanf("%d", &x[i]) != 1) return 1;
+    }
+    int sum = 0;
+    // TODO: add up all n numbers
+    // SOLUTION
+    for (int i = 0; i < n; ++i) sum += x[i];
+    // END
+    printf("%d\\n", sum);
+    free(x);
+    return 0;
+}
+"""
+DRIVER = """\
+#include <iostream>
+int twice(int x);
+int main() { int x; std::cin >> x; std::cout << twice(x) << "\\n"; }
+"""
+LOOP = "for (int i = 0; i < n; ++i) sum"
+
+needs_compiler = pytest.mark.skipif(host.compiler("c") is None, reason="needs a C compiler")
+needs_sanitizers = pytest.mark.skipif(
+    host.compiler("c") is None or not host.sanitizers(host.compiler("c")),
+    reason="needs a C compiler with sanitizers",
+)
+
+
+@pytest.fixture
+def exercise(tmp_path, monkeypatch):
+    """An exercise as chapter 02 will have them, in a folder of its own."""
+    monkeypatch.setattr(spec, "KERNELS", tmp_path)
+    monkeypatch.setattr(host, "KERNELS", tmp_path)
+    (tmp_path / "sum.c").write_text(SUM)
+    return HostExercise(
+        id="02.sum",
+        title="add up",
+        notebook="02_c_and_cpp/01_pointers",
+        task="t",
+        source="sum.c",
+        hints=(),
+        explanation="e",
+        cases=("3\n10 20 30\n", "1\n-7\n"),
+        reference=lambda text: f"{sum(map(int, text.split()[1:]))}\n",
+        seconds=1.0,
+        mutants=(
+            spec.mutant("never adds", kinds.WRONG_OUTPUT, ("sum += x[i]", "sum += 1")),
+            spec.mutant("no semicolon", kinds.COMPILE_ERROR, ("sum += x[i];", "sum += x[i]")),
+        ),
+    )
+
+
+@needs_compiler
+def test_a_c_exercise_is_proved_like_any_other(exercise):
+    assert all(proof.holds for proof in proofs(exercise))
+
+
+WRONG = {  # what is replaced by what, the verdict, and a word of it
+    "one too many": (LOOP, LOOP.replace("<", "<="), kinds.OUT_OF_BOUNDS, "reads 4 bytes"),
+    "leak": ("free(x);", "", kinds.MEMORY_LEAK, "12 bytes are never freed"),
+    "used after free": ("printf(", "free(x); x[0] = 1; printf(", kinds.USE_AFTER_FREE, "writes"),
+    "freed twice": ("free(x);", "free(x); free(x);", kinds.USE_AFTER_FREE, "double free"),
+    "null": ("int sum = 0;", "int* z = 0; int sum = *z;", kinds.NULL_POINTER, "null pointer"),
+    "overflow": ("int sum = 0;", "int sum = 2147483647;", kinds.UNDEFINED, "integer overflow"),
+    "segfault": (
+        "int sum = 0;",
+        "int sum = *(volatile int*)(n * 1048576L + 4096);",
+        kinds.CRASHED,
+        "SEGV",
+    ),
+    "deep recursion": (
+        "int main(void)",
+        "int f(int n) { volatile int a[99]; a[n % 99] = n; return f(n + 1) + a[3]; }\n"
+        "int (*go)(int) = f;\nint main(void)",
+        kinds.STACK_OVERFLOW,
+        "stack overflow",
+    ),
+}
+
+
+@needs_sanitizers
+@pytest.mark.parametrize("case", WRONG)
+def test_a_fault_is_a_verdict_with_its_line(exercise, case):
+    old, new, kind, word = WRONG[case]
+    source = exercise.solution.replace(old, new)
+    if case == "deep recursion":
+        source = source.replace("sum = 0", "sum = 0 * go(n)")
+    outcome = run_source(exercise, source, first_line=2)
+    assert outcome.kind == kind, outcome
+    assert word in str(outcome) and "->" in outcome.verdict.excerpt
+
+
+@needs_compiler
+def test_a_typo_shows_line_and_caret(exercise):
+    source = exercise.solution.replace("sum += x[i]", "sum += z[i]")
+    outcome = run_source(exercise, source, first_line=2)
+    assert outcome.kind == kinds.COMPILE_ERROR
+    assert "line 15: 'z' undeclared" in str(outcome).replace("‘", "'").replace("’", "'")
+    assert "^" in outcome.verdict.excerpt and "02.sum.c:15" in outcome.verdict.excerpt
+
+
+@needs_compiler
+def test_a_missing_main_and_a_missing_header_are_named(exercise):
+    other = run_source(exercise, exercise.solution.replace("int main", "int mein"))
+    assert other.kind == kinds.WRONG_NAME and "no definition of main" in str(other)
+    other = run_source(exercise, "#include <no.h>\n" + exercise.solution)
+    assert other.kind == kinds.COMPILE_ERROR and "no.h" in str(other)
+
+
+@needs_compiler
+def test_an_endless_program_and_a_flood_end_in_seconds(exercise):
+    start = time.monotonic()
+    endless = exercise.solution.replace(LOOP, f"for (volatile int k = 0; k < 1;) {{}} {LOOP}")
+    assert run_source(exercise, endless).kind == kinds.TIME_LIMIT
+    flood = exercise.solution.replace(LOOP, f'for (;;) printf("a long, long line\\n"); {LOOP}')
+    outcome = run_source(exercise, flood)
+    assert outcome.kind in (kinds.CRASHED, kinds.TIME_LIMIT) and len(str(outcome)) < 4000
+    assert time.monotonic() - start < 10
+
+
+@needs_compiler
+def test_a_right_answer_shows_the_compiler_s_warnings(exercise):
+    outcome = run_source(exercise, exercise.solution.replace("int sum", "int idle; int sum"))
+    assert outcome.passed and "the compiler warns" in str(outcome) and "idle" in str(outcome)
+
+
+@needs_compiler
+def test_a_cpp_function_is_called_by_the_course_s_main(exercise, tmp_path):
+    (tmp_path / "main.cpp").write_text(DRIVER)
+    fields = {name: getattr(exercise, name) for name in ("title", "notebook", "task", "hints")}
+    twice = HostExercise(
+        id="02.twice",
+        source="sum.c",
+        explanation="e",
+        cases=("4\n",),
+        reference=lambda text: "8",
+        standard="c++17",
+        driver="main.cpp",
+        **fields,
+    )
+    assert run_source(twice, "int twice(int x) { return 2 * x; }").passed
+    wrong = run_source(twice, "int twice(int x) { return x; }")
+    assert wrong.kind == kinds.WRONG_OUTPUT and "'4', expected '8'" in str(wrong)
+    assert run_source(twice, "int thrice(int x) { return 3 * x; }").kind == kinds.WRONG_NAME
+
+
+def test_without_a_compiler_the_verdict_says_how_to_get_one(exercise, monkeypatch):
+    monkeypatch.setattr(host, "compiler", lambda language: None)
+    outcome = run_source(exercise, "int main(void) { return 0; }")
+    assert outcome.kind == kinds.NO_COMPILER
+    assert "needs a C compiler" in str(outcome) and "build-essential" in str(outcome)
+    assert all(proof.skipped and proof.holds for proof in proofs(exercise))

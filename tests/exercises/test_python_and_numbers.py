@@ -1,0 +1,99 @@
+"""Exercises that are answered in Python: a function, or a number to predict."""
+
+import time
+
+import pytest
+
+from course_utils.exercises import kinds
+from course_utils.exercises.numbers import counted
+from course_utils.exercises.python_answer import verdict_of
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+
+BLOCKS = find("04.blocks_for")
+SECTORS = find("04.predict_sectors")
+HEAD = "def blocks_for(n, threads):\n    "
+CELLS = {
+    "cuda": (find("04.saxpy").solution, kinds.SYNTAX_ERROR, "looks like CUDA C++"),
+    "other name": ("def blocks(n, threads): return 1", kinds.WRONG_NAME, "no function blocks_for"),
+    "one parameter": ("def blocks_for(n): return 1", kinds.WRONG_SIGNATURE, "2 arguments"),
+    "raises": (HEAD + "return n // 0", kinds.EXCEPTION, "->   3 |     return n // 0"),
+    "recursion": (HEAD + "return blocks_for(n, threads)", kinds.EXCEPTION, "RecursionError"),
+    "exit": (HEAD + "import sys; sys.exit(0)", kinds.EXCEPTION, "SystemExit"),
+    "dies": (HEAD + "import os; os._exit(3)", kinds.CRASHED, "status 3"),
+    "segfault": (
+        HEAD + "import ctypes; return ctypes.string_at(0)",
+        kinds.CRASHED,
+        "ended its process",
+    ),
+    "memory": (HEAD + "return len(bytearray(2**36))", kinds.EXCEPTION, "MemoryError"),
+    "string": (HEAD + "return '4'", kinds.WRONG_TYPE, "the str '4'"),
+    "missing module": ("import no_such\n" + HEAD + "return 1", kinds.EXCEPTION, "no_such"),
+    "unicode": (HEAD + "return '你好 ✓'", kinds.WRONG_TYPE, "你好"),
+}
+
+
+@pytest.mark.parametrize("case", CELLS)
+def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
+    source, kind, words = CELLS[case]
+    outcome = run_source(BLOCKS, source, first_line=2)
+    assert outcome.kind == kind, outcome
+    assert words in str(outcome) and outcome._repr_html_()
+
+
+def test_an_endless_python_loop_ends_at_its_time_limit():
+    start = time.monotonic()
+    verdict = verdict_of(BLOCKS, HEAD + "while True: pass", seconds=2)
+    assert verdict.kind == kinds.TIME_LIMIT and time.monotonic() - start < 8
+
+
+def test_a_flood_of_print_is_cut_short():
+    flood = HEAD + "print('line\\n' * 9999); return -(-n // threads)"
+    text = str(run_source(BLOCKS, flood))
+    assert text.startswith("PASS") and "more lines" in text and len(text) < 2000
+
+
+def predict(old, new):
+    return run_source(SECTORS, SECTORS.solution.replace(old, new), first_line=2)
+
+
+def test_a_prediction_may_be_arithmetic_and_names_given_before():
+    text = SECTORS.solution.replace("= 4", "= 32 * 4 // 32").replace("= 8", "= 2 * neighbours")
+    assert run_source(SECTORS, text).passed
+
+
+def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
+    outcome = predict("neighbours = 4", "neighbours = 128")
+    assert outcome.kind == kinds.WRONG_NUMBER
+    assert "neighbours = 128 is too many" in str(outcome)
+    assert "That is the number of bytes" in str(outcome)
+    assert "too few" in str(predict("every_eighth = 32", "every_eighth = 31"))
+
+
+@pytest.mark.parametrize(
+    ("new", "kind"),
+    [
+        ("neighbours = 10 ** 10 ** 10", kinds.WRONG_TYPE),
+        ("neighbours = 1 / 0", kinds.WRONG_TYPE),
+        ("neighbours = 'four'", kinds.WRONG_TYPE),
+        ("neighbours = __import__('os')", kinds.WRONG_TYPE),
+        ("import os", kinds.WRONG_TYPE),
+        ("neighbours = four", kinds.WRONG_TYPE),
+        ("neighbours = ", kinds.SYNTAX_ERROR),
+        ("neighbor = 4", kinds.WRONG_NAME),
+    ],
+)
+def test_only_numbers_and_arithmetic_count_as_predictions(new, kind):
+    assert predict("neighbours = 4", new).kind == kind
+
+
+def test_the_right_numbers_come_from_the_emulator_s_counters(monkeypatch):
+    from course_utils.exercises import numbers
+
+    monkeypatch.setattr(numbers, "_counted", {})
+    monkeypatch.setattr(type(SECTORS), "text", SECTORS.text.replace("stride * i", "i"))
+    assert set(counted(SECTORS).values()) == {4.0}
+
+
+def test_the_kernel_to_count_is_part_of_the_task():
+    assert "```cpp\n// y[i] = x[stride * i]" in SECTORS.task_text
