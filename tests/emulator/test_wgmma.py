@@ -288,3 +288,55 @@ def test_wait_group_1_waits_for_all_but_the_last_group(read_early, findings):
     result = launch(source, 128, (out,), shared=1024, racecheck=True)
     assert len(result.findings) == findings
     assert (out == 16 + 32 + 48 + 2 * 48).all()
+
+
+PIPELINE = """
+typedef unsigned long long u64;
+__device__ void wait(unsigned barrier, int parity) {
+    asm volatile("{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; "
+                 "@!p bra AGAIN; }" :: "r"(barrier), "r"(parity) : "memory");
+}
+__device__ void arrive(unsigned barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");
+}
+extern "C" __global__ void f(float* out) {
+    extern __shared__ __align__(1024) unsigned tile[];
+    __shared__ u64 barriers[2];
+    unsigned full = (unsigned)__cvta_generic_to_shared(barriers), empty = full + 8;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"(full));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(empty));
+    }
+    __syncthreads();
+    if (threadIdx.x >= 128) {  // one warp fills the tile with 1, 2, 4
+        for (int i = 0; i < 3; ++i) {
+            wait(empty, (i & 1) ^ 1);
+            for (int x = threadIdx.x - 128; x < 128; x += 32) tile[x] = 0x3c003c00 + i * 0x04000400;
+            asm volatile("fence.proxy.async;" ::: "memory");
+            arrive(full);
+        }
+        return;
+    }
+    float d[4] = {0, 0, 0, 0};
+    u64 desc = (unsigned)__cvta_generic_to_shared(tile) >> 4;
+    for (int i = 0; i < 3; ++i) {
+        wait(full, i & 1);
+        EARLY
+        asm volatile("wgmma.fence.sync.aligned; "
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, "
+            "1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(desc));
+        LATE
+    }
+    out[threadIdx.x] = d[0];
+}
+"""
+
+
+def test_one_thread_may_say_that_the_tile_of_a_warpgroup_is_free_but_not_before_it_is():
+    release, out = "if (threadIdx.x == 0) arrive(empty);", np.zeros(128, F32)
+    for early, late, races in (("", release, False), (release, "", True)):
+        code = PIPELINE.replace("EARLY", early).replace("LATE", late)
+        result = launch(code, 160, (out,), shared=1024, racecheck=True)
+        assert bool(result.findings) == races
+        assert races or (out == 16 * (1 + 4 + 16)).all()
