@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .global_races import GlobalRaces
 from .lanes import Group
 from .report import BARRIER, DATA_RACE, Finding
 
@@ -57,7 +58,7 @@ class _Shadow:
 
 
 class RaceCheck:
-    """Watches the shared memory of one launch; ``findings`` holds the first race of each pair of
+    """Watches the memory of one launch; ``findings`` holds the first race of each pair of
     source lines."""
 
     def __init__(self, launch):
@@ -67,6 +68,7 @@ class RaceCheck:
         self._numbers: dict[int, int] = {}
         self._seen: set = set()
         self._copy_sites: dict = {}
+        self._global = GlobalRaces(launch, self.add)
         widths = [
             _width(i)
             for i in launch.entry.function.instructions
@@ -157,6 +159,35 @@ class RaceCheck:
         self.add(("left", id(transfer.instruction)),
                  Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
 
+    def leave(self, batch, gone: np.ndarray) -> None:
+        """Blocks have ended, and their shared memory with them: did all other blocks of the
+        cluster surely finish with it first?"""
+        for region, shadow in batch.shadows.items():
+            cells = region.stride // self.granule
+            for block in gone.tolist():
+                row, rank = divmod(block, batch.clusters.size)
+                warps = batch.lanes_per_block // 32
+                known = batch.clocks[row, rank * warps : (rank + 1) * warps].max(axis=0)
+                for kind, memory in (("reads", shadow.read), ("writes", shadow.write)):
+                    entries = memory[block * cells : (block + 1) * cells]
+                    lane, clock, number, _ = _unpack(entries)
+                    late = (entries != _NOBODY) & (lane // batch.lanes_per_block != block)
+                    late &= known[lane % batch.span >> 5] <= clock
+                    if late.any():
+                        at = np.flatnonzero(late)[0]
+                        self._left_too_early(batch, region, block, kind, lane[at], number[at])
+
+    def _left_too_early(self, batch, region, block: int, kind: str, lane, number) -> None:
+        location = self.sites[int(number)].instruction.location
+        thread, other = batch.who(lane)
+        text = (
+            f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
+            f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
+            f"{location}. Call cluster.sync() before a block ends."
+        )
+        self.add(("gone", location, kind),
+                 Finding(DATA_RACE, text, location, thread, other, region.name))  # fmt: skip
+
     def _copy_site(self, instruction, writes: bool) -> CopySite:
         key = (id(instruction), writes)
         return self._copy_sites.setdefault(key, CopySite(instruction, writes))
@@ -235,6 +266,8 @@ class RaceCheck:
     # --- accesses ---
 
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:
+        if region.space == "global":
+            self._global.watch(site, group, region, first, index)
         if region.space != "shared":
             return
         batch = group.batch

@@ -1,0 +1,90 @@
+"""Races in global memory: what is found, and what is no race."""
+
+import numpy as np
+import pytest
+
+from course_utils.emulator.machine import Module, Options
+from course_utils.emulator.report import DATA_RACE
+from course_utils.nvrtc import compile_ptx
+
+F32 = np.float32
+
+
+def findings(body, grid, block, x, parameters="float* x, int n", n=None):
+    source = f'extern "C" __global__ void f({parameters}) {{\n{body}\n}}'
+    entry = Module(compile_ptx(source, filename="kernel.cu")).entry("f")
+    args = (x, np.int32(len(x) if n is None else n))
+    return entry.launch(
+        grid, block, args, names=("x", "n"), options=Options(racecheck=True)
+    ).findings
+
+
+def test_blocks_that_update_one_place_race():
+    (found, *_) = findings("x[0] = x[0] + 1.0f;", 4, 1, np.zeros(1, F32))
+    assert found.kind == DATA_RACE
+    assert found.message == (
+        "Data race (write after read) on x[0]:\n"
+        "  thread (0, 0, 0) of block (3, 0, 0) reads it at kernel.cu:2\n"
+        "  thread (0, 0, 0) of block (0, 0, 0) writes it at kernel.cu:2\n"
+        "  and nothing orders two blocks: they run in any order, or at once."
+    )
+
+
+def test_every_thread_doing_all_the_work_is_a_race():
+    body = "for (int i = 0; i < n; ++i) x[i] = 2.0f * x[i] + 1.0f;"
+    assert findings(body, 2, 64, np.ones(8, F32))
+
+
+def test_blocks_of_different_batches_race_too():
+    body = "x[(blockIdx.x * blockDim.x + threadIdx.x) % n] += 1.0f;"
+    assert findings(body, 20, 1024, np.zeros(19 * 1024, F32))
+
+
+def test_each_thread_with_an_element_of_its_own_does_not_race():
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 2.0f * x[i];"
+    assert not findings(body, 40, 256, np.ones(10000, F32))
+
+
+@pytest.mark.parametrize("sync", ["__syncthreads();", ""])
+def test_a_barrier_orders_the_threads_of_a_block(sync):
+    body = f"x[threadIdx.x] = threadIdx.x;\n{sync}\nfloat v = x[n - 1 - threadIdx.x];\n"
+    body += "__syncthreads();\nx[threadIdx.x] = v;"
+    assert bool(findings(body, 1, 64, np.zeros(64, F32))) == (not sync)
+
+
+def test_a_barrier_does_not_order_two_blocks():
+    body = "x[blockIdx.x] = 1.0f + blockIdx.x;\n__syncthreads();\nfloat v = x[1 - blockIdx.x];\n"
+    body += "x[2 + blockIdx.x] = v;"
+    found = findings(body, 2, 1, np.zeros(4, F32))
+    assert any("read after write" in f.message for f in found)
+
+
+def test_reading_what_a_neighbouring_block_writes_is_a_race():
+    body = "int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i + 1 < n) x[i] = x[i + 1];"
+    assert findings(body, 8, 32, np.arange(256, dtype=F32))
+
+
+def test_atomics_do_not_race_with_each_other():
+    assert not findings("atomicAdd(&x[threadIdx.x % 3], 1.0f);", 30, 256, np.zeros(3, F32))
+
+
+def test_raising_one_flag_from_many_threads_is_no_race():
+    assert not findings("if (n > 0) x[0] = 1.0f;", 30, 256, np.zeros(1, F32))
+
+
+def test_two_threads_that_write_different_values_race():
+    (found, *_) = findings("x[threadIdx.x % 2] = threadIdx.x;", 1, 32, np.zeros(2, F32))
+    assert "write after write" in found.message
+
+
+def test_a_kernel_that_makes_its_own_order_is_left_alone():
+    body = """__shared__ bool last;
+x[1 + blockIdx.x] = blockIdx.x;
+__threadfence();
+if (threadIdx.x == 0) last = atomicAdd((int*)&x[0], 1) == gridDim.x - 1;
+__syncthreads();
+if (last && threadIdx.x == 0) { float s = 0; for (int b = 0; b < gridDim.x; ++b) s += x[1 + b];
+                                x[1 + gridDim.x] = s; }"""
+    x = np.zeros(12, F32)
+    assert not findings(body, 10, 32, x)
+    assert x[11] == 45
