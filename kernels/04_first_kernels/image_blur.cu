@@ -5,7 +5,7 @@
 // Limit: reading. Every pixel is read by up to (2 radius + 1)^2 threads. Takes any shape.
 // grid (ceil(width / 16), ceil(height / 16)), block (16, 16), dynamic shared 0
 
-extern "C" __global__ void image_blur(const float *gray, float *out, int height, int width,
+extern "C" __global__ void image_blur(const float *grey, float *out, int height, int width,
                                       int radius)
 {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -16,7 +16,7 @@ extern "C" __global__ void image_blur(const float *gray, float *out, int height,
         for (int r = row - radius; r <= row + radius; ++r) {
             for (int c = column - radius; c <= column + radius; ++c) {
                 if (r >= 0 && r < height && c >= 0 && c < width) {
-                    sum += gray[r * width + c];
+                    sum += grey[r * width + c];
                     count += 1;
                 }
             }
