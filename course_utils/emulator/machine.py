@@ -721,6 +721,9 @@ class Batch:
         self.barriers.recheck()
         if self.clusters is not None:
             self.clusters.leave(group)
+            if self.launch.races:
+                blocks = np.unique(group.slots)
+                self.launch.races.leave(self, blocks[self.alive[blocks] == 0])
 
     def ordered_within_warps(self, group: Group) -> None:
         if self.launch.races:

@@ -58,6 +58,15 @@ y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1));"""
     )
 
 
+def test_a_block_that_may_end_before_its_neighbour_has_read_is_reported():
+    result, y = rotate(end="", racecheck=True)
+    assert y[0, 0] == 131  # the result is right by luck
+    assert [f.message for f in result.findings] == [
+        "Data race: block (0, 0, 0) may end, and its s with it, before thread (31, 0, 0) of block "
+        "(3, 0, 0) reads it at kernel.cu:4. Call cluster.sync() before a block ends."
+    ]
+
+
 def test_a_rank_that_the_cluster_does_not_have_is_reported():
     body = """__shared__ float s[32];
 s[threadIdx.x] = 0; cluster_sync();

@@ -1,0 +1,200 @@
+"""Tensor maps and the copies of boxes that go by them."""
+
+import numpy as np
+import pytest
+from asynchrony import SEEDS, fault, run
+
+from course_utils import tensor_map as module
+from course_utils.tensor_map import TensorMapError, tensor_map
+
+F32 = np.float32
+
+
+@pytest.fixture(autouse=True)
+def on_the_emulator(monkeypatch):
+    monkeypatch.setattr(module, "ON_GPU", False)
+
+
+LOAD = """__shared__ alignas(1024) char tile[SIZE]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, BYTES); TENSOR }
+wait(&bar, 0);
+for (int i = threadIdx.x; i < BYTES; i += blockDim.x) y[i] = tile[i];"""
+
+
+def load(array, box, at, *, bytes_=None, seed=0, **options):
+    """The shared memory, as bytes, after a load of the box at coordinates ``at`` (last first)."""
+    size = int(np.prod(box)) * array.itemsize if bytes_ is None else bytes_
+    y = np.zeros(size, np.uint8)
+    names = ", ".join(str(c) for c in at)
+    tensor = f"""asm volatile("cp.async.bulk.tensor.{len(at)}d.shared::cluster.global.tile"
+".mbarrier::complete_tx::bytes [%0], [%1, {{{names}}}], [%2];"
+:: "r"(smem(tile)), "l"(&map), "r"(smem(&bar)) : "memory");"""
+    body = LOAD.replace("TENSOR", tensor).replace("SIZE", str(size)).replace("BYTES", str(size))
+    run("const __grid_constant__ TensorMap map, unsigned char* y", body, 1, 32,
+        (tensor_map(array, box, **options), y), seed=seed)  # fmt: skip
+    return y
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_box_of_a_matrix(seed):
+    x = np.arange(64 * 32, dtype=F32).reshape(64, 32)
+    tile = load(x, (4, 8), (16, 12), seed=seed).view(F32).reshape(4, 8)
+    assert np.array_equal(tile, x[12:16, 16:24])
+
+
+def test_elements_outside_are_zero_and_still_counted():
+    x = np.arange(1, 10 * 12 + 1, dtype=F32).reshape(10, 12)
+    tile = load(x, (4, 8), (-4, 8)).view(F32).reshape(4, 8)
+    expected = np.zeros((4, 8), F32)
+    expected[:2, 4:] = x[8:, :4]
+    assert np.array_equal(tile, expected)
+
+
+def test_elements_outside_can_be_nan():
+    tile = load(np.ones((4, 8), np.float16), (4, 8), (4, 0), fill="nan").view(np.float16)
+    assert np.array_equal(np.isnan(tile.reshape(4, 8)), np.tile(np.arange(8) >= 4, (4, 1)))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+def test_one_to_five_dimensions(rank):
+    shape, box, start = (5, 4, 6, 3, 8)[-rank:], (2, 2, 3, 2, 4)[-rank:], (1, 2, 1, 1, 4)[-rank:]
+    x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    tile = load(x, box, start[::-1]).view(np.int32).reshape(box)
+    inside = tuple(slice(s, s + b) for s, b in zip(start, box, strict=True))
+    assert np.array_equal(tile, x[inside])
+
+
+@pytest.mark.parametrize("span", [32, 64, 128])
+def test_swizzles_exchange_16_byte_chunks(span):
+    rows = 16
+    x = np.arange(rows * span // 4, dtype=np.uint32).reshape(rows, -1)
+    tile = load(x, x.shape, (0, 0), swizzle=span).view(np.uint32)
+    for row in range(rows):
+        for chunk in range(span // 16):
+            # the bits above the 128-byte line choose which chunks are exchanged
+            line = (row * span + chunk * 16) // 128
+            place = row * span + (chunk ^ line % (span // 16)) * 16
+            assert tile[place // 4] == x[row, chunk * 4]
+
+
+def test_every_second_row_with_element_strides():
+    x = np.arange(16 * 8, dtype=F32).reshape(16, 8)
+    tile = load(x, (8, 8), (0, 4), element_strides=(2, 1), bytes_=128).view(F32).reshape(4, 8)
+    assert np.array_equal(tile, x[4:12:2])
+
+
+def test_rows_of_a_view_with_a_pitch():
+    x = np.arange(16 * 32, dtype=F32).reshape(16, 32)[4:, 8:24]
+    tile = load(x, (2, 16), (0, 1)).view(F32).reshape(2, 16)
+    assert np.array_equal(tile, x[1:3])
+
+
+STORE = """__shared__ alignas(128) float tile[4 * 8];
+tile[threadIdx.x] = threadIdx.x + 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { INSTRUCTION bulk_commit(); bulk_wait(); }"""
+
+
+def test_a_store_leaves_out_what_lies_outside():
+    y = np.zeros((6, 12), F32)
+    body = STORE.replace("INSTRUCTION", "store_2d(&map, 8, -2, tile);")
+    run("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 8)),))
+    expected = np.zeros((6, 12), F32)
+    expected[:2, 8:] = np.arange(1, 33).reshape(4, 8)[2:, :4]
+    assert np.array_equal(y, expected)
+
+
+def test_a_reduction_adds_a_box():
+    y = np.full((8, 8), 100, F32)
+    body = STORE.replace(
+        "INSTRUCTION",
+        """asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group"
+" [%0, {0, 4}], [%1];" :: "l"(&map), "r"(smem(tile)) : "memory");""",
+    )
+    run("const __grid_constant__ TensorMap map", body, 2, 32, (tensor_map(y, (4, 8)),))
+    assert np.array_equal(y[4:], 100 + 2 * np.arange(1, 33).reshape(4, 8))
+    assert (y[:4] == 100).all()
+
+
+def test_a_prefetch_changes_nothing():
+    y = np.zeros((8, 8), F32)
+    body = """asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {0, 0}];"
+"prefetch.tensormap [%0];" :: "l"(&map) : "memory");"""
+    run("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 8)),))
+    assert not y.any()
+
+
+def test_a_map_of_another_rank_or_none_at_all_is_reported():
+    y = np.zeros((8, 8, 8), F32)
+    body = STORE.replace("INSTRUCTION", "store_2d(&map, 0, 0, tile);")
+    found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (1, 4, 8)),))
+    assert found.message == (
+        "Bad tensor map: thread (0, 0, 0) of block (0, 0, 0) uses one at kernel.cu:3, but the map "
+        "has 3 dimensions and the instruction 2. Pass what tensor_map(...) returns to a parameter "
+        "`const __grid_constant__ CUtensorMap`."
+    )
+    found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (bytes(128),))
+    assert "there is no tensor map at that address" in found.message
+
+
+def test_a_box_must_start_at_a_multiple_of_128_bytes():
+    y = np.zeros((8, 8), F32)
+    body = STORE.replace("INSTRUCTION", "store_2d(&map, 0, 0, tile + 4);")
+    found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 4)),))
+    assert "whose shared memory address is no multiple of 128 bytes" in found.message
+
+
+def test_a_tile_too_small_for_its_box_is_reported():
+    y = np.zeros((16, 8), F32)
+    body = STORE.replace("INSTRUCTION", "store_2d(&map, 0, 0, tile);")
+    found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (8, 8)),))
+    assert found.message == (
+        "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads tile[32] in shared memory at "
+        "kernel.cu:3, 1 element past its end: tile has 32 elements."
+    )
+
+
+@pytest.mark.parametrize(
+    ("array", "box", "options", "text"),
+    [
+        (np.zeros((4, 6), F32), (2, 4), {}, "from one entry of axis 0 to the next must be"),
+        (np.zeros((4, 8), F32), (2, 3), {}, "a row of the box must be a multiple of 16 bytes"),
+        (np.zeros((4, 64), F32), (2, 64), {"swizzle": 128}, "more than the 128 of the swizzle"),
+        (np.zeros((512, 8), F32), (512, 8), {}, "every side of the box must be 1 to 256"),
+        (np.zeros((4, 8), F32), (4,), {}, "the array has 2 dimensions"),
+        (np.zeros((4, 8), F32).T, (4, 4), {}, "the last axis of the array must be contiguous"),
+        (np.zeros((4, 8), np.int32), (4, 4), {"fill": "nan"}, "needs floating-point elements"),
+        (np.zeros((4, 8), np.complex64), (4, 4), {}, "no elements of type complex64"),
+        (np.zeros((4, 8), F32), (4, 4), {"swizzle": 16}, "swizzle is None, 32, 64 or 128"),
+        (np.zeros((4, 8), F32)[:, 1:], (4, 4), {}, "must start at a multiple of 16 bytes"),
+    ],
+)
+def test_broken_rules_are_named(array, box, options, text):
+    with pytest.raises(TensorMapError) as caught:
+        tensor_map(array, box, **options)
+    assert text in str(caught.value)
+
+
+def test_the_map_is_128_bytes_on_a_64_byte_boundary():
+    result = tensor_map(np.zeros((4, 8), F32), (4, 4))
+    assert (result.shape, result.dtype) == ((1,), "V128")
+    assert result.__array_interface__["data"][0] % 64 == 0
+
+
+def test_a_kernel_loaded_by_name_takes_the_map_like_any_other_argument(tmp_path):
+    from course_utils import cp, device, load
+
+    if device() != "emulator":
+        pytest.skip("needs the emulator")
+    source = """
+struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
+extern "C" __global__ void f(const __grid_constant__ CUtensorMap map, unsigned* y) {
+    y[threadIdx.x] = reinterpret_cast<const unsigned*>(&map)[threadIdx.x];
+}"""
+    y, x = cp.zeros(32, cp.uint32), cp.zeros((4, 8), cp.float32)
+    encoded = tensor_map(x, (4, 4))
+    path = tmp_path / "takes_a_map.cu"
+    path.write_text(source)
+    load(path)(1, 32, (encoded, y))
+    assert np.array_equal(cp.asnumpy(y), encoded.view(np.uint32))
