@@ -10,6 +10,7 @@ from course_utils.exercises import (
     Launch,
     NumberExercise,
     PythonExercise,
+    Target,
     empty,
     floats,
     kinds,
@@ -66,13 +67,19 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
         mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(
             "local index",
-            kinds.FIRST_BLOCK,
+            kinds.DATA_RACE,
             ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "every thread does it all",
+            kinds.DATA_RACE,
+            ("if (i < n) {", "for (int k = 0; k < n; ++k) {"),
+            ("    y[i] = a * x[i] + y[i];\n", "    y[k] = a * x[k] + y[k];\n"),
         ),
         mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
         mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("y[i] = a * x[i] + y[i];", "")),
-        mutant("one place for all", kinds.PARTLY_WRITTEN, ("    y[i] =", "    y[n / 2] =")),
+        mutant("one place for all", kinds.DATA_RACE, ("    y[i] =", "    y[n / 2] =")),
         mutant("another name", kinds.WRONG_NAME, ("void saxpy", "void axpy")),
         mutant("no n", kinds.WRONG_SIGNATURE, (", int n)", ")"), ("i < n", "i < 1000")),
     ),
@@ -84,7 +91,7 @@ CLAMP = Exercise(
     notebook=HELLO,
     task="""
 Hold every element between `low` and `high`. This time the grid is too small for one thread per
-element: each thread handles several, one grid's width apart.
+element: each thread handles several, as many elements apart as the grid has threads.
 """,
     source="04_first_kernels/exercises/clamp.cu",
     kernel="clamp",
@@ -99,6 +106,14 @@ element: each thread handles several, one grid's width apart.
     launch=lambda n: Launch((2 if n < FULL else 1056,), (BLOCK,)),
     small=(2049, 1000, 31, 1),
     full=FULL,
+    target=Target(
+        label="stores per element",
+        measure=lambda counts: counts.global_store_bytes / 4 / 2048,
+        at_most=1.0,
+        advice="The result is right, but some elements are handled more than once: how many "
+        "elements does the whole grid cover in one turn?",
+        size=2048,
+    ),
     hints=(
         "The grid has `gridDim.x` blocks of `blockDim.x` threads each.",
         "`const int stride = gridDim.x * blockDim.x;` All threads together cover one a turn.",
@@ -111,6 +126,7 @@ for any `n`. In every turn neighbouring threads still touch neighbouring element
 """,
     mutants=(
         mutant("one turn", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
+        mutant("strides by a block", kinds.TARGET_MISSED, ("gridDim.x * blockDim.x", "blockDim.x")),
         mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
         mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
         mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),

@@ -104,6 +104,14 @@ of 16.
     small=((37, 21, 35), (16, 32, 16), (5, 1, 33), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
+    target=Target(
+        label="global loads per FMA",
+        measure=lambda counts: counts.global_load_requests * 32 / 32**3,
+        at_most=0.2,
+        advice="The result is right, but the inner loop still reads global memory: let it read the "
+        "tiles, which hold what the whole block has loaded.",
+        size=(32, 32, 32),
+    ),
     hints=(
         "Thread (x, y) loads one element of each tile: `tile_a[y][x]` and `tile_b[y][x]`.",
         "A's element is (row, start + x): inside only if `row < M && start + x < K`. B's is "
@@ -116,9 +124,19 @@ of 16.
 Each element of a tile is loaded from global memory once and used 16 times. The two barriers are the
 price: the first keeps a fast warp from reading what a slow one has not loaded, the second keeps it
 from overwriting what a slow one still reads. Every thread reaches both, also those outside C: a
-`return` before the loop would leave the rest of the block waiting.
+thread that had returned before the loop would not load its elements of the tiles, and the others
+would compute with whatever lies there.
 """,
     mutants=(
+        mutant(
+            "tiles never read",
+            kinds.TARGET_MISSED,
+            (
+                "sum += tile_a[y][k] * tile_b[k][x];",
+                "if (row < M && column < N && start + k < K)\n"
+                "                sum += A[row * K + start + k] * B[(start + k) * N + column];",
+            ),
+        ),
         mutant(
             "no first barrier",
             kinds.DATA_RACE,
