@@ -53,6 +53,7 @@ DEADLOCK = "deadlock"
 BARRIER = "barrier misuse"
 ASSERTION = "assertion failed"
 TRAP = "trap"
+BAD_TENSOR_MAP = "bad tensor map"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 KINDS = (
     OUT_OF_BOUNDS,
@@ -64,6 +65,7 @@ KINDS = (
     BARRIER,
     ASSERTION,
     TRAP,
+    BAD_TENSOR_MAP,
     UNKNOWN_INSTRUCTION,
 )
 

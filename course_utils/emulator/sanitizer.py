@@ -193,10 +193,11 @@ class RaceCheck:
         return self._copy_sites.setdefault(key, CopySite(instruction, writes))
 
     def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """The cells of elements of ``view``, lane by lane."""
+        """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those
+        of one lane."""
         per = view.itemsize // self.granule
-        if per <= 1:
-            return (index * view.itemsize // self.granule).ravel()
+        if per == 0:
+            return np.unique(index * view.itemsize // self.granule)
         return (index[..., None] * per + np.arange(per)).ravel()
 
     def _shadow(self, batch, region) -> _Shadow:

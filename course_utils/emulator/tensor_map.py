@@ -98,7 +98,10 @@ class Box:
 def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
     """The box of a map; ``bad(text)`` is called, and must raise, where there is no map."""
     if len(data) < ENCODED_BYTES or data[:4] != _MAGIC:
-        bad("there is no tensor map at that address")
+        bad(
+            "there is no tensor map at that address: pass what tensor_map(...) returns to a "
+            "parameter `const __grid_constant__ CUtensorMap`"
+        )
     _, own, kind, swizzle, fill_nan, address, *rest = _LAYOUT.unpack_from(data)
     if own != rank:
         bad(f"the map has {own} dimensions and the instruction {rank}")

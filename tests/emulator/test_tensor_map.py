@@ -131,8 +131,7 @@ def test_a_map_of_another_rank_or_none_at_all_is_reported():
     found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (1, 4, 8)),))
     assert found.message == (
         "Bad tensor map: thread (0, 0, 0) of block (0, 0, 0) uses one at kernel.cu:3, but the map "
-        "has 3 dimensions and the instruction 2. Pass what tensor_map(...) returns to a parameter "
-        "`const __grid_constant__ CUtensorMap`."
+        "has 3 dimensions and the instruction 2."
     )
     found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (bytes(128),))
     assert "there is no tensor map at that address" in found.message
@@ -198,3 +197,83 @@ extern "C" __global__ void f(const __grid_constant__ CUtensorMap map, unsigned* 
     path.write_text(source)
     load(path)(1, 32, (encoded, y))
     assert np.array_equal(cp.asnumpy(y), encoded.view(np.uint32))
+
+
+def gemm_source(cluster):
+    """C = A B^T in bf16: one thread loads with TMA, two warpgroups multiply, three stages between.
+    In a cluster of two each block loads half of A's tile, for both."""
+    d = ", ".join(f"%{v}" for v in range(64))
+    out = ", ".join(f'"+f"(acc[{v}])' for v in range(64))
+    load_a = "load_2d(to, &a, i * 64, blockIdx.y * 128, &full[s]);"
+    free = "arrive(&empty[s]);"
+    if cluster:
+        load_a = """asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile"
+            ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;"
+            :: "r"(smem(to + rank() * 8192)), "l"(&a), "r"(smem(&full[s])), "r"(i * 64),
+               "r"(blockIdx.y * 128 + rank() * 64), "h"((short)3) : "memory");"""
+        free = "for (int r = 0; r < 2; ++r) arrive_remote(map_rank(&empty[s], r));"
+    return f"""
+extern __shared__ __align__(1024) unsigned char tile[];
+__shared__ u64 full[3], empty[3];
+constexpr int STAGE = 2 * 128 * 64 * 2;
+int t = threadIdx.x, group = t / 128;
+if (t == 0) {{
+    for (int s = 0; s < 3; ++s) {{ init(&full[s], 1); init(&empty[s], {4 if cluster else 2}); }}
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}}
+{"cluster_sync();" if cluster else "__syncthreads();"}
+if (group == 0) {{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (t == 0)
+        for (int i = 0; i < n / 64; ++i) {{
+            int s = i % 3;
+            unsigned char* to = tile + s * STAGE;
+            wait(&empty[s], i / 3 & 1 ^ 1);
+            expect(&full[s], STAGE);
+            {load_a}
+            load_2d(to + STAGE / 2, &b, i * 64, blockIdx.x * 128, &full[s]);
+        }}
+}} else {{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    float acc[64];
+    for (int v = 0; v < 64; ++v) acc[v] = 0;
+    for (int i = 0; i < n / 64; ++i) {{
+        int s = i % 3;
+        wait(&full[s], i / 3 & 1);
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        for (int step = 0; step < 4; ++step) {{
+            u64 form = 1ull << 62 | 64ull << 32 | 1ull << 16;
+            u32 place = smem(tile + s * STAGE + step * 32);
+            u64 da = form | ((place + (group - 1) * 64 * 128) >> 4 & 0x3fff);
+            u64 db = form | ((place + STAGE / 2) >> 4 & 0x3fff);
+            asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {{{d}}}, "
+                         "%64, %65, 1, 1, 1, 0, 0;" : {out} : "l"(da), "l"(db));
+        }}
+        asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;");
+        if (t % 128 == 0) {{ {free} }}
+    }}
+    int lane = t % 32, top = blockIdx.y * 128 + (group - 1) * 64 + 16 * (t % 128 / 32);
+    for (int v = 0; v < 64; ++v) {{
+        int row = top + lane / 4 + 8 * ((v >> 1) & 1);
+        c[row * n + blockIdx.x * 128 + 8 * (v >> 2) + 2 * (lane & 3) + (v & 1)] = acc[v];
+    }}
+}}
+{"cluster_sync();" if cluster else ""}"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cluster", [False, True])
+def test_a_warp_specialised_wgmma_product_is_right_and_quiet(cluster, seed):
+    n = 256
+    a, b = np.random.default_rng(0).integers(-3, 4, (2, n, n)).astype(F32)
+    c = np.zeros((n, n), F32)
+    halves = [(x.view(np.uint32) >> 16).astype(np.uint16) for x in (a, b)]  # bf16
+    rows = (64 if cluster else 128, 128)
+    maps = [tensor_map(x, (r, 64), swizzle=128) for x, r in zip(halves, rows, strict=True)]
+    result = run(
+        "const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float* c, int n",
+        gemm_source(cluster), (2, 2), 384, (*maps, c, np.int32(n)), 3 * 32768, seed=seed,
+        prefix="__cluster_dims__(2, 1, 1)" if cluster else "", racecheck=True,
+    )  # fmt: skip
+    assert np.array_equal(c, a @ b.T)
+    assert result.findings == []

@@ -18,7 +18,7 @@ from ..faults import access_fault, where
 from ..lanes import Group
 from ..memory import SHARED_WINDOW
 from ..program import STEPS, Builder, step
-from ..report import MISALIGNED, Finding, KernelFault
+from ..report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
 from ..tensor_map import ENCODED_BYTES, Box, decode
 from .atomics import _operation
 from .mbarrier import BarrierSite
@@ -286,7 +286,9 @@ def _tensor(b: Builder, i: ptx.Instruction):
             lowest = int(offsets.min())
             tensor_region = group.batch.region_at(box.address)
             if tensor_region is None:
-                _bad_map(group, n, i, "its array no longer exists")
+                _bad_map(
+                    group, n, i, "its array no longer exists: keep it until the kernel has run"
+                )
             take = (box.address - tensor_region.start + inside) // unit
             whole = None if outside is None else ~outside
             for block in blocks:
@@ -314,11 +316,8 @@ def _tensor(b: Builder, i: ptx.Instruction):
 
 def _bad_map(group: Group, n: int, i, text: str) -> None:
     thread, block = group.batch.who(group.lanes[n])
-    message = (
-        f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}. Pass what "
-        "tensor_map(...) returns to a parameter `const __grid_constant__ CUtensorMap`."
-    )
-    raise KernelFault(Finding("bad tensor map", message, i.location, thread, block))
+    message = f"Bad tensor map: {where(thread, block)} uses one at {i.location}, but {text}."
+    raise KernelFault(Finding(BAD_TENSOR_MAP, message, i.location, thread, block))
 
 
 _plain_store = STEPS["st"]
