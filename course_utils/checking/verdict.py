@@ -185,12 +185,13 @@ def heat_map(
 
 
 def panel(headline: str, body: str, colour: str) -> str:
-    """A box with a coloured bar: the frame of every verdict."""
+    """A box with a coloured bar: the frame of every verdict. The first line stands out."""
+    first, _, rest = headline.partition("\n")
+    more = f"<div style='white-space:pre-wrap'>{html.escape(rest)}</div>" if rest else ""
     return (
         f"<div style='border-left:6px solid {colour};background:#fafafa;color:#222;"
         "padding:8px 12px;margin:4px 0'>"
-        f"<div style='font-weight:bold;color:{colour};white-space:pre-wrap'>"
-        f"{html.escape(headline)}</div>{body}</div>"
+        f"<div style='font-weight:bold;color:{colour}'>{html.escape(first)}</div>{more}{body}</div>"
     )
 
 

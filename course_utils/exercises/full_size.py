@@ -38,7 +38,8 @@ def run_full(
         return replace(outcome, verdict=simple(result["kind"], message))
     if not result["timing"]:
         return outcome
-    timing = Timing(**result["timing"])
+    library = result["timing"]["library"]
+    timing = Timing(**{**result["timing"], "library": library and tuple(library)})
     return replace(outcome, timing=timing, verdict=_judge_time(exercise, timing, outcome.verdict))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import kinds
-from .registry import all_exercises
+from .registry import CHAPTERS, all_exercises
 from .spec import ROOT, BaseExercise
 from .verdict import Outcome
 
@@ -129,10 +129,12 @@ class Progress:
 
 
 def progress() -> Progress:
-    """Where you are in the course."""
+    """Where you are in the course: the exercises of all notebooks that exist."""
     data = _read()
     lines = []
     for exercise in all_exercises():
+        if not (CHAPTERS / f"{exercise.notebook}.ipynb").exists():
+            continue
         entry = data.get(exercise.id, {})
         lines.append(
             Line(

@@ -46,6 +46,9 @@ IMPORT = re.compile(
 PLAIN_IMPORT = re.compile(r"^[ \t]*import[ \t]+(course_utils\.[\w.]+)", re.M)
 LOAD = re.compile(r"""\bload\(\s*["']([^"'\n]+\.cu)["']""")
 NEXT = re.compile(r"\bnext\b[^\n]*\]\([^)]+\)|\[[^\]]*\bnext\b[^\]]*\]\([^)]+\)", re.I)
+CHOICE = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
+ANSWER = re.compile(r"\A\**(Right|Wrong)\b", re.I)
+FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
 
 Check = Callable[[NotebookNode, Path, Path], list[Violation]]
@@ -201,6 +204,27 @@ def compares_only_stable_output(nb: NotebookNode, path: Path, root: Path) -> lis
     ]
 
 
+def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    """A cell that begins with ``**Quiz.**`` is one question; every choice is a fold of its own."""
+    found = []
+    for number, cell in numbered(nb, "markdown"):
+        if not cell.source.lstrip().startswith("**Quiz"):
+            continue
+        choices = CHOICE.findall(cell.source)
+        right = 0
+        for title, body in choices:
+            answer = ANSWER.match(body.strip())
+            right += bool(answer) and answer[1].lower() == "right"
+            if not answer or len(body.split()) < FEWEST_WORDS:
+                message = f"its quiz does not explain the choice “{title.strip()}”"
+                remedy = "begin the fold with Right or Wrong and say why"
+                found.append(Violation(number, message, remedy))
+        if len(choices) < 2 or right != 1:
+            message = f"its quiz has {len(choices)} choices, {right} of them right"
+            found.append(Violation(number, message, "give two choices or more, one of them right"))
+    return found
+
+
 CHECKS: tuple[Check, ...] = (
     is_stamped,
     has_no_errors,
@@ -215,6 +239,7 @@ CHECKS: tuple[Check, ...] = (
     has_png_pictures_only,
     says_what_to_see_in_figures,
     compares_only_stable_output,
+    explains_every_choice_of_a_quiz,
 )
 
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises import full_size, kinds
 from course_utils.exercises.full_size import run_full
-from course_utils.exercises.isolated import call
+from course_utils.exercises.isolated import Answer, call
 from course_utils.exercises.registry import find
-from course_utils.exercises.runner import run_source
+from course_utils.exercises.runner import check_source, run_source
 
 SAXPY = find("04.saxpy")
 
@@ -49,3 +49,34 @@ def test_an_answer_that_takes_too_long_is_ended_with_its_whole_group():
 def test_a_process_that_dies_without_an_answer_is_reported():
     answer = call("course_utils.no_such_module", {}, 20)
     assert answer.result is None and answer.status != 0 and "no_such_module" in answer.output
+
+
+ANSWER = {"device": "a GPU", "size": "2", "library": ["cuBLAS", 0.5]}
+COALESCED = find("06.coalesced_matmul")
+
+
+def timed(monkeypatch, **rungs):
+    """The outcome of a GPU run that measured these milliseconds."""
+    result = {"kind": kinds.PASS, "timing": {**ANSWER, "rungs": rungs}}
+    answer = Answer(result, False, 0, "")
+    monkeypatch.setattr(full_size, "call", lambda *a, **k: answer)
+    return run_full(COALESCED, "", check_source(COALESCED, COALESCED.solution))
+
+
+def test_a_right_answer_gets_its_rung_on_the_ladder(monkeypatch):
+    outcome = timed(monkeypatch, starter=9.0, yours=2.1, ours=2.0)
+    assert outcome.passed
+    assert "a GPU, 2: starter 9 ms, yours 2.1 ms, ours 2 ms, cuBLAS 0.5 ms" in str(outcome)
+    assert "data:image/png;base64" in outcome._repr_html_()
+
+
+def test_a_right_answer_that_is_too_slow_on_the_gpu_misses_its_target(monkeypatch):
+    outcome = timed(monkeypatch, starter=9.0, yours=9.0, ours=2.0)
+    assert outcome.kind == kinds.TARGET_MISSED and "4.5 times as long" in str(outcome)
+
+
+def test_on_the_emulator_the_ladder_shows_the_count_beside_its_target():
+    outcome = check_source(COALESCED, COALESCED.solution)
+    assert outcome.timing is None and outcome.before == 16.5
+    texts = [text.get_text() for text in outcome.figure().axes[0].texts]
+    assert "16.5" in texts and "2.5" in texts and "target  3" in texts

@@ -69,7 +69,7 @@ CELLS = {
         "04.saxpy.cu:10",
     ),
     "assert": (inside("assert(i < 700);"), kinds.ASSERTION, "i < 700"),
-    "input written": (inside("((float*)x)[0] = 1;"), kinds.INPUT_CHANGED, "its input x"),
+    "input written": (inside("if (i < n) ((float*)x)[i] = 1;"), kinds.INPUT_CHANGED, "its input x"),
     "misaligned": (
         inside("if (i == 0) y[0] = *(double*)(x + 1);"),
         kinds.MISALIGNED,
@@ -194,5 +194,5 @@ extern "C" __global__ void second(const int* t, int* y, int n)
         full=33,
     )
     assert runner.check_source(twice, twice.solution).passed
-    skipping = twice.solution.replace("y[threadIdx.x] =", "y[threadIdx.x / 2 * 2] =")
+    skipping = twice.solution.replace("y[threadIdx.x] =", "if (threadIdx.x % 2) y[threadIdx.x] =")
     assert runner.check_source(twice, skipping).kind == kinds.PARTLY_WRITTEN

@@ -5,8 +5,9 @@ import os
 import pytest
 
 from course_utils.__main__ import main
+from course_utils.device import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.exercises import hint, kinds, progress, reset, restore, solution
+from course_utils.exercises import hint, kinds, progress, reset, restore, solution, store
 from course_utils.exercises import magic as student
 from course_utils.exercises.registry import find
 from course_utils.exercises.verdict import ExerciseFailed
@@ -67,6 +68,19 @@ def test_a_damaged_progress_file_stops_no_lesson(own_progress):
     assert "[x] 04.saxpy" in str(progress())
 
 
+def test_a_starter_with_a_planted_bug_is_no_attempt_and_its_cure_is_done():
+    race = find("04.find_the_race")
+    assert student.exercise(race.id, race.starter).kind == race.bug
+    assert restore(race.id).text.startswith("You have not tried")
+    assert student.exercise(race.id, race.solution).passed
+    assert str(restore(race.id)).endswith(race.solution)
+
+
+def test_progress_leaves_out_exercises_whose_notebook_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(store, "CHAPTERS", tmp_path)
+    assert progress().lines == () and "Everything is done" in str(progress())
+
+
 def test_hints_come_one_at_a_time_and_the_last_one_stays():
     shown = [str(hint("04.saxpy")) for _ in range(len(SAXPY.hints) + 1)]
     assert shown[0].startswith("**Hint 1 of 4.** Block `b` starts")
@@ -98,6 +112,10 @@ def test_the_commands_list_verify_and_show_progress(capsys):
     assert main(["exercises", "--verify", "00.double_it"]) == 0
     assert "1 exercises, 6 mutants: 8 of 8 hold" in capsys.readouterr().out
     assert main(["exercises", "nothing"]) == 2
+    capsys.readouterr()
+    if not ON_GPU:
+        assert main(["exercises", "--verify", "--device", "cuda"]) == 2
+        assert "needs a CUDA GPU" in capsys.readouterr().out
     assert main(["progress"]) == 0
     assert "In all: 0 of" in capsys.readouterr().out
 

@@ -76,6 +76,10 @@ BAD = {
     "an SVG": (picture("image/svg+xml"), "its output holds image/svg+xml"),
     "a JPEG": (picture("image/jpeg"), "its output holds image/jpeg"),
     "a figure without words": (lambda nb: nb.cells.pop(3), "not followed by words"),
+    "a quiz without reasons": (
+        markdown("**Quiz.** Why?\n<details><summary>A</summary>\n\nRight.\n\n</details>"),
+        "does not explain the choice “A”",
+    ),
     "a compared cell that may be skipped": (
         add(new_code_cell("%%needs gpu\nx", metadata={"tags": ["nbval-check-output"]})),
         "prints something else where it is skipped",
