@@ -47,6 +47,50 @@ def test_a_warp_specialised_pipeline_is_right_and_quiet(seed):
     assert result.findings == []
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_producer_and_consumers_in_one_warp(seed):
+    x = np.arange(8 * 32, dtype=F32)
+    y = np.zeros_like(x)
+    body = """__shared__ alignas(128) float tile[2][32]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) { for (int s = 0; s < 2; ++s) { init(&full[s], 1); init(&empty[s], 32); } fence(); }
+__syncwarp();
+for (int i = 0; i < n + 1; ++i) {
+    if (t == 0 && i < n) {
+        wait(&empty[i % 2], i / 2 & 1 ^ 1);
+        expect(&full[i % 2], 128);
+        bulk_load(tile[i % 2], x + i * 32, 128, &full[i % 2]);
+    }
+    __syncwarp();
+    if (int j = i - 1; i) {
+        wait(&full[j % 2], j / 2 & 1);
+        y[j * 32 + t] = tile[j % 2][31 - t];
+        arrive(&empty[j % 2]);
+    }
+}"""
+    arguments = (x, y, np.int32(8))
+    result = run("const float* x, float* y, int n", body, 1, 32, arguments, seed=seed,
+                 racecheck=True)  # fmt: skip
+    assert np.array_equal(y.reshape(8, 32), x.reshape(8, 32)[:, ::-1])
+    assert result.findings == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_polling_with_test_wait_sees_the_end_of_a_copy(seed):
+    x, y = np.arange(64, dtype=F32), np.zeros(64, F32)
+    body = """__shared__ alignas(128) float tile[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); bulk_load(tile, x, 256, &bar); }
+u32 p;
+do asm volatile("{ .reg .pred q; mbarrier.test_wait.parity.shared.b64 q, [%1], 0;"
+                "selp.u32 %0, 1, 0, q; }" : "=r"(p) : "r"(smem(&bar)) : "memory"); while (!p);
+y[threadIdx.x] = tile[threadIdx.x];"""
+    result = run("const float* x, float* y", body, 1, 64, (x, y), seed=seed, racecheck=True)
+    assert np.array_equal(y, x)
+    assert result.findings == []
+
+
 def test_waiting_threads_are_parked_and_do_not_spin():
     result, _ = pipeline()
     waits = [n for name, n in result.counts.opcodes.items() if "try_wait" in name]

@@ -200,8 +200,12 @@ def _multicast(b: Builder, i: ptx.Instruction, operands: list):
     if "multicast::cluster" not in i.modifiers:
         return lambda group: [[None]] * group.n
     get = b.read(operands.pop(0), "u16")
-    masks = lambda group: group.full(get(group.R)).tolist()  # noqa: E731
-    return lambda group: [[r for r in range(16) if mask >> r & 1] for mask in masks(group)]
+
+    def ranks(group: Group) -> list[list[int]]:
+        masks = group.full(get(group.R)).tolist()
+        return [[r for r in range(16) if mask >> r & 1] for mask in masks]
+
+    return ranks
 
 
 def _deliver(
@@ -234,6 +238,8 @@ def _bulk(b: Builder, i: ptx.Instruction):
     if m[0] == "reduce":
         name = next(x for x in m if x in ("add", "min", "max", "inc", "dec", "and", "or", "xor"))
         dtype, operation = DTYPES[m[-1]], _operation(name, m[-1])
+        if operation is None:
+            return None
 
     def act(group: Group):
         keys = site.keys(group).tolist() if site else [None] * group.n
