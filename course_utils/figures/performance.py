@@ -62,13 +62,14 @@ def ladder(
     if baseline is not None:
         name, level = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
         limit = max(limit, level)
+        near_axis = level < 0.12 * limit  # no room for the words on the left of the line
         axes.axvline(level, color=RED, linestyle="--", linewidth=1.6, zorder=2)
         axes.annotate(
             f"{name}  {_short(level)}",
             (level, -0.5),
-            xytext=(-4, 3),
+            xytext=(4 if near_axis else -4, 3),
             textcoords="offset points",
-            ha="right",
+            ha="left" if near_axis else "right",
             color=RED,
             fontsize=9,
             fontweight="bold",
