@@ -662,18 +662,18 @@ class Batch:
     def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
         """Send the lanes of ``chosen`` one way and the others the other; both are queued."""
         for flags, go in ((~chosen, skipped), (chosen, taken)):
-            part = self._part(group, np.flatnonzero(flags))
+            part = self.part(group, np.flatnonzero(flags))
             part = go(part)
             if part is not None:
                 self.add(part)
 
     def send(self, group: Group, chosen: np.ndarray, block: int) -> None:
         if chosen.any():
-            part = self._part(group, np.flatnonzero(chosen))
+            part = self.part(group, np.flatnonzero(chosen))
             part.block = block
             self.add(part)
 
-    def _part(self, group: Group, index: np.ndarray) -> Group:
+    def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
         code = group.code
         block = code.blocks[group.block]

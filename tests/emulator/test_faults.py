@@ -203,6 +203,14 @@ def test_a_deadlock_names_every_waiting_warp():
     )
 
 
+def test_warps_may_name_their_barrier_in_a_register():
+    found = fault(
+        'asm volatile("bar.sync %0, 64;" :: "r"(1 + threadIdx.x / 32));\nx[threadIdx.x] = 1;',
+        1, 64, (np.zeros(64, F32), np.int32(0)),
+    )  # fmt: skip
+    assert found.kind == DEADLOCK
+
+
 def test_a_failed_assertion_tells_condition_and_thread():
     found = fault(
         "assert(x[threadIdx.x] < 5.0f);\nx[threadIdx.x] = 0;",

@@ -232,11 +232,18 @@ def bar(b: Builder, i: ptx.Instruction):
     def end(group: Group):
         R = group.R
         batch = group.batch
+        numbers = number(R)
+        if len(numbers) > 1 and (numbers != numbers[0]).any():  # warps at different barriers
+            for value in np.unique(numbers):
+                part = end(batch.part(group, np.flatnonzero(numbers == value)))
+                if part is not None:
+                    batch.add(part)
+            return None
         vote = group.full(votes(R)) if reduction else None
         threads = int(count(R)[0]) if count is not None else None
         group.block = back
         return batch.barriers.arrive(
-            group, i, int(number(R)[0]), threads, arrive_only, operation, vote, put
+            group, i, int(numbers[0]), threads, arrive_only, operation, vote, put
         )
 
     if i.guard is None:
