@@ -178,8 +178,8 @@ def _try(b: Builder, i: ptx.Instruction):
             return group
         on, late = None, group
         if passed.any():
-            on = batch._part(group, np.flatnonzero(passed))
-            late = batch._part(group, np.flatnonzero(~passed))
+            on = batch.part(group, np.flatnonzero(passed))
+            late = batch.part(group, np.flatnonzero(~passed))
             put(on.R, np.ones(1, bool))
             on.block = back
         late.block = back
