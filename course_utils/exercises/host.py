@@ -183,7 +183,8 @@ def _report(errors: str) -> tuple[str, str] | None:
         text = undefined[1]
         if "null pointer" in text:
             return kinds.NULL_POINTER, f"{text}."
-        outside = "out of bounds" in text
+        # Newer compilers see at the load itself that the object behind the address is too small.
+        outside = "out of bounds" in text or "insufficient space" in text
         return (kinds.OUT_OF_BOUNDS if outside else kinds.UNDEFINED), f"{text}."
     if "detected memory leaks" in errors:
         lost = re.search(r"SUMMARY: AddressSanitizer: (\d+) byte", errors)
