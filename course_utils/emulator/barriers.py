@@ -20,8 +20,9 @@ class _State:
     arrived: np.ndarray
     asked: np.ndarray
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
+    cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
+    ones: np.ndarray
     parked: list[tuple[Group, object, object]] = field(default_factory=list)
-    votes: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Barriers:
@@ -50,9 +51,9 @@ class Barriers:
         if number not in self._states:
             count = self.batch.block_count
             warps = self.batch.lanes_per_block // 32
-            self._states[number] = _State(
-                np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros((count, warps), bool)
-            )
+            arrived, asked, cast, ones = np.zeros((4, count), np.int64)
+            joined = np.zeros((count, warps), bool)
+            self._states[number] = _State(arrived, asked, joined, cast, ones)
         return self._states[number]
 
     def arrive(
@@ -68,7 +69,10 @@ class Barriers:
         if batch.launch.races:
             batch.launch.races.check_barrier(batch, group, instruction, threads)
         if vote is not None:
-            self._vote(state, group, operation, vote)
+            state.cast += counts
+            state.ones += np.bincount(
+                group.slots, weights=vote, minlength=batch.block_count
+            ).astype(np.int64)
         if arrive_only:
             self._complete(state)
             return group
@@ -109,24 +113,15 @@ class Barriers:
                 rest = group.subset(np.flatnonzero(~free), live)
                 parked.append((rest, deliver, instruction))
         state.parked = parked
-        for votes in state.votes.values():
-            votes[done] = 0
+        state.cast[done] = state.ones[done] = 0
         return resumed
-
-    def _vote(self, state: _State, group: Group, operation: str, vote: np.ndarray) -> None:
-        size = self.batch.block_count
-        ones = np.bincount(group.slots, weights=vote, minlength=size).astype(np.int64)
-        state.votes.setdefault("ones", np.zeros(size, np.int64))[:] += ones
-        state.votes.setdefault("cast", np.zeros(size, np.int64))[:] += np.bincount(
-            group.slots, minlength=size
-        )
 
     def _result(self, state: _State, operation: str | None, put):
         if put is None:
             return lambda group: group
 
         def deliver(group: Group) -> Group:
-            ones, cast = state.votes["ones"][group.slots], state.votes["cast"][group.slots]
+            ones, cast = state.ones[group.slots], state.cast[group.slots]
             result = {"and": ones == cast, "or": ones > 0, "popc": ones.astype(np.uint32)}
             put(group.R, result[operation])
             return group

@@ -11,15 +11,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from . import fpenv, ptx
 from .async_engine import AsyncEngine
 from .barriers import Barriers
-from .builtins import BUILTINS
 from .clusters import RANKS, Clusters
 from .counters import Tally
 from .faults import access_fault, deadlock, endless_loop, readable_name
@@ -67,8 +67,8 @@ LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
 class Options:
     """How to run a launch.
 
-    ``racecheck`` collects data races in shared memory. ``counters`` also counts sectors, wavefronts
-    and FLOPs. ``budget`` bounds the instructions issued by any one batch of blocks: a launch that
+    ``racecheck`` collects data races and misused barriers. ``counters`` also counts sectors and
+    wavefronts. ``budget`` bounds the instructions issued by any one batch of blocks: a launch that
     exceeds it is reported as an endless loop. ``seed``: 0 completes asynchronous copies as late as
     possible, any other at random moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel
     that does not say so itself.
@@ -181,6 +181,12 @@ class Entry:
         ptx.parse_body(function, module.files)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
         self.static_shared = self._place_shared()
+        self.parameter_addresses: dict[str, int] = {}
+        place = PARAM_WINDOW
+        for parameter in function.parameters:
+            place = -(-place // parameter.align) * parameter.align
+            self.parameter_addresses[parameter.name] = place
+            place += parameter.size
         bounds = function.attributes.get("maxntid") or function.attributes.get("reqntid")
         self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
         cluster = function.attributes.get("reqnctapercluster")
@@ -222,12 +228,8 @@ class Entry:
     def _address(self, name: str) -> int:
         if name in self.shared:
             return self.shared[name][0]
-        offset = 0
-        for parameter in self.function.parameters:
-            offset = -(-offset // parameter.align) * parameter.align
-            if parameter.name == name:
-                return PARAM_WINDOW + offset
-            offset += parameter.size
+        if name in self.parameter_addresses:
+            return self.parameter_addresses[name]
         return self.module.address(name)
 
     def launch(
@@ -248,10 +250,8 @@ class Entry:
         and ValueError when arguments do not fit the parameters.
         """
         launch = Launch(self, grid, block, args, shared, names, options or Options())
-        with ExitStack() as stack:
-            stack.enter_context(np.errstate(all="ignore"))
-            if self._hardware_ftz:
-                stack.enter_context(fpenv.hardware_ftz())
+        flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
+        with np.errstate(all="ignore"), flushing:
             return launch.run()
 
 
@@ -275,7 +275,6 @@ class Launch:
                 f"{self.cluster} blocks"
             )
         self.code = entry.code_for(self.clustered or entry.cluster is not None)
-        self.builtins = BUILTINS
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
         self._workspace: np.ndarray | None = None
@@ -288,8 +287,7 @@ class Launch:
         if self.races:
             self.races.findings += wgmma.unwaited(self.code)
         self.tally = Tally() if options.counters else None
-        self.visits: dict[tuple[int, int], list[int]] = {}
-        self.codes: dict[int, Code] = {}
+        self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters
@@ -298,7 +296,6 @@ class Launch:
                 f"{self.entry.name} takes {len(parameters)} arguments, not {len(args)}"
             )
         names = list(names) or [f"argument {n}" for n in range(len(args))]
-        offset = 0
         for parameter, value, name in zip(parameters, args, names, strict=True):
             by_value = isinstance(value, np.ndarray) and value.dtype == "V128"  # a tensor map
             by_value = by_value and parameter.size == 128
@@ -312,12 +309,10 @@ class Launch:
                     f"{name}: {self.entry.name} takes {parameter.size} bytes, not {len(data)}"
                 )
             self.parameters[parameter.name] = data
-            offset = -(-offset // parameter.align) * parameter.align
             self.parameter_regions.add(
-                Region(name, "param", PARAM_WINDOW + offset, len(data),
+                Region(name, "param", self.entry.parameter_addresses[parameter.name], len(data),
                        np.frombuffer(data, np.uint8), read_only=True)
             )  # fmt: skip
-            offset += parameter.size
 
     def grid_workspace(self) -> int:
         """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""
@@ -359,8 +354,8 @@ class Launch:
     def _counts(self) -> Counts:
         counts = Counts() if self.tally is None else self.tally.counts
         opcodes: dict[str, int] = {}
-        for (order, number), (lanes, warps) in self.visits.items():
-            block = self.codes[order].blocks[number]
+        for (code, number), (lanes, warps) in self.visits.items():
+            block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)
             for instruction in block.instructions:
@@ -389,6 +384,11 @@ class Batch:
         self.shared_stride = self._shared_size()
         self.shared = self._make_shared()
         self.locals = Regions()
+        self.windows = {
+            SHARED_WINDOW: self.shared,
+            LOCAL_WINDOW: self.locals,
+            PARAM_WINDOW: launch.parameter_regions,
+        }
         self.living = np.zeros(count * self.lanes_per_block // 32, np.int64)
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
@@ -408,7 +408,7 @@ class Batch:
         self.watcher = _both(watchers)
         if launch.races:
             launch.races.begin(self)
-        self.begin_frame(group, None)
+        self.begin_frame(group)
         self.add(group)
 
     # --- memory ---
@@ -445,11 +445,7 @@ class Batch:
     def regions_of(self, address: int) -> Regions | None:
         if address >= GLOBAL_WINDOW:
             return GLOBAL.regions
-        return {
-            SHARED_WINDOW: self.shared,
-            LOCAL_WINDOW: self.locals,
-            PARAM_WINDOW: self.launch.parameter_regions,
-        }.get(address // WINDOW_SIZE * WINDOW_SIZE)
+        return self.windows.get(address // WINDOW_SIZE * WINDOW_SIZE)
 
     def check(self, site, group: Group, addresses: np.ndarray) -> np.ndarray:
         """The start of each lane's region; raises the fault of the first lane that has none."""
@@ -468,7 +464,7 @@ class Batch:
 
     # --- frames ---
 
-    def begin_frame(self, group: Group, instruction) -> None:
+    def begin_frame(self, group: Group) -> None:
         """Set the special registers that a function uses and make room for its local arrays."""
         code = group.code
         for name, slot in code.specials.items():
@@ -511,9 +507,9 @@ class Batch:
         base, _, axis = name.partition(".")
         position = "xyz".find(axis) if axis else -1
         if base == "tid":
-            x, rest = lanes % block[0], lanes // block[0]
-            if block[1 - (position == 0)] == 1 and position > 0 and block[position] == 1:
+            if block[position] == 1:
                 return u32(0)
+            x, rest = lanes % block[0], lanes // block[0]
             return u32((x, rest % block[1], rest // block[1])[position])
         if base == "ctaid":
             if self.block_count == 1 or grid[position] == 1:
@@ -587,7 +583,7 @@ class Batch:
 
     @property
     def stuck(self) -> bool:
-        return bool(self.living.any()) and not any(not g.stalled for g in self.groups)
+        return bool(self.living.any()) and all(g.stalled for g in self.groups)
 
     def advance(self, turns: int) -> bool:
         """Run up to ``turns`` basic blocks; True when every lane has ended."""
@@ -612,10 +608,9 @@ class Batch:
                 act(group)
             self.issued += len(block.instructions)
             group.credit -= 1
-            visit = launch.visits.get((code.order, block.number))
+            visit = launch.visits.get((code, block.number))
             if visit is None:
-                visit = launch.visits[code.order, block.number] = [0, 0]
-                launch.codes[code.order] = code
+                visit = launch.visits[code, block.number] = [0, 0]
             visit[0] += group.n
             visit[1] += len(group.warps)
             if self.issued >= self.alarm:
@@ -646,7 +641,7 @@ class Batch:
             for g in ready:
                 g.credit = TURN
             willing = ready
-        chosen = min(willing, key=_place)
+        chosen = min(willing, key=attrgetter("place"))
         place = chosen.place
         alike = [
             g for g in groups
@@ -666,12 +661,6 @@ class Batch:
             part = go(part)
             if part is not None:
                 self.add(part)
-
-    def send(self, group: Group, chosen: np.ndarray, block: int) -> None:
-        if chosen.any():
-            part = self.part(group, np.flatnonzero(chosen))
-            part.block = block
-            self.add(part)
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
@@ -728,10 +717,6 @@ class Batch:
     def ordered_within_warps(self, group: Group) -> None:
         if self.launch.races:
             self.launch.races.warp_barrier(self, group)
-
-
-def _place(group: Group) -> tuple:
-    return group.place
 
 
 def _both(watchers):

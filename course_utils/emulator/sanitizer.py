@@ -1,4 +1,4 @@
-"""Finds data races in shared memory.
+"""Finds data races in shared memory, asynchronous copies nobody waited for, misused barriers.
 
 The machine runs the lanes of a batch in step, which hides a missing barrier: the result comes out
 right by luck. So each byte of shared memory remembers who wrote it last and who read it, and each

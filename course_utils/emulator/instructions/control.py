@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import ptx
+from ..builtins import BUILTINS
 from ..lanes import Frame, Group
 from ..program import Builder, ending, step
 from ..report import TRAP, Finding, KernelFault
@@ -32,6 +33,20 @@ def _choose(b: Builder, i: ptx.Instruction, taken, skipped):
     return end
 
 
+def _leaving(b: Builder, i: ptx.Instruction, act):
+    """An ending after which lanes do not fall through, except those whose guard is false."""
+    if i.guard is None:
+        b.falls_through = False
+        return act
+    return _choose(b, i, act, _go(b.next_block))
+
+
+def _by_value(group: Group, values: np.ndarray):
+    """(value, the lanes of the group that hold it), for each value that differs between lanes."""
+    for value in np.unique(values):
+        yield int(value), group.batch.part(group, np.flatnonzero(values == value))
+
+
 def _go(block: int):
     def end(group):
         group.block = block
@@ -42,11 +57,7 @@ def _go(block: int):
 
 @ending("bra")
 def bra(b: Builder, i: ptx.Instruction):
-    target = b.block_at[b.label(i.operands[0].name, i.scope)]
-    if i.guard is None:
-        b.falls_through = False
-        return _go(target)
-    return _choose(b, i, _go(target), _go(b.next_block))
+    return _leaving(b, i, _go(b.block_at[b.label(i.operands[0].name, i.scope)]))
 
 
 @ending("brx")
@@ -59,12 +70,12 @@ def brx(b: Builder, i: ptx.Instruction):
 
     def end(group: Group):
         targets = blocks[np.minimum(get(group.R), len(blocks) - 1)]
-        for target in np.unique(targets)[1:]:
-            group.batch.send(group, group.full(targets) == target, int(target))
-        rest = np.unique(targets)[0]
-        if len(targets) == 1 or (targets == rest).all():
-            return _go(int(rest))(group)
-        group.batch.send(group, targets == rest, int(rest))
+        if (targets == targets[0]).all():
+            group.block = int(targets[0])
+            return group
+        for target, part in _by_value(group, targets):
+            part.block = target
+            group.batch.add(part)
         return None
 
     return end
@@ -75,10 +86,7 @@ def exit_(b: Builder, i: ptx.Instruction):
     def leave(group: Group):
         return group.batch.finish(group)
 
-    if i.guard is None:
-        b.falls_through = False
-        return leave
-    return _choose(b, i, leave, _go(b.next_block))
+    return _leaving(b, i, leave)
 
 
 @ending("ret")
@@ -96,10 +104,7 @@ def ret(b: Builder, i: ptx.Instruction):
         group.spreads = {}
         return group
 
-    if i.guard is None:
-        b.falls_through = False
-        return back
-    return _choose(b, i, back, _go(b.next_block))
+    return _leaving(b, i, back)
 
 
 @ending("call")
@@ -119,7 +124,7 @@ def call(b: Builder, i: ptx.Instruction):
     def enter(group: Group, name: str):
         received = [b.slots_of_parameter(v) for v in returned]  # known once all is decoded
         launch = group.batch.launch
-        builtin = launch.builtins.get(name)
+        builtin = BUILTINS.get(name)
         group.block = back
         if builtin is not None:
             value = builtin(group, i, [group.R[s[0]] for s in sent])
@@ -142,32 +147,23 @@ def call(b: Builder, i: ptx.Instruction):
         frame = Frame(group.code, back, group.R, tuple(links), group.local_top)
         group.stack = (*group.stack, frame)
         group.R, group.code, group.block, group.spreads = registers, code, 0, {}
-        group.batch.begin_frame(group, i)
+        group.batch.begin_frame(group)
         return group
 
     def end(group: Group):
         if get is None:
             return enter(group, callee.name)
         addresses = get(group.R)
-        found = np.unique(addresses)
-        if len(found) == 1:
-            return enter(group, group.batch.launch.module.function_at(int(found[0]), i))
-        for address in found:
-            name = group.batch.launch.module.function_at(int(address), i)
-            part = group.subset(np.flatnonzero(addresses == address), group.code.live[group.block])
-            _keep_all(group, part, addresses == address)
-            group.batch.add(enter(part, name))
+        name_at = group.batch.launch.module.function_at
+        if (addresses == addresses[0]).all():
+            return enter(group, name_at(int(addresses[0]), i))
+        for address, part in _by_value(group, addresses):
+            group.batch.add(enter(part, name_at(address, i)))
         return None
 
     if i.guard is None:
         return end
     return _choose(b, i, end, _go(back))
-
-
-def _keep_all(group: Group, part: Group, chosen: np.ndarray) -> None:
-    """Carry every register over: what a call reads is not live at the block's start."""
-    for slot, value in enumerate(group.R):
-        part.R[slot] = value if len(value) == 1 else value[chosen]
 
 
 @step("trap")
@@ -234,10 +230,10 @@ def bar(b: Builder, i: ptx.Instruction):
         batch = group.batch
         numbers = number(R)
         if len(numbers) > 1 and (numbers != numbers[0]).any():  # warps at different barriers
-            for value in np.unique(numbers):
-                part = end(batch.part(group, np.flatnonzero(numbers == value)))
-                if part is not None:
-                    batch.add(part)
+            for _, part in _by_value(group, numbers):
+                resumed = end(part)
+                if resumed is not None:
+                    batch.add(resumed)
             return None
         vote = group.full(votes(R)) if reduction else None
         threads = int(count(R)[0]) if count is not None else None
