@@ -39,24 +39,21 @@ class _Shadow:
 
 
 class GlobalRaces:
-    """Watches global memory for one launch. ``report`` receives (key, finding) of each race."""
+    """Watches global memory for one launch. ``races`` numbers the instructions and keeps what is
+    found."""
 
-    def __init__(self, launch, report):
-        self.launch, self.report = launch, report
+    def __init__(self, launch, races):
+        self.races = races
         code = [
             i for f in launch.module.functions.values() for i in f.instructions
         ] or launch.entry.function.instructions
         self.enabled = follows_no_order(code)
         self._shadows: dict = {}
-        self._sites: list = []
-        self._numbers: dict[int, int] = {}
 
     def watch(self, site, group, region, first: int, index) -> None:
         if not self.enabled or region.owner != "all" or region.read_only:
             return
-        if region not in self._shadows:
-            self._shadows[region] = {}
-        shadows = self._shadows[region]
+        shadows = self._shadows.setdefault(region, {})
         if site.width not in shadows:  # cells are as wide as the accesses; widths do not mix
             shadows[site.width] = _Shadow(region.size // site.width + 16)
         cells = group.full(index + first)
@@ -68,7 +65,7 @@ class GlobalRaces:
         row, place = np.divmod(group.lanes, batch.span)
         now = batch.clocks[row, place >> 5, place >> 5]
         thread = batch.first * batch.lanes_per_block + group.lanes
-        atomic, number = int(site.is_atomic), self._number(site)
+        atomic, number = int(site.is_atomic), self.races.number(site) % (1 << SITE_BITS)
         writes = site.is_store or site.is_atomic
         news = self._changes(site, group, region, cells, piece)
         memories = [("write", shadow.write)]
@@ -99,7 +96,7 @@ class GlobalRaces:
             shadow.read_before[cells[others]] = before[others]
             shadow.read[cells] = entry
             return
-        self._together(site, group, region, cells, entry, news)
+        self._together(site, group, region, cells, entry, piece)
         shadow.write[cells] = entry
         shadow.read[cells] = NOBODY
         shadow.read_before[cells] = NOBODY
@@ -112,7 +109,7 @@ class GlobalRaces:
         bits = np.dtype(f"u{value.itemsize}")
         return region.view(bits)[cells] != value.view(bits)
 
-    def _together(self, site, group, region, cells, entry, news) -> None:
+    def _together(self, site, group, region, cells, entry, piece: int) -> None:
         """Two lanes of one store that put different values into one place."""
         if not site.is_store:
             return
@@ -120,7 +117,7 @@ class GlobalRaces:
         same = cells[order[1:]] == cells[order[:-1]]
         if not same.any():
             return
-        value = group.full(site.values[0](group.R))
+        value = group.full(site.values[piece](group.R))
         bits = value.view(f"u{value.itemsize}")
         clash = np.flatnonzero(same & (bits[order[1:]] != bits[order[:-1]]))
         if len(clash):
@@ -132,15 +129,9 @@ class GlobalRaces:
                 bool(near),
             )  # fmt: skip
 
-    def _number(self, site) -> int:
-        if id(site) not in self._numbers:
-            self._numbers[id(site)] = len(self._sites)
-            self._sites.append(site)
-        return self._numbers[id(site)] % (1 << SITE_BITS)
-
     def _race(self, site, group, region, entry, cell, kind: str, at, same_block: bool) -> None:
         batch = group.batch
-        earlier = self._sites[entry >> 1 + THREAD_BITS & ((1 << SITE_BITS) - 1)]
+        earlier = self.races.sites[entry >> 1 + THREAD_BITS & ((1 << SITE_BITS) - 1)]
         there, here = earlier.instruction.location, site.instruction.location
         number, lane = divmod(entry & ((1 << THREAD_BITS) - 1), batch.lanes_per_block)
         thread, block = batch.who(group.lanes[at])
@@ -159,4 +150,4 @@ class GlobalRaces:
         finding = Finding(
             DATA_RACE, text, here, thread, block, region.name, cell, 0, there, other
         )  # fmt: skip
-        self.report(("global", there, here, kind, writes), finding)
+        self.races.add(("global", there, here, kind, writes), finding)

@@ -68,7 +68,7 @@ class RaceCheck:
         self._numbers: dict[int, int] = {}
         self._seen: set = set()
         self._copy_sites: dict = {}
-        self._global = GlobalRaces(launch, self.add)
+        self._global = GlobalRaces(launch, self)
         widths = [
             _width(i)
             for i in launch.entry.function.instructions
@@ -140,7 +140,7 @@ class RaceCheck:
                 self._access(site, group, region, shadow, cells, 0)
             if shadow.flight is None:
                 shadow.flight = np.full(len(shadow.write), _NOBODY, np.int64)
-            shadow.flight[cells] = _pack(owners, 0, self._number(site), int(writes))
+            shadow.flight[cells] = _pack(owners, 0, self.number(site), int(writes))
         row, warp = divmod(lane >> 5, batch.span // 32)
         batch.clocks[row, warp, warp] += 1
         transfer.known = batch.clocks[row, warp].copy()
@@ -246,23 +246,18 @@ class RaceCheck:
         if threads or instruction.opcode != "bar":
             return
         short = np.flatnonzero(batch.alive[np.unique(group.slots)] < batch.threads)
-        if not len(short) or ("exit", id(instruction)) in self._seen:
+        if not len(short):
             return
-        self._seen.add(("exit", id(instruction)))
         slot = int(np.unique(group.slots)[short[0]])
         gone = batch.threads - int(batch.alive[slot])
         thread, block = batch.who(group.lanes[0])
-        self.findings.append(
-            Finding(
-                BARRIER,
-                f"Barrier misuse: {gone} of the {batch.threads} threads of block "
-                f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
-                f"{instruction.location}. Every thread must reach it.",
-                instruction.location,
-                thread,
-                block,
-            )
+        text = (
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block "
+            f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
+            f"{instruction.location}. Every thread must reach it."
         )
+        finding = Finding(BARRIER, text, instruction.location, thread, block)
+        self.add(("exit", id(instruction)), finding)
 
     # --- accesses ---
 
@@ -284,7 +279,7 @@ class RaceCheck:
         slot = group.lanes // batch.span
         warp = group.lanes % batch.span >> 5
         now = batch.clocks[slot, warp, warp]
-        number = self._number(site)
+        number = self.number(site)
         atomic = int(site.is_atomic)
         writes = site.is_store or site.is_atomic
         against = [("write", shadow.write)]
@@ -326,11 +321,12 @@ class RaceCheck:
         clash = same & (bits[order[1:]] != bits[order[:-1]])
         if clash.any():
             at = np.flatnonzero(clash)[0]
-            earlier = _pack(int(group.lanes[order[at]]), 0, self._number(site), 0)
+            earlier = _pack(int(group.lanes[order[at]]), 0, self.number(site), 0)
             later = order[at + 1]
             self._report(site, group, region, earlier, int(cells[later]), "write", later)
 
-    def _number(self, site) -> int:
+    def number(self, site) -> int:
+        """A number for each memory instruction; ``sites`` has it there."""
         if id(site) not in self._numbers:
             self._numbers[id(site)] = len(self.sites)
             self.sites.append(site)
@@ -340,10 +336,6 @@ class RaceCheck:
         lane, _, number, _ = _unpack(entry)
         earlier, here = self.sites[number].instruction.location, site.instruction.location
         writes = site.is_store or site.is_atomic
-        key = (earlier, here, kind, writes)
-        if key in self._seen:
-            return
-        self._seen.add(key)
         batch = group.batch
         thread, block = batch.who(group.lanes[at])
         other, _ = batch.who(lane)
@@ -358,9 +350,10 @@ class RaceCheck:
             f"  thread {thread} {'writes' if writes else 'reads'} it at {here}\n"
             f"  with no {cure} in between."
         )
-        self.findings.append(
-            Finding(DATA_RACE, text, here, thread, block, region.name, index, 0, earlier, other)
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, region.name, index, 0, earlier, other
         )
+        self.add((earlier, here, kind, writes), finding)
 
 
 def _sides(transfer):

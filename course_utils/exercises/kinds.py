@@ -20,6 +20,7 @@ from ..checking.kinds import (
 from ..checking.kinds import NEXT_STEP as CHECK_STEPS
 from ..emulator.report import (
     ASSERTION,
+    BAD_TENSOR_MAP,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
@@ -30,6 +31,7 @@ from ..emulator.report import (
     TRAP,
     UNKNOWN_INSTRUCTION,
 )
+from ..emulator.report import KINDS as FAULTS
 
 NOT_STARTED = "not started"
 EMPTY = "empty cell"
@@ -55,18 +57,6 @@ UNDEFINED = "undefined behaviour"
 NO_COMPILER = "no compiler"
 OUR_FAULT = "our fault"
 
-FAULTS = (
-    OUT_OF_BOUNDS,
-    MISALIGNED,
-    NULL_POINTER,
-    DATA_RACE,
-    ENDLESS_LOOP,
-    DEADLOCK,
-    BARRIER,
-    ASSERTION,
-    TRAP,
-    UNKNOWN_INSTRUCTION,
-)
 RESULTS = (
     ALL_ZEROS,
     EDGES,
@@ -134,6 +124,7 @@ NEXT_STEP: dict[str, str] = {
     "and let no thread return before it.",
     ASSERTION: "An assert in the kernel does not hold: see its line.",
     TRAP: "The kernel stopped itself with a trap.",
+    BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
     SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
     "before.",

@@ -88,3 +88,9 @@ if (last && threadIdx.x == 0) { float s = 0; for (int b = 0; b < gridDim.x; ++b)
     x = np.zeros(12, F32)
     assert not findings(body, 10, 32, x)
     assert x[11] == 45
+
+
+def test_the_second_half_of_a_vector_store_races_like_the_first():
+    body = "((float2*)x)[0] = make_float2(1.0f, threadIdx.x);"
+    (found, *_) = findings(body, 1, 32, np.zeros(2, F32))
+    assert "write after write) on x[1]" in found.message

@@ -74,6 +74,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.CRASHED,
     kinds.OUR_FAULT,
     kinds.UNKNOWN_INSTRUCTION,
+    kinds.BAD_TENSOR_MAP,
     *kinds.IN_PYTHON,
     *kinds.IN_C,
 }
