@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import figures
-from .benchmark import stored
+from .benchmarks import stored
 from .checking import check
 from .device import cp, device, size
 from .exercises import hint, progress, reset, restore, solution

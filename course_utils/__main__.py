@@ -11,7 +11,7 @@ COMMANDS = (
     "course_utils.machine",
     "course_utils.notebooks.run",
     "course_utils.exercises.cli",
-    "course_utils.benchmark",
+    "course_utils.benchmarks",
 )
 
 

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 
-from course_utils.benchmark import FOLDER, README, ROOT, with_table
+from course_utils.benchmarks.table import FOLDER, README, ROOT, with_table
 
 TEXT = README.read_text(encoding="utf-8")
 

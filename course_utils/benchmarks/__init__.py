@@ -1,0 +1,124 @@
+"""``python -m course_utils bench``: how fast the emulator runs, or the course's kernels on a GPU.
+
+On the emulator a figure is million thread-instructions per second of wall time, memcheck on; the
+instruction counts themselves never change from run to run. On a GPU each kernel is timed beside
+the libraries that do the same work, in turn within one process, and the records go to
+``assets/benchmarks/<device>.json``; the README's table is drawn from that file. Each chapter has a
+module of cases here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from ..device import EMULATOR, ON_GPU, cp, device
+from . import first_kernels, matmul
+from .case import Case, Launch, Work
+from .measure import ceilings, emulate, measure
+from .table import stored, write
+
+__all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
+
+CASES: tuple[Case, ...] = first_kernels.CASES + matmul.CASES
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure the cases that the arguments ask for; the command's exit status."""
+    if args.merge:
+        file = write(json.loads(args.merge.read_text(encoding="utf-8")), _names())
+        print(f"merged into {file.name}; the table of README.md is drawn from it")
+        return 0
+    cases = [case for case in CASES if _asked_for(case, args.only)]
+    if not cases:
+        print(f"No benchmark is called {' or '.join(args.only)}. There are: {', '.join(_names())}")
+        return 2
+    if (args.device or device()) == EMULATOR:
+        return _run_emulator(cases)
+    if not ON_GPU:
+        print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
+        return 2
+    return _run_gpu(cases)
+
+
+def _names() -> list[str]:
+    return [case.name for case in CASES]
+
+
+def _asked_for(case: Case, words: list[str] | None) -> bool:
+    return not words or any(word in case.name or word in case.chapter for word in words)
+
+
+def _run_emulator(cases: list[Case]) -> int:
+    print("The emulator, memcheck on (best of three runs)")
+    print(f"{'kernel':<18}{'size':>9}{'million thread-instr.':>23}{'seconds':>9}{'M/s':>7}")
+    for case in cases:
+        if case.emulator_size is None:
+            continue
+        count, seconds = emulate(case)
+        print(
+            f"{case.name:<18}{_size(case.emulator_size):>9}{count / 1e6:>23,.1f}"
+            f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}"
+        )
+    return 0
+
+
+def _run_gpu(cases: list[Case]) -> int:
+    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    bandwidth = ceilings()
+    rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
+    print(f"{name}: {rates}")
+    print(f"{'kernel':<26}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of floor':>10}", end="")
+    print(f"{'spread':>8}{'registers':>11}  ratio to each library")
+    records = []
+    for case in cases:
+        for n in case.gpu_sizes:
+            records.append(measure(case, n, bandwidth))
+            _print(records[-1], _size(n))
+            cp.get_default_memory_pool().free_all_blocks()
+    content = {
+        "device": name,
+        "driver": cp.cuda.runtime.driverGetVersion(),
+        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        "copy_bytes_per_second": round(bandwidth["copy"]),
+        "read_bytes_per_second": round(bandwidth["read"]),
+        "records": records,
+    }
+    file = write(content, _names())
+    print(f"written to {file.name}; the table of README.md is drawn from it")
+    return 0
+
+
+def _print(record: dict, size: str) -> None:
+    milliseconds = record["ours"]["median_ms"]
+    ratios = ", ".join(f"{k} {v / milliseconds:.3f}" for k, v in record["libraries"].items())
+    print(
+        f"{record['kernel']:<26}{size:>15}{milliseconds:>10.4f}"
+        f"{record['bytes'] / milliseconds / 1e9:>7.2f}{record['flops'] / milliseconds / 1e9:>9.2f}"
+        f"{record['floor_fraction']:>10.3f}{record['ours']['spread']:>8.3f}"
+        f"{record['registers']:>11}  {ratios}",
+        flush=True,
+    )
+
+
+def _size(n: int | tuple[int, ...]) -> str:
+    return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
+
+
+def add_parser(subparsers) -> None:
+    parser = subparsers.add_parser("bench", help="measure the emulator, or the kernels on a GPU")
+    parser.add_argument("--device", choices=("emulator", "cuda"), help="default: this machine's")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="WORD",
+        help="measure kernels with one of these words in their name or chapter; keep the others",
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: take the newer records of another copy of the file",
+    )
+    parser.set_defaults(func=run)

@@ -1,0 +1,184 @@
+"""A kernel (or a few that work together) at one size, as tests and benchmarks need it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..device import ON_GPU, cp
+from ..emulator import cupy_api
+from ..kernels import KERNELS, Kernel, included_files
+
+Size = int | tuple[int, ...]
+
+# Operations per second of one H200 (SXM, dense, no sparsity), from NVIDIA's data sheet.
+PEAKS = {"fp32": 66.9e12, "tf32": 494e12, "bf16": 989e12, "int8": 1979e12}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One call of a kernel: ``launch()`` checks and runs it."""
+
+    kernel: Kernel
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...]
+    args: tuple
+    shared_mem: int = 0
+
+    def __call__(self) -> None:
+        self.kernel(self.grid, self.block, self.args, shared_mem=self.shared_mem)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block: declared in the kernel, and asked for by the launch."""
+        return self.kernel.raw.shared_size_bytes + self.shared_mem
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one run of a case does: ``work()`` clears ``cleared`` with zeros, then launches.
+
+    ``output`` is the array that ``expected()`` gives in float64 (or exactly, for integers), within
+    ``rtol`` and ``atol``. ``libraries`` do the same by name, each a function with no arguments that
+    returns its result, or None to be timed without a check; they are there on a GPU only.
+    ``cleared`` are arrays that a kernel adds to. ``same_order``: both devices add in one order, so
+    that their results are equal bit for bit.
+    """
+
+    launches: tuple[Launch, ...]
+    output: Any
+    expected: Callable[[], Any]
+    rtol: float = 0.0
+    atol: float = 0.0
+    libraries: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    cleared: tuple = ()
+    same_order: bool = True
+
+    def __call__(self) -> None:
+        for array in self.cleared:
+            array.fill(0)
+        for launch in self.launches:
+            launch()
+
+    def poison(self) -> None:
+        """Fill the output with bytes that are NaN as a float and -1 as an integer."""
+        self.output.view(np.uint8)[...] = 255
+
+    def wrong(self, result: Any = None) -> str:
+        """How ``result`` (the output) differs from what is expected; empty where it is right."""
+        space = cp.get_array_module(self.output)
+        got = space.asarray(self.output if result is None else result).astype(np.float64)
+        want = space.asarray(self.expected())
+        if got.shape != want.shape:
+            return f"its shape is {got.shape}, expected {want.shape}"
+        difference = space.abs(got - want)
+        bad = ~(difference <= self.atol + self.rtol * space.abs(want))
+        if not bool(bad.any()):
+            return ""
+        first = int(bad.ravel().argmax())
+        return (
+            f"{int(bad.sum()):,} of {bad.size:,} elements are wrong; element {first} is "
+            f"{float(got.ravel()[first])!r}, expected {float(want.ravel()[first])!r}"
+        )
+
+    def on_emulator(self) -> Work:
+        """The same work for the emulator, on copies of the arrays; itself where that is here."""
+        if not ON_GPU:
+            return self
+        copies: dict[int, Any] = {}
+
+        def copied(value: Any) -> Any:
+            if not hasattr(value, "get"):
+                return value
+            if id(value) not in copies:
+                copies[id(value)] = cupy_api.asarray(value.get())
+            return copies[id(value)]
+
+        return replace(
+            self,
+            launches=tuple(
+                replace(item, kernel=item.kernel.emulated, args=tuple(map(copied, item.args)))
+                for item in self.launches
+            ),
+            output=copied(self.output),
+            cleared=tuple(map(copied, self.cleared)),
+            libraries={},
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel of the course, the sizes it is measured at, and the least work it has to do.
+
+    ``files`` lie below ``kernels/``; the first one's folder is the case's chapter. ``what`` says in
+    a few words what is computed: cases with the same words are rungs of one ladder. ``make(n)``
+    prepares a :class:`Work` at size n, with inputs drawn from a normal distribution where they are
+    floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
+    ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of
+    :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
+    ``test_sizes`` are the awkward sizes it is tested at.
+    """
+
+    name: str
+    what: str
+    files: tuple[str, ...]
+    make: Callable[[Any], Work]
+    bytes: Callable[[Any], int]
+    flops: Callable[[Any], int]
+    gpu_sizes: tuple[Size, ...]
+    emulator_size: Size | None = None
+    test_sizes: tuple[Size, ...] = (1, 17, 61)
+    ceiling: str = "copy"
+    peak: str = "fp32"
+
+    @property
+    def chapter(self) -> str:
+        """Such as ``04_first_kernels``."""
+        return self.files[0].partition("/")[0]
+
+    @property
+    def source_hash(self) -> str:
+        """Twelve digits that change with the kernels' files and the headers they include."""
+        digest = hashlib.sha256()
+        for name in self.files:
+            file = KERNELS / name
+            text = file.read_text(encoding="utf-8")
+            for part in (text, *included_files(text, file.parent).values()):
+                digest.update(part.encode())
+        return digest.hexdigest()[:12]
+
+    def floor_ms(self, n: Size, bandwidth: Mapping[str, float]) -> float:
+        """The larger of two least times in ms: bytes over ``bandwidth``, FLOPs over the peak."""
+        moved = self.bytes(n) / bandwidth[self.ceiling]
+        return 1e3 * max(moved, self.flops(n) / PEAKS[self.peak])
+
+
+def normal(shape: Size, seed: int = 0) -> Any:
+    """fp32 numbers of a standard normal distribution on this machine's device."""
+    if ON_GPU:
+        return cp.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+    return cp.asarray(np.random.default_rng(seed).standard_normal(shape, dtype=np.float32))
+
+
+def double(array: Any) -> Any:
+    """``array`` in float64, for a reference."""
+    return array.astype(np.float64)
+
+
+def torch_on_gpu() -> Any:
+    """The torch module where it can use this machine's GPU, otherwise None."""
+    if not ON_GPU or find_spec("torch") is None:
+        return None
+    import torch
+
+    return torch if torch.cuda.is_available() else None
+
+
+def blocks(size: int, block: int) -> int:
+    """How many blocks of ``block`` elements cover ``size``."""
+    return -(-size // block)

@@ -1,0 +1,116 @@
+"""Timing: the emulator's speed, a GPU's ceilings, and a kernel beside the libraries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ..device import cp
+from ..emulator.machine import Options
+from ..errors import LessonError
+from ..kernels import load
+from ..timing import bench
+from .case import Case, Size, Work
+
+
+def emulate(case: Case, *, racecheck: bool = False) -> tuple[int, float]:
+    """(thread instructions, seconds) of one run on the emulator; the best of three runs."""
+    work = case.make(case.emulator_size).on_emulator()
+    best, count = float("inf"), 0
+    for _ in range(3):
+        start, count = time.perf_counter(), 0
+        for item in work.launches:
+            result = item.kernel.launch(
+                item.grid,
+                item.block,
+                item.args,
+                shared_mem=item.shared_mem,
+                options=Options(racecheck=racecheck),
+            )
+            count += result.counts.thread_instructions
+        best = min(best, time.perf_counter() - start)
+    return count, best
+
+
+def ceilings() -> dict[str, float]:
+    """Bytes per second of a large copy (those read and those written) and of a pure read."""
+    size = 1 << 30
+    source, target = cp.zeros(size, cp.uint8), cp.empty(size, cp.uint8)
+    words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
+    read = load("04_first_kernels/read_only.cu").kernel
+    arguments = words, never, words.size // 4
+    grid = 16 * cp.cuda.Device().attributes["MultiProcessorCount"]
+    return {
+        "copy": bench(lambda: cp.copyto(target, source), bytes=2 * size).bytes_per_second,
+        "read": bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second,
+    }
+
+
+def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, Any]:
+    """One record: ours and each library in turn, twice over, at size n, with a cold L2 cache.
+
+    The output is poisoned before each of our two turns and checked after the last one. ``spread``
+    is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
+    ours is, ``floor_fraction`` the least possible time (see :meth:`Case.floor_ms`) over ours.
+    Raises LessonError where a result is wrong.
+    """
+    work = case.make(n)
+    turns = {"": _fast(work), **work.libraries}
+    times: dict[str, list[float]] = {name: [] for name in turns}
+    for _ in range(2):
+        work.poison()
+        for name, run in turns.items():
+            times[name].append(bench(run).median_ms)
+    _check(work, f"{case.name} at {n}")
+    ours = min(times[""])
+    libraries = {name: round(min(both), 5) for name, both in times.items() if name}
+    fastest = min(libraries, key=libraries.__getitem__) if libraries else None
+    kernels = [item.kernel for item in work.launches]
+    return {
+        "kernel": case.name,
+        "what": case.what,
+        "size": list(n) if isinstance(n, tuple) else n,
+        "bytes": case.bytes(n),
+        "flops": case.flops(n),
+        "ours": {
+            "median_ms": round(ours, 5),
+            "spread": round((max(times[""]) - ours) / ours, 4),
+        },
+        "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
+        "libraries": libraries,
+        "ratio": fastest and round(libraries[fastest] / ours, 4),
+        "floor_fraction": round(case.floor_ms(n, bandwidth) / ours, 4),
+        "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
+        "shared_bytes": max(item.shared_bytes for item in work.launches),
+        "source": case.source_hash,
+        "measured": datetime.now(UTC).isoformat(timespec="minutes")[:16],
+    }
+
+
+def _fast(work: Work) -> Callable[[], None]:
+    """``work`` with its launches checked once, here: the host must keep ahead of the GPU."""
+    calls = []
+    for item in work.launches:
+        item()
+        values = item.kernel.convert(item.args)
+        grid, block = (x if isinstance(x, tuple) else (x,) for x in (item.grid, item.block))
+        calls.append((item.kernel.raw, grid, block, values, item.shared_mem))
+
+    def run() -> None:
+        for array in work.cleared:
+            array.data.memset_async(0, array.nbytes)
+        for kernel, grid, block, values, shared_mem in calls:
+            kernel(grid, block, values, shared_mem=shared_mem)
+
+    return run
+
+
+def _check(work: Work, name: str) -> None:
+    if wrong := work.wrong():
+        raise LessonError(f"{name}: {wrong}.")
+    for library, run in work.libraries.items():
+        result = run()
+        if result is not None and (wrong := work.wrong(result)):
+            raise LessonError(f"{name}, {library}: {wrong}.")
