@@ -11,6 +11,7 @@ from .kernels import load
 from .machine import doctor
 from .profile import profile, sanitize
 from .timing import bench
+from .trace import trace
 
 __all__ = [
     "bench",
@@ -29,6 +30,7 @@ __all__ = [
     "size",
     "solution",
     "stored",
+    "trace",
 ]
 
 

@@ -103,11 +103,15 @@ def sanitize(
     :class:`~course_utils.launch.LaunchError` for a launch that cannot be right; faults of the
     kernel itself are in the report, never raised.
     """
-    kernel = _emulated(kernel)
+    kernel = on_emulator(kernel)
     findings, printed = [], ""
     try:
         result = kernel.launch(
-            grid, block, _copies(args), shared_mem=shared_mem, options=Options(racecheck=True)
+            grid,
+            block,
+            emulator_arguments(args),
+            shared_mem=shared_mem,
+            options=Options(racecheck=True),
         )
     except KernelFault as fault:
         findings.append(fault.finding)
@@ -130,17 +134,20 @@ def profile(
 
     Arguments and errors as for :func:`sanitize`, but a fault of the kernel is raised.
     """
-    kernel = _emulated(kernel)
+    kernel = on_emulator(kernel)
     options = Options(counters=True)
-    result = kernel.launch(grid, block, _copies(args), shared_mem=shared_mem, options=options)
+    result = kernel.launch(
+        grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
+    )
     return Profile(kernel.name, result.counts)
 
 
-def _emulated(kernel: Kernel | Module) -> Kernel:
+def on_emulator(kernel: Kernel | Module) -> Kernel:
+    """The kernel, or the module's one kernel, as the emulator runs it."""
     return (kernel.kernel if isinstance(kernel, Module) else kernel).emulated
 
 
-def _copies(args: tuple) -> tuple:
+def emulator_arguments(args: tuple) -> tuple:
     """Arrays of a GPU become arrays of the emulator; everything else stays as it is."""
 
     def copy(value: Any) -> Any:

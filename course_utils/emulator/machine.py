@@ -50,6 +50,7 @@ from .memory import (
 from .program import Builder, Code, unknown
 from .report import Counts, LaunchResult
 from .sanitizer import RaceCheck
+from .tracing import TraceOptions, Tracer
 
 MAX_THREADS = 1024
 SMS = 132  # an H200
@@ -71,7 +72,7 @@ class Options:
     wavefronts. ``budget`` bounds the instructions issued by any one batch of blocks: a launch that
     exceeds it is reported as an endless loop. ``seed``: 0 completes asynchronous copies as late as
     possible, any other at random moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel
-    that does not say so itself.
+    that does not say so itself. ``trace``: the warp whose steps are recorded.
     """
 
     racecheck: bool = False
@@ -79,6 +80,7 @@ class Options:
     budget: int | None = None
     seed: int = 0
     cluster: tuple[int, int, int] | None = None
+    trace: TraceOptions | None = None
 
 
 class Module:
@@ -287,6 +289,7 @@ class Launch:
         if self.races:
             self.races.findings += wgmma.unwaited(self.code)
         self.tally = Tally() if options.counters else None
+        self.tracer = Tracer(options.trace) if options.trace else None
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
 
     def _bind(self, args, names) -> None:
@@ -343,7 +346,7 @@ class Launch:
                 active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
                 if len(active) < limit:
                     break
-        return LaunchResult(self._counts(), self._findings(), self._text())
+        return LaunchResult(self._counts(), self._findings(), self._text(), self.tracer)
 
     def _findings(self):
         return self.races.findings if self.races else []
@@ -404,8 +407,10 @@ class Batch:
         np.add.at(self.living, lanes >> 5, 1)
         self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
-        watchers = [w.watch for w in (launch.races, launch.tally) if w is not None]
+        seeing = (launch.races, launch.tally, launch.tracer)
+        watchers = [w.watch for w in seeing if w is not None]
         self.watcher = _both(watchers)
+        self.traced_lane = launch.tracer.begin(self) if launch.tracer else None
         if launch.races:
             launch.races.begin(self)
         self.begin_frame(group)
@@ -604,8 +609,11 @@ class Batch:
                 group = self.gather(group, block)
                 if group is None:
                     continue
-            for act in block.steps:
-                act(group)
+            if launch.tracer is None:
+                for act in block.steps:
+                    act(group)
+            else:
+                launch.tracer.run(group, block)
             self.issued += len(block.instructions)
             group.credit -= 1
             visit = launch.visits.get((code, block.number))

@@ -98,6 +98,11 @@ class Instruction:
                 return location
         return self.locations[-1] if self.locations else None
 
+    def place_in(self, file: str) -> Location | None:
+        """The line of ``file`` that the instruction comes from, through inlined helpers to the code
+        that calls them; where it comes from no line of it, :attr:`location`."""
+        return next((place for place in self.locations if place.file == file), self.location)
+
     @property
     def full_opcode(self) -> str:
         return ".".join((self.opcode, *self.modifiers))

@@ -8,6 +8,10 @@ races, are collected and the launch goes on.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .tracing import Tracer
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,12 @@ class Counts:
 
 @dataclass
 class LaunchResult:
-    """What came of a launch that ran to its end: counts, findings (races) and printf's text."""
+    """What came of a launch that ran to its end: counts, findings (races) and printf's text.
+
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them.
+    """
 
     counts: Counts
     findings: list[Finding] = field(default_factory=list)
     printed: str = ""
+    trace: Tracer | None = None
