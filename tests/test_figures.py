@@ -34,6 +34,9 @@ def drawings() -> dict:
         "roofline": lambda: figures.roofline(
             {"add": (1 / 12, 3e11), "dot": (0.25, None)}, 6e13, 4e12
         ),
+        "timeline": lambda: figures.timeline(
+            {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
+        ),
     }
 
 
@@ -146,6 +149,13 @@ def test_ladder_draws_the_best_rung_in_full_colour():
     assert bars[1] == "#0072b2" and "#0072b2" not in (bars[0], bars[2])
 
 
+def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
+    one, two = [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], [("kernel", "1", 0, 1)]
+    above, below = figures.timeline({"one": one, "two": two}).axes
+    assert below.patches[0].get_facecolor() == above.patches[1].get_facecolor()
+    assert above.patches[0].get_facecolor() != above.patches[1].get_facecolor()
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
@@ -161,6 +171,8 @@ def test_ladder_draws_the_best_rung_in_full_colour():
         (lambda: figures.ladder(["a"], [1, 2]), "1 rungs and 2 values"),
         (lambda: figures.roofline({"a": (0, 1)}, 1, 1), "a has intensity 0"),
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
+        (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
+        (lambda: figures.timeline({"one": []}), "a panel has none"),
         (lambda: figures.access_heatmap(np.zeros(3)), r"shape \(3,\); give \(rows, columns\)"),
     ],
 )

@@ -16,6 +16,7 @@ from course_utils.exercises import (
     kinds,
     mutant,
 )
+from course_utils.exercises.late_gpu import LateGPU
 
 HELLO = "04_first_kernels/01_hello_threads"
 GRIDS = "04_first_kernels/02_two_and_three_dimensions"
@@ -499,6 +500,145 @@ thread has a sector to itself, and seven eighths of the traffic is wasted.
     ),
 )
 
+# --- 03_moving_data ---
+
+PIECES = PythonExercise(
+    id="04.pieces",
+    title="cut a copy into pieces",
+    notebook=MOVING,
+    task="""
+Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of tuples
+`(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
+`per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
+""",
+    source="04_first_kernels/exercises/pieces.py",
+    function="pieces",
+    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8)),
+    reference=lambda n, chunks: tuple(
+        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
+    ),
+    hints=(
+        "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
+        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
+        "The last piece has only what is left: `n - first`, where that is less than `per_chunk`.",
+        "`[(first, min(per_chunk, n - first)) for first in range(0, n, per_chunk)]`",
+    ),
+    explanation="""
+It is the grid of a kernel once more: round up, and mind the end. With n = 9 and 4 chunks the pieces
+are 3 long and there are only three of them: a fourth would be empty, and a kernel cannot be
+launched with a grid of no blocks.
+""",
+    mutants=(
+        mutant("the last one too long", kinds.WRONG, ("min(per_chunk, n - first)", "per_chunk")),
+        mutant("rounds down", kinds.WRONG, ("(n + chunks - 1) // chunks", "n // chunks")),
+        mutant("end for count", kinds.WRONG, ("n - first)", "n - first) + first")),
+        mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+        mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
+    ),
+)
+
+OVERLAP_MS = PythonExercise(
+    id="04.overlap_ms",
+    title="predict the overlap",
+    notebook=MOVING,
+    task="""
+Copy in, kernel, copy out: each takes a known time for the whole data. Cut into equal chunks, the
+three stages work side by side, each on a chunk of its own. How long does the whole take? Leave out
+what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 1, 2 and 1 ms each.
+""",
+    source="04_first_kernels/exercises/overlap_ms.py",
+    function="overlap_ms",
+    cases=(
+        (3.0, 6.0, 3.0, 3),
+        (4.0, 4.0, 4.0, 1),
+        (4.0, 4.0, 4.0, 8),
+        (10.0, 1.0, 5.0, 10),
+        (1.0, 2.0, 9.0, 4),
+    ),
+    reference=lambda copy_in, kernel, copy_out, chunks: (
+        (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
+    ),
+    hints=(
+        "One chunk takes a `chunks`-th of each of the three times.",
+        "When the first chunk is back, the second is not far behind: what does it wait for?",
+        "The slowest stage never pauses once it has begun: it sets the pace for all the others.",
+        "First chunk: `(copy_in + kernel + copy_out) / chunks`; each further one: "
+        "`max(copy_in, kernel, copy_out) / chunks`.",
+    ),
+    explanation="""
+With many chunks the first term fades, and the time tends to that of the slowest stage alone. No
+number of chunks or streams makes it shorter than that; only less work in the slowest stage does.
+""",
+    mutants=(
+        mutant(
+            "no overlap",
+            kinds.WRONG,
+            ("max(copy_in, kernel, copy_out)", "(copy_in + kernel + copy_out)"),
+        ),
+        mutant(
+            "the slowest alone", kinds.WRONG, ("return first_chunk + ", "return each_further + ")
+        ),
+        mutant("one chunk too many", kinds.WRONG, ("(chunks - 1) *", "chunks *")),
+        mutant(
+            "the kernel sets the pace", kinds.WRONG, ("max(copy_in, kernel, copy_out)", "kernel")
+        ),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+FIND_THE_HOST_BUG = PythonExercise(
+    id="04.find_the_host_bug",
+    title="it worked on a fast GPU",
+    notebook=MOVING,
+    task="""
+This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
+stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
+into a stream happens before somebody waits for it. Run the cell as it is, then add the two lines.
+""",
+    source="04_first_kernels/exercises/squares_on_device.py",
+    function="squares",
+    cases=((LateGPU(), [3.0, 1.0, 0.5]), (LateGPU(), [2.0])),
+    reference=lambda gpu, numbers: tuple(value * value for value in numbers),
+    bug=kinds.WRONG,
+    hints=(
+        "`nan` is what memory holds that nobody has written yet. Who read too early?",
+        "Two streams know nothing of each other: the kernel may run before the copy in.",
+        "`computing.wait_event(arrived)` holds the kernel back until the copy has arrived.",
+        "`get` returns at once: before `return result`, the host must wait. "
+        "`computing.synchronize()`",
+    ),
+    explanation="""
+Two orders were missing: between the two streams (an event) and between the device and the host (a
+synchronisation). Waiting with `copying.synchronize()` in place of the event gives the right numbers
+too, but then the host stands still while the copy runs.
+""",
+    mutants=(
+        mutant("no event", kinds.WRONG, ("    computing.wait_event(arrived)\n", "")),
+        mutant("no wait at the end", kinds.WRONG, ("    computing.synchronize()\n", "")),
+        mutant("waits for the wrong stream", kinds.WRONG, ("computing.sync", "copying.sync")),
+        mutant(
+            "the wrong stream waits", kinds.WRONG, ("computing.wait_event", "copying.wait_event")
+        ),
+        mutant(
+            "recorded too early",
+            kinds.WRONG,
+            (
+                "    x.set(numbers, stream=copying)\n    arrived.record(copying)\n",
+                "    arrived.record(copying)\n    x.set(numbers, stream=copying)\n",
+            ),
+        ),
+        mutant(
+            "waited too early",
+            kinds.WRONG,
+            ("    computing.synchronize()\n", ""),
+            ("    gpu.square(x", "    computing.synchronize()\n    gpu.square(x"),
+        ),
+    ),
+)
+
+# --- end of 03_moving_data ---
+
 EXERCISES = [
     SAXPY,
     CLAMP,
@@ -509,4 +649,7 @@ EXERCISES = [
     FIND_THE_RACE,
     SCALE_ROWS,
     PREDICT_SECTORS,
+    PIECES,
+    OVERLAP_MS,
+    FIND_THE_HOST_BUG,
 ]

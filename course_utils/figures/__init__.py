@@ -11,8 +11,10 @@ import sys
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
+from .schedule import schedule, timeline
 from .style import png, save, use_in_notebook
 from .threads import thread_map
+from .timeline import timeline
 
 __all__ = [
     "access_heatmap",
@@ -21,8 +23,11 @@ __all__ = [
     "png",
     "roofline",
     "save",
+    "schedule",
     "shared_banks",
     "thread_map",
+    "timeline",
+    "timeline",
     "warp_sectors",
 ]
 

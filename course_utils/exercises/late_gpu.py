@@ -1,0 +1,114 @@
+"""A stand-in for a GPU's streams that does everything as late as CUDA's rules allow.
+
+A mistake in the order of a host program often goes unseen, because the device was quick enough.
+Here no copy and no kernel happens before a ``synchronize`` forces it, so a missing wait shows every
+time. Names and arguments are CuPy's where CuPy has the call. The rules: CUDA Runtime API, "Stream
+synchronization behavior" and "API synchronization behavior"; CUDA C++ Programming Guide 12.9,
+"Asynchronous Concurrent Execution".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+NOTHING = float("nan")  # what memory holds that nobody has written
+
+
+class LateEvent:
+    """A mark in a stream. Waiting for an event that was never recorded does not wait."""
+
+    def __init__(self):
+        self.recorded: tuple[LateStream, int] | None = None
+
+    def record(self, stream: LateStream) -> None:
+        """Mark the place behind everything that was put into ``stream`` so far."""
+        self.recorded = stream, stream.added
+
+    def synchronize(self) -> None:
+        """The host waits until the stream has got as far as the mark."""
+        _reach(self.recorded)
+
+
+class LateStream:
+    """A queue of work that is done in order, and only when somebody waits for it."""
+
+    def __init__(self):
+        self._queue: deque[Callable[[], None]] = deque()
+        self.added = self.done = 0
+
+    def add(self, work: Callable[[], None]) -> None:
+        self._queue.append(work)
+        self.added += 1
+
+    def wait_event(self, event: LateEvent) -> None:
+        """What is put into this stream from now on waits for the mark; the host does not."""
+        place = event.recorded
+        self.add(lambda: _reach(place))
+
+    def synchronize(self) -> None:
+        """The host waits until this stream has nothing left to do."""
+        self.run_to(self.added)
+
+    def run_to(self, place: int) -> None:
+        while self.done < place:
+            self.done += 1
+            self._queue.popleft()()
+
+
+def _reach(place: tuple[LateStream, int] | None) -> None:
+    if place is not None:
+        stream, number = place
+        stream.run_to(number)
+
+
+class LateArray:
+    """Numbers in the device's memory; all its copies are asynchronous."""
+
+    def __init__(self, n: int):
+        self.values = [NOTHING] * n
+
+    def set(self, source: list[float], *, stream: LateStream) -> None:
+        """Copy ``source`` to the device when ``stream`` comes to it."""
+
+        def copy() -> None:
+            self.values[:] = source
+
+        stream.add(copy)
+
+    def get(self, *, out: list[float], stream: LateStream) -> None:
+        """Copy to the host's ``out`` when ``stream`` comes to it."""
+
+        def copy() -> None:
+            out[:] = self.values
+
+        stream.add(copy)
+
+
+class LateGPU:
+    """The device: makes streams, events and arrays, and has one kernel."""
+
+    def Stream(self) -> LateStream:  # noqa: N802 (CuPy's own name)
+        return LateStream()
+
+    def Event(self) -> LateEvent:  # noqa: N802 (CuPy's own name)
+        return LateEvent()
+
+    def empty(self, n: int) -> LateArray:
+        """Room for n numbers on the device; nobody has written them."""
+        return LateArray(n)
+
+    def pinned(self, n: int) -> list[float]:
+        """Room for n numbers in the host's page-locked memory; nobody has written them."""
+        return [NOTHING] * n
+
+    def square(self, x: LateArray, *, stream: LateStream) -> None:
+        """Launch a kernel that squares each element of ``x``."""
+
+        def kernel() -> None:
+            x.values[:] = [value * value for value in x.values]
+
+        stream.add(kernel)
+
+    def __repr__(self) -> str:
+        return "gpu"

@@ -1,0 +1,46 @@
+"""The stand-in GPU does nothing before it has to, and then in the order that CUDA promises."""
+
+from __future__ import annotations
+
+import math
+
+from course_utils.exercises.late_gpu import LateGPU
+
+
+def test_a_copy_happens_only_when_its_stream_is_waited_for():
+    gpu = LateGPU()
+    stream, x, back = gpu.Stream(), gpu.empty(1), gpu.pinned(1)
+    x.set([3.0], stream=stream)
+    x.get(out=back, stream=stream)
+    assert math.isnan(back[0])
+    stream.synchronize()
+    assert back == [3.0]
+
+
+def test_waiting_for_an_event_runs_the_other_stream_only_as_far_as_the_mark():
+    gpu = LateGPU()
+    first, second, event = gpu.Stream(), gpu.Stream(), gpu.Event()
+    x, y = gpu.empty(1), gpu.empty(1)
+    x.set([3.0], stream=first)
+    event.record(first)
+    y.set([4.0], stream=first)
+    second.wait_event(event)
+    second.synchronize()
+    assert x.values == [3.0] and math.isnan(y.values[0])
+
+
+def test_waiting_for_an_event_nobody_recorded_does_not_wait():
+    gpu = LateGPU()
+    stream, x = gpu.Stream(), gpu.empty(1)
+    x.set([3.0], stream=stream)
+    gpu.Event().synchronize()
+    assert math.isnan(x.values[0])
+
+
+def test_a_source_changed_before_the_copy_ran_arrives_changed():
+    gpu = LateGPU()
+    stream, x, source = gpu.Stream(), gpu.empty(1), [3.0]
+    x.set(source, stream=stream)
+    source[0] = 5.0
+    stream.synchronize()
+    assert x.values == [5.0]
