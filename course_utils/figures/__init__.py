@@ -15,6 +15,7 @@ from .schedule import schedule, timeline
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .timeline import timeline
+from .warps import warp_steps
 
 __all__ = [
     "access_heatmap",
@@ -29,6 +30,7 @@ __all__ = [
     "timeline",
     "timeline",
     "warp_sectors",
+    "warp_steps",
 ]
 
 
