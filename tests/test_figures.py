@@ -37,6 +37,10 @@ def drawings() -> dict:
         "timeline": lambda: figures.timeline(
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
+        "growth": lambda: figures.growth(
+            {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
+        ),
+        "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
     }
 
 
@@ -179,3 +183,31 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
 def test_data_that_cannot_be_drawn_is_refused_with_what_to_give(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
+
+
+def test_waves_draw_each_block_where_and_when_it_ran():
+    axes = figures.waves([0, 1, 0], [0, 0, 2], [2, 3, 5], [0, 0, 1]).axes[0]
+    boxes = sorted((bar.get_y() + bar.get_height() / 2, bar.get_x(), bar.get_width())
+                   for bar in axes.patches)  # fmt: skip
+    assert boxes == [(0, 0, 2), (0, 2, 3), (1, 0, 3)]
+    assert "ends at 5" in axes.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    "places, starts, ends, wave",
+    [([], [], [], []), ([0], [0, 1], [1], [0]), ([0], [2], [1], [0])],
+)
+def test_waves_refuse_what_is_no_schedule(places, starts, ends, wave):
+    with pytest.raises(ValueError):
+        figures.waves(places, starts, ends, wave)
+
+
+def test_growth_names_each_point_once_in_a_panel():
+    points = [(2022, 1.0, "H100"), (2024, 2.0, "")]
+    axes = figures.growth({"TFLOP/s": {"fp32": points, "fp16": points}}).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["H100"]
+
+
+def test_growth_refuses_what_has_no_logarithm():
+    with pytest.raises(ValueError, match="logarithmic"):
+        figures.growth({"TFLOP/s": {"fp32": [(2022, 0.0, "")]}})

@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import sys
 
+from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
-from .schedule import schedule, timeline
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .timeline import timeline
 from .warps import warp_steps
+from .waves import waves
 
 __all__ = [
     "access_heatmap",
+    "growth",
     "image_pair",
     "ladder",
     "png",
     "roofline",
     "save",
-    "schedule",
     "shared_banks",
     "thread_map",
     "timeline",
-    "timeline",
     "warp_sectors",
     "warp_steps",
+    "waves",
 ]
 
 

@@ -1,0 +1,78 @@
+"""How numbers grow: series of named points on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .performance import MARKERS
+from .style import PALETTE, new, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = ("-", "--", ":")
+
+
+@styled
+def growth(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, str]]]],
+    *,
+    across: str = "year",
+    doubling: bool = False,
+    title: str = "",
+) -> Figure:
+    """One panel below the other: ``panels`` maps what its y axis says to its series.
+
+    A series has a name and points (x, y, word); the word is written under the point the first time
+    that the panel meets it, and may be empty. The y axes are logarithmic; with ``doubling`` all
+    axes are, to base 2. ``across`` says what x is. Raises ValueError for a y that is not positive.
+    """
+    figure, grid = new(8, 0.7 + 2.8 * len(panels), nrows=len(panels), sharex=True, squeeze=False)
+    for axes, (label, series) in zip(grid[:, 0], panels.items(), strict=True):
+        axes.set_yscale("log", base=2 if doubling else 10)
+        seen = {""}
+        for index, (name, points) in enumerate(series.items()):
+            x, y, words = zip(*points, strict=True)
+            if min(y) <= 0:
+                raise ValueError(f"{name}: {min(y)} cannot be drawn on a logarithmic axis")
+            axes.plot(
+                x,
+                y,
+                color=PALETTE[index],
+                marker=MARKERS[index],
+                markersize=7,
+                markeredgecolor="#333333",
+                linestyle=LINES[index % len(LINES)],
+                linewidth=1.4,
+                label=name,
+            )
+            for where, word in zip(zip(x, y, strict=True), words, strict=True):
+                if word not in seen:
+                    seen.add(word)
+                    axes.annotate(
+                        word,
+                        where,
+                        xytext=(0, -15),
+                        textcoords="offset points",
+                        ha="center",
+                        fontsize=8,
+                    )
+        low, high = axes.get_ylim()
+        axes.set_ylim(low / 2.2 if len(seen) > 1 else low, high * 1.3)
+        axes.set_ylabel(label)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.grid(axis="y")
+        axes.legend(loc="upper left")
+    last = grid[-1, 0]
+    last.set_xlabel(across)
+    if doubling:
+        last.set_xscale("log", base=2)
+        last.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        low, high = last.get_xlim()
+        last.set_xlim(low - 0.5, high + 0.5)
+        last.xaxis.get_major_locator().set_params(integer=True)
+    if title:
+        grid[0, 0].set_title(title)
+    return figure
