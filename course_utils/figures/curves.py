@@ -1,0 +1,175 @@
+"""Measured curves over a size, and the roofs of several memories at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .performance import MARKERS, _part, _short
+from .style import GREY, PALETTE, new, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Curve = Sequence[tuple[float, float]]
+DASHES = ("-", "--", "-.", ":")
+
+
+@styled
+def curves(
+    lines: Mapping[str, Curve],
+    *,
+    across: str,
+    up: str,
+    levels: Mapping[str, float] | None = None,
+    marks: Mapping[str, float] | None = None,
+    in_bytes: bool = True,
+    title: str = "",
+) -> Figure:
+    """Curves of (x, y) pairs on logarithmic axes, with named levels of y and marks of x.
+
+    ``across`` and ``up`` label the axes. ``levels`` maps a name to a y, drawn as a thin horizontal
+    line; ``marks`` a name to an x, drawn as a vertical one. With ``in_bytes`` x is written as KB,
+    MB and GB (powers of two), otherwise as a number. All values must be positive.
+    """
+    levels, marks = dict(levels or {}), dict(marks or {})
+    data = {name: np.asarray(pairs, dtype=float) for name, pairs in lines.items()}
+    for name, pairs in data.items():
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs <= 0).any():
+            raise ValueError(f"{name}: give pairs (x, y) of positive numbers")
+    figure, axes = new(8, 4.4)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    left = min(pairs[:, 0].min() for pairs in data.values())
+    right = max(pairs[:, 0].max() for pairs in data.values())
+    for index, (name, pairs) in enumerate(data.items()):
+        axes.plot(
+            *pairs.T,
+            marker=MARKERS[index % len(MARKERS)],
+            markersize=5,
+            linestyle=DASHES[index % len(DASHES)],
+            color=PALETTE[index % len(PALETTE)],
+            label=name,
+            zorder=3,
+        )
+    heights = np.array([*(y for pairs in data.values() for y in pairs[:, 1]), *levels.values()])
+    axes.set_ylim(heights.min() / 1.6, heights.max() * 2.2)
+    axes.set_xlim(left / 1.3, right * 1.3)
+    for name, level in levels.items():
+        axes.axhline(level, color=GREY, linestyle=":", linewidth=1)
+        axes.annotate(
+            f"{name}: {_short(level)}",
+            (left, level),
+            xytext=(0, 3),
+            textcoords="offset points",
+            fontsize=9,
+            color="#333333",
+        )
+    for name, place in marks.items():
+        axes.axvline(place, color="#333333", linestyle="--", linewidth=1)
+        axes.annotate(
+            name,
+            (place, axes.get_ylim()[1]),
+            xytext=(-4, -4),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            rotation=90,
+            fontsize=9,
+            color="#333333",
+        )
+    axes.xaxis.set_major_formatter(lambda value, _: _size(value) if in_bytes else _short(value))
+    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.grid(which="major")
+    if len(data) > 1:
+        figure.legend(loc="outside lower center", ncols=min(len(data), 3))
+    axes.set_title(title)
+    return figure
+
+
+def _size(value: float) -> str:
+    """A number of bytes in powers of two: 512 B, 4 KB, 64 MB, 2 GB."""
+    for unit, factor in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value:.3g} B"
+
+
+@styled
+def memory_roofs(
+    kernels: Mapping[str, tuple[float, Mapping[str, float]]],
+    peak_flops: float,
+    bandwidths: Mapping[str, float],
+    *,
+    title: str = "One kernel, several intensities",
+) -> Figure:
+    """Each kernel once for every memory, under that memory's own roof.
+
+    ``kernels`` maps a name to (measured FLOP/s, {memory: FLOP per byte that crosses it});
+    ``bandwidths`` maps the same memories to bytes/s, ``peak_flops`` is in FLOP/s. A memory on whose
+    roof a kernel nearly lies is what limits it.
+    """
+    if peak_flops <= 0 or any(rate <= 0 for rate in bandwidths.values()):
+        raise ValueError("the peak and every bandwidth must be positive (FLOP/s, B/s)")
+    places = [x for _, by_memory in kernels.values() for x in by_memory.values()]
+    ridges = [peak_flops / rate for rate in bandwidths.values()]
+    left, right = min(places + ridges) / 4, max(places + ridges) * 6
+    figure, axes = new(8, 5)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    for index, (memory, rate) in enumerate(bandwidths.items()):
+        x = np.array([left, peak_flops / rate, right])
+        axes.plot(
+            x,
+            np.minimum(peak_flops, x * rate),
+            color=PALETTE[index],
+            linestyle=DASHES[index % len(DASHES)],
+            label=f"{memory}: {_short(rate)}B/s",
+        )
+    for number, (name, (flops, by_memory)) in enumerate(kernels.items()):
+        for index, memory in enumerate(bandwidths):
+            if memory in by_memory:
+                axes.plot(
+                    [by_memory[memory]],
+                    [flops],
+                    marker=MARKERS[number % len(MARKERS)],
+                    markersize=9,
+                    color=PALETTE[index],
+                    markeredgecolor="#333333",
+                    linestyle="none",
+                    zorder=4,
+                )
+        axes.plot(
+            [],
+            [],
+            marker=MARKERS[number % len(MARKERS)],
+            color="white",
+            markeredgecolor="#333333",
+            linestyle="none",
+            label=name,
+        )
+        axes.plot(sorted(by_memory.values()), [flops] * len(by_memory), color=GREY, linewidth=0.8)
+    rates = [flops for flops, _ in kernels.values()]
+    axes.set_xlim(left, right)
+    axes.set_ylim(min([*rates, left * min(bandwidths.values())]) / 2, peak_flops * 3)
+    axes.annotate(
+        f"peak {_short(peak_flops)}FLOP/s",
+        (right, peak_flops),
+        xytext=(-6, 5),
+        textcoords="offset points",
+        ha="right",
+        fontsize=9,
+        color="#333333",
+    )
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value >= 1 else _part(value))
+    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.set_xlabel("FLOP per byte that crosses this memory")
+    axes.set_ylabel("FLOP/s")
+    axes.grid(which="major")
+    figure.legend(loc="outside lower center", ncols=3)
+    axes.set_title(title)
+    return figure
