@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import figures
-from .benchmarks import stored
+from .benchmarks import hardware, stored
 from .checking import check
 from .device import cp, device, size
 from .exercises import hint, progress, reset, restore, solution
@@ -20,6 +20,7 @@ __all__ = [
     "device",
     "doctor",
     "figures",
+    "hardware",
     "hint",
     "load",
     "profile",

@@ -40,6 +40,16 @@ def drawings() -> dict:
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
+        "curves": lambda: figures.curves(
+            {"L1": [(1024, 20), (4096, 20)], "HBM": [(1024, 300), (4096, 310)]},
+            across="footprint",
+            up="ns",
+            levels={"FMA": 2},
+            marks={"L1": 2048},
+        ),
+        "memory_roofs": lambda: figures.memory_roofs(
+            {"tiled": (9e12, {"L1": 0.5, "HBM": 40})}, 6e13, {"L1": 2.5e13, "HBM": 4e12}
+        ),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from .curves import curves, memory_roofs
 from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
@@ -20,9 +21,11 @@ from .waves import waves
 
 __all__ = [
     "access_heatmap",
+    "curves",
     "growth",
     "image_pair",
     "ladder",
+    "memory_roofs",
     "png",
     "roofline",
     "save",
