@@ -19,18 +19,17 @@ def growth(
     panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, str]]]],
     *,
     across: str = "year",
-    doubling: bool = False,
     title: str = "",
 ) -> Figure:
     """One panel below the other: ``panels`` maps what its y axis says to its series.
 
     A series has a name and points (x, y, word); the word is written under the point the first time
-    that the panel meets it, and may be empty. The y axes are logarithmic; with ``doubling`` all
-    axes are, to base 2. ``across`` says what x is. Raises ValueError for a y that is not positive.
+    that the panel meets it, and may be empty. The y axes are logarithmic. ``across`` says what x
+    is. Raises ValueError for a y that is not positive.
     """
     figure, grid = new(8, 0.7 + 2.8 * len(panels), nrows=len(panels), sharex=True, squeeze=False)
     for axes, (label, series) in zip(grid[:, 0], panels.items(), strict=True):
-        axes.set_yscale("log", base=2 if doubling else 10)
+        axes.set_yscale("log")
         seen = {""}
         for index, (name, points) in enumerate(series.items()):
             x, y, words = zip(*points, strict=True)
@@ -66,13 +65,9 @@ def growth(
         axes.legend(loc="upper left")
     last = grid[-1, 0]
     last.set_xlabel(across)
-    if doubling:
-        last.set_xscale("log", base=2)
-        last.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    else:
-        low, high = last.get_xlim()
-        last.set_xlim(low - 0.5, high + 0.5)
-        last.xaxis.get_major_locator().set_params(integer=True)
+    low, high = last.get_xlim()
+    last.set_xlim(low - 0.5, high + 0.5)
+    last.xaxis.get_major_locator().set_params(integer=True)
     if title:
         grid[0, 0].set_title(title)
     return figure

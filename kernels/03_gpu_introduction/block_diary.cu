@@ -1,0 +1,34 @@
+// Every block keeps a diary: which SM it ran on, how many blocks came before it, and when, in
+// nanoseconds, it began and ended. It stays busy for `cycles` clock cycles of its SM.
+// The idea: special registers. %smid numbers the SMs, %globaltimer counts nanoseconds (PTX ISA,
+// "Special Registers"), and clock64() counts the cycles of one SM.
+// Limit: nothing but the clock; each block waits for time to pass.
+// grid (blocks), block (any), dynamic shared 0
+
+__device__ long long nanoseconds()
+{
+    long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+__device__ int multiprocessor()
+{
+    int number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+extern "C" __global__ void block_diary(int *sm, int *ticket, long long *begin, long long *end,
+                                       int *next_ticket, long long cycles)
+{
+    if (threadIdx.x == 0) {
+        sm[blockIdx.x] = multiprocessor();
+        ticket[blockIdx.x] = atomicAdd(next_ticket, 1);
+        begin[blockIdx.x] = nanoseconds();
+        long long start = clock64();
+        while (clock64() - start < cycles) {
+        }
+        end[blockIdx.x] = nanoseconds();
+    }
+}

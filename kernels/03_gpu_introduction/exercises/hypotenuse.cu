@@ -1,0 +1,18 @@
+// c[i] = sqrt(a[i]^2 + b[i]^2) for n floats: the long side of n right-angled triangles.
+// The loop that it replaces, in C:
+//     for (int i = 0; i < n; ++i) { c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]); }
+// grid ceil(n / 256), block 256, dynamic shared 0
+
+extern "C" __global__ void hypotenuse(const float *a, const float *b, float *c, int n)
+{
+    // TODO: which turn of the loop is this thread's?
+    // SOLUTION
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // END
+    // TODO: do this turn, if the loop has such a turn
+    // SOLUTION
+    if (i < n) {
+        c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]);
+    }
+    // END
+}
