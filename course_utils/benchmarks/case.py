@@ -46,7 +46,7 @@ class Work:
     ``output`` is the array that ``expected()`` gives in float64 (or exactly, for integers), within
     ``rtol`` and ``atol``. ``libraries`` do the same by name, each a function with no arguments that
     returns its result, or None to be timed without a check; they are there on a GPU only.
-    ``cleared`` are arrays that a kernel adds to. ``same_order``: both devices add in one order, so
+    ``cleared`` are arrays that a kernel adds to. ``same_bits``: both devices add in one order, so
     that their results are equal bit for bit.
     """
 
@@ -57,7 +57,7 @@ class Work:
     atol: float = 0.0
     libraries: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     cleared: tuple = ()
-    same_order: bool = True
+    same_bits: bool = True
 
     def __call__(self) -> None:
         for array in self.cleared:

@@ -86,12 +86,13 @@ def _row(record: dict[str, Any]) -> str:
 
 def stored(
     kernels: list[str], size: Size, what: str = "flops"
-) -> tuple[dict[str, float], tuple[str, float], str]:
+) -> tuple[dict[str, float], tuple[str, float] | None, str]:
     """Measured figures that come with the course, for machines that cannot measure.
 
     ``what`` is "flops" for GFLOP/s or "bytes" for GB/s, from the least that has to be computed or
-    moved. Returns the rate by kernel, (the last kernel's fastest library, its rate), and the name
-    of the GPU they come from. Raises LessonError for a kernel or size that was not measured.
+    moved. Returns the rate by kernel, (the last kernel's fastest library, its rate) or None where
+    no library was measured, and the name of the GPU they come from. Raises LessonError for a kernel
+    or size that was not measured.
     """
     (file,) = FOLDER.glob("*.json")
     content = json.loads(file.read_text(encoding="utf-8"))
@@ -104,6 +105,7 @@ def stored(
         return record[what] / milliseconds / 1e6
 
     bars = {name: rate(found[name], found[name]["ours"]["median_ms"]) for name in kernels}
-    library = found[kernels[-1]]["baseline"]
-    line = library["name"], rate(found[kernels[-1]], library["median_ms"])
+    last = found[kernels[-1]]
+    library = last["baseline"]
+    line = (library["name"], rate(last, library["median_ms"])) if library else None
     return bars, line, content["device"]

@@ -1,0 +1,19 @@
+// y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs either way.
+// The idea: odd and even threads go different ways. A warp has one program counter for what its
+// threads do together, so it goes both ways, one after the other, half of its threads idle.
+// Limit: instructions, twice as many as are needed.
+// grid (ceil(n / 256)), block (256), dynamic shared 0
+
+#include "two_series.cuh"
+
+extern "C" __global__ void branch_by_thread(const float *x, float *y, int steps, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        if (i % 2 == 0) {
+            y[i] = first_series(x[i], steps);
+        } else {
+            y[i] = second_series(x[i], steps);
+        }
+    }
+}

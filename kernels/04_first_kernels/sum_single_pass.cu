@@ -1,0 +1,63 @@
+// The sum of n fp32 elements: *total = x[0] + ... + x[n - 1], for up to 2^40 of them; x begins at a
+// multiple of 16 bytes. `partial` has room for one sum a block; *done is 0 before and after.
+// Adds to sum_vector.cu: no atomicAdd on floats. Each block stores its sum, and the last one to
+// finish, found by counting, adds the stored sums in a fixed order. With the same grid the result
+// is the same to the last bit, and nothing has to be cleared before.
+// Limit: memory: it only reads.
+// grid (any; a few for each SM), block (256), dynamic shared 0
+
+#include "reduce.cuh"
+
+constexpr int kThreads = 256;
+constexpr int kLoads = 4; // on their way at a time
+
+__device__ float sum_of_thread(const float *x, size_t n)
+{
+    const float4 *groups = reinterpret_cast<const float4 *>(x);
+    size_t count = n / 4;
+    size_t stride = (size_t)gridDim.x * kThreads;
+    size_t first = (size_t)blockIdx.x * kThreads + threadIdx.x;
+
+    float sum = 0.0f;
+    size_t i = first;
+    for (; i + (kLoads - 1) * stride < count; i += kLoads * stride) {
+        float4 group[kLoads];
+#pragma unroll
+        for (int k = 0; k < kLoads; ++k) {
+            group[k] = groups[i + k * stride];
+        }
+#pragma unroll
+        for (int k = 0; k < kLoads; ++k) {
+            sum += (group[k].x + group[k].y) + (group[k].z + group[k].w);
+        }
+    }
+    for (; i < count; i += stride) { // fewer than four are left
+        sum += (groups[i].x + groups[i].y) + (groups[i].z + groups[i].w);
+    }
+    return 4 * count + first < n ? sum + x[4 * count + first] : sum; // no group of four
+}
+
+extern "C" __global__ void sum_single_pass(const float *x, float *total, float *partial,
+                                           unsigned *done, size_t n)
+{
+    __shared__ bool last;
+    float sum = block_sum<kThreads>(sum_of_thread(x, n));
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+        __threadfence(); // whoever sees the count below sees the sum too
+        // Counts 0 ... gridDim.x - 1 and then is 0 again, for the next launch.
+        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads(); // the whole block knows whether it is the last one
+    if (last) {
+        __threadfence();
+        sum = 0.0f;
+        for (int block = threadIdx.x; block < gridDim.x; block += kThreads) {
+            sum += partial[block];
+        }
+        sum = block_sum<kThreads>(sum);
+        if (threadIdx.x == 0) {
+            *total = sum;
+        }
+    }
+}

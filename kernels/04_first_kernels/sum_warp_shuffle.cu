@@ -1,0 +1,37 @@
+// The sum of n fp32 elements: *total += x[0] + ... + x[n - 1]. It is zero before the launch.
+// Adds to sum_shared_sequential.cu: inside a warp the threads hand each other their registers
+// (__shfl_down_sync): five steps with no shared memory and no barrier. Shared memory carries only
+// the eight sums of the warps, and one barrier is left.
+// Limit: starting a block for 256 elements, and one load on its way for each thread.
+// grid (ceil(n / 256)), block (256), dynamic shared 0
+
+constexpr int kThreads = 256;
+constexpr int kWarpSize = 32;
+constexpr int kWarps = kThreads / kWarpSize;
+constexpr unsigned kWholeWarp = 0xffffffff;
+
+extern "C" __global__ void sum_warp_shuffle(const float *x, float *total, int n)
+{
+    __shared__ float of_warp[kWarps];
+    int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    int i = blockIdx.x * kThreads + threadIdx.x;
+
+    float sum = i < n ? x[i] : 0.0f;
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+        sum += __shfl_down_sync(kWholeWarp, sum, distance);
+    }
+    if (lane == 0) {
+        of_warp[warp] = sum;
+    }
+    __syncthreads(); // every warp's sum is there
+    if (warp == 0) {
+        sum = lane < kWarps ? of_warp[lane] : 0.0f;
+        for (int distance = kWarps / 2; distance > 0; distance /= 2) {
+            sum += __shfl_down_sync(kWholeWarp, sum, distance);
+        }
+        if (lane == 0) {
+            atomicAdd(total, sum);
+        }
+    }
+}
