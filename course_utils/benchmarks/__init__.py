@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 
 from ..device import EMULATOR, ON_GPU, cp, device
+from ..errors import LessonError
 from . import first_kernels, matmul
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
@@ -71,12 +72,15 @@ def _run_gpu(cases: list[Case]) -> int:
     print(f"{name}: {rates}")
     print(f"{'kernel':<26}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of floor':>10}", end="")
     print(f"{'spread':>8}{'registers':>11}  ratio to each library")
-    records = []
-    for case in cases:
-        for n in case.gpu_sizes:
+    records, failures = [], 0
+    for case, n in ((case, n) for case in cases for n in case.gpu_sizes):
+        try:
             records.append(measure(case, n, bandwidth))
             _print(records[-1], _size(n))
-            cp.get_default_memory_pool().free_all_blocks()
+        except LessonError as error:
+            failures += 1
+            print(f"not recorded: {error}")
+        cp.get_default_memory_pool().free_all_blocks()
     content = {
         "device": name,
         "driver": cp.cuda.runtime.driverGetVersion(),
@@ -87,7 +91,7 @@ def _run_gpu(cases: list[Case]) -> int:
     }
     file = write(content, _names())
     print(f"written to {file.name}; the table of README.md is drawn from it")
-    return 0
+    return 1 if failures else 0
 
 
 def _print(record: dict, size: str) -> None:
