@@ -73,7 +73,7 @@ def _run_gpu(cases: list[Case]) -> int:
     print(f"{'kernel':<26}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of floor':>10}", end="")
     print(f"{'spread':>8}{'registers':>11}  ratio to each library")
     records, failures = [], 0
-    for case, n in ((case, n) for case in cases for n in case.gpu_sizes):
+    for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
         try:
             records.append(measure(case, n, bandwidth))
             _print(records[-1], _size(n))
