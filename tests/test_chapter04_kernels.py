@@ -1,9 +1,9 @@
-"""The kernels of chapter 04 that compute with barriers, atomics, branches and patterns of access."""
+"""The kernels of chapter 04 about memory, barriers, atomics, branches and fusion."""
 
 import numpy as np
 import pytest
 
-from course_utils import cp, load, sanitize
+from course_utils import cp, load, profile, sanitize
 from course_utils.device import ON_GPU
 
 FOLDER = "04_first_kernels"
@@ -82,3 +82,107 @@ def test_each_integer_atomic_does_what_its_name_says(n):
     assert odd == np.bitwise_xor.reduce(x)
     assert (up, down) == (n % 10, -n % 10)
     assert last in x and first in x
+
+
+# --- transposes and sums, with inputs other than those of the benchmarks ---
+
+TRANSPOSES = ("naive", "shared", "padded", "swizzled", "vector")
+SUMS = (
+    "atomic",
+    "shared_interleaved",
+    "shared_sequential",
+    "warp_shuffle",
+    "vector",
+    "single_pass",
+)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("rows, columns", [(4, 132), (100, 36), (192, 64)])
+@pytest.mark.parametrize("rung", TRANSPOSES)
+def test_a_transpose_writes_every_element_to_its_place(rung, rows, columns, seed):
+    a, out = normal((rows, columns), seed), cp.full((columns, rows), cp.nan, cp.float32)
+    tile, block = (64, 256) if rung == "vector" else (32, (32, 32))
+    grid = blocks(columns, tile), blocks(rows, tile)
+    load(f"{FOLDER}/transpose_{rung}.cu")(grid, block, (a, out, rows, columns))
+    np.testing.assert_array_equal(out.get(), a.get().T)
+
+
+@pytest.mark.parametrize(
+    "rung, sectors, wavefronts",
+    [("naive", 32, 0), ("shared", 4, 32), ("padded", 4, 1), ("swizzled", 4, 1), ("vector", 16, 4)],
+)
+def test_each_rung_of_the_transpose_does_away_with_what_it_says(rung, sectors, wavefronts):
+    a, out = normal((128, 128)), cp.empty((128, 128), cp.float32)
+    tile, block = (64, 256) if rung == "vector" else (32, (32, 32))
+    grid = 128 // tile, 128 // tile
+    counts = profile(load(f"{FOLDER}/transpose_{rung}.cu"), grid, block, (a, out, 128, 128)).counts
+    assert counts.global_store_sectors == sectors * counts.global_store_requests
+    assert counts.shared_load_wavefronts == wavefronts * counts.shared_load_requests
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n", [1, 1023, 70001])
+@pytest.mark.parametrize("rung", SUMS)
+def test_a_sum_agrees_with_float64(rung, n, seed):
+    x, total = normal(n, seed) + np.float32(0.1), cp.zeros(1, cp.float32)
+    grid = 5 if rung in ("vector", "single_pass") else blocks(n, 256)
+    args = (x, total, n)
+    if rung == "single_pass":
+        args = (x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n)
+    load(f"{FOLDER}/sum_{rung}.cu")(grid, 256, args)
+    np.testing.assert_allclose(
+        total.get(), [x.get().sum(dtype=np.float64)], rtol=1e-5, atol=1e-5 * n**0.5
+    )
+
+
+def test_the_sum_in_one_pass_is_ready_for_the_next_launch_and_gives_the_same_bits():
+    n, grid = 70001, 7
+    x, done = normal(n), cp.zeros(1, cp.uint32)
+    kernel = load(f"{FOLDER}/sum_single_pass.cu")
+    totals = set()
+    for _ in range(3):
+        total, partial = cp.full(1, cp.nan, cp.float32), cp.full(grid, cp.nan, cp.float32)
+        kernel(grid, 256, (x, total, partial, done, n))
+        totals.add(total.get().tobytes())
+    assert len(totals) == 1 and done.get()[0] == 0
+
+
+# --- fusion ---
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("keep", [0.1, 0.5, 1.0])
+def test_dropout_keeps_the_share_that_it_is_asked_to(keep, seed):
+    n = 20000
+    y = cp.ones(n, cp.float32)
+    load(f"{FOLDER}/chain_dropout.cu")(blocks(n, 256), 256, (y, seed, keep, n))
+    kept = y.get() != 0
+    assert abs(kept.mean() - keep) <= 4 * (keep * (1 - keep) / n) ** 0.5
+    np.testing.assert_allclose(y.get()[kept], 1 / keep, rtol=1e-6)
+
+
+def test_the_gradient_of_dropout_is_zero_where_the_forward_pass_dropped():
+    n, seed, keep = 1009, 5, 0.7
+    y, dy, dx = cp.ones(n, cp.float32), normal(n), cp.full(n, cp.nan, cp.float32)
+    load(f"{FOLDER}/chain_dropout.cu")(blocks(n, 256), 256, (y, seed, keep, n))
+    kernel = load(f"{FOLDER}/dropout_backward_recomputed.cu")
+    kernel(blocks(n, 256), 256, (dy, dx, seed, keep, n))
+    np.testing.assert_allclose(dx.get(), dy.get() * y.get(), rtol=1e-6)
+
+
+# --- branches ---
+
+
+def issued(kernel, n=256, steps=64):
+    """Warp instructions for n elements."""
+    x, y = normal(n), cp.empty(n, cp.float32)
+    return profile(kernel, blocks(n, 256), 256, (x, y, steps, n)).counts.warp_instructions
+
+
+def test_a_warp_that_parts_issues_nearly_twice_the_instructions():
+    by_thread, by_warp, free = (
+        issued(load(f"{FOLDER}/branch_{how}.cu")) for how in ("by_thread", "by_warp", "free")
+    )
+    assert 1.7 < by_thread / by_warp < 2.1
+    assert free < 1.1 * by_warp
