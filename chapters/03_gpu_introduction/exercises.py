@@ -696,11 +696,8 @@ to be loaded, raised and stored again, through the L1 cache, before the next val
         ),
         mutant(
             "one kind missed",
-            kinds.WRONG,
-            (
-                "for (int kind = 0; kind < kKinds; ++kind) {\n            count",
-                "for (int kind = 1; kind < kKinds; ++kind) {\n            count",
-            ),
+            kinds.EDGES,
+            ("kind = 0; kind < kKinds; ++kind) {\n            ", "kind = 1; kind < 8; ++kind) {\n"),
         ),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
         mutant("turned around", kinds.WRONG, ("value == kind", "value != kind")),
@@ -751,11 +748,6 @@ the `if`: all threads of the block have to reach it, also those without a result
 """,
     mutants=(
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
-        mutant(
-            "only as many as threads",
-            kinds.DATA_RACE,
-            ("place < kTile; place += kBlock", "place < kTile; place += kTile"),
-        ),
         mutant("no end", kinds.OUT_OF_BOUNDS, ("min(first + place, n - 1)", "first + place")),
         mutant(
             "each for itself",
@@ -885,8 +877,8 @@ the least time it can take, and to what sets that time.
         '`return max(a, b), "memory" if b > a else "compute"`, where a is computing and b moving.',
     ),
     explanation="""
-The roof of the figure is this function turned around: FLOPs over the least time. Where the two times
-are equal lies the ridge.
+The roof of the figure is this function turned around: FLOPs over the least time. Where the two
+times are equal lies the ridge.
 """,
     mutants=(
         mutant("a sum", kinds.WRONG, ("max(computing, moving)", "computing + moving")),
@@ -942,8 +934,8 @@ steps: load each input once, store the result once.
         "`y[i] = fmaxf(shifted, 0.0f) + r[i];`",
     ),
     explanation="""
-The same three FLOPs, and 16 bytes asked for in place of 32. Of the 16, the 4 of the bias come from a
-cache. Fusing saves this traffic first; it also saves two launches, which matters where arrays are
+The same three FLOPs, and 16 bytes asked for in place of 32. Of the 16, the 4 of the bias come from
+a cache. Fusing saves this traffic first; it also saves two launches, which matters where arrays are
 small. No result changes.
 """,
     mutants=(
@@ -952,7 +944,8 @@ small. No result changes.
             kinds.TARGET_MISSED,
             (
                 "    y[i] = fmaxf(shifted, 0.0f) + r[i];",
-                "    volatile float *step = y;\n    step[i] = fmaxf(shifted, 0.0f);\n    step[i] = step[i] + r[i];",
+                "    volatile float *step = y;\n    step[i] = fmaxf(shifted, 0.0f);\n"
+                "    step[i] = step[i] + r[i];",
             ),
         ),
         mutant(
@@ -1010,18 +1003,18 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     explanation="""
 For each element of A there are now four multiply-adds in place of one: the intensity is four times
 as high, and the least time of a memory-bound kernel stays what it was for one vector. This is what
-batching does, and with more and more vectors it ends in the matrix product. The array `sum` stays in
-registers, because every index is known when the kernel is compiled.
+batching does, and with more and more vectors it ends in the matrix product. The array `sum` stays
+in registers, because every index is known when the kernel is compiled.
 """,
     mutants=(
         mutant(
             "again for each",
             kinds.TARGET_MISSED,
-            ("a * X[v * K + k]", "A[k * M + row + 0 * v] * X[v * K + k] + 0.0f * a"),
+            ("sum[v] += a *", "sum[v] += *(const volatile float *)&A[k * M + row] *"),
         ),
         mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
         mutant("not summed", kinds.WRONG, ("sum[v] += a", "sum[v] = a")),
-        mutant("row by row", kinds.OUT_OF_BOUNDS, ("A[k * M + row]", "A[row * M + k]")),
+        mutant("row by row", kinds.OUT_OF_BOUNDS, ("= A[k * M + row]", "= A[row * M + k]")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (row >= M) {", "if (false) {")),
         mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
     ),

@@ -176,7 +176,7 @@ def copy_bandwidth(nbytes: int = GIB) -> float:
     return bench(lambda: cp.copyto(target, source), bytes=2 * nbytes).bytes_per_second
 
 
-def peak_flops(number: str = "float", chains: int = 4) -> float:
+def peak_flops(number: str = "float", chains: int = 8) -> float:
     """FLOP/s of multiply-adds in registers: ``number`` is "float" or "double"."""
     _need_gpu()
     kernel = load(f"{CHAPTER}/fma_chains.cu", defines={"CHAINS": chains, "NUMBER": number})
@@ -430,7 +430,6 @@ def measure() -> dict:
         "shared_bandwidth": round(shared_bandwidth()),
         "copy_bandwidth": round(copy_bandwidth()),
         "peak_flops": {name: round(peak_flops(name)) for name in ("float", "double")},
-        "chains": {n: round(peak_flops(chains=n)) for n in (1, 2, 4, 8)},
         "matmul": matmul_rates(),
         "transfers": [
             {

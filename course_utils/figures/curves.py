@@ -34,6 +34,8 @@ def curves(
     line; ``marks`` a name to an x, drawn as a vertical one. With ``in_bytes`` x is written as KB,
     MB and GB (powers of two), otherwise as a number. All values must be positive.
     """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     levels, marks = dict(levels or {}), dict(marks or {})
     data = {name: np.asarray(pairs, dtype=float) for name, pairs in lines.items()}
     for name, pairs in data.items():
@@ -61,9 +63,10 @@ def curves(
         axes.axhline(level, color=GREY, linestyle=":", linewidth=1)
         axes.annotate(
             f"{name}: {_short(level)}",
-            (left, level),
+            (right, level),
             xytext=(0, 3),
             textcoords="offset points",
+            ha="right",
             fontsize=9,
             color="#333333",
         )
@@ -81,7 +84,9 @@ def curves(
             color="#333333",
         )
     axes.xaxis.set_major_formatter(lambda value, _: _size(value) if in_bytes else _short(value))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.grid(which="major")

@@ -1,0 +1,38 @@
+// y[i] = the largest of x[i] to x[i + 15]; at the end of x the windows are shorter. Takes any n.
+// A block of 256 threads needs 256 + 15 elements of x, and fetches each of them once.
+// grid (ceil(n / 256)), block (256), dynamic shared 0
+
+constexpr int kBlock = 256;
+constexpr int kWindow = 16;
+constexpr int kTile = kBlock + kWindow - 1;
+
+extern "C" __global__ void window_max(const float *x, float *y, int n)
+{
+    __shared__ float tile[kTile];
+    const int first = blockIdx.x * kBlock; // tile[0] holds x[first]
+    const int i = first + threadIdx.x;
+
+    // TODO: fill all kTile places of the tile from x; they are more than the threads. Behind the
+    //       end of x, x[n - 1] does no harm: it is in every window that reaches that far
+    // SOLUTION
+    for (int place = threadIdx.x; place < kTile; place += kBlock) {
+        tile[place] = x[min(first + place, n - 1)];
+    }
+    // END
+
+    // TODO: let nobody read before all have written
+    // SOLUTION
+    __syncthreads();
+    // END
+
+    if (i < n) {
+        // TODO: find the largest of the 16 elements that begin at this thread's own; store it
+        // SOLUTION
+        float largest = tile[threadIdx.x];
+        for (int k = 1; k < kWindow; ++k) {
+            largest = fmaxf(largest, tile[threadIdx.x + k]);
+        }
+        y[i] = largest;
+        // END
+    }
+}
