@@ -33,7 +33,8 @@ class Report:
 
     def __str__(self) -> str:
         if self.clean:
-            return f"{self.kernel}: no fault found (bounds, alignment, races, barriers)."
+            checks = "bounds, alignment, uninitialised reads, races, barriers"
+            return f"{self.kernel}: no fault found ({checks})."
         return "\n\n".join(self._with_source(finding) for finding in self.findings)
 
     __repr__ = __str__
@@ -114,7 +115,7 @@ def sanitize(
             options=Options(racecheck=True),
         )
     except KernelFault as fault:
-        findings.append(fault.finding)
+        findings += [*fault.earlier, fault.finding]
     else:
         findings, printed = result.findings, result.printed
     return Report(

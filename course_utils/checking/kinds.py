@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..emulator.report import UNINITIALISED
+
 PASS = "pass"
 
 # What the numbers say.
@@ -9,7 +11,6 @@ WRONG_SHAPE = "wrong shape"
 WRONG_DTYPE = "wrong dtype"
 NOTHING_WRITTEN = "nothing written"
 PARTLY_WRITTEN = "partly written"
-UNINITIALISED = "uninitialised read"
 ALL_ZEROS = "all zeros"
 EDGES = "wrong at the edges only"
 FIRST_BLOCK = "only the first block is right"

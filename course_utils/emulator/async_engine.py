@@ -110,7 +110,7 @@ class AsyncEngine:
         self.seed = batch.launch.options.seed
         self._random = np.random.default_rng((self.seed, batch.first))
         self._last_due = 0
-        self._races = batch.launch.races
+        self._races, self._initcheck = batch.launch.races, batch.launch.initcheck
 
     # --- copies ---
 
@@ -123,6 +123,8 @@ class AsyncEngine:
             transfer.numbers = self.committed[transfer.queue][transfer.lanes]
         if self._races:
             self._races.take_off(self.batch, transfer)
+        if self._initcheck:
+            self._initcheck.copied(self.batch, transfer)
         self.flying.append(transfer)
         self._set_alarm()
 

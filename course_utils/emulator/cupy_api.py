@@ -23,6 +23,7 @@ from . import cupy_cuda as cuda
 from .report import LaunchResult
 
 CANARY = 0xCD  # every byte of an integer array that was never written
+NAN_BITS = {2: 0x7E5A, 4: 0x7FC5A5A5, 8: 0x7FF85A5A5A5A5A5A}  # NaNs nobody computes
 
 
 class MemoryPointer:
@@ -151,16 +152,23 @@ def _refuse_numpy(values, what: str) -> None:
 def empty(shape, dtype=float, order="C") -> ndarray:
     """An array nobody has written yet: NaN, or 0xCD in every byte of an integer.
 
-    Whatever a kernel leaves out then shows, where real memory would hold anything at all.
+    Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
+    ``sanitize`` knows a use of it.
     """
+    from .memory import GLOBAL
+
     made = _np.empty(shape, dtype, order).view(ndarray)
     plain = _plain(made)
     if made.dtype.kind in "fc":
-        plain[...] = _np.nan
+        parts = (plain.real, plain.imag) if made.dtype.kind == "c" else (plain,)
+        for part in parts:
+            part[...] = _np.array(NAN_BITS[part.itemsize], f"u{part.itemsize}").view(part.dtype)
     elif made.dtype.kind in "iu":
         plain[...] = _np.frombuffer(bytes([CANARY]) * made.itemsize, made.dtype)[0]
     else:
         plain[...] = _np.zeros((), made.dtype)
+        return made
+    GLOBAL.never_written(made)
     return made
 
 

@@ -23,6 +23,7 @@ from .barriers import Barriers
 from .clusters import RANKS, Clusters
 from .counters import Tally
 from .faults import access_fault, deadlock, endless_loop, readable_name
+from .initcheck import InitCheck
 from .instructions import (  # noqa: F401  (fill the tables)
     async_copies,
     atomics,
@@ -48,7 +49,7 @@ from .memory import (
     Regions,
 )
 from .program import Builder, Code, unknown
-from .report import Counts, LaunchResult
+from .report import Counts, KernelFault, LaunchResult
 from .sanitizer import RaceCheck
 from .tracing import TraceOptions, Tracer
 
@@ -68,11 +69,12 @@ LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
 class Options:
     """How to run a launch.
 
-    ``racecheck`` collects data races and misused barriers. ``counters`` also counts sectors and
-    wavefronts. ``budget`` bounds the instructions issued by any one batch of blocks: a launch that
-    exceeds it is reported as an endless loop. ``seed``: 0 completes asynchronous copies as late as
-    possible, any other at random moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel
-    that does not say so itself. ``trace``: the warp whose steps are recorded.
+    ``racecheck`` collects data races, misused barriers and uses of what nobody wrote.
+    ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued by
+    any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
+    completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
+    blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``trace``: the warp whose steps are recorded; it is not checked for what nobody wrote.
     """
 
     racecheck: bool = False
@@ -286,6 +288,8 @@ class Launch:
         self.issued = 0  # instructions issued by batches that have ended
         self.budget = options.budget or BUDGET
         self.races = RaceCheck(self) if options.racecheck else None
+        follows = self.races and not options.trace
+        self.initcheck = InitCheck(self, self.races) if follows else None
         if self.races:
             self.races.findings += wgmma.unwaited(self.code)
         self.tally = Tally() if options.counters else None
@@ -330,6 +334,14 @@ class Launch:
         return max(1, SMS * max(per_sm, 1) // per_batch)
 
     def run(self) -> LaunchResult:
+        try:
+            self._run_batches()
+        except KernelFault as fault:
+            fault.earlier = self._findings()
+            raise
+        return LaunchResult(self._counts(), self._findings(), self._text(), self.tracer)
+
+    def _run_batches(self) -> None:
         lanes_per_block = -(-math.prod(self.block) // 32) * 32
         cluster = math.prod(self.cluster)
         per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
@@ -346,7 +358,6 @@ class Launch:
                 active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
                 if len(active) < limit:
                     break
-        return LaunchResult(self._counts(), self._findings(), self._text(), self.tracer)
 
     def _findings(self):
         return self.races.findings if self.races else []
@@ -407,12 +418,14 @@ class Batch:
         np.add.at(self.living, lanes >> 5, 1)
         self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
-        seeing = (launch.races, launch.tally, launch.tracer)
-        watchers = [w.watch for w in seeing if w is not None]
+        watching = (launch.races, launch.initcheck, launch.tally, launch.tracer)
+        watchers = [w.watch for w in watching if w is not None]
         self.watcher = _both(watchers)
         self.traced_lane = launch.tracer.begin(self) if launch.tracer else None
         if launch.races:
             launch.races.begin(self)
+        if launch.initcheck:
+            launch.initcheck.begin(self)
         self.begin_frame(group)
         self.add(group)
 
@@ -499,6 +512,8 @@ class Batch:
             slot = code.specials.get("local:" + variable.name)
             if slot is not None:
                 group.R[slot] = np.array([place], np.uint64)
+        if self.launch.initcheck:
+            self.launch.initcheck.enter(group)
 
     def special(self, name: str, group: Group) -> np.ndarray | None:
         """The value of a special register for the lanes of a group; uint32 unless noted."""
@@ -592,7 +607,7 @@ class Batch:
 
     def advance(self, turns: int) -> bool:
         """Run up to ``turns`` basic blocks; True when every lane has ended."""
-        launch = self.launch
+        launch, check = self.launch, self.launch.initcheck
         group = None
         for _ in range(turns):
             if group is None or self.groups:
@@ -609,11 +624,13 @@ class Batch:
                 group = self.gather(group, block)
                 if group is None:
                     continue
-            if launch.tracer is None:
+            if launch.tracer is not None:
+                launch.tracer.run(group, block)
+            elif check is not None:
+                check.run(group, block)
+            else:
                 for act in block.steps:
                     act(group)
-            else:
-                launch.tracer.run(group, block)
             self.issued += len(block.instructions)
             group.credit -= 1
             visit = launch.visits.get((code, block.number))

@@ -25,6 +25,36 @@ WINDOW_SIZE = 0x0001_0000_0000_0000
 GAP = 1024  # bytes that belong to nobody after each region
 
 
+class Unwritten:
+    """An array that was made without values: which bytes nobody has written since.
+
+    It was filled with one pattern; whatever differs from it now was written, by the host or by a
+    kernel. In arrays of elements of one or two bytes the pattern may well be a value, so there a
+    difference anywhere means that all was written, unless kernels were watched all along.
+    """
+
+    def __init__(self, array: np.ndarray):
+        self.pattern = np.ascontiguousarray(array).reshape(-1)[:1].view(np.uint8).copy()
+        self.found = None
+
+    def shadow(self, region: Region):
+        """The shadow of what is unwritten still; None when nothing is."""
+        from .initcheck import Shadow
+
+        width = len(self.pattern)
+        count = region.size // width
+        rows = region.storage[: count * width].reshape(count, width)
+        same = (rows == self.pattern).all(axis=1)
+        if self.found is None:
+            if width <= 2 and not same.all():
+                same[:] = False
+            self.found = Shadow(region.storage.size)
+            self.found.bytes[: count * width].reshape(count, width)[same] = 0xFF
+        else:
+            self.found.bytes[: count * width].reshape(count, width)[~same] = 0
+        return self.found if self.found.bytes.any() else None
+
+
 @dataclass(eq=False)
 class Region:
     """One array: ``size`` bytes from generic address ``start``.
@@ -41,6 +71,7 @@ class Region:
     owner: str = "all"
     stride: int = 0
     read_only: bool = False
+    unwritten: Unwritten | None = None  # for an array that was never filled on the host
     views: dict = field(default_factory=dict)
 
     @property
@@ -95,6 +126,7 @@ class GlobalMemory:
     def __init__(self):
         self.regions = Regions()
         self._by_root: dict[int, Region] = {}
+        self._unwritten: dict[int, Unwritten] = {}
         self._next = GLOBAL_WINDOW
 
     def reserve(self, size: int, align: int = 256) -> int:
@@ -111,15 +143,25 @@ class GlobalMemory:
 
     def pointer(self, array: np.ndarray, name: str | None = None) -> int:
         """The address of ``array[0]``; the bounds checked are those of the whole allocation."""
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
+        root = _root(array)
         region = self._by_root.get(id(root))
         if region is None:
             region = self._adopt(root)
         if name:
             region.name = name
         return region.start + address_of(array) - address_of(region.storage)
+
+    def never_written(self, array: np.ndarray) -> None:
+        """Note that ``array`` was just made, full of one value that stands for none."""
+        root = _root(array)
+        if root.size:
+            self._unwritten[id(root)] = Unwritten(root)
+            weakref.finalize(root, self._unwritten.pop, id(root), None).atexit = False
+
+    def untouched(self, array: np.ndarray) -> bool:
+        """True when no kernel that was watched has written to an array made without values."""
+        known = self._unwritten.get(id(_root(array)))
+        return known is not None and (known.found is None or known.found.untouched(array.nbytes))
 
     def _adopt(self, root: np.ndarray) -> Region:
         low, high = np.lib.array_utils.byte_bounds(root)
@@ -128,6 +170,7 @@ class GlobalMemory:
         region = self.add("array", np.frombuffer(buffer, np.uint8))
         key = id(root)
         self._by_root[key] = region
+        region.unwritten = self._unwritten.get(key)
 
         def forget():
             del self._by_root[key]
@@ -135,6 +178,12 @@ class GlobalMemory:
 
         weakref.finalize(root, forget).atexit = False
         return region
+
+
+def _root(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def address_of(array: np.ndarray) -> int:

@@ -65,6 +65,18 @@ def gathers(*opcodes: str):
 
 
 @dataclass(slots=True)
+class Effect:
+    """Which registers one instruction reads and writes, for the check of undefined values."""
+
+    instruction: Instruction
+    reads: frozenset[int]
+    writes: frozenset[int]
+    act: Step | Ending
+    opcode: str
+    parameter: bool  # a load or store of a .param variable: registers in this machine
+
+
+@dataclass(slots=True)
 class Block:
     """Instructions that are always run together."""
 
@@ -76,6 +88,7 @@ class Block:
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)  # of each step, and of an ending
 
 
 @dataclass(eq=False)
@@ -91,6 +104,7 @@ class Code:
     parameters: list[dict[int, int]]  # for each formal parameter: byte offset -> slot
     results: list[dict[int, int]]
     locals: list[ptx.Variable]
+    unset: tuple[int, ...]  # registers that may be read before anything is written to them
 
 
 def unknown(instruction: Instruction) -> KernelFault:
@@ -274,6 +288,7 @@ class Builder:
             [self.slots_of_parameter(v) for v in function.parameters],
             results,
             [v for v in function.variables if v.space == "local"],
+            tuple(sorted(live[0] - {*self.specials.values(), *self.parameter_slots.values()})),
         )
 
     def _leaders(self) -> set[int]:
@@ -299,7 +314,7 @@ class Builder:
             if is_gathering(instruction):
                 mask = GATHERS[instruction.opcode](instruction)
                 block.gather = self.read(mask, "b32")
-            act = self._instruction(instruction)
+            act = self._instruction(instruction, block.effects)
             block.reads |= self.reads - block.writes
             block.writes |= self.writes
             if instruction.opcode in ENDINGS:
@@ -313,16 +328,19 @@ class Builder:
                 block.end = _next(number + 1)
         return block
 
-    def _instruction(self, instruction: Instruction) -> Step | Ending:
+    def _instruction(self, instruction: Instruction, effects: list[Effect]) -> Step | Ending:
         opcode = instruction.opcode
         if opcode in ENDINGS:
-            return ENDINGS[opcode](self, instruction) or _stop(unknown(instruction))
-        if opcode in STEPS:
+            act = ENDINGS[opcode](self, instruction)
+        elif opcode in STEPS:
             act = STEPS[opcode](self, instruction)
         else:
             act = self.compute(instruction)
         act = act or _stop(unknown(instruction))
-        if instruction.guard is None:
+        parameter = any(m.startswith("param") for m in instruction.modifiers)
+        reads, writes = frozenset(self.reads), frozenset(self.writes)
+        effects.append(Effect(instruction, reads, writes, act, opcode, parameter))
+        if opcode in ENDINGS or instruction.guard is None:
             return act
         return self._guarded(instruction, act)
 

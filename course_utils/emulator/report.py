@@ -51,6 +51,7 @@ class Finding:
 OUT_OF_BOUNDS = "out of bounds"
 MISALIGNED = "misaligned access"
 NULL_POINTER = "null pointer"
+UNINITIALISED = "uninitialised read"
 DATA_RACE = "data race"
 ENDLESS_LOOP = "endless loop"
 DEADLOCK = "deadlock"
@@ -63,6 +64,7 @@ KINDS = (
     OUT_OF_BOUNDS,
     MISALIGNED,
     NULL_POINTER,
+    UNINITIALISED,
     DATA_RACE,
     ENDLESS_LOOP,
     DEADLOCK,
@@ -75,11 +77,15 @@ KINDS = (
 
 
 class KernelFault(RuntimeError):
-    """A kernel did something that ends its launch; ``finding`` says what, where and who."""
+    """A kernel did something that ends its launch; ``finding`` says what, where and who.
+
+    ``earlier``: what was found before, by launches that look for more than faults.
+    """
 
     def __init__(self, finding: Finding):
         super().__init__(finding.message)
         self.finding = finding
+        self.earlier: list[Finding] = []
 
 
 @dataclass

@@ -97,7 +97,7 @@ KINDS = (
     *IN_C,
     OUR_FAULT,
     *FAULTS,
-    *RESULTS,
+    *(kind for kind in RESULTS if kind not in FAULTS),  # an uninitialised read is both
 )
 
 NEXT_STEP: dict[str, str] = {

@@ -11,13 +11,13 @@ import numpy as np
 
 from .. import nvrtc, signature
 from ..emulator.machine import Module, Options
+from ..emulator.memory import GLOBAL
 from ..emulator.report import Counts, Finding, KernelFault
 from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 60.0
 BUDGET = 50_000  # instructions of one batch of blocks; the exercises need under a fifth
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide, "Compute Capabilities"
-FINITE_POISON = 12345.675  # see `nan` of run()
 POISON = {  # quiet NaNs with a payload of ours, so that they can be told from computed ones
     np.dtype(np.float16): np.uint16(0x7E5A),
     np.dtype(np.float32): np.uint32(0x7FC5A5A5),
@@ -67,15 +67,15 @@ def compile_source(exercise: Launched, source: str, filename: str) -> Module:
     return Module(answer["ptx"])
 
 
-def poison(spec: Empty, seed: int, nan: bool = True) -> np.ndarray:
+def poison(spec: Empty, seed: int) -> np.ndarray:
     """An output array full of a pattern no kernel computes: NaN, or bytes that depend on seed."""
-    if spec.dtype in POISON and not nan:
-        return np.full(spec.shape, FINITE_POISON, spec.dtype)
+    array = np.empty(spec.shape, spec.dtype)
     if spec.dtype in POISON:
         bits = POISON[spec.dtype]
-        return np.full(spec.shape, bits).view(spec.dtype)
-    array = np.empty(spec.shape, spec.dtype)
-    array.reshape(-1).view(np.uint8)[:] = 0xA5 if seed % 2 else 0x5A
+        array.view(bits.dtype)[...] = bits
+    else:
+        array.reshape(-1).view(np.uint8)[:] = 0xA5 if seed % 2 else 0x5A
+    GLOBAL.never_written(array)
     return array
 
 
@@ -87,17 +87,15 @@ def run(
     size: Any,
     seed: int = 0,
     counters: bool = False,
-    nan: bool = True,
 ) -> Run:
     """Launch every kernel of the exercise once on fresh copies of ``given``.
 
-    Outputs start as NaN, or with ``nan=False`` as another number: what a kernel computes from NaN
-    is NaN again and looks untouched, but what it computes from the number differs from it.
+    Outputs start as :func:`poison`; a kernel that uses what it has not written there is found out.
     Raises :class:`LaunchError` for what a driver refuses. A fault in the kernel does not raise: it
     is in the answer.
     """
     values = {
-        name: poison(value, seed, nan) if isinstance(value, Empty) else _fresh(value)
+        name: poison(value, seed) if isinstance(value, Empty) else _fresh(value)
         for name, value in given.items()
     }
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
@@ -121,6 +119,7 @@ def run(
             )
         except KernelFault as fault:
             outcome.fault = fault.finding
+            outcome.findings += fault.earlier
             return outcome
         outcome.findings += result.findings
         outcome.printed += result.printed

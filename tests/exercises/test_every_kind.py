@@ -121,6 +121,26 @@ def test_a_wrong_kernel_gets_the_verdict_of_its_mistake(exercise, kind):
     assert outcome.verdict.hint and outcome._repr_html_()
 
 
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        (TIMES, "y[row * columns + column]", "y[0], read by thread (0, 0, 0) at 04.scale.cu:"),
+        (
+            "tile[t] =",
+            "if (t != 9) tile[t] =",
+            "tile[9] in shared memory, read by thread (1,",
+        ),
+        (TIMES, "y[(int)tile[t] & 1]", "y[1], read by thread"),
+    ],
+)
+def test_an_uninitialised_read_names_the_place_and_both_lines(exercise, old, new, said):
+    outcome = run_source(exercise, exercise.solution.replace(old, new))
+    assert outcome.kind == kinds.UNINITIALISED
+    assert said in outcome.verdict.message
+    assert "stores in y[" in outcome.verdict.message
+    assert f"-> {len(TILE[: TILE.index(STORE)].splitlines()) - 3:3} | " in outcome.verdict.excerpt
+
+
 def test_no_kind_of_verdict_is_left_without_a_test():
     mutants = {mutant.kind for exercise in all_exercises() for mutant in exercise.mutants}
     assert set(kinds.KINDS) == set(WRONG) | ELSEWHERE

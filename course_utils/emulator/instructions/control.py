@@ -96,10 +96,13 @@ def ret(b: Builder, i: ptx.Instruction):
             return group.batch.finish(group)
         frame = group.stack[-1]
         group.stack = group.stack[:-1]
-        registers = list(frame.registers)
+        registers, callee = list(frame.registers), group.code
         for here, there in frame.results:
             registers[here] = group.R[there]
         group.R, group.code, group.block = registers, frame.code, frame.block
+        if group.batch.launch.initcheck:
+            pairs = [(there, here) for here, there in frame.results]
+            group.batch.launch.initcheck.hand_over(group, len(group.stack) + 1, callee, pairs)
         group.local_top = frame.local_top
         group.spreads = {}
         return group
@@ -131,6 +134,7 @@ def call(b: Builder, i: ptx.Instruction):
             if received and value is not None:
                 group.R[received[0][0]] = value
             return group
+        check, caller = launch.initcheck, group.code
         code = launch.module.code(name)
         registers = list(code.blank)
         for formal, slots in zip(code.parameters, sent, strict=True):
@@ -148,6 +152,13 @@ def call(b: Builder, i: ptx.Instruction):
         group.stack = (*group.stack, frame)
         group.R, group.code, group.block, group.spreads = registers, code, 0, {}
         group.batch.begin_frame(group)
+        if check:
+            pairs = [
+                (slots[offset], slot)
+                for formal, slots in zip(code.parameters, sent, strict=True)
+                for offset, slot in formal.items()
+            ]
+            check.hand_over(group, len(group.stack) - 1, caller, pairs)
         return group
 
     def end(group: Group):

@@ -104,6 +104,8 @@ class Reader:
             if not inside.any():
                 continue
             index = offset + slots * region.stride >> 4
+            if batch.launch.initcheck:
+                batch.launch.initcheck.peek(batch, region, index[inside])
             if inside.all():
                 if batch.launch.races:
                     self._watch(group, firsts, region, index)
