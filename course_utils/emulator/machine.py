@@ -291,7 +291,8 @@ class Launch:
         follows = self.races and not options.trace
         self.initcheck = InitCheck(self, self.races) if follows else None
         if self.races:
-            self.races.findings += wgmma.unwaited(self.code)
+            for finding in wgmma.unwaited(self.code):
+                self.races.add(("unwaited", finding.message), finding)
         self.tally = Tally() if options.counters else None
         self.tracer = Tracer(options.trace) if options.trace else None
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
@@ -360,7 +361,7 @@ class Launch:
                     break
 
     def _findings(self):
-        return self.races.findings if self.races else []
+        return self.races.collected() if self.races else []
 
     def _text(self) -> str:
         return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))

@@ -33,7 +33,8 @@ class Finding:
     ``kind`` is one of the constants in :data:`KINDS`; ``message`` is the whole report, ready to
     print. ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
     from the start of ``array``; ``past`` is how many elements lie between the array's last element
-    and the one accessed (1 for the first one past the end, 0 when inside).
+    and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
+    often more the same was met at the same lines.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Finding:
     past: int = 0
     other_location: Location | None = None
     other_thread: tuple[int, int, int] | None = None
+    repeats: int = 0
 
 
 OUT_OF_BOUNDS = "out of bounds"

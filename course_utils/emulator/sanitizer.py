@@ -1,38 +1,38 @@
-"""Finds data races in shared memory, asynchronous copies nobody waited for, misused barriers.
+"""Finds data races in shared and in global memory, asynchronous copies nobody waited for, misused
+barriers.
 
 The machine runs the lanes of a batch in step, which hides a missing barrier: the result comes out
-right by luck. So each byte of shared memory remembers who wrote it last and who read it, and each
-warp keeps a *vector clock*: for every other warp of its block, how much of that warp's past is
-known to have happened before now. Barriers are what makes a past known. An access that meets
-another thread's access, one of them a write, with nothing between them, is a race.
+right by luck. So memory remembers who touched it (:mod:`.shadow`), and warps what they know of each
+other's past (:mod:`.clocks`). An access that meets another thread's access, one of them a write,
+with nothing between them, is a race. Nothing orders two blocks of a launch, unless they make an
+order of their own through fences, volatile or ordered accesses: that is not followed here, so the
+global memory of such kernels is left out (:func:`follows_no_order`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .global_races import GlobalRaces
+from . import ptx
+from .clocks import Clocks
 from .lanes import Group
+from .races import Access
 from .report import BARRIER, DATA_RACE, Finding
+from .shadow import CLOCK_SHIFT, MAX_SITES, THREAD, Shadow, meets, number_of, pack
 
-_NOBODY = -1
-
-
-LANE_BITS, CLOCK_BITS, SITE_BITS = 20, 24, 16
+ORDERING = {"volatile", "acquire", "release", "acq_rel", "relaxed", "mmio"}
 
 
-def _pack(lane, clock, site: int, atomic: int):
-    """One remembered access as an int64; never negative."""
-    return (((clock << SITE_BITS | site) << 1) | atomic) << LANE_BITS | lane
-
-
-def _unpack(entry):
-    """(lane, clock, site, atomic) of remembered accesses; what comes of -1 is meaningless."""
-    lane = entry & ((1 << LANE_BITS) - 1)
-    rest = entry >> LANE_BITS
-    return lane, rest >> (SITE_BITS + 1), rest >> 1 & ((1 << SITE_BITS) - 1), rest & 1
+def follows_no_order(instructions) -> bool:
+    """True when a kernel has no means to order its blocks."""
+    return not any(
+        i.opcode in ("fence", "membar", "mbarrier", "cp")
+        or ORDERING & set(i.modifiers)
+        or any(getattr(o, "name", "").startswith("envreg") for o in i.operands)
+        for i in instructions
+    )
 
 
 @dataclass(eq=False)
@@ -43,76 +43,68 @@ class CopySite:
     is_store: bool
     is_atomic: bool = False
     width: int = 4
-
-
-class _Shadow:
-    """What is remembered of each cell: the last writer, the last two readers, and the asynchronous
-    copy in flight that reads or writes it (marked as "atomic" when it writes)."""
-
-    flight: np.ndarray | None = None
-
-    def __init__(self, cells: int):
-        self.write, self.read, self.read_before = (
-            np.full(cells, _NOBODY, np.int64) for _ in range(3)
-        )
+    bytes: int = 4
 
 
 class RaceCheck:
-    """Watches the memory of one launch; ``findings`` holds the first race of each pair of
-    source lines."""
+    """Watches the memory of one launch; :meth:`collected` has the first race of each pair of
+    source lines, with a count of the rest."""
 
     def __init__(self, launch):
         self.launch = launch
-        self.findings: list[Finding] = []
-        self.sites: list = []
+        self._findings: dict[tuple, Finding] = {}
         self._numbers: dict[int, int] = {}
-        self._seen: set = set()
+        self._kinds: dict[tuple, int] = {}
+        self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
-        self._global = GlobalRaces(launch, self)
-        widths = [
-            _width(i)
-            for i in launch.entry.function.instructions
-            if i.opcode in ("ld", "st", "atom")
-        ]
-        self.granule = 4 if all(w >= 4 for w in widths) else 1
+        self._global: dict[object, Shadow] = {}
+        self._watch_global = follows_no_order(_instructions(launch))
 
     def begin(self, batch) -> None:
-        size = batch.clusters.size if batch.clusters else 1
-        batch.span = size * batch.lanes_per_block  # lanes that can know of each other
-        warps = batch.span // 32
-        batch.clocks = np.zeros((batch.block_count // size, warps, warps), np.int64)
-        batch.clocks[:, range(warps), range(warps)] = 1
+        batch.clocks = Clocks(batch)
         batch.shadows = {}
+
+    # --- findings ---
+
+    def add(self, key, finding: Finding) -> None:
+        """Keep the first finding of each kind at each place, and count the rest."""
+        if not self.again(key):
+            self._findings[key] = finding
+
+    def again(self, key, times: int = 1) -> bool:
+        """Whether there is a finding like it already, which has then been met so often more."""
+        found = self._findings.get(key)
+        if found is not None:
+            self._findings[key] = replace(found, repeats=found.repeats + times)
+        return found is not None
+
+    def collected(self) -> list[Finding]:
+        return list(self._findings.values())
 
     # --- order ---
 
     def barrier(self, batch, joined: np.ndarray) -> None:
         """Warps marked in ``joined`` (blocks, warps) met at a barrier of their block."""
-        size = batch.span // batch.lanes_per_block
-        by_rank = joined.reshape(len(batch.clocks), size, -1)
-        for rank in [0] if size == 1 else np.flatnonzero(by_rank.any(axis=(0, 2))):
+        size = batch.clocks.span // batch.lanes_per_block
+        if size == 1:
+            batch.clocks.meet(joined)
+            return
+        by_rank = joined.reshape(len(joined) // size, size, -1)
+        for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
             only = np.zeros_like(by_rank)
             only[:, rank] = by_rank[:, rank]
-            self.meet(batch, only.reshape(len(batch.clocks), -1))
+            self.meet(batch, only.reshape(len(by_rank), -1))
 
     def meet(self, batch, joined: np.ndarray) -> None:
         """Each warp marked in ``joined`` (clusters, warps) now knows the past of the others."""
-        clocks = batch.clocks
-        rows, warps = np.nonzero(joined)
-        clocks[rows, warps, warps] += 1
-        known = np.where(joined[:, :, None], clocks, 0).max(axis=1)
-        clocks[:] = np.where(joined[:, :, None], known[:, None, :], clocks)
+        batch.clocks.meet(joined)
 
     def warp_barrier(self, batch, group: Group) -> None:
-        rows, warps = np.divmod(group.warps, batch.span // 32)
-        batch.clocks[rows, warps, warps] += 1
+        batch.clocks.tick(group.warps)
 
     def publish(self, batch, lanes: np.ndarray, barrier) -> None:
         """Lanes arrive at an mbarrier: whoever waits for it will know their past."""
-        warps = np.unique(lanes >> 5)
-        rows, warps = np.divmod(warps, batch.span // 32)
-        batch.clocks[rows, warps, warps] += 1
-        self.hand_over(barrier, batch.clocks[rows, warps].max(axis=0))
+        self.hand_over(barrier, batch.clocks.tick(np.unique(lanes >> 5)))
 
     def hand_over(self, barrier, known: np.ndarray | None) -> None:
         if known is not None and barrier is not None:
@@ -121,33 +113,86 @@ class RaceCheck:
 
     def acquire(self, batch, lanes: np.ndarray, known: np.ndarray) -> None:
         """Lanes have waited for an mbarrier."""
-        rows, warps = np.divmod(np.unique(lanes >> 5), batch.span // 32)
-        batch.clocks[rows, warps] = np.maximum(batch.clocks[rows, warps], known)
+        batch.clocks.acquire(np.unique(lanes >> 5), known)
+
+    # --- accesses ---
+
+    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
+        """Lanes read or write elements ``first + index`` of an array."""
+        shadow = self._shadow(group.batch, region, site.width, site.bytes)
+        if shadow is None:
+            return
+        low, length = first * site.width, spread.high - spread.low
+        span = low, low + length + site.bytes
+        reads = not (site.is_store or site.is_atomic)
+        if not reads or shadow.flying or meets(span, shadow.written):
+            access = Access(self, site, group, region, shadow, span, group.full(index + first))
+            for piece in range(max(1, site.bytes // shadow.granule)):
+                access.make(piece)
+        if reads:
+            read = first, self.number(site), site.width, site.bytes
+            shadow.put_aside(group.batch.clocks, group.lanes, index, length, read)
+
+    def _shadow(self, batch, region, width: int, size: int) -> Shadow | None:
+        """What is remembered of a region, ready for an access of ``size`` bytes in elements of
+        ``width``; None for a region that is not watched."""
+        if region.space == "shared":
+            shadows = batch.shadows
+        elif region.space == "global" and self._watch_global and not region.read_only:
+            shadows = self._global
+        else:
+            return None
+        shadow = shadows.get(region)
+        if shadow is None:
+            shadow = shadows[region] = Shadow(region.storage.size, max(4, width))
+        if shadows is batch.shadows and shadow.level != batch.clocks.level:
+            shadow.forget()
+            shadow.level = batch.clocks.level
+        shadow.fit(width, size)
+        return shadow
+
+    def number(self, site) -> int:
+        """A number for each kind of access at each line, odd for atomics; see :meth:`site`."""
+        number = self._numbers.get(id(site))
+        if number is None:
+            i = site.instruction
+            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes
+            known = self._kinds.setdefault(key, len(self._kinds))
+            known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
+            self._sites.setdefault(known, site)
+            number = self._numbers[id(site)] = 2 * known + site.is_atomic
+        return number
+
+    def site(self, number: int):
+        """The first memory instruction that got this number."""
+        return self._sites[number >> 1]
 
     # --- asynchronous copies ---
 
     def take_off(self, batch, transfer) -> None:
         """Check a copy that was just started against all accesses before it, and mark its bytes."""
-        lane = int(transfer.lanes[0])
         for region, view, index, writes in _sides(transfer):
             site = self._copy_site(transfer.instruction, writes)
-            shadow = self._shadow(batch, region)
-            cells = self._cells(view, index)
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            cells = _cells(view, index, shadow.granule)
             owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
+                inside = cells * shadow.granule % region.stride
+                span = int(inside.min()), int(inside.max()) + shadow.granule
                 group = Group(batch, owners, None, 0, None)
-                self._in_flight(site, group, region, shadow, cells)
-                self._access(site, group, region, shadow, cells, 0)
-            if shadow.flight is None:
-                shadow.flight = np.full(len(shadow.write), _NOBODY, np.int64)
-            shadow.flight[cells] = _pack(owners, 0, self.number(site), int(writes))
-        row, warp = divmod(lane >> 5, batch.span // 32)
-        batch.clocks[row, warp, warp] += 1
-        transfer.known = batch.clocks[row, warp].copy()
+                access = Access(self, site, group, region, shadow, span)
+                access.make(0, cells)
+                if not writes:
+                    shadow.enter_read(cells, access.entries, span)
+            marks = pack(batch.clocks.threads(owners), 1, self.number(site) | writes)
+            shadow.take_off(cells, marks)
+        warp = transfer.lanes[:1] >> 5
+        transfer.known = batch.clocks.tick(warp)
 
     def touch_down(self, batch, transfer) -> None:
         for region, view, index, _ in _sides(transfer):
-            self._shadow(batch, region).flight[self._cells(view, index)] = _NOBODY
+            shadow = batch.shadows[region]
+            shadow.touch_down(_cells(view, index, shadow.granule))
 
     def left_in_flight(self, batch, transfer) -> None:
         location = transfer.instruction.location
@@ -159,26 +204,35 @@ class RaceCheck:
         self.add(("left", id(transfer.instruction)),
                  Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
 
+    def _copy_site(self, instruction, writes: bool) -> CopySite:
+        key = (id(instruction), writes)
+        return self._copy_sites.setdefault(key, CopySite(instruction, writes))
+
+    # --- the end of threads ---
+
     def leave(self, batch, gone: np.ndarray) -> None:
         """Blocks have ended, and their shared memory with them: did all other blocks of the
         cluster surely finish with it first?"""
+        clocks, size = batch.clocks, batch.clusters.size
+        warps = batch.lanes_per_block // 32
         for region, shadow in batch.shadows.items():
-            cells = region.stride // self.granule
+            shadow.enter((0, region.stride))
+            cells = region.stride // shadow.granule
             for block in gone.tolist():
-                row, rank = divmod(block, batch.clusters.size)
-                warps = batch.lanes_per_block // 32
-                known = batch.clocks[row, rank * warps : (rank + 1) * warps].max(axis=0)
-                for kind, memory in (("reads", shadow.read), ("writes", shadow.write)):
+                row, rank = divmod(block, size)
+                known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
+                for kind, memory in (("reads", shadow.reader), ("writes", shadow.writer)):
                     entries = memory[block * cells : (block + 1) * cells]
-                    lane, clock, number, _ = _unpack(entries)
-                    late = (entries != _NOBODY) & (lane // batch.lanes_per_block != block)
-                    late &= known[lane % batch.span >> 5] <= clock
+                    lane = (entries & THREAD) - clocks.first
+                    late = (entries > 0) & (lane // batch.lanes_per_block != block)
+                    late &= known[lane % clocks.span >> 5] <= entries >> CLOCK_SHIFT
                     if late.any():
                         at = np.flatnonzero(late)[0]
-                        self._left_too_early(batch, region, block, kind, lane[at], number[at])
+                        site = self.site(int(number_of(entries[at])))
+                        self._left_too_early(batch, region, block, kind, lane[at], site)
 
-    def _left_too_early(self, batch, region, block: int, kind: str, lane, number) -> None:
-        location = self.sites[int(number)].instruction.location
+    def _left_too_early(self, batch, region, block: int, kind: str, lane, site) -> None:
+        location = site.instruction.location
         thread, other = batch.who(lane)
         text = (
             f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
@@ -188,67 +242,17 @@ class RaceCheck:
         self.add(("gone", location, kind),
                  Finding(DATA_RACE, text, location, thread, other, region.name))  # fmt: skip
 
-    def _copy_site(self, instruction, writes: bool) -> CopySite:
-        key = (id(instruction), writes)
-        return self._copy_sites.setdefault(key, CopySite(instruction, writes))
-
-    def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those
-        of one lane."""
-        per = view.itemsize // self.granule
-        if per == 0:
-            return np.unique(index * view.itemsize // self.granule)
-        return (index[..., None] * per + np.arange(per)).ravel()
-
-    def _shadow(self, batch, region) -> _Shadow:
-        shadow = batch.shadows.get(region)
-        if shadow is None:
-            shadow = batch.shadows[region] = _Shadow(region.storage.size // self.granule + 4)
-        return shadow
-
-    def _in_flight(self, site, group: Group, region, shadow: _Shadow, cells: np.ndarray) -> None:
-        """An access to bytes that an asynchronous copy reads or writes at the same time."""
-        if shadow.flight is None:
-            return
-        entries = shadow.flight[cells]
-        lane, _, number, copy_writes = _unpack(entries)
-        writes = site.is_store or site.is_atomic
-        bad = (entries != _NOBODY) & (writes | (copy_writes == 1))
-        if not bad.any():
-            return
-        at = np.flatnonzero(bad)[0]
-        copy = self.sites[int(number[at])].instruction
-        here = site.instruction.location
-        thread, block = group.batch.who(group.lanes[at])
-        other, other_block = group.batch.who(lane[at])
-        index = int(cells[at]) * self.granule % region.stride // site.width
-        into = "into" if copy_writes[at] else "out of"
-        text = (
-            f"Data race on {region.name}[{index}] in shared memory, block {block}:\n"
-            f"  thread {other} of block {other_block} started an asynchronous copy {into} it at "
-            f"{copy.location}\n"
-            f"  thread {thread} {'writes' if writes else 'reads'} it at {here}\n"
-            f"  before anybody has waited for the end of the copy."
-        )
-        finding = Finding(
-            DATA_RACE, text, here, thread, block, region.name, index, 0, copy.location, other
-        )
-        self.add(("flight", copy.location, here, writes), finding)
-
-    def add(self, key, finding: Finding) -> None:
-        """Keep the first finding of each kind at each place."""
-        if key not in self._seen:
-            self._seen.add(key)
-            self.findings.append(finding)
-
     def check_barrier(self, batch, group: Group, instruction, threads) -> None:
         """``__syncthreads()`` is for every thread of a block; some may have left already."""
         if threads or instruction.opcode != "bar":
             return
-        short = np.flatnonzero(batch.alive[np.unique(group.slots)] < batch.threads)
+        if int(batch.alive.min()) == batch.threads:
+            return
+        slots = np.unique(group.slots)
+        short = slots[batch.alive[slots] < batch.threads]
         if not len(short):
             return
-        slot = int(np.unique(group.slots)[short[0]])
+        slot = int(short[0])
         gone = batch.threads - int(batch.alive[slot])
         thread, block = batch.who(group.lanes[0])
         text = (
@@ -258,102 +262,6 @@ class RaceCheck:
         )
         finding = Finding(BARRIER, text, instruction.location, thread, block)
         self.add(("exit", id(instruction)), finding)
-
-    # --- accesses ---
-
-    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        if region.space == "global":
-            self._global.watch(site, group, region, first, index)
-        if region.space != "shared":
-            return
-        batch = group.batch
-        shadow = self._shadow(batch, region)
-        cells = group.full(index + first) * site.width // self.granule
-        for piece in range(site.bytes // self.granule):
-            if shadow.flight is not None:
-                self._in_flight(site, group, region, shadow, cells + piece)
-            self._access(site, group, region, shadow, cells + piece, piece)
-
-    def _access(self, site, group: Group, region, shadow: _Shadow, cells, piece: int) -> None:
-        batch = group.batch
-        slot = group.lanes // batch.span
-        warp = group.lanes % batch.span >> 5
-        now = batch.clocks[slot, warp, warp]
-        number = self.number(site)
-        atomic = int(site.is_atomic)
-        writes = site.is_store or site.is_atomic
-        against = [("write", shadow.write)]
-        if writes:
-            against += [("read", shadow.read), ("read", shadow.read_before)]
-        for kind, memory in against:
-            entries = memory[cells]
-            if entries.max() == _NOBODY:
-                continue
-            lane, clock, _, was_atomic = _unpack(entries)
-            known = batch.clocks[slot, warp, lane % batch.span >> 5]
-            bad = (entries != _NOBODY) & (lane != group.lanes) & (known <= clock)
-            if atomic:
-                bad &= was_atomic == 0
-            if bad.any():
-                at = np.flatnonzero(bad)[0]
-                self._report(site, group, region, int(entries[at]), int(cells[at]), kind, at)
-        entry = _pack(group.lanes, now, number, atomic)
-        if not writes:
-            before = shadow.read[cells]
-            other = before & ((1 << LANE_BITS) - 1) != group.lanes
-            shadow.read_before[cells[other]] = before[other]
-            shadow.read[cells] = entry
-            return
-        if site.is_store:
-            self._same_store(site, group, region, cells, piece)
-        shadow.write[cells] = entry
-        shadow.read[cells] = _NOBODY
-        shadow.read_before[cells] = _NOBODY
-
-    def _same_store(self, site, group: Group, region, cells, piece: int) -> None:
-        """Two lanes of one store at one place, with different values."""
-        order = np.argsort(cells, kind="stable")
-        same = cells[order[1:]] == cells[order[:-1]]
-        if not same.any():
-            return
-        value = group.full(site.values[piece * self.granule // site.width](group.R))
-        bits = value.view(f"u{value.itemsize}")
-        clash = same & (bits[order[1:]] != bits[order[:-1]])
-        if clash.any():
-            at = np.flatnonzero(clash)[0]
-            earlier = _pack(int(group.lanes[order[at]]), 0, self.number(site), 0)
-            later = order[at + 1]
-            self._report(site, group, region, earlier, int(cells[later]), "write", later)
-
-    def number(self, site) -> int:
-        """A number for each memory instruction; ``sites`` has it there."""
-        if id(site) not in self._numbers:
-            self._numbers[id(site)] = len(self.sites)
-            self.sites.append(site)
-        return self._numbers[id(site)]
-
-    def _report(self, site, group: Group, region, entry: int, cell: int, kind: str, at) -> None:
-        lane, _, number, _ = _unpack(entry)
-        earlier, here = self.sites[number].instruction.location, site.instruction.location
-        writes = site.is_store or site.is_atomic
-        batch = group.batch
-        thread, block = batch.who(group.lanes[at])
-        other, _ = batch.who(lane)
-        inside = cell * self.granule % region.stride
-        index = inside // site.width
-        order = f"{'write' if writes else 'read'} after {kind}"
-        same_warp = lane >> 5 == int(group.lanes[at]) >> 5
-        cure = "__syncwarp() or __syncthreads()" if same_warp else "__syncthreads()"
-        text = (
-            f"Data race ({order}) on {region.name}[{index}] in shared memory, block {block}:\n"
-            f"  thread {other} {kind}s it at {earlier}\n"
-            f"  thread {thread} {'writes' if writes else 'reads'} it at {here}\n"
-            f"  with no {cure} in between."
-        )
-        finding = Finding(
-            DATA_RACE, text, here, thread, block, region.name, index, 0, earlier, other
-        )
-        self.add((earlier, here, kind, writes), finding)
 
 
 def _sides(transfer):
@@ -365,7 +273,18 @@ def _sides(transfer):
         yield source, transfer.source, transfer.take, False
 
 
-def _width(instruction) -> int:
-    from .ptx import SIZES
+def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
+    """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those of
+    one lane."""
+    per = view.itemsize // granule
+    if per == 0:
+        return np.unique(index * view.itemsize // granule)
+    return (index[..., None] * per + np.arange(per)).ravel()
 
-    return SIZES.get(instruction.modifiers[-1], 4)
+
+def _instructions(launch):
+    """Those of the kernel and of all functions that it could call."""
+    for function in launch.module.functions.values():
+        if function is launch.entry.function or not function.is_entry:
+            ptx.parse_body(function, launch.module.files)
+            yield from function.instructions

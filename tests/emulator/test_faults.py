@@ -336,3 +336,38 @@ for (int t = 0; t < n / 16; ++t) {
 x[n * n + row * 16 + col] = sum;"""
     x = np.zeros(64 * 64 + 256, F32)
     assert not run(body, 1, (16, 16), (x, np.int32(64)), racecheck=True).findings
+
+
+@pytest.mark.parametrize("writer", [0, 7, 31])
+def test_one_of_many_readers_who_writes_races_with_the_others(writer):
+    body = (
+        "__shared__ float s[1];\nif (threadIdx.x == 0) s[0] = 1;\n__syncthreads();\n"
+        f"x[threadIdx.x] = s[0];\nif (threadIdx.x == {writer}) s[0] = n;"
+    )
+    (found,) = run(body, 1, 32, (np.zeros(32, F32), np.int32(0)), racecheck=True).findings
+    assert "write after read" in found.message
+    assert found.thread == (writer, 0, 0) != found.other_thread
+
+
+def test_reading_one_half_of_a_tile_while_the_other_is_written_is_no_race():
+    body = """__shared__ float s[2][64];
+int t = threadIdx.x;
+s[0][t] = t; __syncthreads();
+for (int i = 0; i < n; ++i) {
+    s[(i + 1) % 2][t] = i;
+    x[t] += s[SEEN][63 - t];
+    __syncthreads();
+}"""
+    arguments = (1, 64, (np.zeros(64, F32), np.int32(4)))
+    assert not run(body.replace("SEEN", "i % 2"), *arguments, racecheck=True).findings
+    (found,) = run(body.replace("SEEN", "(i + 1) % 2"), *arguments, racecheck=True).findings
+    assert "read after write" in found.message
+
+
+def test_threads_of_two_sizes_of_access_meet_in_one_word():
+    body = """__shared__ unsigned s[32];
+int t = threadIdx.x;
+if (t < 32) s[t] = 0; __syncthreads();
+if (t < 32) ((unsigned short*)s)[2 * t + 1] = t; else x[t - 32] = s[t - 32 + n] + 1;"""
+    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True).findings
+    assert {found.location.line, found.other_location.line} == {5}

@@ -94,3 +94,25 @@ def test_the_second_half_of_a_vector_store_races_like_the_first():
     body = "((float2*)x)[0] = make_float2(1.0f, threadIdx.x);"
     (found, *_) = findings(body, 1, 32, np.zeros(2, F32))
     assert "write after write) on x[1]" in found.message
+
+
+def test_a_byte_written_inside_a_word_that_another_thread_reads_is_a_race():
+    body = "if (threadIdx.x == 0) ((char*)x)[5] = 1;\nelse x[32 + threadIdx.x] = x[threadIdx.x];"
+    (found,) = findings(body, 1, 3, np.zeros(64, F32))
+    assert found.kind == DATA_RACE
+    assert (found.location.line, found.other_location.line) in [(2, 3), (3, 2)]
+    assert not findings(body.replace("[5]", "[3]"), 1, 3, np.zeros(64, F32))
+
+
+def test_another_kernel_of_the_module_that_makes_its_own_order_hides_nothing():
+    source = """extern "C" __global__ void fenced(float* x) { x[0] = 1; __threadfence(); x[1] = 2; }
+extern "C" __global__ void f(float* x) { x[0] += 1.0f; }"""
+    module = Module(compile_ptx(source, filename="kernel.cu"))
+    module.entry("fenced").launch(1, 1, (np.zeros(2, F32),))
+    result = module.entry("f").launch(4, 1, (np.zeros(2, F32),), options=Options(racecheck=True))
+    assert [f.kind for f in result.findings] == [DATA_RACE]
+
+
+def test_the_first_race_of_two_lines_counts_those_like_it():
+    (found,) = findings("x[threadIdx.x + 1] = x[threadIdx.x];", 1, 33, np.arange(34, dtype=F32))
+    assert found.repeats == 31

@@ -126,8 +126,10 @@ class Reader:
         cells = index.reshape(len(index), -1) * (16 // self.width)
         lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
         part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
-        spread = Spread(cells.ravel(), cells.ravel())
-        group.batch.launch.races.watch(self, part, region, 0, cells.ravel(), spread)
+        inside = cells.ravel() * self.width % region.stride
+        first = int(inside.min()) // self.width
+        spread = Spread(inside, inside)
+        group.batch.launch.races.watch(self, part, region, first, cells.ravel() - first, spread)
 
 
 def _incomplete(group: Group) -> KernelFault:
