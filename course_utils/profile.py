@@ -6,6 +6,7 @@ there, and every access is seen.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 
 from .emulator import cupy_api
 from .emulator.machine import Options
-from .emulator.report import Counts, Finding, KernelFault
+from .emulator.report import Finding, KernelFault
 from .kernels import Kernel, Module
+from .launch import dimensions
+from .profiling import Profile
 
 
 @dataclass(frozen=True)
@@ -47,46 +50,6 @@ class Report:
             if 0 < line <= len(text):
                 lines.append(f"{line:>6} | {text[line - 1]}")
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What one launch did, as the emulator counted it."""
-
-    kernel: str
-    counts: Counts
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """(name, value) pairs, as text."""
-        c = self.counts
-
-        def each(total: int, requests: int) -> str:
-            return f"{total / requests:.2f}" if requests else "none"
-
-        return [
-            ("thread instructions (PTX)", f"{c.thread_instructions:,}"),
-            ("warp instructions (PTX)", f"{c.warp_instructions:,}"),
-            ("FLOPs", f"{c.flops:,}"),
-            ("global load requests", f"{c.global_load_requests:,}"),
-            ("sectors per load request", each(c.global_load_sectors, c.global_load_requests)),
-            ("global store requests", f"{c.global_store_requests:,}"),
-            ("sectors per store request", each(c.global_store_sectors, c.global_store_requests)),
-            ("shared load requests", f"{c.shared_load_requests:,}"),
-            ("wavefronts per shared load", each(c.shared_load_wavefronts, c.shared_load_requests)),
-            ("shared store requests", f"{c.shared_store_requests:,}"),
-            (
-                "wavefronts per shared store",
-                each(c.shared_store_wavefronts, c.shared_store_requests),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        width = max(len(value) for _, value in self.rows)
-        lines = [f"{name:<30}{value:>{width}}" for name, value in self.rows]
-        return "\n".join([f"{self.kernel}, counted by the emulator", *lines])
-
-    __repr__ = __str__
 
 
 def sanitize(
@@ -131,16 +94,27 @@ def profile(
     *,
     shared_mem: int = 0,
 ) -> Profile:
-    """Run ``kernel`` on the emulator and count what it does: see :class:`Profile`.
+    """Run ``kernel`` on the emulator and count what it does.
 
-    Arguments and errors as for :func:`sanitize`, but a fault of the kernel is raised.
+    The answer is a :class:`~course_utils.profiling.Profile`: totals, and tables by source line, by
+    kind of instruction and under Nsight Compute's names. Arguments and errors as for
+    :func:`sanitize`, but a fault of the kernel is raised.
     """
     kernel = on_emulator(kernel)
     options = Options(counters=True)
     result = kernel.launch(
         grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
     )
-    return Profile(kernel.name, result.counts)
+    lanes = math.prod(dimensions(block, "block"))
+    return Profile(
+        kernel.name,
+        result.counts,
+        kernel.source,
+        kernel.module.filename,
+        tuple(result.instructions),
+        math.prod(dimensions(grid, "grid")) * -(-lanes // 32),
+        result.tally,
+    )
 
 
 def on_emulator(kernel: Kernel | Module) -> Kernel:

@@ -127,9 +127,10 @@ def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench
     total = Counts()
     for result in results:
         for item in fields(Counts):
-            if item.name != "opcodes":
-                value = getattr(total, item.name) + getattr(result.counts, item.name)
-                setattr(total, item.name, value)
-        for name, number in result.counts.opcodes.items():
-            total.opcodes[name] = total.opcodes.get(name, 0) + number
+            before, more = getattr(total, item.name), getattr(result.counts, item.name)
+            if isinstance(before, dict):
+                for name, number in more.items():
+                    before[name] = before.get(name, 0) + number
+            else:
+                setattr(total, item.name, before + more)
     return Bench(counts=total, launches=len(results), bytes=bytes, flops=flops)

@@ -1,22 +1,29 @@
-"""Counts what memory accesses cost: requests, sectors and shared-memory wavefronts.
+"""Counts what a launch does: requests, sectors, wavefronts, arithmetic and branches.
 
 Rules. A 128-byte line of global memory is four sectors of 32 bytes; a request of one warp costs as
-many sectors as it touches. Shared memory has 32 banks of 4 bytes; lanes that want *different* words
-of one bank are served one after another, each pass being a wavefront. A warp's 8-byte accesses are
-served in two halves, 16-byte accesses in four quarters.
+many sectors as it touches. Local memory is laid out so that the same word of all 32 lanes of a warp
+makes one line. Shared memory has 32 banks of 4 bytes; lanes that want *different* words of one bank
+are served one after another, each pass being a wavefront. A warp's 8-byte accesses are served in
+two halves, 16-byte accesses in four quarters.
 Source: Nsight Compute, "Metrics Reference"; CUDA C++ Programming Guide, "Shared Memory".
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from .arithmetic import arithmetic
 from .lanes import Group
+from .ptx import Instruction
 from .report import Counts
+from .tracing import Access, reach
 
 SECTOR = 32
 BANKS = 32
 BANK_BYTES = 4
+WARP = 32
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:
@@ -35,6 +42,13 @@ def sectors(warps: np.ndarray, addresses: np.ndarray, size: int) -> int:
     return len(_distinct(keys))
 
 
+def local_sectors(warps: np.ndarray, lanes: np.ndarray, offsets: np.ndarray, size: int) -> int:
+    """The same for local memory; ``offsets`` are bytes within each lane's own memory."""
+    first = offsets // BANK_BYTES * WARP + (lanes & 31)  # as a word of the warp's local memory
+    words = [first + n * WARP for n in range(max(1, size // BANK_BYTES))]
+    return sectors(np.tile(warps, len(words)), np.concatenate(words) * BANK_BYTES, BANK_BYTES)
+
+
 def wavefronts(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size: int) -> int:
     """Passes of shared memory for the accesses of every warp at byte ``addresses``."""
     words = max(1, size // BANK_BYTES)
@@ -50,33 +64,126 @@ def wavefronts(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size
     return int(np.maximum.reduceat(counts, begins).sum())
 
 
+@dataclass
+class Traffic:
+    """What one instruction asked of one memory. ``cost`` is in sectors, or in wavefronts of shared
+    memory; ``kind`` is "load", "store" or "atomic"; ``bytes`` are those asked for by lanes."""
+
+    space: str
+    kind: str
+    type: str
+    requests: int = 0
+    cost: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class InstructionCounts:
+    """What one instruction of a kernel did, over a whole launch.
+
+    ``threads`` and ``warps`` ran it; ``active`` of the threads had a true guard. ``flops`` in all,
+    on numbers of ``flops_type``; ``divergent`` of the warps went several ways at it. ``traffic``:
+    for each memory that it reached.
+    """
+
+    instruction: Instruction
+    threads: int = 0
+    warps: int = 0
+    active: int = 0
+    flops: int = 0
+    flops_type: str = ""
+    divergent: int = 0
+    traffic: tuple[Traffic, ...] = ()
+
+    @property
+    def branches(self) -> int:
+        """Times that a warp came to a place where it may part."""
+        i = self.instruction
+        guarded = i.guard is not None and i.opcode in ("bra", "exit", "ret", "call")
+        return self.warps if guarded or i.opcode == "brx" else 0
+
+    @property
+    def barriers(self) -> int:
+        """Times that a warp came to a barrier of its block."""
+        i = self.instruction
+        blockwide = i.opcode in ("bar", "barrier") and not {"warp", "cluster"} & {*i.modifiers}
+        return self.warps if blockwide else 0
+
+
 class Tally:
-    """Adds up the cost of every access of a launch into ``counts``."""
+    """Adds up, instruction by instruction, what a launch asks of memory and where warps part.
+
+    ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
+    instruction: (instruction, warp) -> its :class:`~.tracing.Access`.
+    """
 
     def __init__(self):
-        self.counts = Counts()
+        self._traffic: dict[tuple[int, str], Traffic] = {}  # by id of the instruction, and memory
+        self._divergent: dict[int, int] = {}
+        self._guarded: dict[int, int] = {}
+        self._computed: dict[int, tuple[str, int]] = {}
+        self.first_accesses: dict[tuple[int, int], Access] = {}
+
+    # --- while the launch runs ---
 
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        if region.space not in ("global", "shared"):
-            return
-        counts = self.counts
-        requests = len(group.warps)
-        kind = "store" if site.is_store else "load"
+        """One access of the lanes of a group, all within one array."""
         cost = self._cost(site, group, region, spread)
-        if region.space == "shared":
-            added = {"requests": requests, "wavefronts": cost}
-        else:
-            added = {"requests": requests, "sectors": cost, "bytes": group.n * site.bytes}
-        for name, amount in added.items():
-            name = f"{region.space}_{kind}_{name}"
-            setattr(counts, name, getattr(counts, name) + amount)
+        self._add(site, region.space, len(group.warps), cost, group.n * site.bytes)
+        batch = group.batch
+        if batch.first == 0 and group.lanes[0] < batch.lanes_per_block:
+            self._keep(site, group, region, spread)
+
+    def _add(self, site, space: str, requests: int, cost: int, size: int) -> None:
+        instruction = site.instruction
+        traffic = self._traffic.get((id(instruction), space))
+        if traffic is None:
+            kind = "atomic" if site.is_atomic else "store" if site.is_store else "load"
+            traffic = Traffic(space, kind, site.kind)
+            self._traffic[id(instruction), space] = traffic
+        traffic.requests += requests
+        traffic.cost += cost
+        traffic.bytes += size
+
+    def _keep(self, site, group: Group, region, spread) -> None:
+        per_block = group.batch.lanes_per_block // WARP
+        for warp in group.warps[group.warps < per_block].tolist():
+            key = (id(site.instruction), warp)
+            if key not in self.first_accesses:
+                low, high = np.searchsorted(group.lanes, (warp * WARP, warp * WARP + WARP))
+                self.first_accesses[key] = reach(site, group, low, high, region, spread)
+
+    def copied(self, instruction: Instruction, spaces: tuple[str, str], size: int) -> None:
+        """A bulk copy of ``size`` bytes from a memory to another; it makes no request of a warp."""
+        for space, kind in zip(spaces, ("load", "store"), strict=True):
+            key = id(instruction), f"{space} {kind}"
+            traffic = self._traffic.setdefault(key, Traffic(f"{space} (bulk)", kind, "bytes"))
+            traffic.bytes += size
+
+    def parted(self, group: Group, chosen: np.ndarray) -> None:
+        """The lanes of a group go the ways ``chosen``, (n,) of bool or int, at the end of its
+        block: count the warps that part."""
+        instruction = group.code.blocks[group.block].instructions[-1]
+        ways = _distinct(group.lanes >> 5 << 32 | chosen)
+        _, number = np.unique(ways >> 32, return_counts=True)
+        parting = int(np.count_nonzero(number > 1))
+        self._divergent[id(instruction)] = self._divergent.get(id(instruction), 0) + parting
+
+    def masked(self, instruction: Instruction, lanes: int) -> None:
+        """An instruction was skipped by ``lanes`` lanes, whose guard is false."""
+        self._guarded[id(instruction)] = self._guarded.get(id(instruction), 0) + lanes
+
+    def computed(self, instruction: Instruction, kind: str, flops: int) -> None:
+        """Work of an instruction that does not say it in its name; ``kind``: of the factors."""
+        _, before = self._computed.get(id(instruction), ("", 0))
+        self._computed[id(instruction)] = f"{kind} (tensor cores)", before + flops
 
     def _cost(self, site, group: Group, region, spread) -> int:
         """Sectors or wavefronts. Moving all addresses by the same multiple of a sector (of a word
         of shared memory) changes nothing, so what was counted once is kept with the addresses."""
         shared = region.space == "shared"
         low = spread.low + site.offset
-        key = ("wavefronts" if shared else "sectors", site.bytes, low % (4 if shared else SECTOR))
+        key = (region.space, site.bytes, low % (4 if shared else SECTOR))
         found = spread.kept.get(key)
         if found is None:
             delta = spread.delta
@@ -85,7 +192,59 @@ class Tally:
             warps = group.lanes >> 5
             if shared:
                 found = wavefronts(warps, group.lanes, addresses, site.bytes)
+            elif region.space == "local":
+                found = local_sectors(warps, group.lanes, addresses, site.bytes)
             else:
                 found = sectors(warps, addresses, site.bytes)
             spread.kept[key] = found
         return found
+
+    # --- when it has ended ---
+
+    def instructions(self, visits: dict) -> list[InstructionCounts]:
+        """What every instruction did; ``visits``: (code, block) -> [threads, warps] that ran it."""
+        traffic: dict[int, list[Traffic]] = {}
+        for (number, _), found in self._traffic.items():
+            traffic.setdefault(number, []).append(found)
+        counts = []
+        for (code, number), (threads, warps) in visits.items():
+            for i in code.blocks[number].instructions:
+                key, work = id(i), arithmetic(i)
+                active = threads - self._guarded.get(key, 0)
+                kind, flops = self._computed.get(key, ("", 0))
+                if work:
+                    kind, flops = work.type, active * work.flops // work.threads
+                parted, asked = self._divergent.get(key, 0), tuple(traffic.get(key, ()))
+                counts.append(
+                    InstructionCounts(i, threads, warps, active, flops, kind, parted, asked)
+                )
+        return counts
+
+
+def add_up(instructions: list[InstructionCounts], counts: Counts) -> None:
+    """Enter the sums over all instructions of a launch into ``counts``."""
+    counts.flops = sum(found.flops for found in instructions)
+    for found in instructions:
+        for traffic in found.traffic:
+            space, _, bulk = traffic.space.partition(" ")
+            if bulk:
+                _increase(counts, f"bulk_{space}_{traffic.kind}_bytes", traffic.bytes)
+                continue
+            unit = "wavefronts" if space == "shared" else "sectors"
+            amounts = {"requests": traffic.requests, unit: traffic.cost, "bytes": traffic.bytes}
+            for name, amount in amounts.items():
+                _increase(counts, f"{space}_{traffic.kind}_{name}", amount)
+        counts.branches += found.branches
+        counts.divergent_branches += found.divergent
+        counts.barriers += found.barriers
+        if found.flops:
+            by_type, by_name = counts.flops_by_type, counts.operations
+            by_type[found.flops_type] = by_type.get(found.flops_type, 0) + found.flops
+            work = arithmetic(found.instruction)
+            if work and work.operation:
+                by_name[work.operation] = by_name.get(work.operation, 0) + found.active
+
+
+def _increase(counts: Counts, name: str, amount: int) -> None:
+    if hasattr(counts, name):
+        setattr(counts, name, getattr(counts, name) + amount)

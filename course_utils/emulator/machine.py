@@ -18,10 +18,11 @@ from operator import attrgetter
 import numpy as np
 
 from . import fpenv, ptx
+from .arithmetic import arithmetic
 from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
-from .counters import Tally
+from .counters import Tally, add_up
 from .faults import access_fault, deadlock, endless_loop, readable_name
 from .initcheck import InitCheck
 from .instructions import (  # noqa: F401  (fill the tables)
@@ -340,7 +341,7 @@ class Launch:
         except KernelFault as fault:
             fault.earlier = self._findings()
             raise
-        return LaunchResult(self._counts(), self._findings(), self._text(), self.tracer)
+        return self._result()
 
     def _run_batches(self) -> None:
         lanes_per_block = -(-math.prod(self.block) // 32) * 32
@@ -366,27 +367,22 @@ class Launch:
     def _text(self) -> str:
         return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))
 
-    def _counts(self) -> Counts:
-        counts = Counts() if self.tally is None else self.tally.counts
-        opcodes: dict[str, int] = {}
+    def _result(self) -> LaunchResult:
+        counts = Counts()
         for (code, number), (lanes, warps) in self.visits.items():
             block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)
             for instruction in block.instructions:
                 name = instruction.full_opcode
-                opcodes[name] = opcodes.get(name, 0) + lanes
-        counts.opcodes = opcodes
-        counts.flops = sum(n * _flops(name) for name, n in opcodes.items())
-        return counts
-
-
-def _flops(opcode: str) -> int:
-    parts = opcode.split(".")
-    if parts[-1] not in ("f32", "f64", "f16", "bf16", "f16x2", "bf16x2"):
-        return 0
-    width = 2 if parts[-1].endswith("x2") else 1
-    return {"fma": 2, "mad": 2, "add": 1, "sub": 1, "mul": 1}.get(parts[0], 0) * width
+                counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
+                work = arithmetic(instruction)
+                counts.flops += lanes * work.flops // work.threads if work else 0
+        result = LaunchResult(counts, self._findings(), self._text(), self.tracer, self.tally)
+        if self.tally:
+            result.instructions = self.tally.instructions(self.visits)
+            add_up(result.instructions, counts)
+        return result
 
 
 class Batch:
@@ -682,6 +678,8 @@ class Batch:
 
     def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
         """Send the lanes of ``chosen`` one way and the others the other; both are queued."""
+        if self.launch.tally:
+            self.launch.tally.parted(group, chosen)
         for flags, go in ((~chosen, skipped), (chosen, taken)):
             part = self.part(group, np.flatnonzero(flags))
             part = go(part)

@@ -406,6 +406,9 @@ class Builder:
 
         def guarded(group):
             chosen = guard(group.R)
+            if group.batch.launch.tally:
+                idle = group.n - np.count_nonzero(group.full(chosen))
+                group.batch.launch.tally.masked(instruction, idle)
             if chosen.all():
                 act(group)
             elif chosen.any():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .counters import InstructionCounts, Tally
     from .tracing import Tracer
 
 
@@ -95,22 +96,47 @@ class Counts:
     """What one launch did. Instructions are PTX's, not the GPU's own (SASS).
 
     ``sectors`` are distinct 32-byte pieces of memory touched by one warp instruction;
-    ``wavefronts`` are passes of shared memory needed by one warp instruction.
+    ``wavefronts`` are passes of shared memory needed by one warp instruction; ``bytes`` those that
+    lanes asked for. ``bulk`` bytes are moved by the copy engine. Branches and barriers are counted
+    once for each warp that comes to one. ``opcodes`` and ``operations`` (additions and so on, under
+    ncu's names) count threads; ``flops_by_type`` is keyed by the type of the factors.
+
+    Without ``Options.counters`` only instructions, ``opcodes`` and ``flops`` are filled in.
     """
 
     thread_instructions: int = 0
     warp_instructions: int = 0
     global_load_requests: int = 0
     global_store_requests: int = 0
+    global_atomic_requests: int = 0
     global_load_sectors: int = 0
     global_store_sectors: int = 0
+    global_atomic_sectors: int = 0
     global_load_bytes: int = 0
     global_store_bytes: int = 0
+    global_atomic_bytes: int = 0
     shared_load_requests: int = 0
     shared_store_requests: int = 0
+    shared_atomic_requests: int = 0
     shared_load_wavefronts: int = 0
     shared_store_wavefronts: int = 0
+    shared_load_bytes: int = 0
+    shared_store_bytes: int = 0
+    shared_atomic_bytes: int = 0
+    local_load_requests: int = 0
+    local_store_requests: int = 0
+    local_load_sectors: int = 0
+    local_store_sectors: int = 0
+    local_load_bytes: int = 0
+    local_store_bytes: int = 0
+    bulk_global_load_bytes: int = 0
+    bulk_global_store_bytes: int = 0
+    branches: int = 0
+    divergent_branches: int = 0
+    barriers: int = 0
     flops: int = 0
+    flops_by_type: dict[str, int] = field(default_factory=dict)
+    operations: dict[str, int] = field(default_factory=dict)
     opcodes: dict[str, int] = field(default_factory=dict)
 
 
@@ -118,10 +144,13 @@ class Counts:
 class LaunchResult:
     """What came of a launch that ran to its end: counts, findings (races) and printf's text.
 
-    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them.
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them; ``tally`` and
+    ``instructions`` what each instruction did where ``Options.counters`` did.
     """
 
     counts: Counts
     findings: list[Finding] = field(default_factory=list)
     printed: str = ""
     trace: Tracer | None = None
+    tally: Tally | None = None
+    instructions: list[InstructionCounts] = field(default_factory=list)

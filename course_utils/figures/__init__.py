@@ -13,6 +13,7 @@ from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
+from .source import source_heat
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .timeline import timeline
@@ -30,6 +31,7 @@ __all__ = [
     "roofline",
     "save",
     "shared_banks",
+    "source_heat",
     "thread_map",
     "timeline",
     "warp_sectors",

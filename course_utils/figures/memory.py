@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..emulator.tracing import Access
+
 # CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory
 # Banks".
 SECTOR = 32
@@ -71,13 +73,17 @@ def _write_numbers(axes: Axes, values: np.ndarray, picture) -> None:
 
 
 @styled
-def warp_sectors(addresses: Sequence[int], bytes: int = 4, *, title: str | None = None) -> Figure:
+def warp_sectors(
+    addresses: Sequence[int] | Access, bytes: int = 4, *, title: str | None = None
+) -> Figure:
     """One warp's global accesses on the 32-byte sectors and 128-byte lines that they touch.
 
     ``addresses`` are the byte addresses of lanes 0, 1, …, at most 32; −1 for a lane that does not
-    take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. A row is one line. Boxes carry
+    take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. Or ``addresses`` is an access
+    of a kernel that ran: ``profile(...).access(line)``. A row is one line. Boxes carry
     the lane that wants them; hatched bytes come along in a touched sector and are not wanted.
     """
+    addresses, bytes, title = _of_access(addresses, bytes, title)
     lanes = _active(addresses, bytes)
     base = min(address for _, address in lanes) // LINE * LINE
     touched = sorted({address // SECTOR for _, address in lanes})
@@ -161,15 +167,19 @@ def _sector_labels(axes: Axes, wanted: dict[int, list[int]], row_of: dict[int, i
 
 
 @styled
-def shared_banks(addresses: Sequence[int], bytes: int = 4, *, title: str | None = None) -> Figure:
+def shared_banks(
+    addresses: Sequence[int] | Access, bytes: int = 4, *, title: str | None = None
+) -> Figure:
     """One warp's shared-memory accesses on the 32 banks: how many passes the request takes.
 
     ``addresses`` are byte addresses of lanes 0, 1, …, at most 32, counted from the start of shared
     memory; −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 a lane (1 and 2 count as
     the word they lie in). A column is a bank; different words of one bank need a pass each, lanes
     that want the same word share one. A request of 8 bytes a lane is served by half warps, one of
-    16 by quarter warps, one after the other.
+    16 by quarter warps, one after the other. ``addresses`` may be an access of a kernel that ran,
+    ``profile(...).access(line)``.
     """
+    addresses, bytes, title = _of_access(addresses, bytes, title)
     lanes = _active(addresses, bytes)
     phases = bank_phases(addresses, bytes)
     depths = [max(len(words) for words in phase.values()) for phase in phases if phase]
@@ -220,6 +230,17 @@ def bank_phases(addresses: Sequence[int], bytes: int = 4) -> list[dict[int, dict
             words = phases[lane // group].setdefault(word % BANKS, {})
             words.setdefault(word, []).append(lane)
     return phases
+
+
+def _of_access(
+    addresses: Sequence[int] | Access, bytes: int, title: str | None
+) -> tuple[Sequence[int], int, str | None]:
+    """The addresses, the width and a title, of an access or as they were given."""
+    if not hasattr(addresses, "addresses"):
+        return addresses, bytes, title
+    access = addresses
+    verb = "stores to" if access.store else "loads from"
+    return access.addresses, access.bytes, title or f"{verb} {access.array}"
 
 
 def _active(addresses: Sequence[int], bytes: int) -> list[tuple[int, int]]:

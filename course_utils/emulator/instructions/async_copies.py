@@ -223,12 +223,19 @@ def _deliver(
     )  # fmt: skip
 
 
+def _count(group: Group, i, spaces: tuple[str, str], size: int) -> None:
+    """Tell the profiler of a copy from one memory to another."""
+    if group.batch.launch.tally:
+        group.batch.launch.tally.copied(i, spaces, size)
+
+
 def _bulk(b: Builder, i: ptx.Instruction):
     """A run of bytes, both ends and the size multiples of 16; cp.reduce combines instead."""
     m = i.modifiers
     spaces = [x for x in m if x.startswith("shared") or x == "global"]
     operands = list(i.operands)
     target, source = _Place(b, operands[0], spaces[0]), _Place(b, operands[1], spaces[1])
+    way = tuple(x.partition("::")[0] for x in (spaces[1], spaces[0]))
     size = b.read(operands[2], "u32")
     operands = operands[3:]
     to_barrier = "mbarrier::complete_tx::bytes" in m
@@ -249,6 +256,7 @@ def _bulk(b: Builder, i: ptx.Instruction):
             for what, value in (("destination", to), ("source", from_), ("size", count)):
                 _aligned(group, n, i, what, value, 16)
             home, start, _ = _bytes_at(group, n, i, from_, count, False)
+            _count(group, i, way, count)
             steps = np.arange(count // dtype.itemsize)[None]
             for rank in blocks:
                 goal, first, _ = _bytes_at(group, n, i, to, count, True, rank)
@@ -297,6 +305,8 @@ def _tensor(b: Builder, i: ptx.Instruction):
                 )
             take = (box.address - tensor_region.start + inside) // unit
             whole = None if outside is None else ~outside
+            moved = size if whole is None else int(whole.sum()) * unit
+            _count(group, i, ("global", "shared") if loads else ("shared", "global"), moved)
             for block in blocks:
                 region, start, _ = _bytes_at(group, n, i, address + lowest, size, loads, block)
                 put = (start - lowest + offsets) // unit

@@ -73,6 +73,8 @@ def brx(b: Builder, i: ptx.Instruction):
         if (targets == targets[0]).all():
             group.block = int(targets[0])
             return group
+        if group.batch.launch.tally:
+            group.batch.launch.tally.parted(group, targets)
         for target, part in _by_value(group, targets):
             part.block = target
             group.batch.add(part)
