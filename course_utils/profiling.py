@@ -1,4 +1,4 @@
-"""What a profiled launch did: in all, by source line, by kind of instruction, and in ncu's names."""
+"""What a profiled launch did: in all, by source line, by kind of instruction, in ncu's names."""
 
 from __future__ import annotations
 
