@@ -261,7 +261,7 @@ class Kernel:
                     *shape, values, shared_mem=shared_mem, options=options
                 )
             except KernelFault as fault:
-                raise LaunchFault(fault.finding) from None
+                raise LaunchFault(fault.finding, fault.earlier) from None
             return self.last_launch
         if options is not None:
             raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import PurePath
 
 from .report import Location
 
@@ -92,11 +94,17 @@ class Instruction:
 
     @property
     def location(self) -> Location | None:
-        """The innermost line that the student wrote: not one inside a header of the toolkit."""
-        for location in self.locations:
-            if not ("/include/" in location.file or os.path.isabs(location.file)):
-                return location
-        return self.locations[-1] if self.locations else None
+        """The innermost line outside of headers; it knows the helpers that it calls for, but for
+        those of CUDA's own headers. The kernel's own line when all are in headers."""
+        if not self.locations:
+            return None
+        own = (n for n, place in enumerate(self.locations) if not _in_header(place.file))
+        at = next(own, len(self.locations) - 1)
+        inner = self.locations[:at]
+        if all(_INCLUDE in place.file for place in inner):
+            return self.locations[at]
+        helpers = tuple(place for place in inner[::-1] if _INCLUDE not in place.file)
+        return replace(self.locations[at], helpers=helpers)
 
     def place_in(self, file: str) -> Location | None:
         """The line of ``file`` that the instruction comes from, through inlined helpers to the code
@@ -182,6 +190,7 @@ _LOC = re.compile(r"^\s*\.loc\s+([^\n;]*)$", re.M)
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"[^\n]*$', re.M)
 _HEAD_LINE = re.compile(r"^\s*\.(version|target|address_size)\s+([^\n]*)$", re.M)
 _SECTION = re.compile(r"^\s*\.section\b.*\Z", re.M | re.S)
+_NAME = re.compile(r"^(\$L__info_string\d+):((?:\s*\.b8[^\n]*)+)", re.M)
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _LABEL = re.compile(r"\s*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _VARIABLE = re.compile(
@@ -244,11 +253,35 @@ def _items(text: str):
             start = match.end()
 
 
-def parse_module(text: str) -> tuple[dict[str, Variable], dict[str, Function], dict[int, str]]:
-    """Variables, functions (bodies unread) and source files of a module, by name."""
+def _in_header(file: str) -> bool:
+    ending = PurePath(file).suffix
+    return _INCLUDE in file or ending in _HEADERS or (os.path.isabs(file) and ending != ".cu")
+
+
+_INCLUDE = "/include/"  # where CUDA's own headers lie
+_HEADERS = {".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl"}
+
+
+@cache
+def _inlined_name(data: str) -> str:
+    """The name of a function whose symbol is spelled as bytes, without namespace and types."""
+    symbol = bytes(int(n) for n in re.findall(r"\d+", data.replace(".b8", "")) if n != "0").decode()
+    rest, name = symbol.removeprefix("_Z").lstrip("NKL"), symbol
+    while match := re.match(r"(?:St|S\d*_)?(\d+)", rest):
+        name = rest[match.end() : match.end() + int(match[1])]
+        rest = rest[match.end() + len(name) :]
+    return name
+
+
+Names = dict[int | str, str]  # source files by number, names of inlined functions by label
+
+
+def parse_module(text: str) -> tuple[dict[str, Variable], dict[str, Function], Names]:
+    """Variables and functions (bodies unread) of a module, by name, and what its lines refer to."""
     text = _COMMENT.sub(" ", text.replace("\0", " "))
     here = os.getcwd() + os.sep
     files = {int(m[1]): m[2].removeprefix(here) for m in _FILE.finditer(text)}
+    files |= {m[1]: m[2] for m in _NAME.finditer(text)}
     text = _SECTION.sub(" ", _FILE.sub(" ", text))
     text = _HEAD_LINE.sub(" ", text)
     text = _LOC.sub(r".loc \1;", text)
@@ -332,7 +365,7 @@ def _statements(body: str):
         buffer, position = (buffer + body[position:])[label.end() :], len(body)
 
 
-def parse_body(function: Function, files: dict[int, str]) -> None:
+def parse_body(function: Function, files: Names) -> None:
     """Read the body of a function into its list of instructions; read only once."""
     if function.instructions or function.body is None:
         return
@@ -386,7 +419,9 @@ def _parse_location(text, files, parents) -> tuple[Location, ...] | None:
     A line of 0 marks code that belongs to no line: the previous location stays.
     """
     numbers = [int(n) for n in re.findall(r"\s(\d+)(?=[\s,]|$)", text)]
-    place = Location(files.get(numbers[0], "?"), numbers[1], numbers[2])
+    label = re.search(r"function_name\s+(\S+?),", text)
+    name = _inlined_name(files.get(label[1], "")) if label else ""
+    place = Location(files.get(numbers[0], "?"), numbers[1], numbers[2], name)
     outer: tuple[Location, ...] = ()
     if "inlined_at" in text:
         caller = Location(files.get(numbers[3], "?"), numbers[4], numbers[5])

@@ -122,7 +122,7 @@ class Access:
         region, batch = self.region, self.group.batch
         there = self.races.site(number).instruction.location
         here = self.site.instruction.location
-        key = ("race", region.space, there, here, kind, self.writes)
+        key = ("race", region.space, str(there), str(here), kind, self.writes)
         if self.races.again(key, times):
             return
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - batch.clocks.first
@@ -149,7 +149,7 @@ class Access:
         number = int(number_of(entry))
         there = self.races.site(number).instruction.location
         here = self.site.instruction.location
-        key = ("flight", there, here, self.writes)
+        key = ("flight", str(there), str(here), self.writes)
         if self.races.again(key, times):
             return
         earlier = (entry & THREAD) - batch.clocks.first

@@ -17,14 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Location:
-    """A line of a source file; ``column`` is 1-based, 0 when unknown."""
+    """A line of a source file; ``column`` is 1-based, 0 when unknown.
+
+    ``function``: the helper that the line belongs to, where it was inlined into another.
+    ``helpers``: where in helpers of headers the work is done that this line calls for, the
+    outermost first; "load.cu:9, in load_tile (common/tile.cuh:12)".
+    """
 
     file: str
     line: int
     column: int = 0
+    function: str = field(default="", compare=False)
+    helpers: tuple[Location, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{self.file}:{self.line}" + "".join(
+            f", in {helper.function} ({'/'.join(helper.file.split('/')[-2:])}:{helper.line})"
+            for helper in self.helpers
+        )
 
 
 @dataclass(frozen=True)
@@ -85,10 +95,10 @@ class KernelFault(RuntimeError):
     ``earlier``: what was found before, by launches that look for more than faults.
     """
 
-    def __init__(self, finding: Finding):
+    def __init__(self, finding: Finding, earlier: list[Finding] | None = None):
         super().__init__(finding.message)
         self.finding = finding
-        self.earlier: list[Finding] = []
+        self.earlier = earlier or []
 
 
 @dataclass
