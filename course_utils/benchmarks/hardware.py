@@ -264,17 +264,17 @@ def managed_memory(nbytes: int = 512 * MIB) -> dict[str, float]:
 
 
 def constant_times() -> dict[str, float]:
-    """Milliseconds of the same number of constant loads: all lanes alike, and each another."""
+    """Milliseconds of the same constant loads by how many places a warp asks for at a time."""
     _need_gpu()
+    kernel = load(f"{CHAPTER}/constant_read.cu").kernel
     blocks = _multiprocessors() * 8
     y = cp.empty(blocks * 256, cp.float32)
-    found = {}
-    for name, scattered in (("same", 0), ("scattered", 1)):
-        module = load(f"{CHAPTER}/constant_read.cu", defines={"SCATTERED": scattered})
-        found[name] = bench(
-            lambda module=module: module((blocks,), (256,), (y, 4096)), repeats=7
-        ).median_ms
-    return found
+    return {
+        str(different): round(
+            bench(functools.partial(kernel, blocks, 256, (y, 4096, different))).median_ms, 5
+        )
+        for different in (1, 2, 4, 8, 16, 32)
+    }
 
 
 def window_times(n: int = 1 << 26) -> dict[str, float]:
