@@ -1,0 +1,86 @@
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// Adds to sgemm_conflict_free.cu: a warp owns a compact tile of 64 x 32, its lanes 8 by 4 in it. The
+// lanes of a warp then share more of what they load: 64 + 32 factors for each k in place of 16 + 128.
+// Limit: the wait for global memory: loads, barrier, products and barrier come one after the other.
+// grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
+
+#include "tile.cuh"
+
+constexpr int BM = 128; // of C: the block's tile
+constexpr int BN = 128;
+constexpr int BK = 8;
+constexpr int TM = 8; // of C: the thread's tile
+constexpr int TN = 8;
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kPad = 4; // keeps 16-byte loads aligned
+constexpr int WM = 64;  // of C: the warp's tile
+constexpr int WN = 32;
+constexpr int kHalfM = WM / 2; // distance of a thread's two pieces
+constexpr int kHalfN = WN / 2;
+constexpr int kLanesN = WN / TN; // lanes side by side
+static_assert(WM / TM * kLanesN == 32, "the lanes cover the warp's tile");
+static_assert(BM * BK == 4 * kThreads && BK * BN == 4 * kThreads, "a thread loads four of each");
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    sgemm_warp_tile(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ __align__(16) float tile_a[BK][BM + kPad]; // column k of A's tile is row k here
+    __shared__ __align__(16) float tile_b[BK][BN];
+    int first_row = blockIdx.y * BM; // of the block's tile in C
+    int first_column = blockIdx.x * BN;
+    int warp = threadIdx.x / 32;
+    int lane = threadIdx.x % 32;
+    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
+    int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
+    int a_row = threadIdx.x / (BK / 4); // the four elements of each tile that the thread loads
+    int a_k = threadIdx.x % (BK / 4) * 4;
+    int b_k = threadIdx.x / (BN / 4);
+    int b_column = threadIdx.x % (BN / 4) * 4;
+
+    float sum[TM][TN] = {};
+    for (int start = 0; start < K; start += BK) {
+        int y = first_row + a_row;
+        float4 from_a = load_row4(A + y * K, start + a_k, K, y < M);
+        float4 from_b =
+            load_row4(B + (start + b_k) * N, first_column + b_column, N, start + b_k < K);
+        tile_a[a_k + 0][a_row] = from_a.x;
+        tile_a[a_k + 1][a_row] = from_a.y;
+        tile_a[a_k + 2][a_row] = from_a.z;
+        tile_a[a_k + 3][a_row] = from_a.w;
+        *reinterpret_cast<float4 *>(&tile_b[b_k][b_column]) = from_b;
+        __syncthreads(); // both tiles are complete
+#pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            float a[TM], b[TN];
+#pragma unroll
+            for (int i = 0; i < TM; i += 4) {
+                *reinterpret_cast<float4 *>(a + i) =
+                    *reinterpret_cast<float4 *>(&tile_a[k][row + i / 4 * kHalfM]);
+            }
+#pragma unroll
+            for (int j = 0; j < TN; j += 4) {
+                *reinterpret_cast<float4 *>(b + j) =
+                    *reinterpret_cast<float4 *>(&tile_b[k][column + j / 4 * kHalfN]);
+            }
+#pragma unroll
+            for (int i = 0; i < TM; ++i) {
+#pragma unroll
+                for (int j = 0; j < TN; ++j) {
+                    sum[i][j] += a[i] * b[j];
+                }
+            }
+        }
+        __syncthreads(); // nobody needs these tiles any more
+    }
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+        int y = first_row + row + i / 4 * kHalfM + i % 4;
+        if (y < M) {
+#pragma unroll
+            for (int j = 0; j < TN; j += 4) {
+                float4 four = make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+                store_row4(C + y * N, first_column + column + j / 4 * kHalfN, N, four);
+            }
+        }
+    }
+}
