@@ -102,8 +102,9 @@ SUMS = (
 @pytest.mark.parametrize("rung", TRANSPOSES)
 def test_a_transpose_writes_every_element_to_its_place(rung, rows, columns, seed):
     a, out = normal((rows, columns), seed), cp.full((columns, rows), cp.nan, cp.float32)
-    tile, block = (64, 256) if rung == "vector" else (32, (32, 32))
-    grid = blocks(columns, tile), blocks(rows, tile)
+    grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+    if rung == "vector":
+        grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
     load(f"{FOLDER}/transpose_{rung}.cu")(grid, block, (a, out, rows, columns))
     np.testing.assert_array_equal(out.get(), a.get().T)
 
@@ -126,11 +127,11 @@ def test_each_rung_of_the_transpose_does_away_with_what_it_says(rung, sectors, w
 @pytest.mark.parametrize("rung", SUMS)
 def test_a_sum_agrees_with_float64(rung, n, seed):
     x, total = normal(n, seed) + np.float32(0.1), cp.zeros(1, cp.float32)
-    grid = 5 if rung in ("vector", "single_pass") else blocks(n, 256)
+    grid, block = (5, 1024) if rung in ("vector", "single_pass") else (blocks(n, 256), 256)
     args = (x, total, n)
     if rung == "single_pass":
         args = (x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n)
-    load(f"{FOLDER}/sum_{rung}.cu")(grid, 256, args)
+    load(f"{FOLDER}/sum_{rung}.cu")(grid, block, args)
     np.testing.assert_allclose(
         total.get(), [x.get().sum(dtype=np.float64)], rtol=1e-5, atol=1e-5 * n**0.5
     )
@@ -143,7 +144,7 @@ def test_the_sum_in_one_pass_is_ready_for_the_next_launch_and_gives_the_same_bit
     totals = set()
     for _ in range(3):
         total, partial = cp.full(1, cp.nan, cp.float32), cp.full(grid, cp.nan, cp.float32)
-        kernel(grid, 256, (x, total, partial, done, n))
+        kernel(grid, 1024, (x, total, partial, done, n))
         totals.add(total.get().tobytes())
     assert len(totals) == 1 and done.get()[0] == 0
 

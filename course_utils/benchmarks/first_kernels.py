@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -28,13 +29,23 @@ def _tensors(*arrays: Any) -> tuple:
     return tuple(torch_on_gpu().as_tensor(array, device="cuda") for array in arrays)
 
 
-def _many_blocks(n: int, elements: int) -> int:
-    """A grid of eight blocks for each SM, or fewer where n elements need no more."""
-    most = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
-    return min(most, blocks(n, elements))
+def _resident(n: int, threads: int, elements: int) -> int:
+    """A grid that fills every SM with 2048 threads, or less where n elements need no more.
+
+    A thread takes ``elements`` at a time.
+    """
+    full = 2048 // threads * cp.cuda.Device().attributes["MultiProcessorCount"]
+    return min(full, blocks(n, threads * elements))
 
 
 # --- element by element ---
+
+
+def _vec_add_vector(n: int) -> Work:
+    work = _vec_add(n)
+    a, b, c, _ = work.launches[0].args
+    launch = Launch(_kernel("vec_add_vector"), blocks(n, 1024), 256, (a, b, c, n // 4))
+    return replace(work, launches=(launch,))
 
 
 def _vec_add(n: int) -> Work:
@@ -123,17 +134,21 @@ def _fall_case(name: str) -> Case:
 # --- transpose ---
 
 
-def _transpose(name: str, tile: int, block: tuple[int, ...]) -> Callable[[Any], Work]:
+def _transpose(name: str) -> Callable[[Any], Work]:
     def make(size: tuple[int, int]) -> Work:
         rows, columns = size
         a, out = normal(size), cp.empty((columns, rows), cp.float32)
-        grid = blocks(columns, tile), blocks(rows, tile)
+        grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+        if name == "transpose_vector":
+            grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
         libraries = {}
         if ON_GPU:
+            from cupy import cublas
+
             theirs = cp.empty_like(out)
 
             def geam():  # column-major: it sees both matrices transposed already
-                cp.cublas.geam("T", "T", 1.0, a.T, 0.0, a.T, out=theirs.T)
+                cublas.geam("T", "T", 1.0, a.T, 0.0, a.T, out=theirs.T)
                 return theirs
 
             libraries["cuBLAS geam"] = geam
@@ -150,12 +165,12 @@ def _transpose(name: str, tile: int, block: tuple[int, ...]) -> Callable[[Any], 
     return make
 
 
-def _transpose_case(name: str, tile: int = 32, block: tuple[int, ...] = (32, 32), **more) -> Case:
+def _transpose_case(name: str, **more: Any) -> Case:
     return Case(
         name,
         "transpose, fp32",
         _files(name),
-        _transpose(name, tile, block),
+        _transpose(name),
         bytes=lambda size: 8 * size[0] * size[1],
         flops=lambda size: 0,
         gpu_sizes=((8192, 8192),),
@@ -171,7 +186,8 @@ def _sum(name: str, one_thread: bool = True) -> Callable[[int], Work]:
 
     def make(n: int) -> Work:
         x, total = normal(n), cp.empty(1, cp.float32)
-        grid = blocks(n, 256) if one_thread else _many_blocks(n, 1024)
+        block = 256 if one_thread else 1024
+        grid = blocks(n, 256) if one_thread else _resident(n, 1024, 16)
         single_pass = name == "sum_single_pass"
         args = (x, total, n)
         if single_pass:
@@ -183,9 +199,9 @@ def _sum(name: str, one_thread: bool = True) -> Callable[[int], Work]:
             (tensor,) = _tensors(x)
             libraries["torch.sum"] = lambda: torch.sum(tensor).reshape(1)
         # The sum goes up and down like sqrt(n), and so many of its additions come one by one.
-        in_a_row = n if name == "sum_atomic" else grid + n // (grid * 256)
+        in_a_row = n if name == "sum_atomic" else grid + n // (grid * block)
         return Work(
-            (Launch(_kernel(name), grid, 256, args),),
+            (Launch(_kernel(name), grid, block, args),),
             output=total,
             expected=lambda: double(x).sum().reshape(1),
             atol=2**-22 * (n * in_a_row) ** 0.5,
@@ -219,7 +235,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         if not equal:
             pixels = cp.clip(128 + 40 * normal(n), 0, 255).astype(cp.uint8)
         counts = cp.empty(256, cp.uint32)
-        grid = blocks(n, 256) if name == "histogram_global" else _many_blocks(n, 256)
+        grid = blocks(n, 256) if name == "histogram_global" else _resident(n, 256, 1)
         libraries = {}
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)
@@ -481,6 +497,16 @@ CASES = (
         gpu_sizes=(1 << 20, 1 << 28),
         emulator_size=1 << 20,
     ),
+    Case(
+        "vec_add_vector",
+        "vector addition, fp32",
+        _files("vec_add_vector"),
+        _vec_add_vector,
+        bytes=lambda n: 3 * 4 * n,
+        flops=lambda n: n,
+        gpu_sizes=(1 << 20, 1 << 28),
+        test_sizes=(4, 260, 1012),
+    ),
     _copy_case("copy", "copy", "copy, fp32", _copy("copy", library=True)),
     _copy_case(
         "copy_vector",
@@ -514,9 +540,7 @@ CASES = (
     _transpose_case("transpose_shared"),
     _transpose_case("transpose_padded", emulator_size=(512, 512)),
     _transpose_case("transpose_swizzled"),
-    _transpose_case(
-        "transpose_vector", 64, (256,), test_sizes=((4, 4), (36, 132), (128, 4), (64, 192))
-    ),
+    _transpose_case("transpose_vector", test_sizes=((4, 4), (36, 132), (128, 4), (64, 192))),
     _sum_case("sum_atomic"),
     _sum_case("sum_shared_interleaved"),
     _sum_case("sum_shared_sequential"),

@@ -1,47 +1,45 @@
-// The sum of n fp32 elements: *total = x[0] + ... + x[n - 1], for up to 2^40 of them; x begins at a
-// multiple of 16 bytes. `partial` has room for one sum a block; *done is 0 before and after.
+// The sum of n fp32 elements: *total = x[0] + ... + x[n - 1], for any n; x begins at a multiple of 16
+// bytes. `partial` has room for one sum a block; *done is 0 before and after.
 // Adds to sum_vector.cu: no atomicAdd on floats. Each block stores its sum, and the last one to
 // finish, found by counting, adds the stored sums in a fixed order. With the same grid the result
 // is the same to the last bit, and nothing has to be cleared before.
 // Limit: memory: it only reads.
-// grid (any; a few for each SM), block (256), dynamic shared 0
+// grid (any; two for each SM), block (1024), dynamic shared 0
 
 #include "reduce.cuh"
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 1024;
 constexpr int kLoads = 4; // on their way at a time
 
-__device__ float sum_of_thread(const float *x, size_t n)
+extern "C" __global__ void sum_single_pass(const float *x, float *total, float *partial,
+                                           unsigned *done, size_t n)
 {
     const float4 *groups = reinterpret_cast<const float4 *>(x);
     size_t count = n / 4;
-    size_t stride = (size_t)gridDim.x * kThreads;
-    size_t first = (size_t)blockIdx.x * kThreads + threadIdx.x;
+    size_t stride = (size_t)gridDim.x * kThreads * kLoads;
+    size_t i = (size_t)blockIdx.x * kThreads * kLoads + threadIdx.x;
 
     float sum = 0.0f;
-    size_t i = first;
-    for (; i + (kLoads - 1) * stride < count; i += kLoads * stride) {
+    for (; i + (kLoads - 1) * kThreads < count; i += stride) {
         float4 group[kLoads];
 #pragma unroll
         for (int k = 0; k < kLoads; ++k) {
-            group[k] = groups[i + k * stride];
+            group[k] = groups[i + k * kThreads];
         }
 #pragma unroll
         for (int k = 0; k < kLoads; ++k) {
             sum += (group[k].x + group[k].y) + (group[k].z + group[k].w);
         }
     }
-    for (; i < count; i += stride) { // fewer than four are left
+    for (; i < count; i += kThreads) { // fewer than kLoads are left
         sum += (groups[i].x + groups[i].y) + (groups[i].z + groups[i].w);
     }
-    return 4 * count + first < n ? sum + x[4 * count + first] : sum; // no group of four
-}
+    if (blockIdx.x == 0 && threadIdx.x < n % 4) { // the last elements fill no group of four
+        sum += x[4 * count + threadIdx.x];
+    }
 
-extern "C" __global__ void sum_single_pass(const float *x, float *total, float *partial,
-                                           unsigned *done, size_t n)
-{
     __shared__ bool last;
-    float sum = block_sum<kThreads>(sum_of_thread(x, n));
+    sum = block_sum<kThreads>(sum);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
         __threadfence(); // whoever sees the count below sees the sum too
@@ -50,7 +48,7 @@ extern "C" __global__ void sum_single_pass(const float *x, float *total, float *
     }
     __syncthreads(); // the whole block knows whether it is the last one
     if (last) {
-        __threadfence();
+        __threadfence(); // no sum is read before the count was
         sum = 0.0f;
         for (int block = threadIdx.x; block < gridDim.x; block += kThreads) {
             sum += partial[block];

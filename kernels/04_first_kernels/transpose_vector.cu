@@ -2,9 +2,10 @@
 // columns are multiples of four.
 // Adds to transpose_swizzled.cu: every access moves 16 bytes. A thread loads a patch of 4 x 4,
 // turns it in its registers and keeps it in a tile that is already transposed. The swizzle now
-// exchanges groups of four elements: eight threads at a time cover all banks.
+// exchanges groups of four elements: eight threads at a time cover all banks. Blocks that start one
+// after the other write next to each other: blockIdx.x runs down the rows.
 // Limit: memory, at nearly the rate of a copy.
-// grid (ceil(columns / 64), ceil(rows / 64)), block (256), dynamic shared 0
+// grid (ceil(rows / 64), ceil(columns / 64)), block (256), dynamic shared 0
 
 constexpr int kTile = 64;
 constexpr int kGroups = kTile / 4; // of four elements, in a row of the tile
@@ -20,8 +21,8 @@ extern "C" __global__ void transpose_vector(const float *in, float *out, int row
     __shared__ float4 tile[kTile * kGroups];
     int across = threadIdx.x % kGroups; // which group of four
     int down = threadIdx.x / kGroups;   // which four rows
-    int first_row = blockIdx.y * kTile; // of the tile, in `in`
-    int first_column = blockIdx.x * kTile;
+    int first_row = blockIdx.x * kTile; // of the tile, in `in`
+    int first_column = blockIdx.y * kTile;
 
     int row = first_row + 4 * down;
     int column = first_column + 4 * across;
