@@ -9,6 +9,7 @@ from .device import cp, device, size
 from .exercises import hint, progress, reset, restore, solution
 from .kernels import load
 from .machine import doctor
+from .occupancy import occupancy
 from .profile import profile, sanitize
 from .timing import bench
 from .trace import trace
@@ -23,6 +24,7 @@ __all__ = [
     "hardware",
     "hint",
     "load",
+    "occupancy",
     "profile",
     "progress",
     "reset",

@@ -26,7 +26,15 @@ from .emulator import cupy_api
 from .emulator.report import KernelFault, LaunchResult
 from .errors import LessonError
 from .launch import LaunchError, Limits, check_shape, dimensions
-from .nvrtc import COMMON_OPTIONS, KERNELS, ROOT, CompileError, compile_source, with_line_directive
+from .nvrtc import (
+    COMMON_OPTIONS,
+    KERNELS,
+    ROOT,
+    Compiled,
+    CompileError,
+    compile_source,
+    with_line_directive,
+)
 from .signature import Signature
 
 CUBIN_TARGETS = ("sm_90a", "sm_100a", "sm_103a", "sm_120a")  # CuPy cannot name them itself
@@ -129,6 +137,7 @@ class Module:
             f"-DCOURSE_HEADERS=0x{_digest(headers)}",
             *options,
         )
+        self._flags = options, names
         raw = _compile(with_line_directive(source, filename), options, names, arch, device)
         prints = any("printf" in text for text in (source, *headers.values()))
         self._kernels = {
@@ -188,6 +197,14 @@ class Module:
     def variable(self, name: str, shape, dtype) -> Any:
         """A ``__device__`` or ``__constant__`` variable as an array that shares its memory."""
         return _namespace(self.device).ndarray(shape, dtype, self._raw.get_global(name))
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """The module as NVRTC compiles it for another ``arch``, such as the cubin of "sm_90a",
+        with further ``options``; it is not loaded."""
+        own, names = self._flags
+        return compile_source(
+            self.source, filename=self.filename, arch=arch, options=(*own, *options), names=names
+        )
 
     @cached_property
     def emulated(self) -> Module:

@@ -28,10 +28,12 @@ MAX_LINES_PER_ERROR = 9
 
 @dataclass(frozen=True)
 class Compiled:
-    """PTX (str) or a cubin (bytes), and the mangled name of each requested name expression."""
+    """PTX (str) or a cubin (bytes), the mangled name of each requested name expression, and what
+    the compiler had to say."""
 
     code: str | bytes
     mangled: dict[str, str]
+    log: str = ""
 
 
 class CompileError(LessonError):
@@ -115,17 +117,18 @@ def _compile(
         (status,) = nvrtc.nvrtcCompileProgram(
             program, len(flags), [flag.encode() for flag in flags]
         )
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = log.decode("utf-8", "replace").strip("\0 \n")
         if int(status):
-            log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-            raise CompileError(log.decode("utf-8", "replace"))
+            raise CompileError(log)
         mangled = {
             name: _ask(nvrtc.nvrtcGetLoweredName(program, name.encode())).decode() for name in names
         }
         if arch.startswith("sm_"):
             cubin = _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
-            return Compiled(cubin, mangled)
+            return Compiled(cubin, mangled, log)
         ptx = _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
-        return Compiled(ptx.decode("utf-8", "replace").replace("\0", ""), mangled)
+        return Compiled(ptx.decode("utf-8", "replace").replace("\0", ""), mangled, log)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 

@@ -13,6 +13,7 @@ from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
+from .residency import occupancy
 from .source import source_heat
 from .style import png, save, use_in_notebook
 from .threads import thread_map
@@ -27,6 +28,7 @@ __all__ = [
     "image_pair",
     "ladder",
     "memory_roofs",
+    "occupancy",
     "png",
     "roofline",
     "save",
