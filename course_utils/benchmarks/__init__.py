@@ -15,14 +15,15 @@ from pathlib import Path
 
 from ..device import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
-from . import first_kernels, matmul
+from ..kernels import ROOT
+from . import first_kernels, hardware, introduction, matmul
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
 from .table import stored, write
 
 __all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
 
-CASES: tuple[Case, ...] = first_kernels.CASES + matmul.CASES
+CASES: tuple[Case, ...] = introduction.CASES + first_kernels.CASES + matmul.CASES
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"merged into {file.name}; the table of README.md is drawn from it")
         return 0
     cases = [case for case in CASES if _asked_for(case, args.only)]
-    if not cases:
+    with_hardware = not args.only or "hardware" in args.only
+    if not cases and not with_hardware:
         print(f"No benchmark is called {' or '.join(args.only)}. There are: {', '.join(_names())}")
         return 2
     if (args.device or device()) == EMULATOR:
@@ -40,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
     if not ON_GPU:
         print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
         return 2
-    return _run_gpu(cases)
+    if with_hardware:
+        print(f"memories and peaks written to {hardware.write().relative_to(ROOT)}")
+    return _run_gpu(cases) if cases else 0
 
 
 def _names() -> list[str]:

@@ -2,13 +2,12 @@
 
 Each function measures the GPU at hand with a kernel of ``kernels/03_gpu_introduction`` and raises
 :class:`~course_utils.errors.LessonError` where there is none; :func:`stored` gives the figures that
-come with the course. ``python -m course_utils.benchmarks.hardware`` measures them all and writes
+come with the course. ``python -m course_utils bench --only hardware`` measures them all and writes
 ``assets/benchmarks/memory/<device>.json``.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import ctypes
 import datetime
@@ -381,7 +380,8 @@ def traffic(name: str) -> dict[str, int]:
     case, _ = roofline_launches()[name]
     kernel = case.files[0].rpartition("/")[2].removesuffix(".cu")
     ncu += ["--kernel-name", kernel, "--launch-count", "1"]
-    command = [*ncu, sys.executable, "-m", "course_utils.benchmarks.hardware", "--run", name]
+    code = f"from course_utils import hardware; hardware.launch_once({name!r})"
+    command = [*ncu, sys.executable, "-c", code]
     text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
     table = text[text.find('"ID"') :]
     found = {}
@@ -391,6 +391,13 @@ def traffic(name: str) -> dict[str, int]:
                 factor = {"sector": 32, "byte": 1}[row["Metric Unit"]]
                 found[level] = round(float(row["Metric Value"].replace(",", "")) * factor)
     return found
+
+
+def launch_once(name: str) -> None:
+    """Run one kernel of the roofline once, for ncu to watch."""
+    case, n = roofline_launches()[name]
+    case.make(n)()
+    cp.cuda.runtime.deviceSynchronize()
 
 
 def short_vectors(sizes: Iterable[int] = tuple(1 << n for n in range(10, 29, 2))) -> list[dict]:
@@ -490,21 +497,3 @@ def _hash(name: str) -> str:
 
 def _rounded(pair: tuple[float, float]) -> list[float]:
     return [round(value, 2) for value in pair]
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """``--run NAME`` launches one kernel of the roofline, for ncu; otherwise measure and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", metavar="KERNEL", choices=list(roofline_launches()))
-    parser.add_argument("--folder", type=Path, default=FOLDER)
-    args = parser.parse_args(arguments)
-    if args.run:
-        case, n = roofline_launches()[args.run]
-        case.make(n)()
-        cp.cuda.runtime.deviceSynchronize()
-    else:
-        print("written to", write(args.folder))
-
-
-if __name__ == "__main__":
-    main()
