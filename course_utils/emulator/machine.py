@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
@@ -212,6 +212,18 @@ class Entry:
     @property
     def parameters(self) -> list[tuple[int, int]]:
         return [(p.size, p.align) for p in self.function.parameters]
+
+    def instructions(self) -> Iterator[ptx.Instruction]:
+        """Those of the kernel and of every function that it could call."""
+        for function in self.module.functions.values():
+            if function is self.function or not function.is_entry:
+                ptx.parse_body(function, self.module.files)
+                yield from function.instructions
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the kernel can start copies, so that ``Options.seed`` may change what it does."""
+        return any("async" in i.modifiers for i in self.instructions())
 
     def _place_shared(self) -> int:
         """Give shared variables their offsets, a gap after each; return the bytes really needed."""

@@ -163,6 +163,21 @@ class GlobalMemory:
         known = self._unwritten.get(id(_root(array)))
         return known is not None and (known.found is None or known.found.untouched(array.nbytes))
 
+    def contents(self, args=()) -> list[tuple[Region, np.ndarray]]:
+        """A copy of every array that kernels may write to, the arrays among ``args`` included; see
+        :meth:`put_back`."""
+        for value in args:
+            if isinstance(value, np.ndarray) and value.size:
+                self.pointer(value)
+        return [(r, r.storage.copy()) for r in self.regions if not r.read_only]
+
+    def put_back(self, contents: list[tuple[Region, np.ndarray]]) -> None:
+        """Let the arrays that still exist hold what they held then."""
+        here = set(map(id, self.regions))
+        for region, copy in contents:
+            if id(region) in here:
+                region.storage[:] = copy
+
     def _adopt(self, root: np.ndarray) -> Region:
         low, high = np.lib.array_utils.byte_bounds(root)
         size = high - low if root.size else 0

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import ptx
 from .clocks import Clocks
 from .lanes import Group
 from .races import Access
@@ -58,7 +57,7 @@ class RaceCheck:
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
         self._global: dict[object, Shadow] = {}
-        self._watch_global = follows_no_order(_instructions(launch))
+        self._watch_global = follows_no_order(launch.entry.instructions())
 
     def begin(self, batch) -> None:
         batch.clocks = Clocks(batch)
@@ -280,11 +279,3 @@ def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
     if per == 0:
         return np.unique(index * view.itemsize // granule)
     return (index[..., None] * per + np.arange(per)).ravel()
-
-
-def _instructions(launch):
-    """Those of the kernel and of all functions that it could call."""
-    for function in launch.module.functions.values():
-        if function is launch.entry.function or not function.is_entry:
-            ptx.parse_body(function, launch.module.files)
-            yield from function.instructions

@@ -1,0 +1,101 @@
+"""What ``sanitize`` does around a launch: its report, and further runs of asynchronous kernels."""
+
+import pytest
+
+from course_utils import cp, load, sanitize
+from course_utils.emulator.machine import Entry
+from course_utils.emulator.report import DATA_RACE, OUT_OF_BOUNDS
+
+# Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
+COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
+    __shared__ alignas(16) float tile[64];
+    __shared__ alignas(8) unsigned long long bar;
+    unsigned to = (unsigned)__cvta_generic_to_shared(tile), landed = 0;
+    unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(at));
+    __syncthreads();
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 256;"
+                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     " [%1], [%2], 256, [%0];" :: "r"(at), "r"(to), "l"(x) : "memory");
+    for (int i = 0; i < patience; ++i) asm volatile("" ::: "memory");
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0;"
+                 " selp.u32 %0, 1, 0, p; }" : "=r"(landed) : "r"(at) : "memory");
+    y[0] += 1;
+    EARLY
+    asm volatile("{ .reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;"
+                 " @!p bra L; }" :: "r"(at) : "memory");
+}"""
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    def make(source):
+        path = tmp_path / "kernel.cu"
+        path.write_text(source)
+        return load(path).kernel
+
+    return make
+
+
+@pytest.fixture
+def seeds(monkeypatch):
+    """The seeds of the launches from now on."""
+    seen, launch = [], Entry.launch
+
+    def noted(self, *args, **kwargs):
+        seen.append(kwargs["options"].seed)
+        return launch(self, *args, **kwargs)
+
+    monkeypatch.setattr(Entry, "launch", noted)
+    return seen
+
+
+def test_what_happens_only_when_a_copy_lands_early_is_found(kernel, seeds):
+    x, y = cp.ones(64, cp.float32), cp.zeros(1, cp.float32)
+    faulty = kernel(COPY.replace("EARLY", "if (landed) y[landed] = 1;"))
+    report = sanitize(faulty, 1, 1, (x, y, 500))
+    assert [f.kind for f in report.findings] == [OUT_OF_BOUNDS]
+    assert report.findings[0].message.endswith(
+        "\n  Seen when asynchronous copies land earlier than they have to."
+    )
+    assert seeds == [0, 1, 2]
+
+
+def test_the_runs_begin_with_the_same_memory_and_the_first_one_stays(kernel):
+    x, y = cp.ones(64, cp.float32), cp.full(1, 5, cp.float32)
+    correct = kernel(COPY.replace("EARLY", "if (landed) y[0] += 100;"))
+    assert sanitize(correct, 1, 1, (x, y, 500)).clean
+    assert float(y[0]) == 6
+
+
+def test_a_kernel_runs_once_when_it_starts_no_copy(kernel, seeds):
+    skipped = COPY.replace("EARLY", "").replace("if (threadIdx.x == 0)\n", "if (patience < 0)\n")
+    skipped = skipped.replace(
+        'asm volatile("{ .reg .pred p; L:', 'if (patience < 0) asm("{ .reg .pred p; L:'
+    )
+    for source in (
+        'extern "C" __global__ void f(float *x, float *y, int n) { y[0] = n; }',
+        skipped,
+    ):
+        seeds.clear()
+        x, y = cp.ones(64, cp.float32), cp.zeros(1, cp.float32)
+        assert sanitize(kernel(source), 1, 1, (x, y, 3)).clean
+        assert seeds == [0]
+
+
+def test_the_report_shows_the_first_of_each_kind_and_counts_the_rest(kernel):
+    source = """extern "C" __global__ void f(float *x, int n) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    float a = s[63 - threadIdx.x];
+    float b = s[(threadIdx.x + 1) % 64];
+    x[threadIdx.x + n] = a + b;
+}"""
+    report = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1))
+    text = str(report)
+    assert [f.kind for f in report.findings].count(DATA_RACE) >= 2
+    assert text.count("Data race (") == 1
+    assert "\n  Seen 64 times.\n     3 |     s[threadIdx.x]" in text
+    assert "more of this kind (data race):\n  kernel.cu:3 and kernel.cu:5 on s 64 times" in text
+    assert "Out of bounds:" in text
