@@ -110,7 +110,8 @@ class AsyncEngine:
         self.seed = batch.launch.options.seed
         self._random = np.random.default_rng((self.seed, batch.first))
         self._last_due = 0
-        self._races, self._initcheck = batch.launch.races, batch.launch.initcheck
+        self._races = batch.launch.races
+        self._checks = [c for c in (batch.launch.initcheck, batch.launch.proxies) if c is not None]
 
     # --- copies ---
 
@@ -123,8 +124,8 @@ class AsyncEngine:
             transfer.numbers = self.committed[transfer.queue][transfer.lanes]
         if self._races:
             self._races.take_off(self.batch, transfer)
-        if self._initcheck:
-            self._initcheck.copied(self.batch, transfer)
+        for check in self._checks:
+            check.copied(self.batch, transfer)
         self.flying.append(transfer)
         self._set_alarm()
 
@@ -196,8 +197,6 @@ class AsyncEngine:
     def finish(self) -> None:
         """The batch has ended: what was never waited for lands now."""
         for transfer in list(self.flying):
-            if self._races and transfer.target is not None and transfer.queue != "async":
-                self._races.left_in_flight(self.batch, transfer)
             transfer.move()
         self.flying.clear()
 

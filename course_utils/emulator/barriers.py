@@ -22,6 +22,7 @@ class _State:
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
     cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
     ones: np.ndarray
+    sites: np.ndarray  # the instruction that the first thread came to, as SyncCheck numbers it
     parked: list[tuple[Group, object, object]] = field(default_factory=list)
 
 
@@ -38,6 +39,9 @@ class Barriers:
         """The source line of the barrier that a parked group waits at."""
         return next((i.location for other, i in self._waiting() if other is group), None)
 
+    def states(self):
+        return self._states.items()
+
     def _waiting(self):
         for state in self._states.values():
             for group, _, instruction in state.parked:
@@ -53,7 +57,8 @@ class Barriers:
             warps = self.batch.lanes_per_block // 32
             arrived, asked, cast, ones = np.zeros((4, count), np.int64)
             joined = np.zeros((count, warps), bool)
-            self._states[number] = _State(arrived, asked, joined, cast, ones)
+            sites = np.full(count, -1)
+            self._states[number] = _State(arrived, asked, joined, cast, ones, sites)
         return self._states[number]
 
     def arrive(
@@ -62,6 +67,8 @@ class Barriers:
         """The lanes of ``group`` arrive. Returns the group if it may go on at once."""
         batch = self.batch
         state = self._state(number)
+        if batch.launch.synccheck:
+            batch.launch.synccheck.arrive(group, instruction, number, threads, state)
         counts = np.bincount(group.slots, minlength=batch.block_count)
         state.arrived += counts
         state.asked[counts > 0] = threads or 0

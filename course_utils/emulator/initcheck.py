@@ -38,9 +38,11 @@ class Record:
 
     batch: object
     lanes: np.ndarray
-    site: object = None  # None: a register that was never set
+    site: object = None  # None for what no memory access gave: see `what` and `location`
     region: object = None
     cells: np.ndarray | None = None
+    what: str = "a variable that was never given a value"
+    location: object = None
 
     def of(self, lane: int) -> tuple[str, int]:
         """The array and the index that a lane read."""
@@ -281,6 +283,18 @@ class InitCheck:
                 marks = record << RECORD_SHIFT | group.lanes << LANE_SHIFT | BYTES
                 self._put(group, group.lanes, slot, marks)
 
+    def absent(self, group: Group, instruction, target, lanes: np.ndarray) -> None:
+        """A shuffle gave some lanes a value of a lane that does not take part in it."""
+        lanes = group.lanes[lanes]
+        if len(lanes) and isinstance(target, ptx.Register):
+            what = f"a lane that takes no part in the shuffle at {instruction.location}"
+            self.records.append(
+                Record(group.batch, lanes, what=what, location=instruction.location)
+            )
+            record = len(self.records) - 1
+            marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
+            self._put(group, lanes, target.slot, marks)
+
     def hand_over(self, group: Group, from_depth: int, code, pairs) -> None:
         """Values go from the registers of one function to another's: (slot there, slot here)."""
         marks = group.batch.marks
@@ -472,9 +486,11 @@ class InitCheck:
         here = instruction.location
         head = f"Uninitialised read: {where(thread, block)} {what}"
         if record.site is None:
-            text = f"{head} a variable that was never given a value, at {here}."
-            finding = Finding(UNINITIALISED, text, here, thread, block)
-            self.races.add(("uninitialised", None, here, what.split()[0]), finding)
+            text = f"{head} {record.what}, at {here}."
+            finding = Finding(
+                UNINITIALISED, text, here, thread, block, other_location=record.location
+            )
+            self.races.add(("uninitialised", record.what, here, what.split()[0]), finding)
             return
         name, index = record.of(reader)
         there, other = record.site.instruction.location, record.batch.who(reader)[0]

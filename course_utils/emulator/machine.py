@@ -50,8 +50,10 @@ from .memory import (
     Regions,
 )
 from .program import Builder, Code, unknown
+from .proxies import ProxyCheck, reads_asynchronously
 from .report import Counts, KernelFault, LaunchResult
 from .sanitizer import RaceCheck
+from .synccheck import SyncCheck
 from .tracing import TraceOptions, Tracer
 
 MAX_THREADS = 1024
@@ -303,9 +305,12 @@ class Launch:
         self.races = RaceCheck(self) if options.racecheck else None
         follows = self.races and not options.trace
         self.initcheck = InitCheck(self, self.races) if follows else None
+        self.synccheck = SyncCheck(self, self.races) if self.races else None
+        crosses = self.races and reads_asynchronously(self.entry.function.instructions)
+        self.proxies = ProxyCheck(self, self.races) if crosses else None
         if self.races:
-            for finding in wgmma.unwaited(self.code):
-                self.races.add(("unwaited", finding.message), finding)
+            for finding in wgmma.unwaited(self.code) + wgmma.unfenced(self.code):
+                self.races.add(("wgmma", finding.message), finding)
         self.tally = Tally() if options.counters else None
         self.tracer = Tracer(options.trace) if options.trace else None
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
@@ -427,14 +432,16 @@ class Batch:
         np.add.at(self.living, lanes >> 5, 1)
         self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
-        watching = (launch.races, launch.initcheck, launch.tally, launch.tracer)
+        checks = (launch.races, launch.initcheck, launch.proxies)
+        watching = (*checks, launch.tally, launch.tracer)
         watchers = [w.watch for w in watching if w is not None]
         self.watcher = _both(watchers)
         self.traced_lane = launch.tracer.begin(self) if launch.tracer else None
         if launch.races:
             launch.races.begin(self)
-        if launch.initcheck:
-            launch.initcheck.begin(self)
+        for check in checks[1:]:
+            if check is not None:
+                check.begin(self)
         self.begin_frame(group)
         self.add(group)
 
@@ -629,10 +636,13 @@ class Batch:
                     break
             code = group.code
             block = code.blocks[group.block]
-            if block.gather is not None and not group.whole_warps:
-                group = self.gather(group, block)
-                if group is None:
-                    continue
+            if block.gather is not None:
+                if launch.synccheck:
+                    launch.synccheck.members(group, block)
+                if not group.whole_warps:
+                    group = self.gather(group, block)
+                    if group is None:
+                        continue
             if launch.tracer is not None:
                 launch.tracer.run(group, block)
             elif check is not None:
@@ -744,6 +754,9 @@ class Batch:
         for other in self.groups:
             other.stalled = False
         self.barriers.recheck()
+        if self.launch.synccheck:
+            blocks = np.unique(group.slots)
+            self.launch.synccheck.blocks_end(self, blocks[self.alive[blocks] == 0])
         if self.clusters is not None:
             self.clusters.leave(group)
             if self.launch.races:

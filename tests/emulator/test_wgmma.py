@@ -23,6 +23,7 @@ extern "C" __global__ void f(const uint4* a, const uint4* b, {c}* d, u64 da, u64
     uint4* shared = (uint4*)tile;
     for (int i = threadIdx.x; i < chunks_a; i += blockDim.x) shared[i] = a[i];
     for (int i = threadIdx.x; i < chunks_b; i += blockDim.x) shared[chunks_a + i] = b[i];
+    asm volatile("fence.proxy.async;" ::: "memory");
     {barrier}
     __align__(8) {c} acc[N / 2];
     for (int v = 0; v < N / 2; ++v) acc[v] = start;
@@ -215,6 +216,7 @@ def test_warpgroups_in_different_branches_multiply_their_own_tiles():
     extern "C" __global__ void f(float* out) {
         extern __shared__ __align__(1024) unsigned tile[];
         tile[threadIdx.x] = threadIdx.x < 128 ? 0x3c003c00 : 0x40004000;  // 512 bytes of 1, of 2
+        asm volatile("fence.proxy.async;" ::: "memory");
         __syncthreads();
         unsigned long long base = (unsigned)__cvta_generic_to_shared(tile) >> 4;
         float d[4] = {0, 0, 0, 0};
@@ -264,13 +266,15 @@ def test_a_result_used_before_the_wait_is_seen_with_both_lines(wait):
 def test_wait_group_1_waits_for_all_but_the_last_group(read_early, findings):
     source = """
     __device__ __forceinline__ void mma(float (&d)[4]) {
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, "
+        asm volatile("wgmma.fence.sync.aligned; "
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, "
             "%4, %4, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned;"
             : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(0ull));
     }
     extern "C" __global__ void f(float* out) {
         extern __shared__ __align__(1024) unsigned tile[];
         if (threadIdx.x < 32) tile[threadIdx.x] = 0x3c003c00;
+        asm volatile("fence.proxy.async;" ::: "memory");
         __syncthreads();
         float x[4] = {0, 0, 0, 0}, y[4] = {0, 0, 0, 0};
         for (int i = 0; i < 3; ++i) {

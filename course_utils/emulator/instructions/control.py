@@ -206,8 +206,16 @@ def nothing(b: Builder, i: ptx.Instruction):
 
 @step("membar", "fence")
 def fence(b: Builder, i: ptx.Instruction):
-    """The machine runs one instruction at a time for all lanes, so memory is always in order."""
-    return lambda group: None
+    """The machine runs one instruction at a time for all lanes, so memory is always in order. But
+    what the asynchronous proxy reads without its fence is reported."""
+    if not {"proxy", "async"} <= {*i.modifiers} or i.modifiers[-1] == "global":
+        return lambda group: None
+
+    def act(group: Group):
+        if group.batch.launch.proxies is not None:
+            group.batch.launch.proxies.fence(group)
+
+    return act
 
 
 @ending("bar", "barrier")

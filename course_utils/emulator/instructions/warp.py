@@ -126,6 +126,11 @@ def shfl(b: Builder, i: ptx.Instruction):
         else:
             taken = np.take_along_axis(values, source, axis=1)
         put(R, np.ascontiguousarray(rows.gather(taken)))
+        check = group.batch.launch.initcheck
+        if check and not rows.here.all():
+            asked = np.broadcast_to(source, values.shape)
+            absent = ~np.take_along_axis(rows.here, asked, axis=1)
+            check.absent(group, i, target, rows.gather(absent))
         if put_inside:
             valid = np.broadcast_to(valid, values.shape)
             put_inside(R, np.ascontiguousarray(rows.gather(valid)))

@@ -106,6 +106,11 @@ class Reader:
             index = offset + slots * region.stride >> 4
             if batch.launch.initcheck:
                 batch.launch.initcheck.peek(batch, region, index[inside])
+            if batch.launch.proxies:
+                for tile, first in enumerate(firsts):
+                    cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
+                    lane = int(group.lanes[first])
+                    batch.launch.proxies.read(batch, region, cells, lane, self.instruction)
             if inside.all():
                 if batch.launch.races:
                     self._watch(group, firsts, region, index)
@@ -295,6 +300,81 @@ def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
                 flight[slot] = (0, i)
             elif i.opcode == "mov" and any(carried):
                 flight[slot] = next(filter(None, carried))
+
+
+def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
+    """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
+    the last wait_group ("since"), and which registers were computed since then."""
+    if i.opcode == "wgmma" and i.modifiers[0] == "fence":
+        state.clear()
+        state.update(ever=True, since=True)
+    elif i.opcode == "wgmma" and i.modifiers[0] == "wait_group":
+        ever = state["ever"]
+        state.clear()
+        state.update(ever=ever, since=False)
+    elif i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
+        used = [s for o in i.operands[:2] if isinstance(o, ptx.Group) for s in _slots(o)]
+        if not state["ever"]:
+            missing.setdefault(i.location, (i, None))
+        elif not state["since"]:
+            changed = next((state[s] for s in used if s in state), None)
+            if changed is not None:
+                missing.setdefault(i.location, (i, changed))
+        for slot in used:
+            state.pop(slot, None)
+    elif i.opcode not in _NO_RESULT and i.operands:
+        sources = [s for o in i.operands[1:] for s in _slots(o)]
+        for slot in _slots(i.operands[0]):
+            if i.opcode != "mov":
+                state[slot] = i
+            elif sources and sources[0] in state:
+                state[slot] = state[sources[0]]
+            else:
+                state.pop(slot, None)
+
+
+def unfenced(code: Code) -> list[Finding]:
+    """wgmma instructions that no wgmma.fence comes before: none at all on some path from the start,
+    or none since the last wait_group although registers that they use were computed since. What
+    stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
+    if not any(i.opcode == "wgmma" for block in code.blocks for i in block.instructions):
+        return []
+    at_start: list[dict | None] = [None] * len(code.blocks)
+    at_start[0] = {"ever": False, "since": False}
+    missing: dict = {}
+    todo = {0}
+    while todo:
+        number = todo.pop()
+        state = dict(at_start[number])
+        for i in code.blocks[number].instructions:
+            _fenced(i, state, missing)
+        for successor in code.blocks[number].successors:
+            known_there = at_start[successor]
+            if known_there is None:
+                at_start[successor] = dict(state)
+                todo.add(successor)
+                continue
+            joined = {**state, **known_there}
+            for flag in ("ever", "since"):
+                joined[flag] = state[flag] and known_there[flag]
+            if joined != known_there:
+                at_start[successor] = joined
+                todo.add(successor)
+    findings = []
+    for i, changed in missing.values():
+        why = "with no wgmma.fence before it"
+        if changed is not None:
+            why = f"with no wgmma.fence since {changed.location} set a register that it uses"
+        findings.append(
+            Finding(
+                DATA_RACE,
+                f"Missing fence: the wgmma at {i.location} starts {why}. wgmma.fence orders what "
+                "threads did to registers before what the tensor cores do to them.",
+                i.location,
+                other_location=None if changed is None else changed.location,
+            )
+        )
+    return findings
 
 
 def unwaited(code: Code) -> list[Finding]:
