@@ -22,13 +22,16 @@ __device__ int multiprocessor()
 extern "C" __global__ void block_diary(int *sm, int *ticket, long long *begin, long long *end,
                                        int *next_ticket, long long cycles)
 {
-    if (threadIdx.x == 0) {
+    bool writer = threadIdx.x == 0;
+    if (writer) {
         sm[blockIdx.x] = multiprocessor();
         ticket[blockIdx.x] = atomicAdd(next_ticket, 1);
         begin[blockIdx.x] = nanoseconds();
-        long long start = clock64();
-        while (clock64() - start < cycles) {
-        }
+    }
+    long long start = clock64();
+    while (clock64() - start < cycles) { // all threads stay, and keep the block's room taken
+    }
+    if (writer) {
         end[blockIdx.x] = nanoseconds();
     }
 }
