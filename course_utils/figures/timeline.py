@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Span = tuple[str, str, float, float]
 HATCHES = ("", "///", "...", "\\\\\\", "xxx")
-NARROWEST_LABEL = 0.025  # of the width of the axes, for each character
+NARROWEST_LABEL = 0.014  # of the width of the axes, for each character
 
 
 @styled
@@ -62,6 +62,8 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
         axes.tick_params(axis="y", length=0)
         axes.set_title(f"{heading}: {stop:.3g} {unit}", loc="left", fontsize=10)
         axes.grid(axis="x")
+    if all(float(moment).is_integer() for span in every for moment in span[2:]):
+        grid[-1, 0].xaxis.get_major_locator().set_params(integer=True)
     grid[-1, 0].set_xlabel(f"time ({unit})")
     if title:
         figure.suptitle(title)
