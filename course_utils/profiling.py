@@ -43,7 +43,11 @@ MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {
     ),
     "wavefronts": (
         "shared wavefronts",
-        lambda c: c.shared_load_wavefronts + c.shared_store_wavefronts,
+        lambda c: c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_copy_wavefronts,
+    ),
+    "conflicts": (
+        "bank conflicts",
+        lambda c: c.shared_load_conflicts + c.shared_store_conflicts,
     ),
     "local_sectors": ("local sectors", lambda c: c.local_load_sectors + c.local_store_sectors),
     "divergent_branches": ("divergent branches", lambda c: c.divergent_branches),
@@ -68,8 +72,12 @@ NCU: dict[str, Callable[[Counts], float]] = {
         for op, kind in _OPERATIONS
     },
     **{
-        f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum": (
-            lambda c, name=f"shared_{kind}_wavefronts": getattr(c, name)
+        f"l1tex__data_{metric}_mem_shared_op_{op}.sum": (
+            lambda c, name=f"shared_{kind}_{what}": getattr(c, name)
+        )
+        for metric, what in (
+            ("pipe_lsu_wavefronts", "wavefronts"),
+            ("bank_conflicts_pipe_lsu", "conflicts"),
         )
         for op, kind in _OPERATIONS
     },
@@ -180,6 +188,7 @@ class Lines:
             ("sectors", "sectors"),
             ("shared", "shared_requests"),
             ("wavefronts", "wavefronts"),
+            ("conflicts", "conflicts"),
             ("local sectors", "local_sectors"),
             ("divergent", "divergent_branches"),
             ("barriers", "barriers"),

@@ -4,7 +4,7 @@ Rules. A 128-byte line of global memory is four sectors of 32 bytes; a request o
 many sectors as it touches. Local memory is laid out so that the same word of all 32 lanes of a warp
 makes one line. Shared memory has 32 banks of 4 bytes; lanes that want *different* words of one bank
 are served one after another, each pass being a wavefront. A warp's 8-byte accesses are served in
-two halves, 16-byte accesses in four quarters.
+two halves, 16-byte accesses in four quarters; of loads whose lanes agree in pairs, in half as many.
 Source: Nsight Compute, "Metrics Reference"; CUDA C++ Programming Guide, "Shared Memory".
 """
 
@@ -49,10 +49,19 @@ def local_sectors(warps: np.ndarray, lanes: np.ndarray, offsets: np.ndarray, siz
     return sectors(np.tile(warps, len(words)), np.concatenate(words) * BANK_BYTES, BANK_BYTES)
 
 
-def wavefronts(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size: int) -> int:
-    """Passes of shared memory for the accesses of every warp at byte ``addresses``."""
+def wavefronts(
+    warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size: int, paired: bool = False
+) -> tuple[int, int]:
+    """(wavefronts, those needed if no bank were asked twice) of accesses at byte ``addresses``.
+
+    The difference is the number of bank conflicts. ``paired``: an ordinary load, whose parts may be
+    served together (:func:`_pairs`).
+    """
     words = max(1, size // BANK_BYTES)
-    turn = warps * 4 + (lanes & 31) * min(words, 4) // 32
+    part = (lanes & 31) * min(words, 4) // WARP
+    if paired and words > 1:
+        part >>= _pairs(warps, lanes, addresses)
+    turn = warps * 4 + part
     first = addresses // BANK_BYTES
     keys = turn << 24 | first
     keys = _distinct(np.concatenate([keys + n for n in range(words)]))
@@ -61,13 +70,32 @@ def wavefronts(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, size
     counts = np.diff(np.append(starts, len(cells)))  # different words in one bank
     turns = cells[starts] // BANKS
     begins = np.flatnonzero(np.append(True, turns[1:] != turns[:-1]))
-    return int(np.maximum.reduceat(counts, begins).sum())
+    return int(np.maximum.reduceat(counts, begins).sum()), len(begins)
+
+
+def _pairs(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+    """For each access 1 where its warp's load is served in half as many parts, 0 elsewhere.
+
+    That is so when every active lane n wants the same as lane n ^ 1, or every one the same as lane
+    n ^ 2; an idle partner does not matter. Source: measured on an H200, tests/emulator/
+    shared_patterns.py; no manual says it.
+    """
+    present, row = np.unique(warps, return_inverse=True)
+    table = np.full((len(present), WARP), -1, np.int64)
+    table[row, lanes & 31] = addresses
+    paired = np.zeros(len(present), bool)
+    for bit in (1, 2):
+        other = table[:, np.arange(WARP) ^ bit]
+        paired |= ((table == other) | (table < 0) | (other < 0)).all(axis=1)
+    return paired[row].astype(np.int64)
 
 
 @dataclass
 class Traffic:
     """What one instruction asked of one memory. ``cost`` is in sectors, or in wavefronts of shared
-    memory; ``kind`` is "load", "store" or "atomic"; ``bytes`` are those asked for by lanes."""
+    memory, ``conflicts`` of which are due to banks asked for several words; ``kind`` is "load",
+    "store", "atomic" or, for the shared end of ``cp.async``, "copy"; ``bytes`` are those asked for
+    by lanes."""
 
     space: str
     kind: str
@@ -75,6 +103,7 @@ class Traffic:
     requests: int = 0
     cost: int = 0
     bytes: int = 0
+    conflicts: int = 0
 
 
 @dataclass
@@ -128,22 +157,25 @@ class Tally:
 
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:
         """One access of the lanes of a group, all within one array."""
-        cost = self._cost(site, group, region, spread)
-        self._add(site, region.space, len(group.warps), cost, group.n * site.bytes)
+        traffic = self._traffic_of(site, region.space)
+        cost, conflicts = self._cost(site, group, region, spread)
+        traffic.requests += len(group.warps)
+        traffic.cost += cost
+        traffic.conflicts += conflicts
+        traffic.bytes += group.n * site.bytes
         batch = group.batch
         if batch.first == 0 and group.lanes[0] < batch.lanes_per_block:
             self._keep(site, group, region, spread)
 
-    def _add(self, site, space: str, requests: int, cost: int, size: int) -> None:
+    def _traffic_of(self, site, space: str) -> Traffic:
         instruction = site.instruction
-        traffic = self._traffic.get((id(instruction), space))
-        if traffic is None:
+        found = self._traffic.get((id(instruction), space))
+        if found is None:
             kind = "atomic" if site.is_atomic else "store" if site.is_store else "load"
-            traffic = Traffic(space, kind, site.kind)
-            self._traffic[id(instruction), space] = traffic
-        traffic.requests += requests
-        traffic.cost += cost
-        traffic.bytes += size
+            if instruction.opcode == "cp" and space == "shared":
+                kind = "copy"
+            found = self._traffic[id(instruction), space] = Traffic(space, kind, site.kind)
+        return found
 
     def _keep(self, site, group: Group, region, spread) -> None:
         per_block = group.batch.lanes_per_block // WARP
@@ -178,24 +210,25 @@ class Tally:
         _, before = self._computed.get(id(instruction), ("", 0))
         self._computed[id(instruction)] = f"{kind} (tensor cores)", before + flops
 
-    def _cost(self, site, group: Group, region, spread) -> int:
-        """Sectors or wavefronts. Moving all addresses by the same multiple of a sector (of a word
-        of shared memory) changes nothing, so what was counted once is kept with the addresses."""
-        shared = region.space == "shared"
+    def _cost(self, site, group: Group, region, spread) -> tuple[int, int]:
+        """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
+        (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
+        space, paired = region.space, site.instruction.opcode == "ld"
         low = spread.low + site.offset
-        key = (region.space, site.bytes, low % (4 if shared else SECTOR))
+        key = (space, paired, site.bytes, low % (4 if space == "shared" else SECTOR))
         found = spread.kept.get(key)
         if found is None:
             delta = spread.delta
             offsets = np.zeros(1, np.int64) if delta is None else delta.astype(np.int64)
             addresses = group.full(offsets) + low % (1 << 20)  # what matters is the place in a line
-            warps = group.lanes >> 5
-            if shared:
-                found = wavefronts(warps, group.lanes, addresses, site.bytes)
-            elif region.space == "local":
-                found = local_sectors(warps, group.lanes, addresses, site.bytes)
+            warps, lanes, size = group.lanes >> 5, group.lanes, site.bytes
+            if space == "shared":
+                cost, ideal = wavefronts(warps, lanes, addresses, size, paired)
+                found = cost, cost - ideal
+            elif space == "local":
+                found = local_sectors(warps, lanes, addresses, size), 0
             else:
-                found = sectors(warps, addresses, site.bytes)
+                found = sectors(warps, addresses, size), 0
             spread.kept[key] = found
         return found
 
@@ -231,7 +264,12 @@ def add_up(instructions: list[InstructionCounts], counts: Counts) -> None:
                 _increase(counts, f"bulk_{space}_{traffic.kind}_bytes", traffic.bytes)
                 continue
             unit = "wavefronts" if space == "shared" else "sectors"
-            amounts = {"requests": traffic.requests, unit: traffic.cost, "bytes": traffic.bytes}
+            amounts = {
+                "requests": traffic.requests,
+                unit: traffic.cost,
+                "conflicts": traffic.conflicts,
+                "bytes": traffic.bytes,
+            }
             for name, amount in amounts.items():
                 _increase(counts, f"{space}_{traffic.kind}_{name}", amount)
         counts.branches += found.branches

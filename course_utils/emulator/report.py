@@ -106,10 +106,12 @@ class Counts:
     """What one launch did. Instructions are PTX's, not the GPU's own (SASS).
 
     ``sectors`` are distinct 32-byte pieces of memory touched by one warp instruction;
-    ``wavefronts`` are passes of shared memory needed by one warp instruction; ``bytes`` those that
-    lanes asked for. ``bulk`` bytes are moved by the copy engine. Branches and barriers are counted
-    once for each warp that comes to one. ``opcodes`` and ``operations`` (additions and so on, under
-    ncu's names) count threads; ``flops_by_type`` is keyed by the type of the factors.
+    ``wavefronts`` are passes of shared memory needed by one warp instruction, ``conflicts`` those
+    of them that would not be needed if no bank were asked for two words; ``bytes`` those that lanes
+    asked for. ``shared_copy`` is the shared end of ``cp.async``; ``bulk`` bytes are moved by the
+    copy engine. Branches and barriers are counted once for each warp that comes to one.
+    ``opcodes`` and ``operations`` (additions and so on, under ncu's names) count threads;
+    ``flops_by_type`` is keyed by the type of the factors.
 
     Without ``Options.counters`` only instructions, ``opcodes`` and ``flops`` are filled in.
     """
@@ -130,9 +132,13 @@ class Counts:
     shared_atomic_requests: int = 0
     shared_load_wavefronts: int = 0
     shared_store_wavefronts: int = 0
+    shared_copy_wavefronts: int = 0
+    shared_load_conflicts: int = 0
+    shared_store_conflicts: int = 0
     shared_load_bytes: int = 0
     shared_store_bytes: int = 0
     shared_atomic_bytes: int = 0
+    shared_copy_bytes: int = 0
     local_load_requests: int = 0
     local_store_requests: int = 0
     local_load_sectors: int = 0

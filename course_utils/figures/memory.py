@@ -176,12 +176,14 @@ def shared_banks(
     memory; −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 a lane (1 and 2 count as
     the word they lie in). A column is a bank; different words of one bank need a pass each, lanes
     that want the same word share one. A request of 8 bytes a lane is served by half warps, one of
-    16 by quarter warps, one after the other. ``addresses`` may be an access of a kernel that ran,
-    ``profile(...).access(line)``.
+    16 by quarter warps, one after the other; a load whose lanes agree in pairs, by twice as many
+    lanes at once. ``addresses`` may be an access of a kernel that ran,
+    ``profile(...).access(line)``; otherwise they are a load's.
     """
+    store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)
     lanes = _active(addresses, bytes)
-    phases = bank_phases(addresses, bytes)
+    phases = bank_phases(addresses, bytes, store)
     depths = [max(len(words) for words in phase.values()) for phase in phases if phase]
     passes, degree = sum(depths), max(depths)
 
@@ -220,16 +222,27 @@ def shared_banks(
     return figure
 
 
-def bank_phases(addresses: Sequence[int], bytes: int = 4) -> list[dict[int, dict[int, list[int]]]]:
+def bank_phases(
+    addresses: Sequence[int], bytes: int = 4, store: bool = False
+) -> list[dict[int, dict[int, list[int]]]]:
     """For each phase of the request: bank → word → the lanes that want it."""
+    lanes = _active(addresses, bytes)
     group = 32 // max(bytes // BANK_BYTES, 1)
+    if group < 32 and not store and any(_paired(dict(lanes), bit) for bit in (1, 2)):
+        group *= 2
     phases: list[dict[int, dict[int, list[int]]]] = [{} for _ in range(0, 32, group)]
-    for lane, address in _active(addresses, bytes):
+    for lane, address in lanes:
         for offset in range(0, bytes, BANK_BYTES):
             word = (address + offset) // BANK_BYTES
             words = phases[lane // group].setdefault(word % BANKS, {})
             words.setdefault(word, []).append(lane)
     return phases
+
+
+def _paired(wanted: dict[int, int], bit: int) -> bool:
+    """Whether every lane wants what its partner does, the lane whose number differs in ``bit``.
+    What that changes was measured: see :func:`course_utils.emulator.counters.wavefronts`."""
+    return all(wanted.get(lane ^ bit, address) == address for lane, address in wanted.items())
 
 
 def _of_access(

@@ -1,0 +1,78 @@
+"""The emulator counts what Nsight Compute counts on an H200."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shared_patterns import patterns
+
+from course_utils.emulator.counters import local_sectors, sectors, wavefronts
+from course_utils.figures.memory import bank_phases
+
+HERE = Path(__file__).parent
+MEASURED = json.loads((HERE / "shared_wavefronts_h200.json").read_text(encoding="utf-8"))
+PATTERNS = patterns()
+LANES = np.arange(32)
+
+
+def differing(count) -> list[str]:
+    """The patterns for which ``count`` finds something else than was measured."""
+    wrong = []
+    for operation, width, name, offsets in PATTERNS:
+        active = np.flatnonzero(offsets >= 0)
+        found = count(operation, active, offsets[active].astype(np.int64), width)
+        expected = MEASURED["measured"][f"{operation}_{width}"][name]
+        if list(found) != expected[: len(found)]:
+            wrong.append(f"{operation} of {width} bytes, {name}: {found}, measured {expected}")
+    return wrong
+
+
+def test_every_pattern_was_measured():
+    assert sum(map(len, MEASURED["measured"].values())) == len(PATTERNS)
+
+
+def test_wavefronts_and_conflicts_of_every_pattern_are_the_gpu_s():
+    def count(operation, lanes, addresses, width):
+        needed, ideal = wavefronts(0 * lanes, lanes, addresses, width, operation == "load")
+        return needed, needed - ideal
+
+    assert not differing(count)
+
+
+def test_the_drawing_of_banks_has_as_many_passes():
+    def count(operation, lanes, addresses, width):
+        offsets = np.full(32, -1)
+        offsets[lanes] = addresses
+        phases = bank_phases(offsets, width, store=operation == "store")
+        return [sum(max(len(words) for words in phase.values()) for phase in phases if phase)]
+
+    assert not differing(count)
+
+
+def test_warps_are_counted_apart():
+    warps = np.repeat([0, 7, 9], 32)
+    lanes = np.tile(LANES, 3)
+    apart = np.concatenate([0 * LANES, 8 * LANES, 8 * (LANES // 2)])
+    assert wavefronts(warps, lanes, apart, 8, paired=True) == (1 + 2 + 1, 1 + 2 + 1)
+    assert wavefronts(warps, lanes, apart, 8) == (2 + 2 + 2, 2 + 2 + 2)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "size", "expected"),
+    [(4 * LANES, 4, 4), (4 * LANES + 4, 4, 5), (16 * LANES, 16, 16), (0 * LANES, 4, 1),
+     (32 * LANES, 1, 32), (4 * LANES % 16, 4, 1)],
+)  # fmt: skip
+def test_sectors_are_the_distinct_pieces_of_32_bytes(addresses, size, expected):
+    assert sectors(0 * LANES, addresses, size) == expected
+
+
+@pytest.mark.parametrize(
+    ("offsets", "size", "expected"),
+    [(0 * LANES, 4, 4), (4 * LANES, 4, 32), (0 * LANES + 8, 8, 8), (4 * (LANES % 2), 4, 8),
+     (LANES % 4, 1, 4)],
+)  # fmt: skip
+def test_a_word_of_local_memory_lies_beside_that_of_the_next_lane(offsets, size, expected):
+    assert local_sectors(0 * LANES, LANES, offsets, size) == expected
