@@ -16,12 +16,15 @@ from pathlib import Path
 from ..device import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..kernels import ROOT
-from . import first_kernels, hardware, introduction, matmul
+from . import first_kernels, hardware, introduction, matmul, overlap
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
 from .table import stored, write
 
 __all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
+
+# Measurements of the machine rather than of a kernel; each writes a file of its own.
+OTHERS = {"hardware": hardware.write, "overlap": overlap.write}
 
 CASES: tuple[Case, ...] = introduction.CASES + first_kernels.CASES + matmul.CASES
 
@@ -33,17 +36,18 @@ def run(args: argparse.Namespace) -> int:
         print(f"merged into {file.name}; the table of README.md is drawn from it")
         return 0
     cases = [case for case in CASES if _asked_for(case, args.only)]
-    with_hardware = not args.only or "hardware" in args.only
-    if not cases and not with_hardware:
-        print(f"No benchmark is called {' or '.join(args.only)}. There are: {', '.join(_names())}")
+    others = [write_other for name, write_other in OTHERS.items() if name in (args.only or OTHERS)]
+    if not cases and not others:
+        names = ", ".join([*_names(), *OTHERS])
+        print(f"No benchmark is called {' or '.join(args.only)}. There are: {names}")
         return 2
     if (args.device or device()) == EMULATOR:
         return _run_emulator(cases)
     if not ON_GPU:
         print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
         return 2
-    if with_hardware:
-        print(f"memories and peaks written to {hardware.write().relative_to(ROOT)}")
+    for write_other in others:
+        print(f"written to {write_other().relative_to(ROOT)}")
     return _run_gpu(cases) if cases else 0
 
 
