@@ -616,13 +616,16 @@ cell: the emulator counts.
                 12: "k begins at 0: the thread's own element is read from the tile, too.",
             },
         ),
-        "local_elements": Ask(
-            "elements that all threads together load from local memory",
+        "memories": Ask(
+            "from how many different memories something is loaded, registers and parameters aside",
             2,
-            loads_from("local"),
+            lambda counts: len(
+                {name.split(".")[1] for name in counts.opcodes if name.startswith("ld.")}
+                - {"param"}
+            ),
             {
-                512: "Is any index into `part` unknown when the kernel is compiled?",
-                4: "Is any index into `part` unknown when the kernel is compiled?",
+                3: "Is any index into `part` unknown when the kernel is compiled?",
+                1: "The tile is in shared memory, and x?",
             },
         ),
     },
@@ -634,14 +637,14 @@ cell: the emulator counts.
     ),
     explanation="""
 Every thread loads one element of x: 128 in all, in 4 requests, one for each warp. From the tile
-each thread loads 4, so each warp makes 4 requests: 16. Nothing is loaded from local memory, since
-the compiler writes the short loop out and keeps `part` in registers.
+each thread loads 4, so each warp makes 4 requests: 16. That makes two memories. Local memory is not
+among them, since the compiler writes the short loop out and keeps `part` in registers.
 """,
     mutants=(
         mutant("one block", kinds.WRONG_NUMBER, ("global_elements = 128", "global_elements = 64")),
         mutant("threads", kinds.WRONG_NUMBER, ("global_requests = 4", "global_requests = 128")),
         mutant("no loop", kinds.WRONG_NUMBER, ("shared_requests = 16", "shared_requests = 4")),
-        mutant("array", kinds.WRONG_NUMBER, ("local_elements = 0", "local_elements = 512")),
+        mutant("array", kinds.WRONG_NUMBER, ("memories = 2", "memories = 3")),
         mutant("dots left", kinds.WRONG_TYPE, ("shared_requests = 16", "shared_requests = ...")),
     ),
 )
