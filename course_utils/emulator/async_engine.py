@@ -22,6 +22,8 @@ LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
 POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
 TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
+QUEUES = ("async", "bulk", "tensor", "tensor store")
+IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
 KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
 
 
@@ -31,7 +33,7 @@ class Transfer:
 
     ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
     Elements that are not ``valid`` become ``fill``. ``regions`` are those of target and source.
-    ``queue`` ("async" or "bulk") and ``numbers`` say to which group of each lane it belongs;
+    ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
     ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
     """
 
@@ -106,10 +108,10 @@ class AsyncEngine:
     def __post_init__(self):
         batch = self.batch
         lanes = batch.block_count * batch.lanes_per_block
-        self.committed = {queue: np.zeros(lanes, np.int64) for queue in ("async", "bulk")}
+        self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
         self.seed = batch.launch.options.seed
         self._random = np.random.default_rng((self.seed, batch.first))
-        self._last_due = 0
+        self._last_due = dict.fromkeys(IN_ORDER, 0)
         self._races = batch.launch.races
         self._checks = [c for c in (batch.launch.initcheck, batch.launch.proxies) if c is not None]
 
@@ -118,8 +120,9 @@ class AsyncEngine:
     def start(self, transfer: Transfer) -> None:
         delay = int(self._random.integers(1, SOON)) if self.seed else LATE
         transfer.due = self.batch.issued + delay
-        if transfer.queue == "async":  # each thread's copies land in order
-            transfer.due = self._last_due = max(transfer.due, self._last_due)
+        queue = transfer.queue
+        if queue in IN_ORDER:
+            transfer.due = self._last_due[queue] = max(transfer.due, self._last_due[queue])
         if transfer.queue and transfer.numbers is None:
             transfer.numbers = self.committed[transfer.queue][transfer.lanes]
         if self._races:
@@ -158,7 +161,8 @@ class AsyncEngine:
                 self._races.hand_over(self.barriers.get(key), transfer.known)
             self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
         if transfer.arrivals is not None:
-            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction)
+            known = transfer.known if transfer.queue == "tensor" else None
+            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, known=known)
         self._set_alarm()
 
     def _set_alarm(self) -> None:
@@ -177,7 +181,8 @@ class AsyncEngine:
         """Somebody polls in vain: let time pass."""
         for transfer in self.flying:
             transfer.due -= POLL
-        self._last_due -= POLL
+        for queue in IN_ORDER:
+            self._last_due[queue] -= POLL
         self._set_alarm()
 
     def wake(self) -> bool:
@@ -232,14 +237,21 @@ class AsyncEngine:
             )  # fmt: skip
         return barrier
 
-    def arrive(self, keys, lanes, instruction, counts=None, expect=None, drop=False) -> np.ndarray:
-        """One arrival for each lane; returns states: the phase << 32 | arrivals then missing."""
+    def arrive(
+        self, keys, lanes, instruction, counts=None, expect=None, drop=False, known=None
+    ) -> np.ndarray:
+        """One arrival for each lane; returns states: the phase << 32 | arrivals then missing.
+
+        ``known``: what is handed over to those who wait, if it is not all that the lanes know now.
+        """
         counts = np.ones(len(keys), np.int64) if counts is None else counts
         states = np.zeros(len(keys), np.uint64)
         for key in np.unique(keys).tolist():
             rows = np.flatnonzero(keys == key)
             barrier = self.find(key, lanes[rows[0]], instruction)
-            if self._races:
+            if self._races and known is not None:
+                self._races.hand_over(barrier, known)
+            elif self._races:
                 self._races.publish(self.batch, lanes[rows], barrier)
             whole = int(counts[rows].sum()) <= barrier.pending
             for part in [rows] if whole else rows[:, None]:
@@ -326,7 +338,8 @@ class AsyncEngine:
                 if b.tx < 0:
                     missing.append(f"{-b.tx} bytes to be expected that came unannounced")
                 return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
-        return ""
+        memory = self.batch.tensor_memory
+        return memory.why(group) if memory is not None else ""
 
     def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
         thread, block = self.batch.who(lane)

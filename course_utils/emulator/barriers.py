@@ -50,6 +50,8 @@ class Barriers:
             yield from self.batch.clusters.parked
         for wait in self.batch.engine.waits:
             yield wait.group, wait.instruction
+        if self.batch.tensor_memory is not None:
+            yield from self.batch.tensor_memory.parked()
 
     def _state(self, number: int) -> _State:
         if number not in self._states:

@@ -33,6 +33,7 @@ from .instructions import (  # noqa: F401  (fill the tables)
     mbarrier,
     memory,
     moves,
+    tcgen05,
     warp,
     wgmma,
 )
@@ -54,6 +55,7 @@ from .proxies import ProxyCheck, reads_asynchronously
 from .report import Counts, KernelFault, LaunchResult
 from .sanitizer import RaceCheck
 from .synccheck import SyncCheck
+from .tensor_memory import TensorMemory
 from .tracing import TraceOptions, Tracer
 
 MAX_THREADS = 1024
@@ -198,6 +200,8 @@ class Entry:
         self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
         cluster = function.attributes.get("reqnctapercluster")
         self.cluster = (*cluster, 1, 1)[:3] if cluster else None
+        bodies = (f.body or "" for f in module.functions.values())
+        self.tensor_memory = any("tcgen05." in body for body in bodies)
         self._codes: dict[bool, Code] = {}
         self.code_for(self.cluster is not None)
         opcodes = [i.full_opcode for i in function.instructions]
@@ -309,8 +313,9 @@ class Launch:
         crosses = self.races and reads_asynchronously(self.entry.function.instructions)
         self.proxies = ProxyCheck(self, self.races) if crosses else None
         if self.races:
-            for finding in wgmma.unwaited(self.code) + wgmma.unfenced(self.code):
-                self.races.add(("wgmma", finding.message), finding)
+            early = wgmma.unwaited(self.code) + wgmma.unfenced(self.code)
+            for finding in early + tcgen05.unwaited(self.code):
+                self.races.add(("too early", finding.message), finding)
         self.tally = Tally() if options.counters else None
         self.tracer = Tracer(options.trace) if options.trace else None
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
@@ -442,6 +447,7 @@ class Batch:
         for check in checks[1:]:
             if check is not None:
                 check.begin(self)
+        self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
         self.begin_frame(group)
         self.add(group)
 
@@ -757,6 +763,8 @@ class Batch:
         if self.launch.synccheck:
             blocks = np.unique(group.slots)
             self.launch.synccheck.blocks_end(self, blocks[self.alive[blocks] == 0])
+        if self.tensor_memory is not None:
+            self.tensor_memory.leave(group)
         if self.clusters is not None:
             self.clusters.leave(group)
             if self.launch.races:

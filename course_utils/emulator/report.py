@@ -72,6 +72,7 @@ BARRIER = "barrier misuse"
 ASSERTION = "assertion failed"
 TRAP = "trap"
 BAD_TENSOR_MAP = "bad tensor map"
+TENSOR_MEMORY = "tensor memory misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 KINDS = (
     OUT_OF_BOUNDS,
@@ -85,6 +86,7 @@ KINDS = (
     ASSERTION,
     TRAP,
     BAD_TENSOR_MAP,
+    TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
 )
 

@@ -265,6 +265,8 @@ class RaceCheck:
 
 def _sides(transfer):
     """(region, elements, indices, whether written) of what a copy touches of shared memory."""
+    for region, elements, indices in getattr(transfer, "reads", ()):
+        yield region, elements, indices, False
     target, source = transfer.regions
     if target is not None and target.space == "shared":
         yield target, transfer.target, transfer.put, True

@@ -66,18 +66,29 @@ def chunk_addresses(descriptors: np.ndarray, size: int, k: int, mn_major: bool) 
     fields = descriptors.astype(np.int64)[:, None, None]
     start, leading, stride = ((fields >> bit & 0x3FFF) << 4 for bit in (0, 16, 32))
     span = SPANS[fields >> 62 & 3]
-    plain = span == 16
+    return swizzle(start + chunk_offsets(leading, stride, span, size, k, mn_major), span)
+
+
+def chunk_offsets(
+    leading, stride, span, size: int, k: int, mn_major: bool, per: int = 8, lines: int = 8
+) -> np.ndarray:
+    """Bytes from the start of a tile to each of its chunks, before they are swizzled.
+
+    Numbers, or arrays of shape (tiles, 1, 1) that give a tile each. A chunk holds ``per`` elements
+    (MN-major); ``lines`` of ``span`` bytes make one atom. Shapes as in :func:`chunk_addresses`.
+    """
+    plain = np.equal(span, 16)
     if mn_major:
-        j, line = np.arange(size // 8), np.arange(k)[:, None]
+        j, line = np.arange(size // per), np.arange(k)[:, None]
         across = np.where(plain, stride, leading)  # from one span of mn to the next
-        down = np.where(plain, leading, stride)  # from 8 lines of k to the next
+        down = np.where(plain, leading, stride)  # from one atom along k to the next
         per_span = span // 16
         offset = j % per_span * 16 + j // per_span * across
     else:
         j, line = np.arange(2), np.arange(size)[:, None]
         down = stride
         offset = j * np.where(plain, leading, 16)
-    return swizzle(start + offset + line % 8 * span + line // 8 * down, span)
+    return offset + line % lines * span + line // lines * down
 
 
 @dataclass

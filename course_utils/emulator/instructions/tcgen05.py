@@ -1,0 +1,436 @@
+"""Blackwell's tensor memory: tcgen05.alloc, dealloc, ld, st, wait, fence, commit (sm_100a).
+
+Source: PTX ISA, "TensorCore 5th Generation Family Instructions" and the pages of each instruction;
+the multiplication is in :mod:`tcgen05_mma`, the copy and the shift in :mod:`tcgen05_copy`.
+
+Not run on a Blackwell GPU. Which lane and column each register of ld and st stands for was checked
+against CUTLASS 4.2 (``Copy_Traits<SM100_TMEM_LOAD_…>`` in copy_traits_sm100.hpp), and is what a
+public measurement on a B200 found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import ptx
+from ..async_engine import KEY_SHIFT, Transfer
+from ..lanes import Group
+from ..program import Builder, Code, ending, gathers
+from ..report import DATA_RACE, Finding
+from ..tensor_memory import COLUMNS, UNIT, Request, TensorWork
+from . import tcgen05_copy, tcgen05_mma
+from .control import _choose, _go
+from .matrix import items, read_registers, write_registers
+from .mbarrier import BarrierSite
+from .memory import Site
+from .warp import Rows
+
+U32 = np.dtype(np.uint32)
+
+
+@gathers("tcgen05")
+def whole_warp(i: ptx.Instruction):
+    return ptx.Immediate(0xFFFFFFFF) if "sync" in i.modifiers else None
+
+
+@ending("tcgen05")
+def tcgen05(b: Builder, i: ptx.Instruction):
+    """Each ends its basic block, because alloc may keep a warp waiting."""
+    decode = {
+        "alloc": _alloc, "dealloc": _dealloc, "relinquish_alloc_permit": _relinquish,
+        "ld": _load, "st": _store, "wait::ld": _wait, "wait::st": _wait,
+        "fence::before_thread_sync": _fence, "fence::after_thread_sync": _fence,
+        "commit": _commit, "mma": tcgen05_mma.mma, "cp": tcgen05_copy.copy,
+        "shift": tcgen05_copy.shift,
+    }.get(i.modifiers[0])  # fmt: skip
+    act = decode(b, i) if decode else None
+    if act is None:
+        return None
+    back = b.next_block
+    if decode is _alloc:
+        end = act
+    else:
+
+        def end(group: Group):
+            act(group)
+            group.block = back
+            return group
+
+    return end if i.guard is None else _choose(b, i, end, _go(back))
+
+
+def known_modifiers(i: ptx.Instruction, *words: str) -> bool:
+    """Whether the modifiers after the first are all among ``words`` (separated by spaces)."""
+    return {*i.modifiers[1:]} <= {word for line in words for word in line.split()}
+
+
+def is_pair(i: ptx.Instruction) -> bool:
+    return "cta_group::2" in i.modifiers
+
+
+GROUPS = "cta_group::1 cta_group::2"
+
+
+# --- Tensor Memory Allocation and Management Instructions -----------------------------------------
+
+
+def _warps(group: Group):
+    """(first position, block of the batch) of each warp of a group."""
+    firsts = np.searchsorted(group.lanes >> 5, group.warps)
+    return list(zip(firsts.tolist(), group.slots[firsts].tolist(), strict=True))
+
+
+def _alloc(b: Builder, i: ptx.Instruction):
+    """tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
+    waits while the columns are not free, and for the other block of a pair."""
+    if not known_modifiers(i, GROUPS, "sync aligned shared::cta b32"):
+        return None
+    site = Site(b, i, i.operands[0], "b32", 1)
+    site.is_store, site.values = True, [lambda R: np.zeros(1, U32)]
+    count, back = b.read(i.operands[1], "u32"), b.next_block
+
+    def deliver(group: Group, address: int) -> None:
+        first = group.subset(np.arange(1), tuple(range(len(group.R))))
+        found = site.locate(first)
+        if found is None:
+            next(site.pieces(first))
+        region, start, index = found
+        region.view(U32)[start:][index] = address
+        group.block = back
+        group.batch.add(group)
+
+    def end(group: Group):
+        counts = group.full(count(group.R))
+        for first, block in _warps(group):
+            lanes = np.flatnonzero(group.lanes >> 5 == group.lanes[first] >> 5)
+            part = group.batch.part(group, lanes)
+            group.batch.tensor_memory.request(
+                Request(part, i, block, int(counts[first]), is_pair(i), deliver)
+            )
+
+    return end
+
+
+def _dealloc(b: Builder, i: ptx.Instruction):
+    """tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;"""
+    if not known_modifiers(i, GROUPS, "sync aligned b32"):
+        return None
+    address, count = b.read(i.operands[0], "u32"), b.read(i.operands[1], "u32")
+
+    def act(group: Group):
+        addresses, counts = group.full(address(group.R)), group.full(count(group.R))
+        for first, _ in _warps(group):
+            group.batch.tensor_memory.release(
+                i, int(group.lanes[first]), int(addresses[first]), int(counts[first])
+            )
+
+    return act
+
+
+def _relinquish(b: Builder, i: ptx.Instruction):
+    """tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;"""
+    if not known_modifiers(i, GROUPS, "sync aligned"):
+        return None
+
+    def act(group: Group):
+        for _, block in _warps(group):
+            group.batch.tensor_memory.relinquish(i, block)
+
+    return act
+
+
+# --- Tensor Memory Load and Store Instructions ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which cell each register of a warp stands for: ``place(thread, register)`` gives the lane
+    and the column from the address on. ``per_x1``: registers for .x1; ``lanes``: how many lanes."""
+
+    lanes: int
+    per_x1: int
+    place: Callable
+
+
+SHAPES = {  # Source: "Data Movement Shape"
+    "32x32b": Shape(32, 1, lambda t, r: (t, r)),
+    "16x64b": Shape(16, 1, lambda t, r: (8 * (t & 1) + (t >> 2), (t >> 1 & 1) + 2 * r)),
+    "16x128b": Shape(16, 2, lambda t, r: ((t >> 2) + 8 * (r & 1), (t & 3) + 4 * (r >> 1))),
+    "16x256b": Shape(
+        16, 4,
+        lambda t, r: ((t >> 2) + 8 * (r >> 1 & 1), 2 * (t & 3) + (r & 1) + 8 * (r >> 2)),
+    ),
+    "16x32bx2": Shape(16, 1, lambda t, r: (t & 15, r)),  # threads 16 to 31 start further right
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells that a tcgen05.ld or st moves: ``lane`` and ``column``, both (32, n), count from
+    the address on. ``packed``: registers hold the lower halves of two columns, n is twice their
+    number."""
+
+    lane: np.ndarray
+    column: np.ndarray
+    lanes: int
+    packed: bool
+
+    @staticmethod
+    def of(i: ptx.Instruction, registers: int, half_offset: int) -> Cells | None:
+        names = [m for m in i.modifiers if m in SHAPES]
+        repeats = [int(m[1:]) for m in i.modifiers if m in ("x1", "x2", "x4", "x8", "x16", "x32",
+                                                            "x64", "x128")]  # fmt: skip
+        if len(names) != 1 or len(repeats) != 1:
+            return None
+        shape, packed = SHAPES[names[0]], any(m.endswith("pack::16b") for m in i.modifiers)
+        needed = repeats[0] * shape.per_x1
+        if needed > 128:
+            return None
+        if registers != needed:
+            raise ptx.PtxError(f"{i.text}: {registers} registers where {needed} are needed")
+        t, r = np.arange(32)[:, None], np.arange(needed)
+        lane, column = np.broadcast_arrays(*shape.place(t, r))
+        if packed:
+            lane = lane.repeat(2, axis=1)
+            column = (2 * column[:, :, None] + np.arange(2)).reshape(32, -1)
+        if names[0] == "16x32bx2":
+            column = column + half_offset * (t >> 4)
+        return Cells(lane, column, shape.lanes, packed)
+
+    def locate(self, group: Group, i, rows: Rows, addresses: np.ndarray, verb: str):
+        """Indices into the batch's cells, (warps, 32, n); checks and watches the access."""
+        batch = group.batch
+        memory = batch.tensor_memory
+        if not rows.here.all():
+            row = int(np.argwhere(~rows.here)[0][0])
+            lane = int(group.lanes[group.lanes >> 5 == group.warps[row]][0])
+            raise memory.misuse(i, lane, f"{verb} tensor memory without all 32 threads of a warp.")
+        first = int(self.column.min())
+        count = int(self.column.max()) + 1 - first
+        at, column = np.zeros((2, rows.count), np.int64)
+        for row, (position, block) in enumerate(_warps(group)):
+            lane, own = int(group.lanes[position]), addresses[row]
+            if (own != own[0]).any():
+                raise memory.misuse(
+                    i, lane, "gives another address than other threads of its warp."
+                )
+            at[row], column[row] = divmod(int(own[0]), 1 << 16)
+            reach = UNIT * (int(group.warps[row]) % (batch.lanes_per_block // 32) % 4)
+            at[row] = self._reachable(memory, i, lane, int(at[row]), reach, verb)
+            start = int(column[row]) + first
+            memory.use(
+                i, lane, i.modifiers[0], [block], at[row] + np.arange(self.lanes),
+                slice(start, start + count), verb == "writes",
+            )  # fmt: skip
+            at[row] += block * 128
+        lane, column = at[:, None, None] + self.lane, column[:, None, None] + self.column
+        return lane * COLUMNS + column
+
+    def _reachable(self, memory, i, lane: int, at: int, reach: int, verb: str) -> int:
+        """The first lane of an access; a warp reaches the 32 from ``reach`` on.
+
+        The lanes of warp 0 in an address mean, to other warps of a B200, their own: public kernels
+        rest on that. The manual knows nothing of it, so it is reported.
+        """
+        text = (
+            f"{verb} lanes {at} to {at + self.lanes - 1} of tensor memory, but its warp reaches "
+            f"lanes {reach} to {reach + UNIT - 1} only: add 32 times (the warp's number modulo 4) "
+            "to the lane, which is the upper 16 bits of the address."
+        )
+        if at % UNIT % self.lanes or not (at < UNIT or reach <= at < reach + UNIT):
+            raise memory.misuse(i, lane, text)
+        if at < reach and memory.races:
+            memory.report(i, lane, text)
+        return reach + at % UNIT
+
+
+def _address(b: Builder, operand: ptx.Address):
+    """A getter of a tensor memory address, for every lane."""
+    get, offset = b.read(operand.base, "u32"), np.uint32(operand.offset % 2**32)
+    return lambda group: group.full(get(group.R)) + offset
+
+
+def _load(b: Builder, i: ptx.Instruction):
+    """tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, immHalfSplitoff};
+
+    The registers get their values at once; that they are used before tcgen05.wait::ld is seen in
+    the program itself: see :func:`unwaited`."""
+    flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
+    if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
+        return None
+    offset = i.operands[2].value if len(i.operands) > 2 else 0
+    cells = Cells.of(i, len(items(i.operands[0])), offset)
+    if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
+        return None
+    address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        places = cells.locate(group, i, rows, rows.spread(address(group)), "reads")
+        data = group.batch.tensor_memory.cells.reshape(-1)[places]
+        if cells.packed:
+            data = data[..., 0::2] & np.uint32(0xFFFF) | data[..., 1::2] << np.uint32(16)
+        put(group, rows, data)
+
+    return act
+
+
+def _store(b: Builder, i: ptx.Instruction):
+    """tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [taddr], {immHalfSplitoff,} r;"""
+    flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
+    if not {*flags} <= {"st", "sync", "aligned", "unpack::16b", "b32"}:
+        return None
+    offset = i.operands[1].value if len(i.operands) > 2 else 0
+    cells = Cells.of(i, len(items(i.operands[-1])), offset)
+    if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
+        return None
+    address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)
+
+    def act(group: Group):
+        rows = Rows(group, None)
+        places = cells.locate(group, i, rows, rows.spread(address(group)), "writes")
+        data = get(group, rows)
+        if cells.packed:
+            halves = np.stack([data & np.uint32(0xFFFF), data >> np.uint32(16)], axis=-1)
+            data = halves.reshape(*data.shape[:2], -1)
+        places = places.reshape(group.n, -1)
+        group.batch.engine.start(
+            Transfer(
+                i, group.lanes, group.batch.tensor_memory.cells.reshape(-1), places,
+                data.reshape(-1), np.arange(places.size).reshape(places.shape),
+                queue="tensor store",
+            )
+        )  # fmt: skip
+
+    return act
+
+
+def _wait(b: Builder, i: ptx.Instruction):
+    """tcgen05.wait::ld.sync.aligned; tcgen05.wait::st.sync.aligned;"""
+    if not known_modifiers(i, "sync aligned"):
+        return None
+    kind = i.modifiers[0][-2:]
+
+    def act(group: Group):
+        if kind == "st":
+            group.batch.engine.wait_group("tensor store", group.lanes, None)
+        if group.batch.tensor_memory.races:
+            group.batch.tensor_memory.races.waited(group, kind)
+
+    return act
+
+
+# --- Synchronisation ------------------------------------------------------------------------------
+
+
+def _fence(b: Builder, i: ptx.Instruction):
+    """tcgen05.fence::before_thread_sync; tcgen05.fence::after_thread_sync;"""
+    before = "before" in i.modifiers[0]
+
+    def act(group: Group):
+        races = group.batch.tensor_memory.races
+        if races:
+            (races.fence_before if before else races.fence_after)(group)
+
+    return act
+
+
+def _commit(b: Builder, i: ptx.Instruction):
+    """tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64
+    [mbar] {, ctaMask}; arrives once all mma, cp and shift of the thread so far are done."""
+    words = "mbarrier::arrive::one shared::cluster multicast::cluster b64"
+    if not known_modifiers(i, GROUPS, words):
+        return None
+    site = BarrierSite(b, i, i.operands[0])
+    mask = b.read(i.operands[1], "u16") if "multicast::cluster" in i.modifiers else None
+
+    def act(group: Group):
+        batch = group.batch
+        memory, clusters = batch.tensor_memory, batch.clusters
+        masks = group.full(mask(group.R)).tolist() if mask else [None] * group.n
+        for n, key in enumerate(site.keys(group).tolist()):
+            lane = int(group.lanes[n])
+            memory.blocks_of(i, lane, is_pair(i))
+            keys = np.array([key])
+            if masks[n] is not None:
+                size = clusters.size if clusters else 1
+                first = int(group.slots[n]) // size * size
+                ranks = np.array([r for r in range(size) if masks[n] >> r & 1])
+                keys = first + ranks << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
+            work = TensorWork(i, np.repeat(lane, len(keys)), queue="tensor", arrivals=keys)
+            batch.engine.start(work)
+            if memory.races:
+                memory.races.committed(lane, work.known)
+
+    return act
+
+
+# --- results used too early -----------------------------------------------------------------------
+
+
+def _slots(operand: ptx.Operand) -> list[int]:
+    if isinstance(operand, ptx.Register):
+        return [operand.slot]
+    if isinstance(operand, ptx.Group):
+        return [slot for item in operand.items for slot in _slots(item)]
+    return _slots(operand.base) if isinstance(operand, ptx.Address) else []
+
+
+def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
+    """Bring ``flight``, register -> the tcgen05.ld that fills it, up to date; a use of one of them
+    is entered in ``early``. A mov hands the register on: the compiler may put one anywhere."""
+    loads = i.opcode == "tcgen05" and i.modifiers[0] == "ld"
+    if i.opcode == "tcgen05" and i.modifiers[0] == "wait::ld":
+        flight.clear()
+        return
+    if not flight and not loads:
+        return
+    stores = i.opcode in ("st", "red", "bra") or i.opcode == "tcgen05" and not loads
+    results = [] if stores or not i.operands else _slots(i.operands[0])
+    used = [s for o in i.operands[0 if stores else 1 :] for s in _slots(o)]
+    carried = [flight[slot] for slot in used if slot in flight]
+    if i.opcode != "mov":
+        early.update({(i.location, load.location): (i, load) for load in carried})
+    for slot in results:
+        flight.pop(slot, None)
+        if loads:
+            flight[slot] = i
+        elif i.opcode == "mov" and carried:
+            flight[slot] = carried[0]
+
+
+def unwaited(code: Code) -> list[Finding]:
+    """Instructions that use what a tcgen05.ld loads although, on some path through the function,
+    no tcgen05.wait::ld lies between.
+
+    The manual promises that a use of the register itself waits ("Register dependencies, same
+    thread"), but not that anything else does; no kernel should rest on that, and none is known to.
+    """
+    instructions = [i for block in code.blocks for i in block.instructions]
+    if not any(i.opcode == "tcgen05" and i.modifiers[0] == "ld" for i in instructions):
+        return []
+    at_start: list[dict] = [{} for _ in code.blocks]
+    early: dict = {}
+    todo = set(range(len(code.blocks)))
+    while todo:
+        number = todo.pop()
+        flight = dict(at_start[number])
+        for i in code.blocks[number].instructions:
+            _follow(i, flight, early)
+        for successor in code.blocks[number].successors:
+            if flight.keys() - at_start[successor].keys():
+                at_start[successor] = flight | at_start[successor]
+                todo.add(successor)
+    return [
+        Finding(
+            DATA_RACE,
+            f"Result used too early: {use.location} uses a result of the tcgen05.ld at "
+            f"{load.location}, which is loaded asynchronously. tcgen05.wait::ld comes first.",
+            use.location,
+            other_location=load.location,
+        )
+        for use, load in early.values()
+    ]
