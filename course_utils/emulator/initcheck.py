@@ -231,9 +231,9 @@ class InitCheck:
 
     def copied(self, batch, transfer) -> None:
         """An asynchronous copy was started: it defines what it writes, unless its source is not."""
-        if transfer.target is None:
-            return
         target, source = transfer.regions
+        if target is None:  # no copy, or one into tensor memory
+            return
         width = transfer.target.dtype.itemsize
         bad = None
         shadow = None if source is None else self.shadow(batch, source)

@@ -20,6 +20,7 @@ from .lanes import Group
 from .races import Access
 from .report import BARRIER, DATA_RACE, Finding
 from .shadow import CLOCK_SHIFT, MAX_SITES, THREAD, Shadow, meets, number_of, pack
+from .tensor_races import TensorClocks
 
 ORDERING = {"volatile", "acquire", "release", "acq_rel", "relaxed", "mmio"}
 
@@ -60,7 +61,8 @@ class RaceCheck:
         self._watch_global = follows_no_order(launch.entry.instructions())
 
     def begin(self, batch) -> None:
-        batch.clocks = Clocks(batch)
+        clocks = TensorClocks if self.launch.entry.tensor_memory else Clocks
+        batch.clocks = clocks(batch)
         batch.shadows = {}
 
     # --- findings ---
