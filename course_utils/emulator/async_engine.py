@@ -32,7 +32,8 @@ class Transfer:
     """A copy in flight, a row for each lane that started one.
 
     ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
-    Elements that are not ``valid`` become ``fill``. ``regions`` are those of target and source.
+    Elements that are not ``valid`` become ``fill``. ``regions`` are those of target and source;
+    ``reads`` are other pieces of shared memory that are read: (region, its elements, indices).
     ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
     ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
     """
@@ -47,6 +48,7 @@ class Transfer:
     fill: object = 0
     operation: Callable | None = None
     regions: tuple = (None, None)
+    reads: tuple = ()
     queue: str | None = None
     numbers: np.ndarray | None = None
     arrivals: np.ndarray | None = None

@@ -73,6 +73,9 @@ class ProxyCheck:
 
     def copied(self, batch, transfer) -> None:
         """A copy was started. cp.async writes as its thread does; others are asynchronous."""
+        for region, elements, index in transfer.reads:
+            cells = self._cells(elements, index).ravel()
+            self.read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
         target, source = transfer.regions
         if transfer.queue == "async":
             if target is not None:

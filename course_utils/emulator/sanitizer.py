@@ -267,7 +267,7 @@ class RaceCheck:
 
 def _sides(transfer):
     """(region, elements, indices, whether written) of what a copy touches of shared memory."""
-    for region, elements, indices in getattr(transfer, "reads", ()):
+    for region, elements, indices in transfer.reads:
         yield region, elements, indices, False
     target, source = transfer.regions
     if target is not None and target.space == "shared":

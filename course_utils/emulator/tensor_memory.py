@@ -9,7 +9,7 @@ Source: PTX ISA, "Tensor Memory", "Tensor Memory Allocation", "Issue Granularity
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,14 +26,10 @@ NEVER_WRITTEN = 0xFFFFFFFF  # a NaN, whatever type it is taken for
 
 @dataclass(eq=False)
 class TensorWork(Transfer):
-    """A tcgen05.mma, cp, shift or commit that was issued and is not done yet.
-
-    ``perform`` does it. ``reads`` are the pieces of shared memory it reads until then, each a
-    region, its elements and the indices of those that are read.
-    """
+    """A tcgen05.mma, cp, shift or commit that was issued and is not done yet. ``perform`` does it;
+    what it reads of shared memory must not change until then."""
 
     perform: Callable | None = None
-    reads: list[tuple] = field(default_factory=list)
 
     def move(self) -> None:
         if self.perform is not None:

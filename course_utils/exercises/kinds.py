@@ -28,6 +28,7 @@ from ..emulator.report import (
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
+    TENSOR_MEMORY,
     TRAP,
     UNKNOWN_INSTRUCTION,
 )
@@ -125,6 +126,7 @@ NEXT_STEP: dict[str, str] = {
     ASSERTION: "An assert in the kernel does not hold: see its line.",
     TRAP: "The kernel stopped itself with a trap.",
     BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
+    TENSOR_MEMORY: "Compare the address, the descriptor or the number with what the report says.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
     SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
     "before.",

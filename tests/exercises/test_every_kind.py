@@ -75,6 +75,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.OUR_FAULT,
     kinds.UNKNOWN_INSTRUCTION,
     kinds.BAD_TENSOR_MAP,
+    kinds.TENSOR_MEMORY,
     *kinds.IN_PYTHON,
     *kinds.IN_C,
 }
