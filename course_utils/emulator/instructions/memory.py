@@ -192,27 +192,16 @@ def ld(b: Builder, i: ptx.Instruction):
     puts = [b.write(t, kind) for t in targets]
     needed, written = tuple(b.reads), tuple(b.writes)
     dtype = site.dtype
-    if count == 1:
-        (put,) = puts
 
-        def act(group):
-            found = site.locate(group)
-            if found is None:
-                _in_pieces(site, group, act, needed, written)
-                return
-            region, first, index = found
-            put(group.R, region.view(dtype)[first:].take(index))
-    else:
-
-        def act(group):
-            found = site.locate(group)
-            if found is None:
-                _in_pieces(site, group, act, needed, written)
-                return
-            region, first, index = found
-            view = region.view(dtype)
-            for n, put in enumerate(puts):
-                put(group.R, view[first + n :].take(index))
+    def act(group):
+        found = site.locate(group)
+        if found is None:
+            _in_pieces(site, group, act, needed, written)
+            return
+        region, first, index = found
+        view = region.view(dtype)
+        for n, put in enumerate(puts, first):
+            put(group.R, view[n:].take(index))
 
     return act
 
