@@ -1,7 +1,8 @@
 """``python -m course_utils bench``: how fast the emulator runs, or the course's kernels on a GPU.
 
-On the emulator a figure is million thread-instructions per second of wall time, memcheck on; the
-instruction counts themselves never change from run to run. On a GPU each kernel is timed beside
+On the emulator a figure is million thread-instructions per second of wall time, memcheck on, and
+how many times as long a run takes with the whole sanitizer; the instruction counts themselves never
+change from run to run. On a GPU each kernel is timed beside
 the libraries that do the same work, in turn within one process, and the records go to
 ``assets/benchmarks/<device>.json``; the README's table is drawn from that file. Each chapter has a
 module of cases here.
@@ -60,15 +61,21 @@ def _asked_for(case: Case, words: list[str] | None) -> bool:
 
 
 def _run_emulator(cases: list[Case]) -> int:
-    print("The emulator, memcheck on (best of three runs)")
-    print(f"{'kernel':<18}{'size':>9}{'million thread-instr.':>23}{'seconds':>9}{'M/s':>7}")
+    print("The emulator, memcheck on (best of three runs); then with every check of the sanitizer")
+    print(
+        f"{'kernel':<22}{'size':>11}{'million thread-instr.':>23}{'seconds':>9}{'M/s':>7}"
+        f"{'sanitizer on':>14}{'times as long':>15}"
+    )
     for case in cases:
         if case.emulator_size is None:
             continue
         count, seconds = emulate(case)
+        _, checked = emulate(case, racecheck=True)
         print(
-            f"{case.name:<18}{_size(case.emulator_size):>9}{count / 1e6:>23,.1f}"
-            f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}"
+            f"{case.name:<22}{_size(case.emulator_size):>11}{count / 1e6:>23,.1f}"
+            f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}{checked:>14.3f}"
+            f"{checked / seconds:>15.1f}",
+            flush=True,
         )
     return 0
 
