@@ -82,6 +82,11 @@ class Group:
         return self._warps
 
     @property
+    def blocks(self) -> np.ndarray:
+        """The blocks (counted within the batch) that have a lane here; sorted."""
+        return np.unique(self.warps // (self.batch.lanes_per_block // 32))
+
+    @property
     def whole_warps(self) -> bool:
         """True when no warp has a living lane elsewhere."""
         if self._whole != self.batch.exits:

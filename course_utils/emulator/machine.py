@@ -761,14 +761,14 @@ class Batch:
             other.stalled = False
         self.barriers.recheck()
         if self.launch.synccheck:
-            blocks = np.unique(group.slots)
+            blocks = group.blocks
             self.launch.synccheck.blocks_end(self, blocks[self.alive[blocks] == 0])
         if self.tensor_memory is not None:
             self.tensor_memory.leave(group)
         if self.clusters is not None:
             self.clusters.leave(group)
             if self.launch.races:
-                blocks = np.unique(group.slots)
+                blocks = group.blocks
                 self.launch.races.leave(self, blocks[self.alive[blocks] == 0])
 
     def ordered_within_warps(self, group: Group) -> None:

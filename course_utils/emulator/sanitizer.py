@@ -249,7 +249,7 @@ class RaceCheck:
             return
         if int(batch.alive.min()) == batch.threads:
             return
-        slots = np.unique(group.slots)
+        slots = group.blocks
         short = slots[batch.alive[slots] < batch.threads]
         if not len(short):
             return

@@ -61,7 +61,7 @@ class SyncCheck:
         """Lanes are about to arrive at barrier ``number``, which waits for ``threads``."""
         if number == CLUSTER:
             return
-        batch, slots = group.batch, np.unique(group.slots)
+        batch, slots = group.batch, group.blocks
         lane = int(group.lanes[0])
         if number > 15:
             text = f"names barrier {number} at {i.location}. A block has 16, from 0 on."
