@@ -69,6 +69,7 @@ def curves(
             ha="right",
             fontsize=9,
             color="#333333",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
     for name, place in marks.items():
         axes.axvline(place, color="#333333", linestyle="--", linewidth=1)
