@@ -52,7 +52,7 @@ HISTOGRAMS = ("global", "shared", "aggregated", "vector")
 def test_a_histogram_counts_every_byte_once(rung, n, most, seed):
     pixels = np.random.default_rng(seed).integers(256 - most, 256, n).astype(np.uint8)
     counts = cp.zeros(256, cp.uint32)
-    grid = blocks(n, 256) if rung == "global" else 3
+    grid = blocks(n, 256) if rung in ("global", "aggregated") else 3
     clean(load(f"{FOLDER}/histogram_{rung}.cu"), grid, 256, (cp.asarray(pixels), counts, n))
     np.testing.assert_array_equal(counts.get(), np.bincount(pixels, minlength=256))
 
@@ -87,14 +87,6 @@ def test_each_integer_atomic_does_what_its_name_says(n):
 # --- transposes and sums, with inputs other than those of the benchmarks ---
 
 TRANSPOSES = ("naive", "shared", "padded", "swizzled", "vector")
-SUMS = (
-    "atomic",
-    "shared_interleaved",
-    "shared_sequential",
-    "warp_shuffle",
-    "vector",
-    "single_pass",
-)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -124,17 +116,25 @@ def test_each_rung_of_the_transpose_does_away_with_what_it_says(rung, sectors, w
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("n", [1, 1023, 70001])
-@pytest.mark.parametrize("rung", SUMS)
-def test_a_sum_agrees_with_float64(rung, n, seed):
-    x, total = normal(n, seed) + np.float32(0.1), cp.zeros(1, cp.float32)
-    grid, block = (5, 1024) if rung in ("vector", "single_pass") else (blocks(n, 256), 256)
-    args = (x, total, n)
-    if rung == "single_pass":
-        args = (x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n)
-    load(f"{FOLDER}/sum_{rung}.cu")(grid, block, args)
-    np.testing.assert_allclose(
-        total.get(), [x.get().sum(dtype=np.float64)], rtol=1e-5, atol=1e-5 * n**0.5
-    )
+@pytest.mark.parametrize("rung", ["shared_interleaved", "shared_sequential", "warp_shuffle"])
+def test_a_tree_leaves_one_sum_for_each_block(rung, n, seed):
+    x, sums = normal(n, seed) + np.float32(0.1), cp.full(blocks(n, 256), cp.nan, cp.float32)
+    load(f"{FOLDER}/sum_{rung}.cu")(blocks(n, 256), 256, (x, sums, n))
+    parts = np.add.reduceat(x.get().astype(np.float64), np.arange(0, n, 256))
+    np.testing.assert_allclose(sums.get(), parts, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n", [1, 3, 1023, 70001])
+@pytest.mark.parametrize("grid", [1, 5])
+def test_sums_of_a_grid_of_any_size_make_up_the_whole(grid, n, seed):
+    x, sums = normal(n, seed) + np.float32(0.1), cp.full(grid, cp.nan, cp.float32)
+    load(f"{FOLDER}/sum_vector.cu")(grid, 1024, (x, sums, n))
+    exact = x.get().sum(dtype=np.float64)
+    np.testing.assert_allclose(sums.get().sum(), exact, rtol=1e-5, atol=1e-5 * n**0.5)
+    total, done = cp.full(1, cp.nan, cp.float32), cp.zeros(1, cp.uint32)
+    load(f"{FOLDER}/sum_single_pass.cu")(grid, 1024, (x, total, sums, done, n))
+    np.testing.assert_allclose(total.get(), [exact], rtol=1e-5, atol=1e-5 * n**0.5)
 
 
 def test_the_sum_in_one_pass_is_ready_for_the_next_launch_and_gives_the_same_bits():

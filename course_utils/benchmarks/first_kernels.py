@@ -181,17 +181,30 @@ def _transpose_case(name: str, **more: Any) -> Case:
 # --- sum ---
 
 
-def _sum(name: str, one_thread: bool = True) -> Callable[[int], Work]:
-    """``one_thread``: a thread for each element; otherwise a grid that walks over them."""
+def _sum_launches(name: str, x: Any, total: Any) -> tuple[Launch, ...]:
+    kernel, n = _kernel(name), x.size
+    if name == "sum_atomic":
+        return (Launch(kernel, blocks(n, 256), 256, (x, total, n)),)
+    if name == "sum_single_pass":
+        grid = _resident(n, 1024, 16)
+        args = x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n
+        return (Launch(kernel, grid, 1024, args),)
+    launches: list[Launch] = []
+    while n > 1 or not launches:  # again on its own results until one is left
+        block = 1024 if name == "sum_vector" else 256
+        grid = blocks(n, 256)
+        if name == "sum_vector":
+            grid = 1 if launches else _resident(n, 1024, 16)
+        sums = total if grid == 1 else cp.empty(grid, cp.float32)
+        launches.append(Launch(kernel, grid, block, (x, sums, n)))
+        x, n = sums, grid
+    return tuple(launches)
 
+
+def _sum(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, total = normal(n), cp.empty(1, cp.float32)
-        block = 256 if one_thread else 1024
-        grid = blocks(n, 256) if one_thread else _resident(n, 1024, 16)
-        single_pass = name == "sum_single_pass"
-        args = (x, total, n)
-        if single_pass:
-            args = (x, total, cp.empty(grid, cp.float32), cp.zeros(1, cp.uint32), n)
+        launches = _sum_launches(name, x, total)
         libraries = {}
         if ON_GPU:
             libraries["CUB (cupy.sum)"] = lambda: cp.sum(x).reshape(1)
@@ -199,30 +212,30 @@ def _sum(name: str, one_thread: bool = True) -> Callable[[int], Work]:
             (tensor,) = _tensors(x)
             libraries["torch.sum"] = lambda: torch.sum(tensor).reshape(1)
         # The sum goes up and down like sqrt(n), and so many of its additions come one by one.
-        in_a_row = n if name == "sum_atomic" else grid + n // (grid * block)
+        in_a_row = n if name == "sum_atomic" else 64 + n // (1 << 18)
         return Work(
-            (Launch(_kernel(name), grid, block, args),),
+            launches,
             output=total,
             expected=lambda: double(x).sum().reshape(1),
             atol=2**-22 * (n * in_a_row) ** 0.5,
             libraries=libraries,
-            cleared=() if single_pass else (total,),
-            same_bits=single_pass,
+            cleared=(total,) if name == "sum_atomic" else (),
+            same_bits=name != "sum_atomic",
         )
 
     return make
 
 
-def _sum_case(name: str, one_thread: bool = True, **more: Any) -> Case:
+def _sum_case(name: str, **more: Any) -> Case:
     return Case(
         name,
         "sum, fp32",
         _files(name),
-        _sum(name, one_thread),
+        _sum(name),
         bytes=lambda n: 4 * n,
         flops=lambda n: n,
         ceiling="read",
-        **({"gpu_sizes": (1 << 28,), "test_sizes": (1, 255, 1009, 5003)} | more),
+        **({"gpu_sizes": (1 << 28,), "test_sizes": (1, 255, 1009, 70001)} | more),
     )
 
 
@@ -235,7 +248,8 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         if not equal:
             pixels = cp.clip(128 + 40 * normal(n), 0, 255).astype(cp.uint8)
         counts = cp.empty(256, cp.uint32)
-        grid = blocks(n, 256) if name == "histogram_global" else _resident(n, 256, 1)
+        one_by_one = name in ("histogram_global", "histogram_aggregated")
+        grid = blocks(n, 256) if one_by_one else _resident(n, 256, 1)
         libraries = {}
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)
@@ -406,7 +420,7 @@ def _dropout_case(name: str) -> Case:
     )
 
 
-def _conv(fused: bool) -> Callable[[Any], Work]:
+def _conv(name: str) -> Callable[[Any], Work]:
     def make(size: tuple[int, ...]) -> Work:
         images, channels, filters, height, width = size
         x = normal((images, channels, height, width))
@@ -416,9 +430,11 @@ def _conv(fused: bool) -> Callable[[Any], Work]:
         out = cp.empty((images, filters, height // 2, width // 2), cp.float32)
         pool_grid = blocks(width, 64), blocks(height, 16), planes
         shape = channels, filters, height, width
-        if fused:
+        if name != "conv_bn_relu_pool_separate":
             args = x, weights, scale, shift, out, *shape
-            launches = (Launch(_kernel("conv_bn_relu_pool"), pool_grid, (32, 8), args),)
+            if name == "conv_bn_relu_pool_filters":
+                pool_grid = *pool_grid[:2], images * blocks(filters, 8)
+            launches = (Launch(_kernel(name), pool_grid, (32, 8), args),)
         else:
             middle = cp.empty((images, filters, height, width), cp.float32)
             grid = blocks(width, 32), blocks(height, 8), planes
@@ -478,7 +494,7 @@ def _conv_case(name: str, *files: str) -> Case:
         name,
         "conv 3x3, batchnorm, ReLU, pool",
         _files(*files),
-        _conv(name == "conv_bn_relu_pool"),
+        _conv(name),
         bytes=lambda s: 4 * s[0] * s[3] * s[4] * (s[1] + s[2] // 4),
         flops=lambda s: 18 * s[0] * s[1] * s[2] * s[3] * s[4],
         gpu_sizes=((32, 3, 16, 224, 224),),
@@ -545,8 +561,8 @@ CASES = (
     _sum_case("sum_shared_interleaved"),
     _sum_case("sum_shared_sequential"),
     _sum_case("sum_warp_shuffle", emulator_size=1 << 18),
-    _sum_case("sum_vector", one_thread=False),
-    _sum_case("sum_single_pass", one_thread=False, gpu_sizes=(1 << 28, 1 << 30)),
+    _sum_case("sum_vector"),
+    _sum_case("sum_single_pass", gpu_sizes=(1 << 28, 1 << 30)),
     _histogram_case("histogram_global"),
     _histogram_case("histogram_shared"),
     _histogram_case("histogram_aggregated"),
@@ -564,6 +580,7 @@ CASES = (
     _dropout_case("dropout_backward_recomputed"),
     _conv_case("conv_bn_relu_pool_separate", "conv3x3", "batchnorm", "relu", "maxpool2x2"),
     _conv_case("conv_bn_relu_pool", "conv_bn_relu_pool"),
+    _conv_case("conv_bn_relu_pool_filters", "conv_bn_relu_pool_filters"),
     *(
         _copy_case(
             f"copy_in_flight_{k}",

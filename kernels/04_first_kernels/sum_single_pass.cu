@@ -1,8 +1,8 @@
-// The sum of n fp32 elements: *total = x[0] + ... + x[n - 1], for any n; x begins at a multiple of 16
-// bytes. `partial` has room for one sum a block; *done is 0 before and after.
-// Adds to sum_vector.cu: no atomicAdd on floats. Each block stores its sum, and the last one to
-// finish, found by counting, adds the stored sums in a fixed order. With the same grid the result
-// is the same to the last bit, and nothing has to be cleared before.
+// The sum of n fp32 elements: *total = x[0] + ... + x[n - 1]; x begins at a multiple of 16 bytes.
+// `partial` has room for one sum a block; *done is 0 before and after.
+// Adds to sum_vector.cu: the second launch. Each block stores its sum, and the last one to finish,
+// found by counting, adds the stored sums. The order is fixed: with the same grid the result is the
+// same to the last bit.
 // Limit: memory: it only reads.
 // grid (any; two for each SM), block (1024), dynamic shared 0
 

@@ -1,7 +1,7 @@
-// The sum of n fp32 elements: *total += x[0] + ... + x[n - 1]. It is zero before the launch, and x
-// begins at a multiple of 16 bytes.
-// Adds to sum_warp_shuffle.cu: as many blocks as the GPU holds at a time walk over all elements, and
-// each thread has four loads of 16 bytes on their way before it adds. The tree is paid once.
+// Sums of n fp32 elements, one for each block of the grid; x begins at a multiple of 16 bytes. A
+// launch of one block on those sums leaves the sum of all.
+// Adds to sum_warp_shuffle.cu: as many blocks as the GPU holds at a time walk over all elements. Each
+// thread has four loads of 16 bytes on their way before it adds. The tree is paid once.
 // Limit: memory: it only reads.
 // grid (any; two for each SM), block (1024), dynamic shared 0
 
@@ -10,7 +10,7 @@
 constexpr int kThreads = 1024;
 constexpr int kLoads = 4; // on their way at a time
 
-extern "C" __global__ void sum_vector(const float *x, float *total, size_t n)
+extern "C" __global__ void sum_vector(const float *x, float *sums, size_t n)
 {
     const float4 *groups = reinterpret_cast<const float4 *>(x);
     size_t count = n / 4;
@@ -38,6 +38,6 @@ extern "C" __global__ void sum_vector(const float *x, float *total, size_t n)
 
     sum = block_sum<kThreads>(sum);
     if (threadIdx.x == 0) {
-        atomicAdd(total, sum);
+        sums[blockIdx.x] = sum;
     }
 }

@@ -1,4 +1,5 @@
-// The sum of n fp32 elements: *total += x[0] + ... + x[n - 1]. It is zero before the launch.
+// Sums of n fp32 elements, one for each block of 256: sums[b] = x[256 b] + ... + x[256 b + 255]. A
+// launch on its own results, and another, leave one number: the sum of all.
 // Adds to sum_shared_sequential.cu: inside a warp the threads hand each other their registers
 // (__shfl_down_sync): five steps with no shared memory and no barrier. Shared memory carries only
 // the eight sums of the warps, and one barrier is left.
@@ -10,7 +11,7 @@ constexpr int kWarpSize = 32;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void sum_warp_shuffle(const float *x, float *total, int n)
+extern "C" __global__ void sum_warp_shuffle(const float *x, float *sums, int n)
 {
     __shared__ float of_warp[kWarps];
     int lane = threadIdx.x % kWarpSize;
@@ -31,7 +32,7 @@ extern "C" __global__ void sum_warp_shuffle(const float *x, float *total, int n)
             sum += __shfl_down_sync(kWholeWarp, sum, distance);
         }
         if (lane == 0) {
-            atomicAdd(total, sum);
+            sums[blockIdx.x] = sum;
         }
     }
 }
