@@ -716,7 +716,8 @@ WINDOW_MAX = Exercise(
     task="""
 Find the largest of each 16 neighbouring elements. Neighbouring windows overlap, so let the block
 fetch what its threads need once, into shared memory. The block's last threads look at elements
-behind the block's own: the tile has 15 places more than the block has threads.
+behind the block's own: the tile has 15 places more than the block has threads. `fmaxf(a, b)`
+is the larger of two floats, `min(i, j)` the smaller of two whole numbers.
 """,
     source="03_gpu_introduction/exercises/window_max.cu",
     kernel="window_max",
