@@ -1,5 +1,5 @@
 // Batch normalisation as it is applied after training, in place: x = scale[f] * x + shift[f] for
-// each of `planes` planes of `pixels` fp32 numbers, where plane p belongs to filter f = p % filters.
+// each of a number of planes of `pixels` fp32 numbers. Plane p belongs to filter f = p % filters.
 // The idea: mean, variance, gain and bias of a filter are constants by then: one FMA is left.
 // Limit: memory. Eight bytes move for one FMA.
 // grid (ceil(pixels / 256), planes), block (256), dynamic shared 0

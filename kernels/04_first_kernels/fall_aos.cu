@@ -1,5 +1,5 @@
-// Where n particles will be after falling for dt seconds: later[i] = z + dt * vz, where each particle
-// is a struct of eight fp32 numbers (an array of structs: `particles` is n x 8).
+// Where n particles will be after falling for dt seconds: later[i] = z + dt * vz. Each particle is
+// a struct of eight fp32 numbers (an array of structs: `particles` is n x 8).
 // The idea: what belongs together for a human lies together in memory. The kernel wants two of the
 // eight numbers and fetches the sector that holds all eight.
 // Limit: memory. 36 bytes move for each particle.

@@ -1,5 +1,5 @@
-// Where n particles will be after falling for dt seconds: later[i] = z[i] + dt * vz[i], where each of
-// a particle's numbers lies in an array of its own (a struct of arrays).
+// Where n particles will be after falling for dt seconds: later[i] = z[i] + dt * vz[i]. Each of a
+// particle's numbers lies in an array of its own (a struct of arrays).
 // Adds to fall_aos.cu: what the threads of a warp want at the same time lies together. The arrays
 // that the kernel does not use cost nothing.
 // Limit: memory. Twelve bytes move for each particle.

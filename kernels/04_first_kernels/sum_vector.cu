@@ -1,7 +1,7 @@
 // Sums of n fp32 elements, one for each block of the grid; x begins at a multiple of 16 bytes. A
 // launch of one block on those sums leaves the sum of all.
-// Adds to sum_warp_shuffle.cu: as many blocks as the GPU holds at a time walk over all elements. Each
-// thread has four loads of 16 bytes on their way before it adds. The tree is paid once.
+// Adds to sum_warp_shuffle.cu: as many blocks as the GPU holds at a time walk over all elements.
+// Each thread has four loads of 16 bytes on their way before it adds. The tree is paid once.
 // Limit: memory: it only reads.
 // grid (any; two for each SM), block (1024), dynamic shared 0
 
