@@ -678,7 +678,8 @@ Run the cell as it is, read the verdict, and mend the kernel.
     ),
     explanation="""
 A barrier in an `if` is right only where all threads of the block decide alike. So the guard goes
-around the work, never around the barrier. A `return` before a barrier is the same mistake.
+around the work, never around the barrier. A `return` before a barrier is the same mistake, even if
+GPUs since Volta no longer wait for threads that have ended.
 """,
     mutants=(
         mutant(
