@@ -54,44 +54,48 @@ MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {
     "barriers": ("barriers", lambda c: c.barriers),
 }
 
-# The counters that have a counterpart in Nsight Compute. PTX is not SASS: the compiler's last pass
-# may merge, split or drop instructions, and these then differ.
+# Our counters that Nsight Compute has, too: name -> (its metric, ours). PTX is not SASS: the
+# compiler's last pass may merge, split or drop instructions, and then the two differ.
+_KINDS = {"load": "ld", "store": "st"}
 _LSU = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}.sum"
-_OPERATIONS = ("ld", "load"), ("st", "store")
-NCU: dict[str, Callable[[Counts], float]] = {
+_SHARED = {
+    "requests": "smsp__inst_executed_op_shared_{}_pred_on_any.sum",
+    "wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+    "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",
+}
+_OPERATIONS = ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "hadd", "hmul", "hfma")
+
+
+def _field(space: str, kind: str, what: str) -> Callable[[Counts], int]:
+    return lambda c: getattr(c, f"{space}_{kind}_{what}")
+
+
+NCU: dict[str, tuple[str, Callable[[Counts], float]]] = {
     **{
-        _LSU.format(what, space, op): lambda c, name=f"{space}_{kind}_{what}": getattr(c, name)
+        f"{space} {kind} {what}": (_LSU.format(what, space, op), _field(space, kind, what))
         for space in ("global", "local")
+        for kind, op in _KINDS.items()
         for what in ("requests", "sectors")
-        for op, kind in _OPERATIONS
     },
     **{
-        f"smsp__inst_executed_op_shared_{op}_pred_on_any.sum": (
-            lambda c, name=f"shared_{kind}_requests": getattr(c, name)
-        )
-        for op, kind in _OPERATIONS
+        f"shared {kind} {what}": (metric.format(op), _field("shared", kind, what))
+        for kind, op in _KINDS.items()
+        for what, metric in _SHARED.items()
     },
     **{
-        f"l1tex__data_{metric}_mem_shared_op_{op}.sum": (
-            lambda c, name=f"shared_{kind}_{what}": getattr(c, name)
+        name: (
+            f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum",
+            lambda c, name=name: c.operations.get(name, 0),
         )
-        for metric, what in (
-            ("pipe_lsu_wavefronts", "wavefronts"),
-            ("bank_conflicts_pipe_lsu", "conflicts"),
-        )
-        for op, kind in _OPERATIONS
+        for name in _OPERATIONS
     },
-    **{
-        f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": (
-            lambda c, name=name: c.operations.get(name, 0)
-        )
-        for name in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "hadd", "hmul", "hfma")
-    },
-    "smsp__thread_inst_executed_per_inst_executed.ratio": lambda c: _ratio(
-        c.thread_instructions, c.warp_instructions
+    "threads per warp instruction": (
+        "smsp__thread_inst_executed_per_inst_executed.ratio",
+        lambda c: _ratio(c.thread_instructions, c.warp_instructions),
     ),
-    "smsp__sass_average_branch_targets_threads_uniform.pct": lambda c: (
-        100 * (1 - _ratio(c.divergent_branches, c.branches))
+    "branches where no warp parts, %": (
+        "smsp__sass_average_branch_targets_threads_uniform.pct",
+        lambda c: 100 * _ratio(c.branches - c.divergent_branches, c.branches),
     ),
 }
 
@@ -347,9 +351,13 @@ class Profile:
 
     @property
     def ncu(self) -> Table:
-        """The totals under the names of Nsight Compute's metrics; those that are 0 are left out."""
-        rows = [(name, value) for name, get in NCU.items() if (value := get(self.counts))]
-        return Table(("metric", "emulator"), rows)
+        """The totals beside the names that Nsight Compute has for them; zeros are left out."""
+        rows = [
+            (name, value, metric)
+            for name, (metric, get) in NCU.items()
+            if (value := get(self.counts))
+        ]
+        return Table(("counter", "value", "Nsight Compute's metric"), rows, last_is_text=True)
 
     @property
     def bytes_by_type(self) -> dict[str, int]:

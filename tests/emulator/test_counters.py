@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import ncu_table
 import numpy as np
 import pytest
+from ncu_table import CASES, REASONS
 from shared_patterns import patterns
 
+from course_utils import nvrtc
 from course_utils.emulator.counters import local_sectors, sectors, wavefronts
 from course_utils.figures.memory import bank_phases
 
@@ -76,3 +79,17 @@ def test_sectors_are_the_distinct_pieces_of_32_bytes(addresses, size, expected):
 )  # fmt: skip
 def test_a_word_of_local_memory_lies_beside_that_of_the_next_lane(offsets, size, expected):
     assert local_sectors(0 * LANES, LANES, offsets, size) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explained(case):
+    found = ncu_table.differences(case)
+    explained = {counter for kernel, counter in REASONS if kernel == case.name}
+    assert found.keys() == explained, found
+
+
+def test_the_page_of_both_columns_is_up_to_date():
+    text = ncu_table.PAGE.read_text(encoding="utf-8")
+    if f"NVRTC {'.'.join(map(str, nvrtc.version()))}. Written" not in text:
+        pytest.skip("written with another version of NVRTC, whose PTX may differ")
+    assert text == ncu_table.page()

@@ -1,0 +1,150 @@
+"""Measures the kernels of ``ncu_kernels.py`` and ``shared_patterns.py`` with Nsight Compute.
+
+On a machine with an NVIDIA GPU, ncu and the right to read its counters:
+
+    python tests/emulator/ncu_record.py FOLDER
+
+writes ``ncu.json`` and ``shared_wavefronts.json`` there; those of an H200 are committed beside this
+file as ``ncu_h200.json`` and ``shared_wavefronts_h200.json``. Clocks are left as they are: counts
+do not depend on them.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+METRICS = (
+    *(
+        f"l1tex__t_{what}_pipe_lsu_mem_{space}_op_{op}.sum"
+        for what in ("requests", "sectors")
+        for space, ops in (("global", ("ld", "st", "red", "atom")), ("local", ("ld", "st")))
+        for op in ops
+    ),
+    *(f"smsp__inst_executed_op_shared_{op}_pred_on_any.sum" for op in ("ld", "st", "atom")),
+    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
+    *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__sass_average_branch_targets_threads_uniform.pct",
+    "smsp__sass_branch_targets.sum",
+    "smsp__sass_branch_targets_threads_uniform.sum",
+    "smsp__sass_branch_targets_threads_divergent.sum",
+    *(
+        f"smsp__sass_thread_inst_executed_op_{kind}{op}_pred_on.sum"
+        for kind in "fdh"
+        for op in ("add", "mul", "fma")
+    ),
+    "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    *(
+        f"smsp__sass_inst_executed_op_{op}.sum"
+        for op in ("ldgsts", "ldsm", "global_ld", "global_st", "memory_128b", "branch")
+    ),
+)
+WAVEFRONTS = tuple(
+    f"{metric}_op_{op}.sum"
+    for metric in (
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
+    )
+    for op in ("ld", "st")
+)
+
+
+def known(metrics: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that this GPU has."""
+    asked = ["ncu", "--query-metrics"]
+    text = subprocess.run(asked, capture_output=True, text=True).stdout
+    names = set(re.findall(r"^([a-z]\w+__\w+)", text, re.M))
+    return tuple(m for m in metrics if m.split(".")[0] in names)
+
+
+def measure(script: str, kernels: str, metrics: tuple[str, ...]) -> list[dict]:
+    """One record for each launch of a kernel whose name matches, in order: name and metrics."""
+    log = Path(f"/tmp/{script}.csv")
+    command = [
+        "ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+        "--kernel-name-base", "function", "-k", f"regex:{kernels}",
+        "--metrics", ",".join(metrics), "--log-file", str(log),
+        sys.executable, str(HERE / script),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True)
+    text = log.read_text() if log.exists() else ""
+    rows = [line for line in text.splitlines() if line.startswith('"')]
+    if done.returncode or len(rows) < 3:
+        raise SystemExit(f"ncu failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}{text[-4000:]}")
+    head, _, *data = csv.reader(rows)  # names, units, then a row for each launch
+    return [
+        {"name": row[head.index("Kernel Name")]}
+        | {m: value for m in metrics if m in head and (value := _number(row[head.index(m)]))}
+        for row in data
+    ]
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    return int(value) if value == int(value) else value
+
+
+def machine() -> dict:
+    """What was measured on."""
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    answer = subprocess.run(asked, capture_output=True, text=True).stdout.splitlines()[0]
+    device, driver = (part.strip() for part in answer.split(","))
+    version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
+    from course_utils import nvrtc
+
+    return {
+        "device": device,
+        "driver": driver,
+        "nvrtc": "{}.{}".format(*nvrtc.version()),
+        "ncu": re.search(r"Version (\S+)", version)[1],
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def main(folder: Path) -> None:
+    import ncu_kernels
+    import shared_patterns
+
+    about = machine()
+    names = "|".join(sorted({case.kernel_name for case in ncu_kernels.CASES}))
+    found = measure("ncu_kernels.py", f"^({names})$", known(METRICS))
+    cases = {}
+    for case, row in zip(ncu_kernels.CASES, found, strict=True):
+        assert row.pop("name") == case.kernel_name, (case.name, row)
+        cases[case.name] = row
+    (folder / "ncu.json").write_text(json.dumps(about | {"kernels": cases}, indent=1) + "\n")
+
+    found = measure("shared_patterns.py", "^(load|store)_[0-9]+$", known(WAVEFRONTS))
+    table: dict = {}
+    for (operation, width, name, _), row in zip(shared_patterns.patterns(), found, strict=True):
+        short = "ld" if operation == "load" else "st"
+        table.setdefault(f"{operation}_{width}", {})[name] = [
+            row.get(f"{metric}_op_{short}.sum", 0)
+            for metric in (
+                "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
+            )
+        ]
+    text = json.dumps(about | {"measured": table}, indent=1)
+    text = re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text)
+    (folder / "shared_wavefronts.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
