@@ -219,21 +219,14 @@ kernel gets all of it, and most kernels come nowhere near it, because they wait 
 )
 
 
-def blocks_of_threads(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    """Three numbers for every thread; ``threads`` tells the reference how large a block is."""
-    outputs = ("warp", "lane", "warp_of_grid")
-    return {name: empty(size[0] * size[1], np.int32) for name in outputs} | {"threads": size[1]}
+ODD_BLOCK = 80  # threads: two warps and a half
 
 
 def warps_and_lanes(given) -> dict:
-    """What each thread should store."""
-    block, thread = np.divmod(np.arange(given["warp"].shape[0]), given["threads"])
-    numbers = {
-        "warp": thread // 32,
-        "lane": thread % 32,
-        "warp_of_grid": block * -(-given["threads"] // 32) + thread // 32,
-    }
-    return {name: values.astype(np.int32) for name, values in numbers.items()}
+    """What each thread should store, in blocks of 80 threads."""
+    block, thread = np.divmod(np.arange(given["warp"].shape[0], dtype=np.int32), ODD_BLOCK)
+    warp, lane = np.divmod(thread, 32)
+    return {"warp": warp, "lane": lane, "warp_of_grid": 3 * block + warp}
 
 
 WARP_AND_LANE = Exercise(
@@ -242,16 +235,18 @@ WARP_AND_LANE = Exercise(
     notebook=EXECUTION,
     task="""
 Let every thread store the number of its warp in its block, its lane, and a number for its warp
-that is unique in the whole grid. The blocks may have any size: 80 threads are two full warps and
-a half one. `warps_per_block` is there already.
+that is unique in the whole grid. The blocks have 80 threads: two full warps and a half one.
+`warps_per_block` is there already.
 """,
     source="03_gpu_introduction/exercises/warp_and_lane.cu",
     kernel="warp_and_lane",
-    inputs=blocks_of_threads,
+    inputs=lambda rng, blocks: {
+        name: empty(ODD_BLOCK * blocks, np.int32) for name in ("warp", "lane", "warp_of_grid")
+    },
     reference=warps_and_lanes,
-    launch=lambda size: Launch((size[0],), (size[1],), arguments=("warp", "lane", "warp_of_grid")),
-    small=((5, 80), (3, 256), (4, 33), (2, 70)),
-    full=(100_000, 160),
+    launch=lambda blocks: Launch((blocks,), (ODD_BLOCK,)),
+    small=(5, 2, 1),
+    full=100_000,
     hints=(
         "Threads 0 to 31 of a block are warp 0, threads 32 to 63 are warp 1.",
         "`threadIdx.x / 32` drops the rest, and `threadIdx.x % 32` is the rest.",
@@ -455,14 +450,18 @@ written when the first one reads. Run the cell as it is, read the verdict, and a
 """,
     source="03_gpu_introduction/exercises/swap_neighbours.cu",
     kernel="swap_neighbours",
-    inputs=lambda rng, n: {"x": floats(rng, n), "post": empty(n), "y": empty(n)},
+    inputs=lambda rng, warps: {
+        "x": floats(rng, 32 * warps),
+        "post": empty(32 * warps),
+        "y": empty(32 * warps),
+    },
     reference=lambda given: {
         "post": given["x"],
         "y": given["x"].reshape(-1, 2)[:, ::-1].reshape(-1),
     },
-    launch=lambda n: Launch((n // 32,), (32,)),
-    small=(32, 96),
-    full=FULL,
+    launch=lambda warps: Launch((warps,), (32,)),
+    small=(3, 1),
+    full=1 << 19,
     bug=kinds.DATA_RACE,
     hints=(
         "The verdict names a line that writes and a line that reads the same place, in two lanes.",

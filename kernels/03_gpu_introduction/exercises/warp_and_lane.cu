@@ -1,7 +1,7 @@
 // Every thread stores three numbers: its warp within its block, its lane within its warp, and a
 // number for its warp that no other warp of the whole grid has: 0, 1, 2, ... without gaps.
-// Takes blocks of any size up to 1024; the last warp of a block may be partly filled.
-// grid any, block any, dynamic shared 0
+// The last warp of a block may be partly filled.
+// grid any, block 80, dynamic shared 0
 
 extern "C" __global__ void warp_and_lane(int *warp, int *lane, int *warp_of_grid)
 {
