@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, hardware, load, sanitize
+from course_utils.benchmarks import memories
 from course_utils.device import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.kernels import KERNELS
@@ -157,4 +158,4 @@ def test_without_a_gpu_measured_gives_the_stored_figures_and_their_gpu():
 @pytest.mark.skipif(ON_GPU, reason="a GPU can measure")
 def test_without_a_gpu_nothing_is_measured():
     with pytest.raises(LessonError, match="hardware.stored"):
-        hardware.latency(4096)
+        memories.latency(4096)

@@ -1,0 +1,138 @@
+"""The peak of a GPU's arithmetic, and where the kernels of chapter 03 stand below it."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from ..device import cp
+from ..errors import LessonError
+from ..kernels import ROOT, load
+from ..timing import bench
+from . import first_kernels, introduction, matmul
+from .case import Case, Size
+from .this_gpu import multiprocessors, need_gpu
+
+CHAPTER = "03_gpu_introduction"
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+# Nsight Compute's names of what crosses each level; a sector is 32 bytes (Nsight Compute,
+# "Metrics Reference"). For L2: what the L1 caches ask of it.
+TRAFFIC = {
+    "L1": "l1tex__t_bytes.sum",
+    "L2": "lts__t_sectors_srcunit_tex.sum",
+    "HBM": "dram__bytes.sum",
+}
+
+
+def peak_flops(number: str = "float", chains: int = 8) -> float:
+    """FLOP/s of multiply-adds in registers: ``number`` is "float" or "double"."""
+    need_gpu()
+    kernel = load(f"{CHAPTER}/fma_chains.cu", defines={"CHAINS": chains, "NUMBER": number})
+    blocks, threads, steps = multiprocessors() * 16, 256, 20_000
+    cycles = cp.zeros(1, cp.int64)
+    sums = cp.empty(blocks * threads, cp.float32 if number == "float" else cp.float64)
+    return bench(
+        lambda: kernel((blocks,), (threads,), (0.5, 1.0, steps, cycles, sums)),
+        repeats=7,
+        flops=2 * blocks * threads * chains * steps,
+    ).flops_per_second
+
+
+def matmul_rates(batches: Iterable[int] = BATCHES, n: int = 8192) -> dict[str, list]:
+    """Milliseconds of W (n × n) times X (n × batch) by the library, for fp32 and fp16."""
+    need_gpu()
+    found: dict[str, list] = {"n": n, "batch": list(batches), "fp32": [], "fp16": []}
+    rng = cp.random.default_rng(0)
+    for name, dtype in (("fp32", cp.float32), ("fp16", cp.float16)):
+        w = rng.standard_normal((n, n), dtype=cp.float32).astype(dtype)
+        for batch in found["batch"]:
+            x = rng.standard_normal((n, batch), dtype=cp.float32).astype(dtype)
+            y = cp.empty((n, batch), dtype)
+            time_ms = bench(lambda w=w, x=x, y=y: cp.matmul(w, x, out=y), repeats=9).median_ms
+            found[name].append(round(time_ms, 5))
+    return found
+
+
+def launches() -> dict[str, tuple[Case, Size]]:
+    """The kernels of the roofline notebook by name, with the size at which each is measured."""
+    cases = {case.name: case for case in (*introduction.CASES, *first_kernels.CASES, *matmul.CASES)}
+    sizes = {
+        "vec_add": 1 << 28,
+        "softmax_rows": (16384, 4096),
+        "gemv_rows": (16384, 16384),
+        "conv3x3": (64, 64, 512, 512),
+        "sgemm_naive": 4096,
+        "sgemm_coalesced": 4096,
+        "sgemm_shared_32": 4096,
+    }
+    return {name: (cases[name], n) for name, n in sizes.items()}
+
+
+def kernel_rate(name: str) -> dict:
+    """One kernel of the roofline, timed: FLOPs, least bytes, and milliseconds (L2 cold)."""
+    need_gpu()
+    case, n = launches()[name]
+    work = case.make(n)
+    work.poison()
+    time_ms = bench(work, warmup=2, repeats=9).median_ms
+    if wrong := work.wrong():
+        raise LessonError(f"{name}: {wrong}.")
+    return {
+        "kernel": name,
+        "size": n,
+        "flops": case.flops(n),
+        "bytes": case.bytes(n),
+        "median_ms": round(time_ms, 5),
+        "source": case.source_hash,
+    }
+
+
+def traffic(name: str) -> dict[str, int]:
+    """Bytes that one launch moves through L1, L2 and HBM, as Nsight Compute counts them.
+
+    Empty where ncu is missing or may not count (see the notebook on profiling).
+    """
+    if shutil.which("ncu") is None:
+        return {}
+    ncu = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(TRAFFIC.values())]
+    case, _ = launches()[name]
+    kernel = case.files[0].rpartition("/")[2].removesuffix(".cu")
+    ncu += ["--kernel-name", kernel, "--launch-count", "1"]
+    code = f"from course_utils.benchmarks import roofline; roofline.launch_once({name!r})"
+    command = [*ncu, sys.executable, "-c", code]
+    text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
+    table = text[text.find('"ID"') :]
+    found = {}
+    for row in csv.DictReader(io.StringIO(table)):
+        for level, metric in TRAFFIC.items():
+            if row.get("Metric Name") == metric:
+                factor = {"sector": 32, "byte": 1}[row["Metric Unit"]]
+                found[level] = round(float(row["Metric Value"].replace(",", "")) * factor)
+    return found
+
+
+def launch_once(name: str) -> None:
+    """Run one kernel of the roofline once, for ncu to watch."""
+    case, n = launches()[name]
+    case.make(n)()
+    cp.cuda.runtime.deviceSynchronize()
+
+
+def short_vectors(sizes: Iterable[int] = tuple(1 << n for n in range(10, 29, 2))) -> list[dict]:
+    """vec_add for ever shorter vectors: elements and milliseconds, caches warm."""
+    need_gpu()
+    (case,) = (c for c in first_kernels.CASES if c.name == "vec_add")
+    found = []
+    for n in sizes:
+        item = case.make(n).launches[0]
+        values = item.kernel.convert(item.args)
+        grid, block = (item.grid,), (item.block,)
+        run = functools.partial(item.kernel.raw, grid, block, values)
+        time_ms = bench(run, repeats=21).median_ms
+        found.append({"elements": n, "median_ms": round(time_ms, 5)})
+    return found
