@@ -22,14 +22,16 @@ from .report import BARRIER, DATA_RACE, Finding
 from .shadow import CLOCK_SHIFT, MAX_SITES, THREAD, Shadow, meets, number_of, pack
 from .tensor_races import TensorClocks
 
+ACCESSES = {"ld", "st", "atom", "red"}
 ORDERING = {"volatile", "acquire", "release", "acq_rel", "relaxed", "mmio"}
 
 
 def follows_no_order(instructions) -> bool:
-    """True when a kernel has no means to order its blocks."""
+    """True when a kernel has no means to order its blocks, but for clusters. mbarriers and what
+    fences their initialisation or a proxy order threads of a block or of a cluster."""
     return not any(
-        i.opcode in ("fence", "membar", "mbarrier", "cp")
-        or ORDERING & set(i.modifiers)
+        (i.opcode in ("fence", "membar") and not {"proxy", "mbarrier_init"} & {*i.modifiers})
+        or (i.opcode in ACCESSES and ORDERING & {*i.modifiers})
         or any(getattr(o, "name", "").startswith("envreg") for o in i.operands)
         for i in instructions
     )
@@ -281,5 +283,9 @@ def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
     one lane."""
     per = view.itemsize // granule
     if per == 0:
-        return np.unique(index * view.itemsize // granule)
+        cells = index.ravel() * view.itemsize // granule
+        low = int(cells.min())
+        touched = np.zeros(int(cells.max()) - low + 1, bool)
+        touched[cells - low] = True
+        return np.flatnonzero(touched) + low
     return (index[..., None] * per + np.arange(per)).ravel()

@@ -229,3 +229,35 @@ y[threadIdx.x] = s[255 - threadIdx.x];"""
     result = run("const float* x, float* y", body, 1, 256, (x, y), before=before, racecheck=True)
     assert np.array_equal(y, x[::-1])
     assert result.findings == []
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_global_memory_of_a_kernel_with_asynchronous_copies_is_watched_too(ordered):
+    """Thread 0 arrives once y is written; the other half of the block waits for that, or not."""
+    x, y = np.arange(64, dtype=F32), np.zeros(64, F32)
+    body = """__shared__ alignas(16) float tile[64];
+__shared__ u64 bar;
+int t = threadIdx.x;
+if (t == 0) { init(&bar, 32); asm volatile("fence.mbarrier_init.release.cluster;"); }
+if (t < 16) cp16(&tile[4 * t], x + 4 * t);
+commit(); wait_group<0>();
+__syncthreads();
+if (t < 32) { y[t] = tile[t] + 1; arrive(&bar); }
+else { WAIT y[t] = y[t - 32]; }""".replace("WAIT", "wait(&bar, 0);" if ordered else "")
+    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    kinds = [f.message.split(" on ")[0] for f in result.findings]
+    assert kinds == ([] if ordered else ["Data race (read after write)"])
+
+
+def test_two_blocks_that_write_one_place_race_though_each_waits_for_its_copies():
+    x, y = np.arange(128, dtype=F32), np.zeros(64, F32)
+    body = """__shared__ alignas(16) float tile[64];
+int t = threadIdx.x;
+if (t < 16) cp16(&tile[4 * t], x + 64 * blockIdx.x + 4 * t);
+commit(); wait_group<0>();
+__syncthreads();
+y[t] = tile[63 - t];"""
+    (found,) = run("const float* x, float* y", body, 2, 64, (x, y), racecheck=True).findings
+    assert found.message.endswith(
+        "and nothing orders two blocks: they run in any order, or at once."
+    )
