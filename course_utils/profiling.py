@@ -43,7 +43,12 @@ MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {
     ),
     "wavefronts": (
         "shared wavefronts",
-        lambda c: c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_copy_wavefronts,
+        lambda c: (
+            c.shared_load_wavefronts
+            + c.shared_store_wavefronts
+            + c.shared_atomic_wavefronts
+            + c.shared_copy_wavefronts
+        ),
     ),
     "conflicts": (
         "bank conflicts",

@@ -73,12 +73,35 @@ def wavefronts(
     return int(np.maximum.reduceat(counts, begins).sum()), len(begins)
 
 
+def atomic_sectors(warps: np.ndarray, addresses: np.ndarray, size: int) -> int:
+    """Sectors of atomic operations on global memory. Lanes that share an address are served one
+    after another: in as many passes as its lanes, each touching its sectors anew.
+
+    Source: measured on an H200, tests/emulator/access_patterns.py; a few scattered patterns took
+    one sector more.
+    """
+    order = np.lexsort((addresses, warps))
+    warps, addresses = warps[order], addresses[order]
+    first = np.append(True, (np.diff(warps) != 0) | (np.diff(addresses) != 0))
+    position = np.arange(len(warps))
+    turn = position - np.maximum.accumulate(np.where(first, position, 0))
+    return sectors(warps * WARP + turn, addresses, size)
+
+
+def atomic_wavefronts(warps: np.ndarray, addresses: np.ndarray) -> int:
+    """Wavefronts of atomic operations on shared memory: lanes that meet in a bank take turns, even
+    at one word. Source: measured as above, with integers of 4 bytes."""
+    cells, counts = np.unique(warps * BANKS + addresses // BANK_BYTES % BANKS, return_counts=True)
+    begins = np.flatnonzero(np.append(True, np.diff(cells // BANKS) != 0))
+    return int(np.maximum.reduceat(counts, begins).sum())
+
+
 def _pairs(warps: np.ndarray, lanes: np.ndarray, addresses: np.ndarray) -> np.ndarray:
     """For each access 1 where its warp's load is served in half as many parts, 0 elsewhere.
 
     That is so when every active lane n wants the same as lane n ^ 1, or every one the same as lane
     n ^ 2; an idle partner does not matter. Source: measured on an H200, tests/emulator/
-    shared_patterns.py; no manual says it.
+    access_patterns.py; no manual says it.
     """
     present, row = np.unique(warps, return_inverse=True)
     table = np.full((len(present), WARP), -1, np.int64)
@@ -213,20 +236,24 @@ class Tally:
     def _cost(self, site, group: Group, region, spread) -> tuple[int, int]:
         """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
         (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
-        space, paired = region.space, site.instruction.opcode == "ld"
-        low = spread.low + site.offset
-        key = (space, paired, site.bytes, low % (4 if space == "shared" else SECTOR))
+        space, opcode = region.space, site.instruction.opcode
+        low, paired = spread.low + site.offset, opcode == "ld"
+        key = (space, opcode, site.bytes, low % (4 if space == "shared" else SECTOR))
         found = spread.kept.get(key)
         if found is None:
             delta = spread.delta
             offsets = np.zeros(1, np.int64) if delta is None else delta.astype(np.int64)
             addresses = group.full(offsets) + low % (1 << 20)  # what matters is the place in a line
             warps, lanes, size = group.lanes >> 5, group.lanes, site.bytes
-            if space == "shared":
+            if space == "local":
+                found = local_sectors(warps, lanes, addresses, size), 0
+            elif site.is_atomic and space == "shared":
+                found = atomic_wavefronts(warps, addresses), 0
+            elif site.is_atomic:
+                found = atomic_sectors(warps, addresses, size), 0
+            elif space == "shared":
                 cost, ideal = wavefronts(warps, lanes, addresses, size, paired)
                 found = cost, cost - ideal
-            elif space == "local":
-                found = local_sectors(warps, lanes, addresses, size), 0
             else:
                 found = sectors(warps, addresses, size), 0
             spread.kept[key] = found

@@ -134,6 +134,7 @@ class Counts:
     shared_atomic_requests: int = 0
     shared_load_wavefronts: int = 0
     shared_store_wavefronts: int = 0
+    shared_atomic_wavefronts: int = 0
     shared_copy_wavefronts: int = 0
     shared_load_conflicts: int = 0
     shared_store_conflicts: int = 0

@@ -1,11 +1,11 @@
-"""Measures the kernels of ``ncu_kernels.py`` and ``shared_patterns.py`` with Nsight Compute.
+"""Measures the kernels of ``ncu_kernels.py`` and ``access_patterns.py`` with Nsight Compute.
 
 On a machine with an NVIDIA GPU, ncu and the right to read its counters:
 
     python tests/emulator/ncu_record.py FOLDER
 
-writes ``ncu.json`` and ``shared_wavefronts.json`` there; those of an H200 are committed beside this
-file as ``ncu_h200.json`` and ``shared_wavefronts_h200.json``. Clocks are left as they are: counts
+writes ``ncu.json`` and ``access_patterns.json`` there; those of an H200 are committed beside this
+file as ``ncu_h200.json`` and ``access_patterns_h200.json``. Clocks are left as they are: counts
 do not depend on them.
 """
 
@@ -52,14 +52,17 @@ METRICS = (
         for op in ("ldgsts", "ldsm", "global_ld", "global_st", "memory_128b", "branch")
     ),
 )
-WAVEFRONTS = tuple(
-    f"{metric}_op_{op}.sum"
-    for metric in (
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
-    )
-    for op in ("ld", "st")
-)
+_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+# What is kept of each launch of a pattern.
+PATTERN_METRICS = {
+    "load": (_WAVEFRONTS.format("ld"), _CONFLICTS.format("ld")),
+    "store": (_WAVEFRONTS.format("st"), _CONFLICTS.format("st")),
+    "red": (_SECTORS.format("red"),),
+    "atom": (_SECTORS.format("atom"),),
+    "shared_atom": (_WAVEFRONTS.format("atom"),),
+}
 
 
 def known(metrics: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,6 +103,10 @@ def _number(text: str) -> int | float | None:
     return int(value) if value == int(value) else value
 
 
+def _one_line(match: re.Match) -> str:
+    return "[" + ", ".join(filter(None, match.groups())) + "]"
+
+
 def machine() -> dict:
     """What was measured on."""
     asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
@@ -118,8 +125,8 @@ def machine() -> dict:
 
 
 def main(folder: Path) -> None:
+    import access_patterns
     import ncu_kernels
-    import shared_patterns
 
     about = machine()
     names = "|".join(sorted({case.kernel_name for case in ncu_kernels.CASES}))
@@ -130,20 +137,16 @@ def main(folder: Path) -> None:
         cases[case.name] = row
     (folder / "ncu.json").write_text(json.dumps(about | {"kernels": cases}, indent=1) + "\n")
 
-    found = measure("shared_patterns.py", "^(load|store)_[0-9]+$", known(WAVEFRONTS))
     table: dict = {}
-    for (operation, width, name, _), row in zip(shared_patterns.patterns(), found, strict=True):
-        short = "ld" if operation == "load" else "st"
-        table.setdefault(f"{operation}_{width}", {})[name] = [
-            row.get(f"{metric}_op_{short}.sum", 0)
-            for metric in (
-                "l1tex__data_pipe_lsu_wavefronts_mem_shared",
-                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
-            )
-        ]
+    for operation, metrics in PATTERN_METRICS.items():
+        found = measure("access_patterns.py", f"^{operation}_[0-9]+$", metrics)
+        launched = [p for p in access_patterns.patterns() if p[0] == operation]
+        for (_, width, name, _), row in zip(launched, found, strict=True):
+            values = [row.get(metric, 0) for metric in metrics]
+            table.setdefault(f"{operation}_{width}", {})[name] = values
     text = json.dumps(about | {"measured": table}, indent=1)
-    text = re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text)
-    (folder / "shared_wavefronts.json").write_text(text + "\n")
+    text = re.sub(r"\[\s+(\d+)(?:,\s+(\d+))?\s+\]", _one_line, text)
+    (folder / "access_patterns.json").write_text(text + "\n")
 
 
 if __name__ == "__main__":

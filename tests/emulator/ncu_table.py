@@ -23,16 +23,24 @@ PAGE = HERE / "ncu_h200.md"
 # They depend on the instructions themselves: shown side by side, not expected to be equal.
 OF_THE_PROGRAM = ("threads per warp instruction", "branches where no warp parts, %")
 
-_SUM = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+_GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 # Counter -> (the metrics that add up to it, ours).
 COUNTERS = {name: ((metric,), get) for name, (metric, get) in NCU.items()} | {
     "global atomic requests": (
-        (_SUM.format("red"), _SUM.format("atom")),
+        (_GLOBAL.format("requests", "red"), _GLOBAL.format("requests", "atom")),
         lambda c: c.global_atomic_requests,
+    ),
+    "global atomic sectors": (
+        (_GLOBAL.format("sectors", "red"), _GLOBAL.format("sectors", "atom")),
+        lambda c: c.global_atomic_sectors,
     ),
     "shared atomic requests": (
         ("smsp__inst_executed_op_shared_atom_pred_on_any.sum",),
         lambda c: c.shared_atomic_requests,
+    ),
+    "shared atomic wavefronts": (
+        ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
+        lambda c: c.shared_atomic_wavefronts,
     ),
     "tensor FLOPs": (
         ("sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",),

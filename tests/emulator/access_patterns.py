@@ -1,7 +1,7 @@
-"""Ways in which 32 lanes can spread over shared memory, and kernels that access it so.
+"""Ways in which 32 lanes can spread over memory, and kernels of one warp that access it so.
 
-``ncu_record.py`` launches every pattern at every width under Nsight Compute; what the GPU needed
-for each is the table that the emulator's rule is held to.
+``ncu_record.py`` launches every pattern under Nsight Compute for every operation; what the GPU
+needed for each is the table that the emulator's rules are held to.
 """
 
 from __future__ import annotations
@@ -12,42 +12,55 @@ import numpy as np
 
 from course_utils import cp, load
 
-WIDTHS = (2, 4, 8, 16)
 LANES = np.arange(32)
 IDLE = -1
 
-_MOVE = {
-    2: ("u16", "unsigned short", "h", "%0", 1),
-    4: ("u32", "unsigned", "r", "%0", 1),
-    8: ("v2.u32", "unsigned", "r", "{%0, %1}", 2),
-    16: ("v4.u32", "unsigned", "r", "{%0, %1, %2, %3}", 4),
-}
+_PACK = "{%0, %1, %2, %3}"
+_FOUR_OUT = '"=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])'
+_FOUR_IN = _FOUR_OUT.replace("=", "")
+# (Operation, bytes of a lane) -> C type and length of v, and the assembly. Loads and stores are
+# those of shared memory, where the width matters; "red" and "atom" add in global memory without and
+# with a result, "shared_atom" in shared memory.
+OPERATIONS = {
+    ("load", 2): ("short", 1, '"ld.shared.u16 %0, [%1];" : "=h"(v[0]) : "r"(s)'),
+    ("load", 4): ("int", 1, '"ld.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(s)'),
+    ("load", 8): (
+        "int", 2, '"ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v[0]), "=r"(v[1]) : "r"(s)',
+    ),
+    ("load", 16): ("int", 4, f'"ld.shared.v4.u32 {_PACK}, [%4];" : {_FOUR_OUT} : "r"(s)'),
+    ("store", 2): ("short", 1, '"st.shared.u16 [%1], %0;" :: "h"(v[0]), "r"(s)'),
+    ("store", 4): ("int", 1, '"st.shared.u32 [%1], %0;" :: "r"(v[0]), "r"(s)'),
+    ("store", 8): ("int", 2, '"st.shared.v2.u32 [%2], {%0, %1};" :: "r"(v[0]), "r"(v[1]), "r"(s)'),
+    ("store", 16): ("int", 4, f'"st.shared.v4.u32 [%4], {_PACK};" :: {_FOUR_IN}, "r"(s)'),
+    ("red", 4): ("int", 1, '"red.global.add.u32 [%1], %0;" :: "r"(v[0]), "l"(g)'),
+    ("red", 8): ("long", 1, '"red.global.add.u64 [%1], %0;" :: "l"(v[0]), "l"(g)'),
+    ("atom", 4): ("int", 1, '"atom.global.add.u32 %0, [%1], %0;" : "+r"(v[0]) : "l"(g)'),
+    ("shared_atom", 4): ("int", 1, '"atom.shared.add.u32 %0, [%1], %0;" : "+r"(v[0]) : "r"(s)'),
+}  # fmt: skip
 
 
 def source() -> str:
-    """Kernels ``load_W`` and ``store_W``: lane t accesses W bytes at ``offsets[t]``; −1 is idle.
+    """Kernels ``load_4`` and so on: lane t accesses the bytes at ``offsets[t]``; −1 is idle.
 
     All that is loaded is used: of a wide load, the assembler would keep the used part only.
     """
-    kernels = []
-    for width, (kind, element, letter, pack, count) in _MOVE.items():
-        registers = ", ".join(f'"={letter}"(v[{n}])' for n in range(count))
-        values = ", ".join(f'"{letter}"(v[{n}])' for n in range(count))
-        for name, move in (
-            ("load", f'"ld.shared.{kind} {pack}, [%{count}];" : {registers} : "r"(place)'),
-            ("store", f'"st.shared.{kind} [%{count}], {pack};" :: {values}, "r"(place)'),
-        ):
-            kernels.append(f"""
-extern "C" __global__ void {name}_{width}(const int *offsets, unsigned *out)
+    return "\n".join(_kernel(*operation) for operation in OPERATIONS)
+
+
+def _kernel(operation: str, width: int) -> str:
+    element, count, assembly = OPERATIONS[operation, width]
+    return f"""
+extern "C" __global__ void {operation}_{width}(const int *offsets, char *memory, int *out)
 {{
-    __shared__ __align__(128) char memory[49152];
-    {element} v[{count}] = {{}};
-    unsigned place = (unsigned)__cvta_generic_to_shared(memory) + offsets[threadIdx.x];
-    if (offsets[threadIdx.x] >= 0)
-        asm volatile({move} : "memory");
+    __shared__ __align__(128) char shared[49152];
+    {element} v[{count}] = {{({element})threadIdx.x}};
+    int offset = offsets[threadIdx.x];
+    char *g = memory + offset;
+    unsigned s = (unsigned)__cvta_generic_to_shared(shared) + offset;
+    if (offset >= 0)
+        asm volatile({assembly} : "memory");
     out[threadIdx.x] = {" ^ ".join(f"v[{n}]" for n in range(count))};
-}}""")
-    return "\n".join(kernels)
+}}"""
 
 
 def elements() -> Iterator[tuple[str, np.ndarray]]:
@@ -127,17 +140,16 @@ def patterns() -> list[tuple[str, int, str, np.ndarray]]:
     """(operation, width, name, byte offsets) of every launch; offsets (32,) int32, −1 is idle."""
     return [
         (operation, width, name, np.where(lanes < 0, IDLE, lanes * width).astype(np.int32))
-        for operation in ("load", "store")
-        for width in WIDTHS
+        for operation, width in OPERATIONS
         for name, lanes in elements()
     ]
 
 
 def launch_all() -> None:
-    module = load(source=source(), filename="shared_patterns.cu")
-    out = cp.asarray(np.zeros(32, np.uint32))
+    module = load(source=source(), filename="access_patterns.cu")
+    memory, out = cp.asarray(np.zeros(1 << 16, np.int8)), cp.asarray(np.zeros(32, np.int32))
     for operation, width, _, offsets in patterns():
-        getattr(module, f"{operation}_{width}")(1, 32, (cp.asarray(offsets), out))
+        getattr(module, f"{operation}_{width}")(1, 32, (cp.asarray(offsets), memory, out))
 
 
 if __name__ == "__main__":
