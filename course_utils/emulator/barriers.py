@@ -83,7 +83,8 @@ class Barriers:
                 group.slots, weights=vote, minlength=batch.block_count
             ).astype(np.int64)
         if arrive_only:
-            self._complete(state)
+            for other in self._complete(state):
+                batch.add(other)
             return group
         state.parked.append((group, self._result(state, operation, put), instruction))
         resumed = self._complete(state)

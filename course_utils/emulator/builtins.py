@@ -11,9 +11,9 @@ import struct
 
 import numpy as np
 
-from .faults import where
+from .faults import free_fault, where
 from .lanes import Group
-from .memory import GLOBAL
+from .memory import GLOBAL, Unwritten
 from .report import ASSERTION, Finding, KernelFault
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
@@ -103,19 +103,23 @@ def assertfail(group: Group, instruction, arguments) -> None:
 
 
 def malloc(group: Group, instruction, arguments) -> np.ndarray:
+    def take(size: int) -> int:
+        storage = np.full(size, 0xFF, np.uint8)
+        region = GLOBAL.add("device malloc", storage)
+        region.unwritten = Unwritten(storage)
+        return region.start
+
     sizes = group.full(arguments[0]).tolist()
-    starts = [
-        GLOBAL.add("device malloc", np.full(size, 0xFF, np.uint8)).start if size else 0
-        for size in sizes
-    ]
-    return np.array(starts, np.uint64)
+    return np.array([take(size) if size else 0 for size in sizes], np.uint64)
 
 
 def free(group: Group, instruction, arguments) -> None:
-    for address in group.full(arguments[0]).tolist():
+    for lane, address in zip(group.lanes, group.full(arguments[0]).tolist(), strict=True):
         region = GLOBAL.regions.below(address) if address else None
         if region is not None and region.start == address:
-            GLOBAL.regions.remove(region)
+            GLOBAL.free(region)
+        elif address:
+            raise free_fault(group.batch, int(lane), instruction, address)
 
 
 BUILTINS = {"vprintf": vprintf, "__assertfail": assertfail, "malloc": malloc, "free": free}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .memory import GLOBAL
 from .report import (
     BARRIER,
     DEADLOCK,
@@ -11,6 +12,7 @@ from .report import (
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
+    USE_AFTER_FREE,
     Finding,
     KernelFault,
 )
@@ -71,10 +73,26 @@ def access_fault(batch, site, group, position: int, address: int, region) -> Ker
             "array passed to the kernel?"
         )
         kind, name, index, past = NULL_POINTER, None, None, 0
+    elif region is None and (freed := GLOBAL.freed_at(address)) is not None:
+        index, name, past = (address - freed[0]) // site.width, freed[1], 0
+        text = f"Use after free: {who} {verb} {name}[{index}]{at}, which was freed before."
+        kind = USE_AFTER_FREE
     else:
         text, name, index, past = _outside(batch, site, address, region, who, verb, at, space)
         kind = OUT_OF_BOUNDS
     return KernelFault(Finding(kind, text, i.location, thread, block, name, index, past))
+
+
+def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
+    """free() of what malloc() did not give, or no longer."""
+    thread, block = batch.who(lane)
+    gone = GLOBAL.freed_at(address) is not None
+    why = "has been freed already" if gone else "does not come from malloc"
+    text = (
+        f"Use after free: {where(thread, block)} frees an address{_at(instruction.location)} that "
+        f"{why}."
+    )
+    return KernelFault(Finding(USE_AFTER_FREE, text, instruction.location, thread, block))
 
 
 def _outside(batch, site, address: int, region, who, verb, at, space):

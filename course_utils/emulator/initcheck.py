@@ -108,7 +108,7 @@ class InitCheck:
         self.records: list[Record] = []
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
         self._global: dict = {}
-        self._met = False  # the instruction being run has met undefined bytes
+        self._met = 0  # bytes of an element, once the instruction being run met undefined ones
 
     def begin(self, batch) -> None:
         batch.marks = {}  # (depth of calls, code, register) -> the mark of every lane
@@ -147,7 +147,7 @@ class InitCheck:
             return
         cells = group.full(index + first)
         if opcode in MATRIX:
-            self._met = self._met or shadow is not None
+            self._met = self._met or (0 if shadow is None else site.width)
             if site.is_store and not marks and shadow is not None:
                 for piece in range(site.bytes // site.width):
                     shadow.write(cells + piece, site.width, None)
@@ -263,11 +263,11 @@ class InitCheck:
             here = batch.undefined[target] = Shadow(target.storage.size)
         here.view(width)[transfer.put] = np.where(bad, bits, 0)
 
-    def peek(self, batch, region, index: np.ndarray) -> None:
+    def peek(self, batch, region, index: np.ndarray, width: int) -> None:
         """A matrix instruction reads 16-byte chunks of shared memory."""
         shadow = self.shadow(batch, region)
         if shadow is not None and not self._met:
-            self._met = bool(shadow.view(16).take(index).any())
+            self._met = width if shadow.view(16).take(index).any() else 0
 
     # --- registers ---
 
@@ -437,7 +437,7 @@ class InitCheck:
     def _matrix(self, group: Group, effect, act) -> None:
         i, batch = effect.instruction, group.batch
         before = list(group.R)
-        self._met = False
+        self._met = 0
         act(group)
         if i.modifiers[0] in ("fence", "commit_group", "wait_group"):
             return
@@ -469,8 +469,8 @@ class InitCheck:
     def _matrix_record(self, group: Group, i) -> int:
         """A mark for shared memory that a matrix instruction read; which element is not known."""
         region = next(r for r, s in group.batch.undefined.items() if s is not None)
-        site = _CopySite(i, 1)
-        cell = np.flatnonzero(group.batch.undefined[region].bytes)[:1]
+        site = _CopySite(i, self._met)
+        cell = np.flatnonzero(group.batch.undefined[region].bytes)[:1] // self._met
         record = self._record(site, group, region, np.broadcast_to(cell, group.n))
         return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import bisect
 import ctypes
 import weakref
+from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -127,6 +128,7 @@ class GlobalMemory:
         self.regions = Regions()
         self._by_root: dict[int, Region] = {}
         self._unwritten: dict[int, Unwritten] = {}
+        self._freed: deque[tuple[int, int, str]] = deque(maxlen=1000)  # start, end, name
         self._next = GLOBAL_WINDOW
 
     def reserve(self, size: int, align: int = 256) -> int:
@@ -140,6 +142,16 @@ class GlobalMemory:
         return self.regions.add(
             Region(name, "global", start, storage.size, storage, read_only=read_only)
         )
+
+    def free(self, region: Region) -> None:
+        """An array is gone. Its addresses are never given to another."""
+        self.regions.remove(region)
+        self._freed.append((region.start, region.end, region.name))
+
+    def freed_at(self, address: int) -> tuple[int, str] | None:
+        """(first byte, name) of the array that lay at an address before it was freed."""
+        found = ((start, name) for start, end, name in self._freed if start <= address < end)
+        return next(found, None)
 
     def pointer(self, array: np.ndarray, name: str | None = None) -> int:
         """The address of ``array[0]``; the bounds checked are those of the whole allocation."""
@@ -189,7 +201,7 @@ class GlobalMemory:
 
         def forget():
             del self._by_root[key]
-            self.regions.remove(region)
+            self.free(region)
 
         weakref.finalize(root, forget).atexit = False
         return region

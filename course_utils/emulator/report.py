@@ -64,6 +64,7 @@ class Finding:
 OUT_OF_BOUNDS = "out of bounds"
 MISALIGNED = "misaligned access"
 NULL_POINTER = "null pointer"
+USE_AFTER_FREE = "use after free"
 UNINITIALISED = "uninitialised read"
 DATA_RACE = "data race"
 ENDLESS_LOOP = "endless loop"
@@ -78,6 +79,7 @@ KINDS = (
     OUT_OF_BOUNDS,
     MISALIGNED,
     NULL_POINTER,
+    USE_AFTER_FREE,
     UNINITIALISED,
     DATA_RACE,
     ENDLESS_LOOP,

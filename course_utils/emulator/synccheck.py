@@ -12,7 +12,6 @@ from .faults import where
 from .lanes import Group
 from .report import BARRIER, Finding
 
-CLUSTER = 16  # the number of the barrier that a cluster of one block waits at
 EVERYONE = 0xFFFFFFFF
 
 
@@ -59,7 +58,7 @@ class SyncCheck:
 
     def arrive(self, group: Group, i, number: int, threads: int | None, state) -> None:
         """Lanes are about to arrive at barrier ``number``, which waits for ``threads``."""
-        if number == CLUSTER:
+        if "cluster" in i.modifiers:
             return
         batch, slots = group.batch, group.blocks
         lane = int(group.lanes[0])

@@ -31,6 +31,7 @@ from ..emulator.report import (
     TENSOR_MEMORY,
     TRAP,
     UNKNOWN_INSTRUCTION,
+    USE_AFTER_FREE,
 )
 from ..emulator.report import KINDS as FAULTS
 
@@ -51,7 +52,6 @@ WRONG_TYPE = "wrong type"
 WRONG_NUMBER = "wrong number"
 NOTHING_PRINTED = "nothing printed"
 WRONG_OUTPUT = "wrong output"
-USE_AFTER_FREE = "use after free"
 MEMORY_LEAK = "memory leak"
 STACK_OVERFLOW = "stack overflow"
 UNDEFINED = "undefined behaviour"
@@ -97,8 +97,8 @@ KINDS = (
     *IN_PYTHON,
     *IN_C,
     OUR_FAULT,
-    *FAULTS,
-    *(kind for kind in RESULTS if kind not in FAULTS),  # an uninitialised read is both
+    *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
+    *RESULTS,
 )
 
 NEXT_STEP: dict[str, str] = {

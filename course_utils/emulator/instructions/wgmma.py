@@ -116,7 +116,7 @@ class Reader:
                 continue
             index = offset + slots * region.stride >> 4
             if batch.launch.initcheck:
-                batch.launch.initcheck.peek(batch, region, index[inside])
+                batch.launch.initcheck.peek(batch, region, index[inside], self.width)
             if batch.launch.proxies:
                 for tile, first in enumerate(firsts):
                     cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()

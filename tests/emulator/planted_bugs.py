@@ -1,0 +1,1609 @@
+"""Kernels with one planted bug each, and what the sanitizer must say; and kernels with none.
+
+A body holds both versions of a line, ``<<wrong|right>>``. The line that the report must name ends
+in ``// !``, the other line that it names in ``// ?`` (the same line when no ``// ?`` is there but
+the report names two). ``python -m tests.emulator.planted_bugs`` writes PLANTED_BUGS.md anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+from asynchrony import module
+
+import course_utils.tensor_map as tensor_maps
+from course_utils.emulator import cupy_api as cp
+from course_utils.emulator.machine import Options
+from course_utils.emulator.report import (
+    ASSERTION,
+    BAD_TENSOR_MAP,
+    BARRIER,
+    DATA_RACE,
+    DEADLOCK,
+    ENDLESS_LOOP,
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    TRAP,
+    UNINITIALISED,
+    USE_AFTER_FREE,
+    Finding,
+    KernelFault,
+)
+
+PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
+CHOICE = re.compile(r"<<(.*?)\|(.*?)>>", re.S)
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One mistake. ``says`` are words that the report must hold; ``thread`` and ``other`` who it
+    names; ``args`` makes the arguments."""
+
+    name: str
+    kind: str
+    body: str
+    says: str
+    thread: tuple[int, int, int] | None = (0, 0, 0)
+    other: tuple[int, int, int] | None = None
+    parameters: str = "float* x, float* y, int n"
+    args: Callable = lambda: (zeros(64), zeros(64), np.int32(3))
+    grid: int = 1
+    block: int = 64
+    shared: int = 0
+    prefix: str = ""
+    before: str = ""
+    budget: int | None = 100_000
+    also: tuple[str, ...] = ()  # kinds of what follows from the mistake
+
+    @property
+    def kinds(self) -> set[str]:
+        return {self.kind, *self.also}
+
+    def source(self, right: bool = False) -> str:
+        return CHOICE.sub(lambda m: m[2 if right else 1], self.body).strip("\n")
+
+    def line(self, mark: str) -> int | None:
+        """The number of the line that ends in ``// mark`` in the wrong version."""
+        lines = self.source().splitlines()
+        return next((n for n, text in enumerate(lines, 1) if text.endswith(f"// {mark}")), None)
+
+    def findings(self, right: bool = False, seed: int = 0) -> list[Finding]:
+        body = re.sub(r" *// [!?]$", "", self.source(right), flags=re.M)
+        kernel = module(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
+        names = [p.split()[-1].strip("*") for p in self.parameters.split(",")]
+        options = Options(racecheck=True, budget=self.budget, seed=seed)
+        on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
+        try:
+            args = self.args()
+            result = kernel.launch(self.grid, self.block, args, self.shared, names, options)
+        except KernelFault as fault:
+            return [*fault.earlier, fault.finding]
+        finally:
+            tensor_maps.ON_GPU = on_gpu
+        return result.findings
+
+
+def zeros(count: int) -> np.ndarray:
+    return np.zeros(count, np.float32)
+
+
+def empty(count: int) -> np.ndarray:
+    return cp.empty(count, np.float32)
+
+
+def numbers(count: int) -> np.ndarray:
+    return np.arange(count, dtype=np.float32)
+
+
+def padded() -> np.ndarray:
+    """16 rows of four numbers, the last of which nobody wrote."""
+    made = cp.empty(64, np.float32)
+    np.asarray(made).view(np.ndarray).reshape(16, 4)[:, :3] = 1
+    return made
+
+
+def freed() -> np.uint64:
+    """The address of an array that is gone."""
+    from course_utils.emulator.memory import GLOBAL
+
+    return np.uint64(GLOBAL.pointer(np.zeros(64, np.float32), "old"))
+
+
+KEPT = numbers(64).reshape(8, 8)  # maps hold an address, not the array
+
+
+def the_map() -> np.ndarray:
+    return tensor_maps.tensor_map(KEPT, (8, 8))
+
+
+STORE_1D = """__device__ void store_1d(const TensorMap* m, int x, const void* from) {
+    ASM("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
+        :: "l"(m), "r"(smem(from)), "r"(x) : "memory"); }
+"""
+WGMMA = """__device__ inline void mma(float (&d)[4], const void* tile) {
+    ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"((u64)(smem(tile) >> 4))); }
+#define FENCE ASM("wgmma.fence.sync.aligned;" ::: "memory")
+#define COMMIT ASM("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WAIT ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+"""
+
+WG_HEAD = """__shared__ alignas(1024) u32 tile[128];
+tile[threadIdx.x % 128] = 0x3c003c00;
+fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
+"""
+
+TWO = "__cluster_dims__(2, 1, 1)"
+CLUSTER = """__shared__ float s[32];
+s[threadIdx.x] = threadIdx.x;
+cluster_sync(); // 1
+y[blockIdx.x * 32 + threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], rank() ^ 1)); // 2
+cluster_sync(); // 3
+"""
+
+MEMORY = [
+    Bug(
+        "reading past the end",
+        OUT_OF_BOUNDS,
+        """
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+<<|if (i < 100)>> y[i % 64] = x[i]; // !""",
+        "reads x[100]",
+        (36, 0, 0),
+        args=lambda: (zeros(100), zeros(64), np.int32(0)),
+        grid=2,
+        before="// two blocks share y: only reads of x matter here",
+    ),
+    Bug(
+        "writing before the start",
+        OUT_OF_BOUNDS,
+        "x[(int)threadIdx.x - <<1|0>>] = 2; // !",
+        "writes x[-1]",
+    ),
+    Bug(
+        "writing over the neighbour array",
+        OUT_OF_BOUNDS,
+        """
+x[threadIdx.x + <<n|0>>] = 1; // !
+y[threadIdx.x] = 2;""",
+        "writes x[64]",
+        (61, 0, 0),
+    ),
+    Bug(
+        "a pointer from nowhere",
+        OUT_OF_BOUNDS,
+        """
+float* p = <<(float*)0x123456789000|x>>;
+p[threadIdx.x] = 1; // !""",
+        "where no array lies",
+    ),
+    Bug(
+        "an overflow of a shared array into the next one",
+        OUT_OF_BOUNDS,
+        """
+__shared__ float a[64], b[64];
+b[threadIdx.x] = 1;
+a[threadIdx.x + <<1|0>>] = 2; // !
+__syncthreads();
+y[threadIdx.x] = a[<<63|threadIdx.x>>] + b[threadIdx.x];""",
+        "writes a[64] in shared memory",
+        (63, 0, 0),
+    ),
+    Bug(
+        "more dynamic shared memory than the launch gives",
+        OUT_OF_BOUNDS,
+        """
+extern __shared__ float s[];
+s[threadIdx.x<< + 4|>>] = 1; // !
+y[threadIdx.x] = s[threadIdx.x<< + 4|>>];""",
+        "writes s[64] in shared memory",
+        (60, 0, 0),
+        shared=256,
+    ),
+    Bug(
+        "an overflow of a local array",
+        OUT_OF_BOUNDS,
+        """
+float a[4] = {1, 2, 3, 4};
+for (int i = 0; i < n; ++i) a[<<2 * i|i>>] += x[i]; // !
+y[threadIdx.x] = a[n % 4];""",
+        "in local memory",
+        args=lambda: (zeros(64), zeros(64), np.int32(4)),
+    ),
+    Bug(
+        "a misaligned vector load",
+        MISALIGNED,
+        """
+float4 v = *(float4*)(x + <<1|4>>); // !
+y[threadIdx.x] = v.x + v.y * v.z + v.w;""",
+        "reads 16 bytes at once",
+    ),
+    Bug(
+        "a null pointer",
+        NULL_POINTER,
+        """
+<<x|y>>[threadIdx.x] = 1; // !""",
+        "writes 4 bytes through a pointer that is NULL",
+        args=lambda: (np.uint64(0), zeros(64), np.int32(3)),
+    ),
+    Bug(
+        "an array that was freed before the launch",
+        USE_AFTER_FREE,
+        "y[threadIdx.x] = <<((float*)old)|x>>[threadIdx.x]; // !",
+        "reads old[0]",
+        parameters="float* x, float* y, unsigned long long old",
+        args=lambda: (zeros(64), zeros(64), freed()),
+    ),
+    Bug(
+        "device memory used after free()",
+        USE_AFTER_FREE,
+        """
+float* p = (float*)malloc(16);
+p[1] = x[threadIdx.x];
+<<free(p);|>>
+y[threadIdx.x] = p[1]; // !
+<<|free(p);>>""",
+        "reads device malloc[1]",
+    ),
+    Bug(
+        "device memory freed twice",
+        USE_AFTER_FREE,
+        """
+void* p = malloc(16);
+free(p);
+<<free(p); // !|>>""",
+        "has been freed already",
+    ),
+]
+
+INITIALISATION = [
+    Bug(
+        "an input that nobody filled",
+        UNINITIALISED,
+        "y[threadIdx.x] = <<x[threadIdx.x] + |>>1; // !",
+        "x[0], read by thread (0, 0, 0)",
+        other=(0, 0, 0),
+        args=lambda: (empty(64), empty(64), np.int32(3)),
+    ),
+    Bug(
+        "adding to an output that starts with no value",
+        UNINITIALISED,
+        "y[threadIdx.x] <<+=|=>> x[threadIdx.x]; // !",
+        "stores in y[0]",
+        other=(0, 0, 0),
+        args=lambda: (numbers(64), empty(64), np.int32(3)),
+    ),
+    Bug(
+        "an atomic sum that starts with no value",
+        UNINITIALISED,
+        """
+<<|if (threadIdx.x == 0) y[0] = 0;>>
+__syncthreads();
+atomicAdd(y, x[threadIdx.x]); // !""",
+        "y[0], read by thread (0, 0, 0)",
+        other=(0, 0, 0),
+        args=lambda: (numbers(64), empty(64), np.int32(3)),
+    ),
+    Bug(
+        "a tile of which the last element was never loaded",
+        UNINITIALISED,
+        """
+__shared__ float s[64];
+if (threadIdx.x < <<63|64>>) s[threadIdx.x] = x[threadIdx.x];
+__syncthreads();
+float v = s[63 - threadIdx.x]; // ?
+y[threadIdx.x] = 2 * v; // !""",
+        "s[63] in shared memory",
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "dynamic shared memory that starts with no value",
+        UNINITIALISED,
+        """
+extern __shared__ int bins[];
+<<|bins[threadIdx.x] = 0;>>
+__syncthreads();
+atomicAdd(&bins[threadIdx.x % 4], 1); // !
+__syncthreads();
+if (threadIdx.x < 4) y[threadIdx.x] = bins[threadIdx.x];""",
+        "bins[0] in shared memory",
+        other=(0, 0, 0),
+        shared=256,
+    ),
+    Bug(
+        "a local array that is filled in part",
+        UNINITIALISED,
+        """
+float a[8];
+for (int i = 0; i < <<n|8>>; ++i) a[(i * 5) % 8] = x[i];
+float v = a[(n + threadIdx.x) % 8]; // ?
+y[threadIdx.x] = v; // !""",
+        "in local memory",
+        (0, 0, 0),
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a variable that only some ways set",
+        UNINITIALISED,
+        """
+float sum<<| = 0>>;
+for (int i = 0; i < n; ++i) sum += x[i];
+y[threadIdx.x] = sum; // !""",
+        "a variable that was never given a value",
+    ),
+    Bug(
+        "a branch on what nobody wrote",
+        UNINITIALISED,
+        "if (<<y|x>>[threadIdx.x] > 0) x[threadIdx.x] = 1; // !",
+        "decides a branch by",
+        other=(0, 0, 0),
+        args=lambda: (numbers(64), empty(64), np.int32(3)),
+    ),
+    Bug(
+        "an index that nobody wrote",
+        UNINITIALISED,
+        """
+int i = ((int*)<<y|x>>)[threadIdx.x] & 63; // ?
+x[i] = 0; // !""",
+        "works out an address from",
+        other=(0, 0, 0),
+        args=lambda: (zeros(64), empty(64), np.int32(3)),
+    ),
+    Bug(
+        "a shuffle from lanes that are not there",
+        UNINITIALISED,
+        """
+float v = x[threadIdx.x];
+v += __shfl_down_sync(~0u, v, <<16|8>>); // ?
+if (threadIdx.x % 32 < 8) y[threadIdx.x] = v; // !""",
+        "a lane that takes no part in the shuffle",
+        (32, 0, 0),
+        block=48,
+    ),
+    Bug(
+        "an undefined value that came by a shuffle",
+        UNINITIALISED,
+        """
+__shared__ float s[64];
+if (threadIdx.x < <<63|64>>) s[threadIdx.x] = 1;
+__syncthreads();
+float v = s[threadIdx.x]; // ?
+v += __shfl_xor_sync(~0u, v, 16);
+y[threadIdx.x] = v; // !""",
+        "s[63] in shared memory",
+        (47, 0, 0),
+        (63, 0, 0),
+    ),
+    Bug(
+        "a tile for tensor cores that is filled in part",
+        UNINITIALISED,
+        """
+__shared__ alignas(128) u32 s[128];
+if (threadIdx.x < <<28|32>>)
+    for (int i = 0; i < 4; ++i) s[4 * threadIdx.x + i] = 0x3c003c00;
+__syncthreads();
+u32 a[4]; float d[4] = {0, 0, 0, 0};
+ASM("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+    : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(smem(&s[threadIdx.x % 32 * 4]))); // ?
+ASM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+    "{%4, %5, %6, %7}, {%4, %5}, {%0, %1, %2, %3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+y[threadIdx.x] = d[2]; // !""",
+        "s[224] in shared memory",
+        (16, 0, 0),
+        block=32,
+    ),
+    Bug(
+        "a copy of what nobody wrote",
+        UNINITIALISED,
+        """
+__shared__ alignas(128) float s[64];
+if (threadIdx.x < <<60|64>>) s[threadIdx.x] = 1;
+fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); bulk_wait(); } // !""",
+        "copies to y[",
+        other=(0, 0, 0),
+    ),
+]
+
+SHARED_RACES = [
+    Bug(
+        "read after write between warps",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x]; // ?
+<<|__syncthreads();>>
+y[threadIdx.x] = s[63 - threadIdx.x]; // !""",
+        "read after write",
+        (0, 0, 0),
+        (63, 0, 0),
+    ),
+    Bug(
+        "write after read between warps",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x];
+__syncthreads();
+float v = s[63 - threadIdx.x]; // ?
+<<|__syncthreads();>>
+s[threadIdx.x] = 2; // !
+__syncthreads();
+y[threadIdx.x] = v + s[threadIdx.x];""",
+        "write after read",
+        (0, 0, 0),
+        (63, 0, 0),
+    ),
+    Bug(
+        "two threads that store different values",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x<< / 2|>>] = threadIdx.x; // !
+__syncthreads();
+y[threadIdx.x] = s[threadIdx.x<< / 2|>>];""",
+        "write after write",
+        (1, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "neighbours within a warp and no __syncwarp()",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x]; // ?
+<<|__syncwarp();>>
+y[threadIdx.x] = s[threadIdx.x ^ 1]; // !""",
+        "__syncwarp()",
+        (0, 0, 0),
+        (1, 0, 0),
+    ),
+    Bug(
+        "an atomic sum read too early",
+        DATA_RACE,
+        """
+__shared__ int s;
+if (threadIdx.x == 0) s = 0;
+__syncthreads();
+atomicAdd(&s, 1); // ?
+<<|__syncthreads();>>
+y[threadIdx.x] = s; // !""",
+        "read after write",
+        None,
+        None,
+    ),
+    Bug(
+        "a barrier for half of the threads that exchange",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x]; // ?
+ASM("bar.sync %0, <<32|64>>;" :: "r"(<<1 + threadIdx.x / 32|1>>) : "memory");
+y[threadIdx.x] = s[63 - threadIdx.x]; // !""",
+        "read after write",
+        (0, 0, 0),
+        (63, 0, 0),
+    ),
+]
+
+GLOBAL_RACES = [
+    Bug(
+        "blocks that update one element",
+        DATA_RACE,
+        "<<x[0] += 1.0f;|atomicAdd(x, 1.0f);>> // !",
+        "on x[0]",
+        None,
+        None,
+        grid=4,
+        block=1,
+    ),
+    Bug(
+        "reading what a neighbouring block writes",
+        DATA_RACE,
+        "<<x|y>>[blockIdx.x] = x[blockIdx.x + 1]; // !",
+        "nothing orders two blocks",
+        None,
+        None,
+        args=lambda: (numbers(64), zeros(64), np.int32(3)),
+        grid=2,
+        block=1,
+    ),
+    Bug(
+        "two warps of a block and no barrier",
+        DATA_RACE,
+        """
+x[threadIdx.x] = threadIdx.x; // ?
+<<|__syncthreads();>>
+y[threadIdx.x] = x[63 - threadIdx.x]; // !""",
+        "read after write",
+        None,
+        None,
+    ),
+    Bug(
+        "two lanes of a warp and no __syncwarp()",
+        DATA_RACE,
+        """
+x[threadIdx.x] = threadIdx.x; // ?
+<<|__syncwarp();>>
+y[threadIdx.x] = x[threadIdx.x ^ 1]; // !""",
+        "read after write",
+        None,
+        None,
+        block=32,
+    ),
+    Bug(
+        "a barrier does not order two blocks",
+        DATA_RACE,
+        """
+x[blockIdx.x] = 1.0f + blockIdx.x; // ?
+__syncthreads();
+y[blockIdx.x] = x[<<1 - blockIdx.x|blockIdx.x>>]; // !""",
+        "nothing orders two blocks",
+        None,
+        None,
+        grid=2,
+        block=1,
+    ),
+]
+
+COPIES = [
+    Bug(
+        "cp.async and no wait",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256];
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // ?
+<<|wait_group<0>();>>
+__syncthreads();
+y[threadIdx.x] = s[255 - threadIdx.x]; // !
+<<wait_group<0>();|>>""",
+        "started an asynchronous copy into it",
+        (0, 0, 0),
+        (63, 0, 0),
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "cp.async waited for, but no barrier after it",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256];
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); // ?
+commit(); wait_group<0>();
+<<|__syncthreads();>>
+y[threadIdx.x] = s[255 - threadIdx.x]; // !""",
+        "read after write",
+        (0, 0, 0),
+        (63, 0, 0),
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "cp.async left behind at the end",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256];
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // !
+<<|wait_group<0>();>>
+y[threadIdx.x] = 1;""",
+        "ended without waiting for it",
+        (0, 0, 0),
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "a bulk copy that nobody waits for",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); bulk_load(s, x, 256, &bar); } // ?
+<<|wait(&bar, 0);>>
+y[threadIdx.x] = s[threadIdx.x]; // !
+wait(&bar, 0);""",
+        "before anybody has waited",
+        (0, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "the wrong parity",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); bulk_load(s, x, 256, &bar); } // ?
+wait(&bar, <<1|0>>);
+y[threadIdx.x] = s[threadIdx.x]; // !
+wait(&bar, 0);""",
+        "before anybody has waited",
+        (0, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "a TMA load that nobody waits for",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // ?
+<<|wait(&bar, 0);>>
+y[threadIdx.x] = s[threadIdx.x]; // !
+wait(&bar, 0);""",
+        "before anybody has waited",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+    ),
+    Bug(
+        "a bulk store whose source is overwritten",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); <<|bulk_wait();>> } // ?
+__syncthreads();
+s[threadIdx.x] = 2; // !
+if (threadIdx.x == 0) bulk_wait();""",
+        "started an asynchronous copy out of it",
+        (0, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "a bulk store left behind at the end",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); <<|bulk_wait();>> } // !""",
+        "ended without waiting for it",
+    ),
+    Bug(
+        "no fence.proxy.async before a bulk store",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; // ?
+<<|fence();>>
+__syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); bulk_wait(); } // !""",
+        "no fence.proxy.async in between",
+        (0, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "no fence.proxy.async before a TMA store",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; // ?
+<<|fence();>>
+__syncthreads();
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !""",
+        "no fence.proxy.async in between",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+    ),
+    Bug(
+        "a bulk copy that starts at an odd place",
+        MISALIGNED,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y + <<1|4>>, s, 128); bulk_commit(); bulk_wait(); } // !""",
+        "whose destination is no multiple of 16 bytes",
+    ),
+    Bug(
+        "a bulk copy past the end of its source",
+        OUT_OF_BOUNDS,
+        """
+__shared__ alignas(128) float s[128]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, <<512|256>>); bulk_load(s, x, <<512|256>>, &bar); } // !
+wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x];""",
+        "reads x[64]",
+    ),
+    Bug(
+        "no tensor map where one should be",
+        BAD_TENSOR_MAP,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+const TensorMap* m = <<(const TensorMap*)y|&map>>;
+if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, m, 0, 0, &bar); } // !
+wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x];""",
+        "there is no tensor map at that address",
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+    ),
+    Bug(
+        "a tensor map of other dimensions",
+        BAD_TENSOR_MAP,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) {
+    <<store_1d(&map, 0, s)|store_2d(&map, 0, 0, s)>>; // !
+    bulk_commit(); bulk_wait();
+}""",
+        "the map has 2 dimensions and the instruction 1",
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+        before=STORE_1D,
+    ),
+]
+
+TENSOR_CORES = [
+    Bug(
+        "a result of wgmma used before wait_group",
+        DATA_RACE,
+        WG_HEAD
+        + """
+FENCE; mma(d, tile); COMMIT; // ?
+<<|WAIT;>>
+y[threadIdx.x] = d[0]; // !
+<<WAIT;|>>""",
+        "Result used too early",
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "no wgmma.fence before the first wgmma",
+        DATA_RACE,
+        WG_HEAD
+        + """
+<<|FENCE;>>
+mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "with no wgmma.fence before it",
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "no wgmma.fence after accumulators were changed",
+        DATA_RACE,
+        WG_HEAD
+        + """
+FENCE; mma(d, tile); COMMIT; WAIT;
+for (int i = 0; i < 4; ++i) d[i] *= x[i]; // ?
+<<|FENCE;>>
+mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "with no wgmma.fence since",
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "no fence.proxy.async between threads' stores and wgmma",
+        DATA_RACE,
+        WG_HEAD.replace("fence();", "<<|fence();>>")
+        .replace("0x3c003c00;", "0x3c003c00; // ?")
+        .replace("__syncthreads(); float", "\n__syncthreads(); float")
+        + """
+FENCE; mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "no fence.proxy.async in between",
+        None,
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "no barrier between the stores of a tile and wgmma",
+        DATA_RACE,
+        WG_HEAD.replace("0x3c003c00;", "0x3c003c00; // ?").replace(
+            "__syncthreads();", "\n<<|__syncthreads();>>"
+        )
+        + """
+FENCE; mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "read after write",
+        None,
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "wgmma by an incomplete warpgroup",
+        BARRIER,
+        WG_HEAD
+        + """
+FENCE; mma(d, tile); // !
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "needs all 128 threads of a warpgroup",
+        None,
+        block=160,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(160), np.int32(0)),
+    ),
+]
+
+BARRIERS = [
+    Bug(
+        "__syncthreads() where half of a warp comes by",
+        BARRIER,
+        """
+<<if (threadIdx.x < 16)|>>
+    __syncthreads(); // !
+x[threadIdx.x] = 1;
+__syncthreads();
+y[threadIdx.x] = x[63 - threadIdx.x];""",
+        "only some threads of a warp come by",
+    ),
+    Bug(
+        "warps at two different __syncthreads()",
+        BARRIER,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = 1;
+if (<<threadIdx.x|n>> < 32) {
+    __syncthreads(); // ?
+    y[threadIdx.x] = s[threadIdx.x ^ 32];
+} else {
+    __syncthreads(); // !
+    y[threadIdx.x] = s[threadIdx.x ^ 32] + 1;
+}""",
+        "these are two barriers",
+        (32, 0, 0),
+    ),
+    Bug(
+        "threads that returned before __syncthreads()",
+        BARRIER,
+        """
+if (threadIdx.x >= <<50|64>>) return;
+__syncthreads(); // !
+y[threadIdx.x] = 1;""",
+        "14 of the 64 threads",
+        None,
+    ),
+    Bug(
+        "a barrier for part of a warp",
+        BARRIER,
+        """
+ASM("bar.sync 1, <<48|64>>;" ::: "memory"); // !
+y[threadIdx.x] = 1;""",
+        "the count must be a multiple of 32",
+    ),
+    Bug(
+        "a barrier that more threads come to than it counts",
+        BARRIER,
+        """
+ASM("bar.sync 1, <<32|64>>;" ::: "memory"); // !
+y[threadIdx.x] = 1;""",
+        "is one of 64 that come to barrier 1",
+    ),
+    Bug(
+        "warps that count differently at one barrier",
+        BARRIER,
+        """
+if (threadIdx.x < 32) ASM("bar.arrive 1, 96;" ::: "memory"); // ?
+else if (threadIdx.x < 64) ASM("bar.arrive 1, <<64|96>>;" ::: "memory"); // !
+else ASM("bar.sync 1, 96;" ::: "memory");
+x[threadIdx.x % 64] = 0;""",
+        "where it waits for 64 threads",
+        (32, 0, 0),
+        block=96,
+        also=(DEADLOCK,),
+    ),
+    Bug(
+        "an arrival that nobody waits for",
+        BARRIER,
+        """
+if (threadIdx.x < 32) ASM("bar.arrive 1, 64;" ::: "memory"); // !
+<<|else ASM("bar.sync 1, 64;" ::: "memory");>>
+y[threadIdx.x] = 1;""",
+        "its block ended before",
+    ),
+    Bug(
+        "a barrier that a block does not have",
+        BARRIER,
+        """
+ASM("bar.sync %0, 64;" :: "r"(<<16|15>> + n - 3) : "memory"); // !
+y[threadIdx.x] = 1;""",
+        "names barrier 16",
+    ),
+    Bug(
+        "warps that wait at two named barriers",
+        DEADLOCK,
+        """
+if (threadIdx.x < 32) ASM("bar.sync 1, 64;"); // !
+else ASM("bar.sync <<2|1>>, 64;");
+y[threadIdx.x] = 1;""",
+        "nobody is left to release them",
+    ),
+    Bug(
+        "a lane that its own mask does not name",
+        BARRIER,
+        """
+float v = x[threadIdx.x];
+v += __shfl_xor_sync(<<0xffff|~0u>>, v, 1); // !
+y[threadIdx.x] = v;""",
+        "does not name",
+        (16, 0, 0),
+        also=(UNINITIALISED,),
+    ),
+    Bug(
+        "__syncwarp() with a mask for others",
+        BARRIER,
+        """
+if (threadIdx.x % 32 < 8) __syncwarp(<<0xf|0xff>>); // !
+y[threadIdx.x] = 1;""",
+        "does not name",
+        (4, 0, 0),
+    ),
+    Bug(
+        "__syncwarp() for lanes that went another way",
+        BARRIER,
+        """
+if (threadIdx.x < 16)
+    __syncwarp(<<~0u|0xffff>>); // !
+else
+    y[threadIdx.x] = 1;
+__syncthreads();
+x[threadIdx.x] = 1;""",
+        "waiting at kernel.cu:2",
+    ),
+]
+
+MBARRIERS = [
+    Bug(
+        "an mbarrier used before its initialisation",
+        BARRIER,
+        """
+__shared__ u64 bar;
+<<|if (threadIdx.x == 0) init(&bar, 64);>>
+__syncthreads();
+arrive(&bar); // !
+wait(&bar, 0);
+y[threadIdx.x] = 1;""",
+        "was never initialised",
+    ),
+    Bug(
+        "an mbarrier initialised twice",
+        BARRIER,
+        """
+__shared__ u64 bar;
+if (threadIdx.x < <<2|1>>) init(&bar, 64); // !
+__syncthreads();
+arrive(&bar);
+wait(&bar, 0);
+y[threadIdx.x] = 1;""",
+        "in use already",
+        (1, 0, 0),
+    ),
+    Bug(
+        "an mbarrier for no arrivals",
+        BARRIER,
+        """
+__shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, <<0|64>>); // !
+__syncthreads();
+arrive(&bar);
+wait(&bar, 0);
+y[threadIdx.x] = 1;""",
+        "for 0 arrivals",
+    ),
+    Bug(
+        "more arrivals than an mbarrier waits for",
+        BARRIER,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x < <<2|1>>) expect(&bar, 256); // !
+if (threadIdx.x == 0) bulk_load(s, x, 256, &bar);
+wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x];""",
+        "its phase waits for 0 more of 1 arrivals",
+        (1, 0, 0),
+    ),
+    Bug(
+        "an arrival that is missing",
+        DEADLOCK,
+        """
+__shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, <<65|64>>);
+__syncthreads();
+arrive(&bar);
+wait(&bar, 0); // !
+y[threadIdx.x] = 1;""",
+        "missing: 1 of 65 arrivals",
+    ),
+    Bug(
+        "bytes announced that never come",
+        DEADLOCK,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, <<512|256>>); bulk_load(s, x, 256, &bar); }
+wait(&bar, 0); // !
+y[threadIdx.x] = s[threadIdx.x];""",
+        "256 more bytes",
+    ),
+    Bug(
+        "a producer that does not wait for an empty stage",
+        BARRIER,
+        """__shared__ alignas(128) float tile[2][64]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) { for (int s = 0; s < 2; ++s) { init(&full[s], 1); init(&empty[s], 64); } fence(); }
+__syncthreads();
+if (t == 64)
+    for (int i = 0; i < n; ++i) {
+        <<|wait(&empty[i % 2], i / 2 & 1 ^ 1);>>
+        expect(&full[i % 2], 256); // !
+        bulk_load(tile[i % 2], x + i * 64, 256, &full[i % 2]);
+    }
+else if (t < 64)
+    for (int i = 0; i < n; ++i) {
+        wait(&full[i % 2], i / 2 & 1);
+        y[i * 64 + t] = tile[i % 2][63 - t];
+        arrive(&empty[i % 2]);
+    }""",
+        "full[0]",
+        (64, 0, 0),
+        block=96,
+        args=lambda: (numbers(320), zeros(320), np.int32(5)),
+    ),
+    Bug(
+        "waiting for the mbarrier of another block",
+        BARRIER,
+        """
+__shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 64);
+cluster_sync();
+arrive(&bar);
+u32 a = <<map_rank(&bar, rank() ^ 1)|smem(&bar)>>; u32 done;
+ASM("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;"
+    "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(a) : "memory"); // !
+cluster_sync();
+y[threadIdx.x] = 1;""",
+        "mbarrier of another block",
+        None,
+        grid=2,
+        prefix="__cluster_dims__(2, 1, 1)",
+    ),
+]
+
+CLUSTERS = [
+    Bug(
+        "reaching into a block that may not have started",
+        BARRIER,
+        CLUSTER.replace("cluster_sync(); // 1", "<<|cluster_sync();>>").replace("// 2", "// !"),
+        "before it is certain that this block has started",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+        also=(DATA_RACE,),
+    ),
+    Bug(
+        "a block that may end while others read it",
+        DATA_RACE,
+        CLUSTER.replace("cluster_sync(); // 3", "<<|cluster_sync();>>").replace("// 2", "// !"),
+        "may end, and its s with it",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+    Bug(
+        "reaching into a block that has ended",
+        OUT_OF_BOUNDS,
+        """
+__shared__ float s[32];
+s[threadIdx.x] = 1;
+cluster_sync();
+<<if (rank() == 1) return;|>>
+for (int i = 0; i < 300 * n; ++i) __syncthreads();
+if (rank() == 0) y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1)); // !
+<<|cluster_sync();>>""",
+        "which has ended",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+    Bug(
+        "a rank that the cluster does not have",
+        OUT_OF_BOUNDS,
+        """
+__shared__ float s[32];
+s[threadIdx.x] = 1;
+cluster_sync();
+y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], <<2|1>>)); // !
+cluster_sync();""",
+        "of rank 2, but its cluster has 2 blocks",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+        parameters="float* x, float* y, int n",
+    ),
+    Bug(
+        "writing what a neighbouring block still reads",
+        DATA_RACE,
+        """
+__shared__ float s[32];
+s[threadIdx.x] = 1; cluster_sync();
+float v = load_remote(map_rank(&s[threadIdx.x], rank() ^ 1)); // ?
+<<|cluster_sync();>>
+s[threadIdx.x] = 2; // !
+cluster_sync();
+y[blockIdx.x * 32 + threadIdx.x] = v + s[threadIdx.x];""",
+        "write after read",
+        None,
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+    Bug(
+        "waiting for the cluster without an arrival",
+        BARRIER,
+        """
+<<|ASM("barrier.cluster.arrive;");>>
+ASM("barrier.cluster.wait;"); // !
+y[blockIdx.x * 32 + threadIdx.x] = 1;""",
+        "without having arrived",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+]
+
+ENDS = [
+    Bug(
+        "a loop without an end",
+        ENDLESS_LOOP,
+        """
+int i = 0;
+while (i < n) { // !
+    x[threadIdx.x] += 1.0f;
+    <<|++i;>>
+}""",
+        "still running after",
+        None,
+        budget=20_000,
+    ),
+    Bug(
+        "a spin on a flag that nobody raises",
+        ENDLESS_LOOP,
+        """
+volatile float* flag = y;
+<<|if (threadIdx.x == 0) flag[0] = 1;>>
+while (threadIdx.x == 32 && flag[0] == 0) { } // !
+""",
+        "still running after",
+        (32, 0, 0),
+        budget=20_000,
+    ),
+    Bug(
+        "a failed assertion",
+        ASSERTION,
+        """
+assert(x[threadIdx.x] < <<5|99>>); // !
+y[threadIdx.x] = 1;""",
+        "x[threadIdx.x] < 5",
+        (5, 0, 0),
+        args=lambda: (numbers(64), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "a trap",
+        TRAP,
+        """
+if (threadIdx.x == <<7|99>>) __trap(); // !
+y[threadIdx.x] = 1;""",
+        "with a trap",
+        (7, 0, 0),
+    ),
+]
+
+GROUPS = {
+    "Bounds, alignment, memory that is gone": MEMORY,
+    "Values that nobody wrote": INITIALISATION,
+    "Races in shared memory": SHARED_RACES,
+    "Races in global memory": GLOBAL_RACES,
+    "Asynchronous copies": COPIES,
+    "Tensor cores of a warpgroup": TENSOR_CORES,
+    "Barriers and warps": BARRIERS,
+    "mbarriers": MBARRIERS,
+    "Clusters": CLUSTERS,
+    "Programs that do not end as they should": ENDS,
+}
+COOPERATIVE = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
+
+CORRECT = [
+    Bug(
+        "a sum in a warp by shuffles, then one of the warps' sums",
+        "",
+        """
+__shared__ float sums[2];
+float v = x[threadIdx.x];
+for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);
+if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = v;
+__syncthreads();
+if (threadIdx.x == 0) y[0] = sums[0] + sums[1];""",
+        "",
+    ),
+    Bug(
+        "a warp that works in shared memory with __syncwarp()",
+        "",
+        """
+__shared__ float s[64];
+float* mine = s + threadIdx.x / 32 * 32;
+int lane = threadIdx.x % 32;
+mine[lane] = x[threadIdx.x];
+for (int d = 16; d; d /= 2) {
+    __syncwarp();
+    float v = lane < d ? mine[lane + d] : 0;
+    __syncwarp();
+    if (lane < d) mine[lane] += v;
+}
+if (lane == 0) y[threadIdx.x / 32] = mine[0];""",
+        "",
+    ),
+    Bug(
+        "halves of a warp that go different ways, each under its own mask",
+        "",
+        """
+__shared__ float s[64];
+if (threadIdx.x % 32 < 16) {
+    s[threadIdx.x] = 1; __syncwarp(0xffff); y[threadIdx.x] = s[threadIdx.x ^ 1];
+} else {
+    s[threadIdx.x] = 2; __syncwarp(0xffff0000); y[threadIdx.x] = s[threadIdx.x ^ 1];
+}""",
+        "",
+    ),
+    Bug(
+        "a warp that is not full, with a mask of the lanes that are there",
+        "",
+        """
+unsigned mask = __ballot_sync(__activemask(), threadIdx.x < 48);
+float v = x[threadIdx.x];
+int last = 31 - __clz(mask);
+float w = __shfl_down_sync(mask, v, 1);
+y[threadIdx.x] = threadIdx.x % 32 < last ? v + w : v;""",
+        "",
+        block=48,
+    ),
+    Bug(
+        "producer and consumer warps at named barriers",
+        "",
+        """
+__shared__ float s[2][32];
+int lane = threadIdx.x % 32;
+if (threadIdx.x < 32) {
+    for (int i = 0; i < 4; ++i) {
+        if (i > 1) ASM("bar.sync %0, 64;" :: "r"(3 + i % 2) : "memory");
+        s[i % 2][lane] = x[lane] + i;
+        ASM("bar.arrive %0, 64;" :: "r"(1 + i % 2) : "memory");
+    }
+} else {
+    float sum = 0;
+    for (int i = 0; i < 4; ++i) {
+        ASM("bar.sync %0, 64;" :: "r"(1 + i % 2) : "memory");
+        sum += s[i % 2][31 - lane];
+        if (i < 2) ASM("bar.arrive %0, 64;" :: "r"(3 + i % 2) : "memory");
+    }
+    y[lane] = sum;
+}""",
+        "",
+    ),
+    Bug(
+        "a barrier for the whole grid, of atomics",
+        "",
+        """
+unsigned* count = (unsigned*)(y + 63);
+x[blockIdx.x * 32 + threadIdx.x] = blockIdx.x;
+__syncthreads();
+if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(count, 1u);
+    while (*(volatile unsigned*)count < gridDim.x) { }
+    __threadfence();
+}
+__syncthreads();
+y[blockIdx.x * 8 + threadIdx.x % 8] = x[(blockIdx.x + 1) % 2 * 32];""",
+        "",
+        grid=2,
+        block=32,
+    ),
+    Bug(
+        "this_grid().sync()",
+        "",
+        """
+x[blockIdx.x * 32 + threadIdx.x] = blockIdx.x;
+cg::this_grid().sync();
+y[blockIdx.x * 32 + threadIdx.x] = x[(blockIdx.x + 1) % 2 * 32 + threadIdx.x];""",
+        "",
+        grid=2,
+        block=32,
+        before=COOPERATIVE,
+    ),
+    Bug(
+        "a lock with __threadfence()",
+        "",
+        """
+int* lock = (int*)x;
+if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) { }
+    __threadfence();
+    ((volatile float*)y)[0] += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+}""",
+        "",
+        grid=8,
+        block=32,
+    ),
+    Bug(
+        "the last block adds up what all have written",
+        "",
+        """
+__shared__ bool last;
+int* done = (int*)x;
+y[1 + blockIdx.x] = blockIdx.x;
+__threadfence();
+if (threadIdx.x == 0) last = atomicAdd(done, 1) == gridDim.x - 1;
+__syncthreads();
+if (last && threadIdx.x == 0) {
+    float sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += ((volatile float*)y)[1 + b];
+    y[0] = sum;
+}""",
+        "",
+        grid=8,
+        block=1,
+    ),
+    Bug(
+        "tiles loaded by cp.async while others are computed with",
+        "",
+        """
+__shared__ alignas(16) float tile[2][256];
+int t = threadIdx.x;
+cp16(&tile[0][4 * t], x + 4 * t); commit();
+for (int i = 0; i < n; ++i) {
+    if (i + 1 < n) cp16(&tile[(i + 1) % 2][4 * t], x + (i + 1) * 256 + 4 * t);
+    commit();
+    wait_group<1>();
+    __syncthreads();
+    for (int j = 0; j < 4; ++j) y[i * 256 + j * 64 + t] = tile[i % 2][255 - j * 64 - t];
+    __syncthreads();
+}""",
+        "",
+        args=lambda: (numbers(1024), empty(1024), np.int32(4)),
+    ),
+    Bug(
+        "a warp that loads with TMA for others, in two stages",
+        "",
+        """
+__shared__ alignas(128) float tile[2][64]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) { for (int s = 0; s < 2; ++s) { init(&full[s], 1); init(&empty[s], 64); } fence(); }
+__syncthreads();
+if (t == 64) {
+    for (int i = 0; i < n; ++i) {
+        wait(&empty[i % 2], i / 2 & 1 ^ 1);
+        expect(&full[i % 2], 256);
+        load_2d(tile[i % 2], &map, 0, 0, &full[i % 2]);
+    }
+} else if (t < 64) {
+    for (int i = 0; i < n; ++i) {
+        wait(&full[i % 2], i / 2 & 1);
+        y[i * 64 + t] = tile[i % 2][63 - t];
+        arrive(&empty[i % 2]);
+    }
+}""",
+        "",
+        parameters="const __grid_constant__ TensorMap map, float* y, int n",
+        block=96,
+        args=lambda: (the_map(), empty(320), np.int32(5)),
+    ),
+    Bug(
+        "a tile that goes in and out through the asynchronous proxy",
+        "",
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); bulk_load(s, x, 256, &bar); }
+wait(&bar, 0);
+s[threadIdx.x] *= 2;
+fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); bulk_wait(); }""",
+        "",
+        args=lambda: (numbers(64), empty(64), np.int32(0)),
+    ),
+    Bug(
+        "a sum over a cluster through the shared memory of all its blocks",
+        "",
+        """
+__shared__ float sum;
+if (threadIdx.x == 0) sum = 0;
+__syncthreads();
+atomicAdd(&sum, x[blockIdx.x * 32 + threadIdx.x]);
+cluster_sync();
+if (rank() == 0 && threadIdx.x == 0) {
+    float total = 0;
+    for (int r = 0; r < 2; ++r) total += load_remote(map_rank(&sum, r));
+    y[0] = total;
+}
+cluster_sync();""",
+        "",
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+    Bug(
+        "accumulators of wgmma that start with no value and scale-d 0",
+        "",
+        WG_HEAD.replace("d[4] = {0, 0, 0, 0}", "d[4]")
+        + """
+FENCE;
+ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 0, 1, 1, 0, 0;"
+    : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "l"((u64)(smem(tile) >> 4)));
+for (int i = 0; i < 3; ++i) mma(d, tile);
+COMMIT; WAIT;
+y[threadIdx.x] = d[0];""",
+        "",
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "rows of a tile for tensor cores that are never filled, nor used",
+        "",
+        """
+__shared__ alignas(128) u32 s[128];
+if (threadIdx.x % 16 < 8) for (int i = 0; i < 4; ++i) s[4 * threadIdx.x + i] = 0x3c003c00;
+__syncthreads();
+u32 a[4]; float d[4] = {0, 0, 0, 0};
+ASM("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+    : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(smem(&s[threadIdx.x * 4])));
+ASM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    "{%4, %6}, {%0, %1, %2, %3};" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
+y[threadIdx.x] = d[0] + d[1];""",
+        "",
+        block=32,
+    ),
+    Bug(
+        "a vector load whose last part is padding",
+        "",
+        """
+float4 v = ((float4*)x)[threadIdx.x];
+((float4*)x)[threadIdx.x] = make_float4(1, 2, 3, v.w);
+y[threadIdx.x] = v.x + v.y + v.z;""".replace(
+            "make_float4(1, 2, 3, v.w)", "make_float4(v.x, 2, 3, 4)"
+        ),
+        "",
+        args=lambda: (padded(), empty(16), np.int32(0)),
+        block=16,
+    ),
+    Bug(
+        "structures copied with their padding",
+        "",
+        """
+__shared__ Pair s[64];
+Pair p; p.tag = threadIdx.x; p.value = x[threadIdx.x];
+s[threadIdx.x] = p;
+__syncthreads();
+((Pair*)y)[threadIdx.x] = s[63 - threadIdx.x];""",
+        "",
+        before="struct Pair { char tag; float value; };",
+        args=lambda: (zeros(64), empty(128), np.int32(0)),
+    ),
+    Bug(
+        "a padded tile that is transposed",
+        "",
+        """
+__shared__ float tile[8][9];
+int row = threadIdx.x / 8, column = threadIdx.x % 8;
+tile[row][column] = x[threadIdx.x];
+__syncthreads();
+y[threadIdx.x] = tile[column][row];""",
+        "",
+    ),
+    Bug(
+        "what lies outside is read and then thrown away",
+        "",
+        """
+__shared__ float s[66];
+s[threadIdx.x + 1] = x[threadIdx.x];
+__syncthreads();
+float left = s[threadIdx.x], right = s[threadIdx.x + 2];
+y[threadIdx.x] = (threadIdx.x > 0 ? left : 0) + (threadIdx.x < 63 ? right : 0);""",
+        "",
+    ),
+    Bug(
+        "many threads that raise one flag",
+        "",
+        """
+__shared__ int flag;
+if (threadIdx.x == 0) flag = 0;
+__syncthreads();
+if (x[threadIdx.x] == 0) flag = 1;
+__syncthreads();
+if (flag) y[threadIdx.x] = 1;""",
+        "",
+    ),
+    Bug(
+        "a histogram of atomics, in shared memory first",
+        "",
+        """
+__shared__ int bins[4];
+if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+__syncthreads();
+atomicAdd(&bins[threadIdx.x % 4], 1);
+__syncthreads();
+if (threadIdx.x < 4) atomicAdd((int*)y + threadIdx.x, bins[threadIdx.x]);""",
+        "",
+        grid=4,
+    ),
+]
+BUGS = [bug for group in GROUPS.values() for bug in group]
+
+
+def render() -> str:
+    """The table of bugs and reports, as Markdown."""
+    lines = [
+        "# Planted bugs, and what the sanitizer says",
+        "",
+        "Every row is a kernel with one mistake, run with no GPU, and the report it gets; the same "
+        "kernel without the mistake gets none. Written by `python -m tests.emulator.planted_bugs` "
+        "from `tests/emulator/planted_bugs.py`; a test holds both equal.",
+    ]
+    for title, bugs in GROUPS.items():
+        lines += ["", f"## {title}", "", "| bug | report |", "|---|---|"]
+        for bug in bugs:
+            report = _cell(bug.findings()[0].message)
+            lines.append(f"| {bug.name}<br>{_code(bug)} | {report} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    text = re.sub(r"(multiple of \d+ bytes: )0x[0-9a-f]+", r"\g<1>0x…", text)
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
+    return "<br>".join(line.strip() for line in escaped.splitlines()[:6])
+
+
+def _code(bug: Bug) -> str:
+    """The lines that are wrong, and those that the report names."""
+    source = bug.source().splitlines()
+    shown = [f"{n}: {text}" for n, text in enumerate(source, 1) if text[-4:-1] == "// "]
+    return "<br>".join(f"<code>{_cell(re.sub(' *// [!?]$', '', text))}</code>" for text in shown)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
+    print(f"{len(BUGS)} bugs: {PAGE.name}")
