@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+import blackwell
 from asynchrony import module
 
 import course_utils.tensor_map as tensor_maps
@@ -31,6 +32,7 @@ from course_utils.emulator.report import (
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
+    TENSOR_MEMORY,
     TRAP,
     UNINITIALISED,
     USE_AFTER_FREE,
@@ -61,6 +63,7 @@ class Bug:
     prefix: str = ""
     before: str = ""
     budget: int | None = 100_000
+    blackwell: bool = False
     also: tuple[str, ...] = ()  # kinds of what follows from the mistake
 
     @property
@@ -77,7 +80,8 @@ class Bug:
 
     def findings(self, right: bool = False, seed: int = 0) -> list[Finding]:
         body = re.sub(r" *// [!?]$", "", self.source(right), flags=re.M)
-        kernel = module(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
+        make = blackwell.module if self.blackwell else module
+        kernel = make(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
         names = [p.split()[-1].strip("*") for p in self.parameters.split(",")]
         options = Options(racecheck=True, budget=self.budget, seed=seed)
         on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
@@ -1228,6 +1232,70 @@ y[threadIdx.x] = 1;""",
     ),
 ]
 
+TMEM = """__shared__ u32 a;
+if (threadIdx.x < 32) alloc(&a, 32);
+sync();
+u32 where = a + threadIdx.x / 32 * 0x200000, v = threadIdx.x;
+"""
+FREE = """
+sync();
+if (threadIdx.x < 32) dealloc(a, 32);"""
+
+TENSOR_MEMORY_BUGS = [
+    Bug(
+        "columns of tensor memory that are not given back",
+        TENSOR_MEMORY,
+        """
+__shared__ u32 a;
+if (threadIdx.x < 32) {
+    alloc(&a, 64); // !
+    __syncwarp();
+    <<|dealloc(a, 64);>>
+}""",
+        "were never given back",
+        blackwell=True,
+    ),
+    Bug(
+        "a number of columns that is no power of two",
+        TENSOR_MEMORY,
+        """
+__shared__ u32 a;
+if (threadIdx.x < 32) {
+    alloc(&a, <<48|64>>); // !
+    __syncwarp();
+    dealloc(a, <<48|64>>);
+}""",
+        "must be a power of two",
+        blackwell=True,
+    ),
+    Bug(
+        "the lanes of another warp",
+        TENSOR_MEMORY,
+        TMEM + "st1(where, 7); wait_st();\nv = ld1(<<a + 0x200000|where>>); // !\n"
+        "wait_ld(); y[threadIdx.x] = v;" + FREE,
+        "",
+        None,
+        blackwell=True,
+    ),
+    Bug(
+        "columns beyond those that were allocated",
+        OUT_OF_BOUNDS,
+        TMEM + "st1(where + <<32|31>>, 7); wait_st(); // !\ny[threadIdx.x] = v;" + FREE,
+        "allocated columns 0 to 31",
+        None,
+        blackwell=True,
+    ),
+    Bug(
+        "a value used before tcgen05.wait::ld",
+        DATA_RACE,
+        TMEM + "st1(where, 7); wait_st();\nv = ld1(where); // ?\n<<|wait_ld();>>\n"
+        "y[threadIdx.x] = v; // !\n<<wait_ld();|>>" + FREE,
+        "",
+        None,
+        blackwell=True,
+    ),
+]
+
 GROUPS = {
     "Bounds, alignment, memory that is gone": MEMORY,
     "Values that nobody wrote": INITIALISATION,
@@ -1235,6 +1303,7 @@ GROUPS = {
     "Races in global memory": GLOBAL_RACES,
     "Asynchronous copies": COPIES,
     "Tensor cores of a warpgroup": TENSOR_CORES,
+    "Tensor memory of Blackwell": TENSOR_MEMORY_BUGS,
     "Barriers and warps": BARRIERS,
     "mbarriers": MBARRIERS,
     "Clusters": CLUSTERS,
