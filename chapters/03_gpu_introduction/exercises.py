@@ -429,7 +429,8 @@ paths, and each path has its own store. Predict how many stores the warps make i
     explanation="""
 What the threads of other warps do costs a warp nothing. The branch `i % 64 < 32` sends as many
 threads each way as `i % 2 < 1`, but its borders lie between warps. One border inside a warp costs
-one more pass of that warp alone: the usual bounds guard `i < n` splits at most one warp of a whole grid.
+one more pass of that warp alone: the usual bounds guard `i < n` splits at most one warp of a
+whole grid.
 """,
     mutants=(
         mutant("one a warp", kinds.WRONG_NUMBER, ("every_other = 8", "every_other = 4")),
