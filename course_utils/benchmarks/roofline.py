@@ -9,13 +9,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ..device import cp
 from ..errors import LessonError
 from ..kernels import ROOT, load
 from ..timing import bench
 from . import first_kernels, introduction, matmul
-from .case import Case, Size
+from .case import Case, Launch, Size, Work, blocks, double, normal
 from .this_gpu import multiprocessors, need_gpu
 
 CHAPTER = "03_gpu_introduction"
@@ -27,6 +28,18 @@ TRAFFIC = {
     "L2": "lts__t_sectors_srcunit_tex.sum",
     "HBM": "dram__bytes.sum",
 }
+
+
+def _vec_add(n: int) -> Work:
+    a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
+    launch = Launch(load("04_first_kernels/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n))
+    return Work((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
+
+
+# vec_add without the libraries beside it: a notebook need not import torch.
+VEC_ADD = replace(
+    next(case for case in first_kernels.CASES if case.name == "vec_add"), make=_vec_add
+)
 
 
 def peak_flops(number: str = "float", chains: int = 8) -> float:
@@ -60,7 +73,7 @@ def matmul_rates(batches: Iterable[int] = BATCHES, n: int = 8192) -> dict[str, l
 
 def launches() -> dict[str, tuple[Case, Size]]:
     """The kernels of the roofline notebook by name, with the size at which each is measured."""
-    cases = {case.name: case for case in (*introduction.CASES, *first_kernels.CASES, *matmul.CASES)}
+    cases = {case.name: case for case in (*introduction.CASES, VEC_ADD, *matmul.CASES)}
     sizes = {
         "vec_add": 1 << 28,
         "softmax_rows": (16384, 4096),
@@ -126,10 +139,9 @@ def launch_once(name: str) -> None:
 def short_vectors(sizes: Iterable[int] = tuple(1 << n for n in range(10, 29, 2))) -> list[dict]:
     """vec_add for ever shorter vectors: elements and milliseconds, caches warm."""
     need_gpu()
-    (case,) = (c for c in first_kernels.CASES if c.name == "vec_add")
     found = []
     for n in sizes:
-        item = case.make(n).launches[0]
+        item = VEC_ADD.make(n).launches[0]
         values = item.kernel.convert(item.args)
         grid, block = (item.grid,), (item.block,)
         run = functools.partial(item.kernel.raw, grid, block, values)
