@@ -11,9 +11,9 @@ extern "C" __global__ void branch_by_warp(const float *x, float *y, int steps, i
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         if (i / warpSize % 2 == 0) {
-            y[i] = first_series(x[i], steps);
+            y[i] = series(x[i], kFirstTerm, steps);
         } else {
-            y[i] = second_series(x[i], steps);
+            y[i] = series(x[i], kSecondTerm, steps);
         }
     }
 }

@@ -1,6 +1,6 @@
 // y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs either way.
-// Computes what branch_by_thread.cu computes, with no branch: the two ways differ in their numbers
-// only, so each thread picks its numbers and all go the same way.
+// Computes what branch_by_thread.cu computes, with no branch: the two ways differ in a number
+// only, so each thread picks its number and all go the same way.
 // Limit: instructions.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
@@ -10,8 +10,7 @@ extern "C" __global__ void branch_free(const float *x, float *y, int steps, int 
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        float factor = i % 2 == 0 ? kFirstFactor : kSecondFactor;
         float term = i % 2 == 0 ? kFirstTerm : kSecondTerm;
-        y[i] = series(x[i], factor, term, steps);
+        y[i] = series(x[i], term, steps);
     }
 }
