@@ -26,7 +26,7 @@ def _softmax(n: tuple[int, int]) -> Work:
         expected=expected,
         rtol=1e-5,
         atol=1e-9,
-        same_order=False,  # and expf may differ in its last digit
+        same_bits=False,  # expf may differ in its last digit
     )
 
 
