@@ -1,7 +1,7 @@
 // Gradient of dropout: dx[i] = kept(i) ? dy[i] / keep : 0, for n fp32 elements.
 // Does as dropout_backward_stored.cu without the mask: the same hash of index and seed gives the
 // same answer as in the forward pass. A few instructions are cheaper than a byte.
-// Limit: memory. Eight bytes move for each element.
+// Limit: starting blocks, as in copy.cu; then memory. Eight bytes move for each element.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 #include "dropout.cuh"

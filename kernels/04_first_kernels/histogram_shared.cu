@@ -3,7 +3,7 @@
 // Adds to histogram_global.cu: each block counts into a histogram of its own in shared memory and
 // adds it to the result once, at its end. A thread takes many bytes, a whole grid apart, so that
 // there are few blocks and few such ends.
-// Limit: atomics in shared memory, one for each byte. Equal bytes in a warp still wait in line.
+// Limit: a load, an address and an atomic for each byte.
 // grid (any; a few for each SM), block (256), dynamic shared 0
 
 constexpr int kValues = 256;

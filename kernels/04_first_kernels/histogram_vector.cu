@@ -2,7 +2,7 @@
 // are zero before the launch. The bytes begin at a multiple of 16; n is any.
 // Adds to histogram_shared.cu: a load brings sixteen bytes instead of one, so that a warp asks for
 // memory sixteen times less often and has 512 bytes on the way each time.
-// Limit: atomics in shared memory, one for each byte.
+// Limit: atomics in shared memory. Values whose counts lie in one bank wait for each other.
 // grid (any; a few for each SM), block (256), dynamic shared 0
 
 constexpr int kValues = 256;
