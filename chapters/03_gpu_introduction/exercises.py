@@ -776,6 +776,7 @@ POLYNOMIAL = NumberExercise(
     task="""
 Four warps, a block each, run the kernel below: 128 values of x, and nine coefficients that all of
 them share. First work out FLOPs and bytes by hand, then run the cell. A multiply-add counts as two.
+You may write arithmetic in place of a number, such as `3 * 4 / 5`.
 """,
     source="03_gpu_introduction/exercises/polynomial.cu",
     kernel="polynomial",
