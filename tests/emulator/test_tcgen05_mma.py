@@ -471,6 +471,18 @@ def test_shared_memory_overwritten_while_mma_still_reads_it_is_a_race():
     assert "before anybody has waited for the end of the copy" in found.message
 
 
+def test_shared_memory_written_without_a_proxy_fence_is_found():
+    fence = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
+    *_, result = multiply(128, 64, "f16", racecheck=True, edit=lambda b: b.replace(fence, ""))
+    assert result.findings[0].message.startswith("Missing fence: byte 16384 of tile in shared")
+    assert "has it read by `tcgen05.mma.cta_group::1.kind::f16`" in result.findings[0].message
+
+
+def test_the_work_of_mma_is_counted():
+    *_, result = multiply(128, 64, "f16", counters=True)
+    assert result.counts.flops_by_type["f16 (tensor cores)"] == 2 * 128 * 64 * 64
+
+
 def test_mma_of_different_threads_need_a_barrier_between_them_but_no_wait():
     def two(barrier):
         second = (

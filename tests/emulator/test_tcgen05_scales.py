@@ -188,6 +188,13 @@ def test_64_rows_cannot_be_scaled():
     )
 
 
+def test_a_scale_factor_id_must_be_where_scales_can_begin():
+    with pytest.raises(KernelFault) as caught:
+        multiply(128, 64, "mxf4", "", "e2m1", vector=2, bits=1 << 29)
+    assert caught.value.finding.kind == TENSOR_MEMORY
+    assert "scale factor ID for A is 1; it must be a multiple of 2" in caught.value.finding.message
+
+
 def test_ue4m3_scales_are_those_of_e4m3():
     codes, values = scales_of((1, 1000), "ue4m3", 0)
     assert np.array_equal(values, F16_OF_E4M3[codes].view(np.float16).astype(float))

@@ -216,6 +216,12 @@ class Multiplication:
                       for x in self.blocks]  # fmt: skip
         elif one.a_mn_major:
             raise self._wrong("with an MN-major A in tensor memory, where A is always K-major.")
+        for name, byte in (("A", one.a_scale), ("B", one.b_scale)):
+            if form.scales and byte % form.scales:
+                raise self._wrong(
+                    f"with {form.scales} scales along K, whose scale factor ID for {name} is "
+                    f"{byte}; it must be a multiple of {form.scales}."
+                )
 
     def _wrong(self, text: str):
         return self.memory.misuse(self.i, self.lane, f"issues a tcgen05.mma {text}")
@@ -236,6 +242,10 @@ class Multiplication:
 
     def start(self) -> None:
         self._watch()
+        one, tally = self.one, self.group.batch.launch.tally
+        if tally and one.d != "s32":
+            k = 64 if self.form.kind.startswith("mxf4") else 256 // BITS.get(one.a, 8)
+            tally.computed(self.i, one.a, 2 * one.m * one.n * k)
         reads = [piece for tile in (*self.b, *(self.a or ())) for piece in tile.touched()]
         self.group.batch.engine.start(
             TensorWork(self.i, np.array([self.lane]), queue="tensor", perform=self.perform,
