@@ -29,6 +29,7 @@ from .instructions import (  # noqa: F401  (fill the tables)
     async_copies,
     atomics,
     control,
+    early_use,
     matrix,
     mbarrier,
     memory,
@@ -313,8 +314,7 @@ class Launch:
         crosses = self.races and reads_asynchronously(self.entry.function.instructions)
         self.proxies = ProxyCheck(self, self.races) if crosses else None
         if self.races:
-            early = wgmma.unwaited(self.code) + wgmma.unfenced(self.code)
-            for finding in early + tcgen05.unwaited(self.code):
+            for finding in early_use.unwaited(self.code) + wgmma.unfenced(self.code):
                 self.races.add(("too early", finding.message), finding)
         self.tally = Tally() if options.counters else None
         self.tracer = Tracer(options.trace) if options.trace else None

@@ -64,6 +64,7 @@ class TensorMemory:
         self.rented: list[dict[int, Rented]] = [{} for _ in range(count)]  # by first column
         self.relinquished: list[object] = [None] * count  # by which instruction
         self.waiting: list[Request] = []
+        self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
         self.races = TensorRaces(batch) if batch.launch.races else None
 
     def parked(self):
@@ -87,6 +88,12 @@ class TensorMemory:
         Two blocks of a cluster whose ranks differ in the last bit only are a pair.
         """
         block = lane // self.batch.lanes_per_block
+        if self.pairs is None:
+            self.pairs = pair
+        if self.pairs != pair:
+            raise self.misuse(
+                i, lane, "mixes .cta_group::1 and .cta_group::2: a kernel must stay with one."
+            )
         if not pair:
             return [block]
         clusters = self.batch.clusters
@@ -96,6 +103,8 @@ class TensorMemory:
                 "uses .cta_group::2, which needs a pair of blocks: launch clusters of an even "
                 "number of blocks.",
             )  # fmt: skip
+        if not self.batch.alive[block ^ 1]:
+            raise self.misuse(i, lane, "uses .cta_group::2, but the other block has ended.")
         return [block & ~1, block | 1]
 
     # --- allocation ---

@@ -225,6 +225,13 @@ def test_a_pair_needs_a_cluster():
     assert found.kind == TENSOR_MEMORY and "needs a pair of blocks" in found.message
 
 
+def test_a_kernel_stays_with_one_cta_group():
+    body = "__shared__ u32 a;\nalloc<2>(&a, 128);\nalloc<1>(&a, 128);"
+    found = fault("u32* out", body, 2, 32, (np.zeros(1, U32),), cluster=(2, 1, 1))
+    assert (found.kind, found.location.line) == (TENSOR_MEMORY, 3)
+    assert "mixes .cta_group::1 and .cta_group::2" in found.message
+
+
 # --- who reaches what -----------------------------------------------------------------------------
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from .. import ptx
 from ..async_engine import KEY_SHIFT, Transfer
 from ..lanes import Group
-from ..program import Builder, Code, ending, gathers
-from ..report import DATA_RACE, Finding
+from ..program import Builder, ending, gathers
 from ..tensor_memory import COLUMNS, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
@@ -257,7 +256,7 @@ def _load(b: Builder, i: ptx.Instruction):
     """tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, immHalfSplitoff};
 
     The registers get their values at once; that they are used before tcgen05.wait::ld is seen in
-    the program itself: see :func:`unwaited`."""
+    the program itself: see :mod:`.early_use`."""
     flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None
@@ -366,71 +365,3 @@ def _commit(b: Builder, i: ptx.Instruction):
                 memory.races.committed(lane, work.known)
 
     return act
-
-
-# --- results used too early -----------------------------------------------------------------------
-
-
-def _slots(operand: ptx.Operand) -> list[int]:
-    if isinstance(operand, ptx.Register):
-        return [operand.slot]
-    if isinstance(operand, ptx.Group):
-        return [slot for item in operand.items for slot in _slots(item)]
-    return _slots(operand.base) if isinstance(operand, ptx.Address) else []
-
-
-def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
-    """Bring ``flight``, register -> the tcgen05.ld that fills it, up to date; a use of one of them
-    is entered in ``early``. A mov hands the register on: the compiler may put one anywhere."""
-    loads = i.opcode == "tcgen05" and i.modifiers[0] == "ld"
-    if i.opcode == "tcgen05" and i.modifiers[0] == "wait::ld":
-        flight.clear()
-        return
-    if not flight and not loads:
-        return
-    stores = i.opcode in ("st", "red", "bra") or i.opcode == "tcgen05" and not loads
-    results = [] if stores or not i.operands else _slots(i.operands[0])
-    used = [s for o in i.operands[0 if stores else 1 :] for s in _slots(o)]
-    carried = [flight[slot] for slot in used if slot in flight]
-    if i.opcode != "mov":
-        early.update({(i.location, load.location): (i, load) for load in carried})
-    for slot in results:
-        flight.pop(slot, None)
-        if loads:
-            flight[slot] = i
-        elif i.opcode == "mov" and carried:
-            flight[slot] = carried[0]
-
-
-def unwaited(code: Code) -> list[Finding]:
-    """Instructions that use what a tcgen05.ld loads although, on some path through the function,
-    no tcgen05.wait::ld lies between.
-
-    The manual promises that a use of the register itself waits ("Register dependencies, same
-    thread"), but not that anything else does; no kernel should rest on that, and none is known to.
-    """
-    instructions = [i for block in code.blocks for i in block.instructions]
-    if not any(i.opcode == "tcgen05" and i.modifiers[0] == "ld" for i in instructions):
-        return []
-    at_start: list[dict] = [{} for _ in code.blocks]
-    early: dict = {}
-    todo = set(range(len(code.blocks)))
-    while todo:
-        number = todo.pop()
-        flight = dict(at_start[number])
-        for i in code.blocks[number].instructions:
-            _follow(i, flight, early)
-        for successor in code.blocks[number].successors:
-            if flight.keys() - at_start[successor].keys():
-                at_start[successor] = flight | at_start[successor]
-                todo.add(successor)
-    return [
-        Finding(
-            DATA_RACE,
-            f"Result used too early: {use.location} uses a result of the tcgen05.ld at "
-            f"{load.location}, which is loaded asynchronously. tcgen05.wait::ld comes first.",
-            use.location,
-            other_location=load.location,
-        )
-        for use, load in early.values()
-    ]

@@ -11,7 +11,7 @@ descriptors and swizzles do is to say where each chunk lies.
 The multiplication happens at once, where a GPU takes until ``wait_group``. Writing the result late
 would not do: the compiler may put ``mov`` between the instructions of one group, which copy
 accumulators in flight and mean nothing on a GPU. That a result is used too early is seen in the
-program itself instead: see :func:`unwaited`.
+program itself instead: see :mod:`.early_use`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..lanes import Group
 from ..memory import SHARED_WINDOW
 from ..program import Builder, Code, step
 from ..report import BARRIER, DATA_RACE, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from .early_use import NO_RESULT, slots_of
 from .matrix import (
     ACCUMULATORS,
     CHUNK,
@@ -276,41 +277,7 @@ def wgmma(b: Builder, i: ptx.Instruction):
     return act
 
 
-# --- results used too early -----------------------------------------------------------------------
-
-_NO_RESULT = ("st", "red", "stmatrix", "bra")
-_OLDEST = 9  # wait_group takes 0 … 7; older groups are all alike
-
-
-def _slots(operand: ptx.Operand) -> list[int]:
-    if isinstance(operand, ptx.Register):
-        return [operand.slot]
-    if isinstance(operand, ptx.Group):
-        return [slot for item in operand.items for slot in _slots(item)]
-    return _slots(operand.base) if isinstance(operand, ptx.Address) else []
-
-
-def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
-    """Bring ``flight`` up to date: accumulator slot -> (age, its wgmma). The age counts the groups
-    committed since; 0 is not committed. Uses of what is in flight are entered in ``early``."""
-    if i.opcode == "wgmma" and i.modifiers[0] == "commit_group":
-        flight.update({s: (min(age + 1, _OLDEST), w) for s, (age, w) in flight.items()})
-    elif i.opcode == "wgmma" and i.modifiers[0] == "wait_group":
-        pending = i.operands[0].value
-        for slot in [s for s, (age, _) in flight.items() if age > pending]:
-            del flight[slot]
-    else:
-        results = [] if i.opcode in _NO_RESULT else _slots(i.operands[0]) if i.operands else []
-        used = [s for o in i.operands[0 if i.opcode in _NO_RESULT else 1 :] for s in _slots(o)]
-        carried = [flight.get(slot) for slot in used]
-        if i.opcode != "mov":
-            early.update({(i.location, w.location): (i, w) for _, w in filter(None, carried)})
-        for slot in results:
-            flight.pop(slot, None)
-            if i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
-                flight[slot] = (0, i)
-            elif i.opcode == "mov" and any(carried):
-                flight[slot] = next(filter(None, carried))
+# --- fences that are missing ----------------------------------------------------------------------
 
 
 def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
@@ -324,7 +291,7 @@ def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
         state.clear()
         state.update(ever=ever, since=False)
     elif i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
-        used = [s for o in i.operands[:2] if isinstance(o, ptx.Group) for s in _slots(o)]
+        used = [s for o in i.operands[:2] if isinstance(o, ptx.Group) for s in slots_of(o)]
         if not state["ever"]:
             missing.setdefault(i.location, (i, None))
         elif not state["since"]:
@@ -333,9 +300,9 @@ def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
                 missing.setdefault(i.location, (i, changed))
         for slot in used:
             state.pop(slot, None)
-    elif i.opcode not in _NO_RESULT and i.operands:
-        sources = [s for o in i.operands[1:] for s in _slots(o)]
-        for slot in _slots(i.operands[0]):
+    elif i.opcode not in NO_RESULT and i.operands:
+        sources = [s for o in i.operands[1:] for s in slots_of(o)]
+        for slot in slots_of(i.operands[0]):
             if i.opcode != "mov":
                 state[slot] = i
             elif sources and sources[0] in state:
@@ -386,34 +353,3 @@ def unfenced(code: Code) -> list[Finding]:
             )
         )
     return findings
-
-
-def unwaited(code: Code) -> list[Finding]:
-    """Instructions that may use the result of a wgmma for which nobody has waited: on some path
-    through the function no ``wait_group`` lies between."""
-    if not any(i.opcode == "wgmma" for block in code.blocks for i in block.instructions):
-        return []
-    at_start: list[dict] = [{} for _ in code.blocks]
-    early: dict = {}
-    todo = set(range(len(code.blocks)))
-    while todo:
-        number = todo.pop()
-        flight = dict(at_start[number])
-        for i in code.blocks[number].instructions:
-            _follow(i, flight, early)
-        for successor in code.blocks[number].successors:
-            known_there = at_start[successor]
-            for slot, entry in flight.items():
-                if slot not in known_there or entry[0] < known_there[slot][0]:
-                    known_there[slot] = entry
-                    todo.add(successor)
-    return [
-        Finding(
-            DATA_RACE,
-            f"Result used too early: {use.location} uses a result of the wgmma at {w.location}, "
-            "which may not be there yet. wgmma.commit_group and wgmma.wait_group come first.",
-            use.location,
-            other_location=w.location,
-        )
-        for use, w in early.values()
-    ]
