@@ -69,8 +69,7 @@ def _run_emulator(cases: list[Case]) -> int:
     for case in cases:
         if case.emulator_size is None:
             continue
-        count, seconds = emulate(case)
-        _, checked = emulate(case, racecheck=True)
+        count, seconds, checked = emulate(case)
         print(
             f"{case.name:<22}{_size(case.emulator_size):>11}{count / 1e6:>23,.1f}"
             f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}{checked:>14.3f}"

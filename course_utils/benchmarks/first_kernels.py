@@ -131,6 +131,38 @@ def _fall_case(name: str) -> Case:
     )
 
 
+# --- neighbours ---
+
+
+def _blur(size: tuple[int, int]) -> Work:
+    """Each pixel becomes the mean of those up to two rows and columns away; for the emulator."""
+    (height, width), radius = size, 2
+    grey, out = normal(size), cp.empty(size, cp.float32)
+    grid = blocks(width, 16), blocks(height, 16)
+
+    def expected() -> Any:
+        total, count = cp.zeros((2, height, width), cp.float64)
+        for down in range(-radius, radius + 1):
+            for right in range(-radius, radius + 1):
+                rows = slice(max(0, -down), max(0, height - max(0, down)))
+                columns = slice(max(0, -right), max(0, width - max(0, right)))
+                count[rows, columns] += 1
+                total[rows, columns] += double(grey)[
+                    max(0, down) : max(0, height + min(0, down)),
+                    max(0, right) : max(0, width + min(0, right)),
+                ]
+        return total / count
+
+    arguments = grey, out, height, width, radius
+    return Work(
+        (Launch(_kernel("image_blur"), grid, (16, 16), arguments),),
+        output=out,
+        expected=expected,
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
 # --- transpose ---
 
 
@@ -551,6 +583,17 @@ CASES = (
     ),
     _fall_case("fall_aos"),
     _fall_case("fall_soa"),
+    Case(
+        "image_blur",
+        "blur of a picture, fp32",
+        _files("image_blur"),
+        _blur,
+        bytes=lambda size: 8 * size[0] * size[1],
+        flops=lambda size: 25 * size[0] * size[1],
+        gpu_sizes=(),
+        emulator_size=(512, 512),
+        test_sizes=((1, 1), (2, 40), (37, 50)),
+    ),
     _transpose_case("transpose_naive"),
     _transpose_case("transpose_shared"),
     _transpose_case("transpose_padded", emulator_size=(512, 512)),
