@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import math
 import weakref
 from collections import deque
 from dataclasses import dataclass, field
@@ -43,16 +44,22 @@ class Unwritten:
         from .initcheck import Shadow
 
         width = len(self.pattern)
+        unit = np.dtype(f"u{math.gcd(width, 8)}")
         count = region.size // width
-        rows = region.storage[: count * width].reshape(count, width)
-        same = (rows == self.pattern).all(axis=1)
+
+        def rows(storage: np.ndarray) -> np.ndarray:
+            return storage[: count * width].view(unit).reshape(count, -1)
+
+        same = np.ones(count, bool)
+        for column, part in zip(rows(region.storage).T, self.pattern.view(unit), strict=True):
+            same &= column == part
         if self.found is None:
             if width <= 2 and not same.all():
                 same[:] = False
             self.found = Shadow(region.storage.size)
-            self.found.bytes[: count * width].reshape(count, width)[same] = 0xFF
+            rows(self.found.bytes)[same] = np.iinfo(unit).max
         else:
-            self.found.bytes[: count * width].reshape(count, width)[~same] = 0
+            rows(self.found.bytes)[~same] = 0
         return self.found if self.found.bytes.any() else None
 
 
