@@ -85,13 +85,15 @@ def unwaited(code: Code) -> list[Finding]:
 
 def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
     if filler.opcode == "wgmma":
-        name, cure = "wgmma", "wgmma.commit_group and wgmma.wait_group come first"
+        name, why = "wgmma", "may not be there yet"
+        cure = "wgmma.commit_group and wgmma.wait_group come first"
     else:
-        name, cure = "tcgen05.ld", "tcgen05.wait::ld comes first"
+        name, why = "tcgen05.ld", "is loaded asynchronously"
+        cure = "tcgen05.wait::ld comes first"
     return Finding(
         DATA_RACE,
         f"Result used too early: {use.location} uses a result of the {name} at {filler.location}, "
-        f"which may not be there yet. {cure}.",
+        f"which {why}. {cure}.",
         use.location,
         other_location=filler.location,
     )
