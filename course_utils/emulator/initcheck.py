@@ -54,9 +54,15 @@ class Record:
 
 
 class Shadow:
-    """Which bytes of a region nobody has written: 0xFF for each of them, 0 for the others."""
+    """Which bytes of a region nobody has written: 0xFF for each of them, 0 for the others.
 
-    def __init__(self, size: int):
+    ``low`` and ``high``: of the copies of the region, ``stride`` bytes each, no byte below or above
+    is undefined.
+    """
+
+    def __init__(self, size: int, stride: int = 0):
+        self.stride = stride or size
+        self.low, self.high = 0, self.stride
         self.bytes = np.zeros(-(-size // 16) * 16 + 16, np.uint8)
         self.marks: np.ndarray | None = None  # of every 4 bytes: where undefined bytes came from
         self._views: dict = {}
@@ -75,7 +81,11 @@ class Shadow:
         if self._looks < self._next:
             return False
         self._next *= 2
-        return not self.bytes.view(np.uint64).any()
+        whole = len(self.bytes) // self.stride * self.stride
+        left = np.flatnonzero(self.bytes[:whole].reshape(-1, self.stride).any(axis=0))
+        if len(left):
+            self.low, self.high = int(left[0]), int(left[-1])
+        return not len(left)
 
     def untouched(self, size: int) -> bool:
         """True when none of the first ``size`` bytes has been written."""
@@ -86,12 +96,21 @@ class Shadow:
         if marks is None:
             self.view(width)[cells] = 0
             return
+        self.low, self.high = 0, self.stride
         bits = np.zeros((len(marks), width), np.uint8)
         bits[(marks[:, None] >> np.arange(width)) & 1 == 1] = 0xFF
         self.view(width)[cells] = bits.view(f"u{width}")[:, 0]
         if self.marks is None:
             self.marks = np.zeros(len(self.bytes) // 4 + 1, np.int64)
         self.marks[cells * width // 4] = marks
+
+
+def _blank(batch, region) -> Shadow:
+    """A shadow of a region in which nothing is undefined."""
+    if region.owner == "all":
+        return Shadow(region.storage.size)
+    copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
+    return Shadow(copies * region.stride, region.stride)
 
 
 def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
@@ -131,10 +150,9 @@ class InitCheck:
             return None if region.unwritten is None else region.unwritten.shadow(region)
         if region.space not in ("shared", "local"):
             return None
-        shadow = Shadow(region.storage.size)
-        copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
-        for start in range(0, copies * region.stride, region.stride):
-            shadow.bytes[start : start + region.size] = 0xFF
+        shadow = _blank(batch, region)
+        whole = len(shadow.bytes) // region.stride * region.stride
+        shadow.bytes[:whole].reshape(-1, region.stride)[:, : region.size] = 0xFF
         return shadow
 
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:
@@ -143,6 +161,11 @@ class InitCheck:
         if opcode == "cp":
             return  # see `copied`
         marks, shadow = group.batch.marks, self.shadow(group.batch, region)
+        if shadow is not None and not (marks and site.is_store):
+            start = first * site.width
+            stop = start + spread.high - spread.low + site.bytes
+            if stop <= shadow.low or start > shadow.high:
+                shadow = None  # all is written there
         if shadow is None and not marks:
             return
         cells = group.full(index + first)
@@ -207,7 +230,7 @@ class InitCheck:
                 if not marks.any():
                     marks = None
             if marks is not None and shadow is None:
-                shadow = Shadow(region.storage.size)
+                shadow = _blank(group.batch, region)
                 table = self._global if region.owner == "all" else group.batch.undefined
                 table[region] = shadow
             if shadow is not None:
@@ -260,7 +283,8 @@ class InitCheck:
             self._use(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
-            here = batch.undefined[target] = Shadow(target.storage.size)
+            here = batch.undefined[target] = _blank(batch, target)
+        here.low, here.high = 0, here.stride
         here.view(width)[transfer.put] = np.where(bad, bits, 0)
 
     def peek(self, batch, region, index: np.ndarray, width: int) -> None:
