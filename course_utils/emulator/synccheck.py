@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .async_engine import KEY_SHIFT
 from .faults import where
 from .lanes import Group
 from .report import BARRIER, Finding
@@ -107,6 +108,17 @@ class SyncCheck:
 
     # --- what a block leaves behind ---
 
+    def _unbalanced(self, batch, lane: int, key: int, barrier) -> None:
+        missing = f"{abs(barrier.tx)} bytes were {'announced' if barrier.tx > 0 else 'copied'}"
+        missing += " that never came" if barrier.tx > 0 else " that nobody had announced"
+        i = barrier.instruction
+        _, block = batch.who(lane)
+        text = (
+            f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
+            f"{i.location}, had completed its phase: {missing}."
+        )
+        self.races.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
+
     def blocks_end(self, batch, blocks: np.ndarray) -> None:
         """The last threads of some blocks have ended."""
         ended = np.zeros(batch.block_count, bool)
@@ -123,6 +135,11 @@ class SyncCheck:
                     f"arrived at barrier {number} at {i.location}, but its block ended before "
                     f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} came.",
                 )  # fmt: skip
+        coming = {t.complete[0] for t in batch.engine.flying if t.complete is not None}
+        for key, barrier in batch.engine.barriers.items():
+            slot = key >> KEY_SHIFT
+            if ended[slot] and barrier.tx and key not in coming:
+                self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
         for transfer in batch.engine.flying:
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
             if ended[slot] and transfer.target is not None:

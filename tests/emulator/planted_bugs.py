@@ -1054,6 +1054,20 @@ y[threadIdx.x] = s[threadIdx.x];""",
         "256 more bytes",
     ),
     Bug(
+        "bytes announced that nobody waits for and that never come",
+        BARRIER,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); } // !
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, <<512|256>>); bulk_load(s, x, 256, &bar); }
+<<while (n++ < 60000) __syncthreads();|wait(&bar, 0);>>
+y[threadIdx.x] = 1;""",
+        "256 bytes were announced that never came",
+        None,
+        budget=1_000_000,
+    ),
+    Bug(
         "a producer that does not wait for an empty stage",
         BARRIER,
         """__shared__ alignas(128) float tile[2][64]; __shared__ u64 full[2], empty[2];

@@ -1,0 +1,145 @@
+"""Uses of what nobody wrote: what counts as written, and how values are followed."""
+
+import numpy as np
+import pytest
+
+from course_utils import load, sanitize
+from course_utils.emulator import cupy_api as cp
+from course_utils.emulator.machine import Module, Options
+from course_utils.emulator.report import OUT_OF_BOUNDS, UNINITIALISED, KernelFault
+from course_utils.nvrtc import compile_ptx
+
+F32 = np.float32
+COPY = "y[threadIdx.x] = x[threadIdx.x];"
+
+
+def entry(body, parameters="const float* x, float* y", before=""):
+    source = (
+        f'{before}\nextern "C" __global__ void f({parameters}) {{\n#line 1 "kernel.cu"\n{body}\n}}'
+    )
+    return Module(compile_ptx(source, filename="k.cu")).entry("f")
+
+
+def findings(body, args, block=32, **form):
+    result = entry(body, **form).launch(
+        1, block, args, names=("x", "y"), options=Options(racecheck=True)
+    )
+    return result.findings
+
+
+def test_a_new_array_is_undefined_until_somebody_writes_it():
+    x, y = cp.empty(32, F32), cp.zeros(32, F32)
+    (found,) = findings(COPY, (x, y))
+    assert found.kind == UNINITIALISED
+    assert found.message == (
+        "Uninitialised read: thread (0, 0, 0) of block (0, 0, 0) stores in y[0] a result of memory "
+        "that nobody has written, at kernel.cu:1:\n"
+        "  x[0], read by thread (0, 0, 0) at kernel.cu:1."
+    )
+    assert (found.array, found.index, found.repeats) == ("x", 0, 0)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda x: x.fill(1),
+        lambda x: x.set(np.full(32, np.nan, F32)),
+        lambda x: cp.copyto(x, cp.arange(32, dtype=F32)),
+        lambda x: cp.add(cp.ones(32, F32), 1, out=x),
+        lambda x: x.reshape(4, 8).__setitem__(slice(None), cp.ones((4, 8), F32)),
+    ],
+    ids=["fill", "set", "copyto", "out", "a view"],
+)
+def test_what_the_host_fills_is_defined(fill):
+    x = cp.empty(32, F32)
+    fill(x)
+    assert findings(COPY, (x, cp.empty(32, F32))) == []
+
+
+def test_the_part_that_the_host_left_out_is_not():
+    x = cp.empty(32, F32)
+    x[:20] = 1
+    (found,) = findings(COPY, (x, cp.empty(32, F32)))
+    assert (found.array, found.index, found.thread) == ("x", 20, (20, 0, 0))
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_what_an_earlier_launch_wrote_is_defined(watched):
+    x, y = cp.empty(32, F32), cp.empty(32, F32)
+    write = entry("y[threadIdx.x] = 3;")
+    write.launch(1, 32, (y, x), options=Options(racecheck=watched))
+    assert findings(COPY, (x, y)) == []
+
+
+def test_bytes_that_happen_to_look_unwritten_are_defined_once_written():
+    x, y = cp.empty(32, np.uint8), cp.zeros(32, F32)
+    entry(
+        "y[threadIdx.x] = threadIdx.x % 2 ? 0xCD : 1;", "const float* x, unsigned char* y"
+    ).launch(1, 32, (y, x))
+    assert findings(COPY, (x, y), parameters="const unsigned char* x, float* y") == []
+
+
+def test_reading_on_the_host_what_nobody_wrote_is_no_finding(tmp_path):
+    path = tmp_path / "half.cu"
+    path.write_text('extern "C" __global__ void half(float* y) { y[threadIdx.x] = 1; }')
+    y = cp.empty(64, F32)
+    report = sanitize(load(path), 1, 32, (y,))
+    assert report.clean and np.isnan(y.get()[32:]).all()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "float v = x[threadIdx.x]; if (threadIdx.x > 99) y[0] = v;",
+        "float v = x[threadIdx.x]; y[threadIdx.x] = blockDim.x > 99 ? v : 1.0f;",
+        "float4 v = ((const float4*)x)[0]; __shared__ float4 s[32]; s[threadIdx.x] = v;"
+        "y[threadIdx.x] = 1;",
+        "unsigned v = ((const unsigned*)x)[threadIdx.x]; y[threadIdx.x] = (v >> 8 & 0) + 1;",
+    ],
+    ids=["never stored", "thrown away", "moved to shared memory", "masked"],
+)
+def test_reading_alone_is_harmless(use):
+    assert findings(use, (cp.empty(32, F32), cp.zeros(32, F32))) == []
+
+
+def test_a_byte_of_a_word_is_followed_by_itself():
+    before = "struct Two { unsigned char low, high; };"
+    body = """__shared__ alignas(4) unsigned char s[128];
+s[4 * threadIdx.x] = 1;
+__syncthreads();
+unsigned word = ((unsigned*)s)[threadIdx.x];
+y[threadIdx.x] = USE;"""
+    args = (cp.zeros(32, F32), cp.zeros(32, F32))
+    assert findings(body.replace("USE", "word & 0xff"), args, before=before) == []
+    assert len(findings(body.replace("USE", "word >> 8"), args, before=before)) == 1
+
+
+def test_values_are_followed_into_functions_and_back():
+    before = "__device__ __noinline__ float half(float v, int i) { return v * 0.5f + i; }"
+    body = "y[threadIdx.x] = half(x[threadIdx.x], threadIdx.x);"
+    assert findings(body, (cp.ones(32, F32), cp.empty(32, F32)), before=before) == []
+    (found,) = findings(body, (cp.empty(32, F32), cp.empty(32, F32)), before=before)
+    assert (found.array, found.index) == ("x", 0)
+
+
+def test_values_are_followed_through_shared_memory():
+    body = """__shared__ float s[32];
+s[threadIdx.x] = x[threadIdx.x];
+__syncthreads();
+y[threadIdx.x] = s[31 - threadIdx.x];"""
+    (found,) = findings(body, (cp.empty(32, F32), cp.empty(32, F32)))
+    assert (found.location.line, found.other_location.line) == (4, 2)
+    assert (found.thread, found.other_thread, found.index) == ((0, 0, 0), (31, 0, 0), 31)
+
+
+def test_an_undefined_index_is_told_before_the_fault_it_leads_to():
+    body = "y[((const int*)x)[threadIdx.x]] = 1;"
+    with pytest.raises(KernelFault) as caught:
+        findings(body, (cp.empty(32, F32), cp.zeros(32, F32)))
+    assert caught.value.finding.kind == OUT_OF_BOUNDS
+    assert [f.kind for f in caught.value.earlier] == [UNINITIALISED]
+
+
+def test_ordinary_launches_do_not_look():
+    x, y = cp.empty(32, F32), cp.zeros(32, F32)
+    assert entry(COPY).launch(1, 32, (x, y)).findings == []
