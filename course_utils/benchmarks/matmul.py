@@ -51,30 +51,30 @@ def dynamic_shared(BM: int = 128, BN: int = 256, BK: int = 8, STAGES: int = 3) -
     return STAGES * BK * (BM + 4 + BN) * 4
 
 
-def _autotuned(n: int) -> Work:
-    kernel = load(f"{FOLDER}/sgemm_autotuned.cu").kernel
-    grid = n // 256, n // 128
-    return _product(
-        n, lambda a, b, c: Launch(kernel, grid, (256,), (a, b, c, n, n, n), dynamic_shared())
-    )
-
-
-def _stream_k(file: str):
-    """As many blocks as multiprocessors; they share the tiles of C."""
+def _wide(file: str, stages: int):
+    """Tiles of 128 x 256, and only whole ones."""
 
     def make(n: int) -> Work:
         kernel = load(f"{FOLDER}/{file}.cu").kernel
-        grid = multiprocessors()
-        partial = cp.empty((2 * grid, 128, 256), cp.float32)
-        arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
-        return _product(
-            n,
-            lambda a, b, c: Launch(
-                kernel, (grid,), (256,), (a, b, c, partial, arrived, n, n, n), dynamic_shared()
-            ),
-        )
+        grid = n // 256, n // 128
+        shared = dynamic_shared(STAGES=stages)
+        return _product(n, lambda a, b, c: Launch(kernel, grid, 256, (a, b, c, n, n, n), shared))
 
     return make
+
+
+def _stream_k(n: int) -> Work:
+    """As many blocks as multiprocessors; they share the tiles of C."""
+    kernel = load(f"{FOLDER}/sgemm_stream_k.cu").kernel
+    grid = multiprocessors()
+    partial = cp.empty((2 * grid, 128, 256), cp.float32)
+    arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
+    shared = dynamic_shared(STAGES=4)
+
+    def launch(a, b, c) -> Launch:
+        return Launch(kernel, grid, 256, (a, b, c, partial, arrived, n, n, n), shared)
+
+    return _product(n, launch)
 
 
 def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
@@ -112,7 +112,7 @@ CASES = (
             "sgemm_cp_async",
         )
     ),
-    _case("sgemm_autotuned", "sgemm_autotuned", _autotuned, test_sizes=(256,)),
-    _case("sgemm_stream_k", "sgemm_stream_k", _stream_k("sgemm_stream_k"), test_sizes=(256, 512)),
-    _case("sgemm_ordered", "sgemm_ordered", _stream_k("sgemm_ordered"), test_sizes=(256, 512)),
+    _case("sgemm_autotuned", "sgemm_autotuned", _wide("sgemm_autotuned", 3), test_sizes=(256,)),
+    _case("sgemm_ordered", "sgemm_ordered", _wide("sgemm_ordered", 4), test_sizes=(256,)),
+    _case("sgemm_stream_k", "sgemm_stream_k", _stream_k, test_sizes=(256, 512)),
 )

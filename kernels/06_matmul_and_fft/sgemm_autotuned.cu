@@ -3,7 +3,7 @@
 // Adds to sgemm_cp_async.cu: every size is a parameter, and the values below won a search on an H200.
 // A thread's tile is 8 x 16, a 16-byte load for every 21 products, and the factors for the next k are
 // read while this k's products are made.
-// Limit: 512 tiles on 132 multiprocessors are 3.9 rounds, and the last one is not full.
+// Limit: operands come from two banks of registers, and many products wait for a second read.
 // grid (N / BN, M / BM), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"

@@ -25,7 +25,7 @@ constexpr int kRowsA = kThreads / BK; // rows of A's tile that the block copies 
 static_assert(WM / TM * kLanesN == 32, "the lanes cover the warp's tile");
 static_assert(BK * BN == 4 * kThreads, "a thread copies four elements of B");
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sgemm_cp_async(const float *A, const float *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(16) float tile_a[kStages][BK][BM + kPad]; // turned

@@ -22,7 +22,7 @@ constexpr int kLanesN = WN / TN; // lanes side by side
 static_assert(WM / TM * kLanesN == 32, "the lanes cover the warp's tile");
 static_assert(BM * BK == 4 * kThreads && BK * BN == 4 * kThreads, "a thread loads four of each");
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sgemm_double_buffer(const float *A, const float *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(16) float tile_a[2][BK][BM + kPad]; // column k of A's tile is row k here

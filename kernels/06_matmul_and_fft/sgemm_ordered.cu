@@ -1,10 +1,10 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
-// BN and K of BK. `partial` has room for two tiles a block, `arrived` one 0 a tile of C.
-// Adds to sgemm_stream_k.cu: the order of the 128 products of a step. Down one column and up the
+// BN and K of BK.
+// Adds to sgemm_autotuned.cu: the order of the 128 products of a step. Down one column and up the
 // next, a product shares a factor with the one before, which the multiplier still holds, and the
 // order of rows and columns, found by a search, keeps the other operands in different banks.
-// Limit: 92 of 100 instructions are products; the rest are loads and the loop.
-// grid (multiprocessors * BLOCKS), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
+// Limit: 512 tiles on 132 multiprocessors are 3.9 rounds, and the last one is not full.
+// grid (N / BN, M / BM), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
 
@@ -30,17 +30,16 @@
 #define TN 16
 #endif
 #ifndef STAGES
-#define STAGES 3
+#define STAGES 4
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1 // that share a multiprocessor: caps the registers
 #endif
-
 #ifndef ROWS
-#define ROWS 0, 3, 2, 1, 6, 5, 4, 7 // of the thread's tile, in the order of their products
+#define ROWS 0, 1, 2, 3, 4, 5, 6, 7 // of the thread's tile, in the order of their products
 #endif
 #ifndef COLUMNS
-#define COLUMNS 0, 5, 3, 12, 6, 1, 4, 7, 8, 9, 10, 11, 2, 13, 14, 15
+#define COLUMNS 2, 1, 0, 3, 4, 5, 6, 12, 8, 9, 10, 11, 7, 13, 14, 15
 #endif
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
@@ -57,11 +56,9 @@ static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
-    sgemm_ordered(const float *A, const float *B, float *C, float *partial, int *arrived, int M,
-                  int N, int K)
+    sgemm_ordered(const float *A, const float *B, float *C, int M, int N, int K)
 {
     extern __shared__ __align__(16) float tiles[];
-    __shared__ bool is_last;
     float *tiles_a = tiles; // STAGES tiles of A, then STAGES tiles of B
     float *tiles_b = tiles + STAGES * kTileA;
     int warp = threadIdx.x / 32;
@@ -72,9 +69,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     int a_k = threadIdx.x % BK;
     int b_k = threadIdx.x / (BN / 4);
     int b_column = threadIdx.x % (BN / 4) * 4;
+    const float *from_a = A + (blockIdx.y * BM + a_row) * static_cast<size_t>(K) + a_k;
+    const float *from_b = B + b_k * static_cast<size_t>(N) + blockIdx.x * BN + b_column;
     unsigned to_a = shared_address(tiles_a + a_k * kRowA + a_row);
     unsigned to_b = shared_address(tiles_b + b_k * BN + b_column);
-    const float *from_a, *from_b;
 
     auto copy_tiles = [&](int stage) { // one group of copies; the next call takes the next tiles
 #pragma unroll
@@ -102,109 +100,54 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         }
     };
 
-    int tiles_n = N / BN;
-    int steps_of_tile = K / BK;
-    long long all_steps = static_cast<long long>(M / BM) * tiles_n * steps_of_tile;
-    auto first_step = [&](long long block) { return block * all_steps / gridDim.x; };
-    auto block_of = [&](long long step) { return ((step + 1) * gridDim.x - 1) / all_steps; };
-
-    long long next = first_step(blockIdx.x);
-    long long end = first_step(blockIdx.x + 1LL);
-    while (next < end) {
-        int tile = static_cast<int>(next / steps_of_tile);
-        int skip = static_cast<int>(next % steps_of_tile); // steps that belong to other blocks
-        int steps = static_cast<int>(min(static_cast<long long>(steps_of_tile - skip), end - next));
-        size_t tile_row = static_cast<size_t>(tile / tiles_n) * BM;
-        size_t tile_column = static_cast<size_t>(tile % tiles_n) * BN;
-        from_a = A + (tile_row + a_row) * K + skip * BK + a_k;
-        from_b = B + static_cast<size_t>(skip * BK + b_k) * N + tile_column + b_column;
-
-        for (int stage = 0; stage < STAGES - 1; ++stage) {
-            if (stage < steps) {
-                copy_tiles(stage);
-            }
-            cp_async_commit();
+    int steps = K / BK;
+    for (int stage = 0; stage < STAGES - 1; ++stage) {
+        if (stage < steps) {
+            copy_tiles(stage);
         }
-        float sum[TM][TN] = {};
-        int stage = 0;
-        int free_stage = STAGES - 1;
-        cp_async_wait<STAGES - 2>();
-        __syncthreads(); // the first tiles are complete
-        read_factors(stage, 0, 0);
-        for (int step = 0; step < steps; ++step) {
-            if (step + STAGES - 1 < steps) {
-                copy_tiles(free_stage);
+        cp_async_commit();
+    }
+    float sum[TM][TN] = {};
+    int stage = 0;
+    int free_stage = STAGES - 1;
+    cp_async_wait<STAGES - 2>();
+    __syncthreads(); // the first tiles are complete
+    read_factors(stage, 0, 0);
+    for (int step = 0; step < steps; ++step) {
+        if (step + STAGES - 1 < steps) {
+            copy_tiles(free_stage);
+        }
+        cp_async_commit();
+#pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            if (k + 1 < BK) {
+                read_factors(stage, k + 1, (k + 1) % 2);
+            } else { // the last k of these tiles: the next factors lie in the next tiles
+                cp_async_wait<STAGES - 2>();
+                __syncthreads();
+                free_stage = stage;
+                stage = stage + 1 == STAGES ? 0 : stage + 1;
+                read_factors(stage, 0, 0); // of no use after the last step
             }
-            cp_async_commit();
 #pragma unroll
-            for (int k = 0; k < BK; ++k) {
-                if (k + 1 < BK) {
-                    read_factors(stage, k + 1, (k + 1) % 2);
-                } else { // the last k of these tiles: the next factors lie in the next tiles
-                    cp_async_wait<STAGES - 2>();
-                    __syncthreads();
-                    free_stage = stage;
-                    stage = stage + 1 == STAGES ? 0 : stage + 1;
-                    read_factors(stage, 0, 0); // of no use after the last step
-                }
+            for (int y = 0; y < TN; ++y) {
 #pragma unroll
-                for (int y = 0; y < TN; ++y) {
-#pragma unroll
-                    for (int x = 0; x < TM; ++x) {
-                        constexpr int rows[TM] = {ROWS}, columns[TN] = {COLUMNS};
-                        int i = rows[y % 2 == 0 ? x : TM - 1 - x], j = columns[y];
-                        sum[i][j] += a[k % 2][i] * b[k % 2][j];
-                    }
+                for (int x = 0; x < TM; ++x) {
+                    constexpr int rows[TM] = {ROWS}, columns[TN] = {COLUMNS};
+                    int i = rows[y % 2 == 0 ? x : TM - 1 - x], j = columns[y];
+                    sum[i][j] += a[k % 2][i] * b[k % 2][j];
                 }
             }
         }
-
-        bool whole = steps == steps_of_tile;
-        // A block has at most two parts of tiles: one that begins in mid-tile, one that ends there.
-        float *part = partial + (2 * blockIdx.x + (skip > 0)) * static_cast<size_t>(BM * BN);
-        float *out = whole ? C + tile_row * N + tile_column : part;
-        size_t pitch = whole ? N : BN;
+    }
+    C += (blockIdx.y * BM + row) * static_cast<size_t>(N) + blockIdx.x * BN + column;
 #pragma unroll
-        for (int i = 0; i < TM; ++i) {
+    for (int i = 0; i < TM; ++i) {
 #pragma unroll
-            for (int j = 0; j < TN; j += 4) {
-                int below = row + i / 4 * 4 * kLanesM + i % 4;
-                *reinterpret_cast<float4 *>(out + below * pitch + column + j * kLanesN) =
-                    make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
-            }
+        for (int j = 0; j < TN; j += 4) {
+            int below = i / 4 * 4 * kLanesM + i % 4;
+            *reinterpret_cast<float4 *>(C + static_cast<size_t>(below) * N + j * kLanesN) =
+                make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
         }
-        if (!whole) {
-            long long tile_begin = static_cast<long long>(tile) * steps_of_tile;
-            int first = static_cast<int>(block_of(tile_begin)); // blocks that share this tile
-            int last = static_cast<int>(block_of(tile_begin + steps_of_tile - 1));
-            __threadfence(); // the part is seen by whoever sees the count
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                is_last = atomicAdd(&arrived[tile], 1) == last - first;
-            }
-            __syncthreads();
-            if (is_last) {
-                __threadfence();
-                for (int place = threadIdx.x * 4; place < BM * BN; place += kThreads * 4) {
-                    float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-                    for (int block = first; block <= last; ++block) {
-                        int which = 2 * block + (first_step(block) > tile_begin);
-                        float4 more = __ldcg(reinterpret_cast<const float4 *>(
-                            partial + which * static_cast<size_t>(BM * BN) + place));
-                        total.x += more.x;
-                        total.y += more.y;
-                        total.z += more.z;
-                        total.w += more.w;
-                    }
-                    float *to = C + (tile_row + place / BN) * N + tile_column + place % BN;
-                    *reinterpret_cast<float4 *>(to) = total;
-                }
-                if (threadIdx.x == 0) {
-                    arrived[tile] = 0; // ready for the next launch
-                }
-            }
-        }
-        next += steps;
-        __syncthreads(); // nobody reads the tiles or is_last any more
     }
 }

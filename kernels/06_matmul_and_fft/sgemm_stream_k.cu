@@ -1,9 +1,9 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
 // BN and K of BK. `partial` has room for two tiles a block, `arrived` one 0 a tile of C.
-// Adds to sgemm_autotuned.cu: as many blocks as fit on the GPU, and each gets the same number of
-// steps along K, whole tiles or not. The blocks that share a tile leave their sums in `partial`; the
-// last one to arrive adds them up in a fixed order. No multiprocessor is idle in a last round.
-// Limit: registers are read from two banks, and some products wait for a second read.
+// Adds to sgemm_ordered.cu: as many blocks as fit on the GPU, and each gets the same number of steps
+// along K, whole tiles or not. The blocks that share a tile leave their sums in `partial`; the last
+// one to arrive adds them up in a fixed order. No multiprocessor is idle in a last round.
+// Limit: 92 of 100 instructions are products; the rest are loads and the loop.
 // grid (multiprocessors * BLOCKS), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
@@ -30,11 +30,19 @@
 #define TN 16
 #endif
 #ifndef STAGES
-#define STAGES 3
+#define STAGES 4
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1 // that share a multiprocessor: caps the registers
 #endif
+#ifndef ROWS
+#define ROWS 4, 1, 0, 2, 5, 7, 6, 3 // of the thread's tile, in the order of their products
+#endif
+#ifndef COLUMNS
+#define COLUMNS 0, 4, 2, 1, 3, 13, 6, 7, 5, 9, 10, 11, 14, 15, 12, 8
+#endif
+
+constexpr int kBand = 8; // rows of tiles that are walked together, column by column
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kLanesM = WM / TM; // lanes of a warp below each other, and side by side
@@ -53,77 +61,78 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     sgemm_stream_k(const float *A, const float *B, float *C, float *partial, int *arrived, int M,
                    int N, int K)
 {
-    extern __shared__ __align__(16) float tiles[];
-    __shared__ bool is_last;
-    float *tiles_a = tiles; // STAGES tiles of A, then STAGES tiles of B
-    float *tiles_b = tiles + STAGES * kTileA;
-    int warp = threadIdx.x / 32;
-    int lane = threadIdx.x % 32;
-    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
-    int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
-    int a_row = threadIdx.x / BK; // the first element of each tile that the thread copies
-    int a_k = threadIdx.x % BK;
-    int b_k = threadIdx.x / (BN / 4);
-    int b_column = threadIdx.x % (BN / 4) * 4;
-    unsigned to_a = shared_address(tiles_a + a_k * kRowA + a_row);
-    unsigned to_b = shared_address(tiles_b + b_k * BN + b_column);
-    const float *from_a, *from_b;
+    extern __shared__ float4 tiles[];
+    __shared__ int before_me; // blocks that had left their part of the tile when this one did
+    float *tiles_a = reinterpret_cast<float *>(tiles); // STAGES tiles of A, then STAGES of B
+    float *tiles_b = tiles_a + STAGES * kTileA;
+    int tid = threadIdx.x;
+    int lane = tid & 31;
+    int warp = tid >> 5;
+    int warp_row = warp / (BN / WN) * WM; // of the warp's tile in the block's
+    int warp_column = warp % (BN / WN) * WN;
+    int lane_row = lane / kLanesN;
+    int lane_column = lane % kLanesN;
+    int a_row = tid / BK; // the first element of each tile that the thread copies
+    int a_k = tid % BK;
+    int b_k = tid / (BN / 4);
+    int b_column = tid % (BN / 4) * 4;
+    unsigned to_a = shared_address(tiles_a) + (a_k * kRowA + a_row) * 4;
+    unsigned to_b = shared_address(tiles_b) + (b_k * BN + b_column) * 4;
+    unsigned a_at = shared_address(tiles_a + warp_row + lane_row * 4);
+    unsigned b_at = shared_address(tiles_b + warp_column + lane_column * 4);
 
-    auto copy_tiles = [&](int stage) { // one group of copies; the next call takes the next tiles
-#pragma unroll
-        for (int i = 0; i < BM; i += kRowsA) {
-            cp_async_4(to_a + (stage * kTileA + i) * 4, from_a + static_cast<size_t>(i) * K);
-        }
-#pragma unroll
-        for (int k = 0; k < BK; k += kRowsB) {
-            cp_async_16(to_b + (stage * kTileB + k * BN) * 4, from_b + static_cast<size_t>(k) * N);
-        }
-        from_a += BK;
-        from_b += static_cast<size_t>(BK) * N;
-    };
-    float a[2][TM], b[2][TN]; // factors for this k and for the next
-    auto read_factors = [&](int stage, int k, int which) {
-#pragma unroll
-        for (int i = 0; i < TM; i += 4) {
-            *reinterpret_cast<float4 *>(&a[which][i]) = *reinterpret_cast<float4 *>(
-                tiles_a + stage * kTileA + k * kRowA + row + i * kLanesM);
-        }
-#pragma unroll
-        for (int j = 0; j < TN; j += 4) {
-            *reinterpret_cast<float4 *>(&b[which][j]) = *reinterpret_cast<float4 *>(
-                tiles_b + stage * kTileB + k * BN + column + j * kLanesN);
-        }
-    };
-
-    int tiles_n = N / BN;
-    int steps_of_tile = K / BK;
-    long long all_steps = static_cast<long long>(M / BM) * tiles_n * steps_of_tile;
-    auto first_step = [&](long long block) { return block * all_steps / gridDim.x; };
-    auto block_of = [&](long long step) { return ((step + 1) * gridDim.x - 1) / all_steps; };
-
-    long long next = first_step(blockIdx.x);
-    long long end = first_step(blockIdx.x + 1LL);
+    int steps_of_tile = K / BK, tiles_n = N / BN, tiles_m = M / BM;
+    long long all_steps = (long long)tiles_m * tiles_n * steps_of_tile;
+    int next = (int)(all_steps * blockIdx.x / gridDim.x);
+    int end = (int)(all_steps * (blockIdx.x + 1) / gridDim.x);
     while (next < end) {
-        int tile = static_cast<int>(next / steps_of_tile);
-        int skip = static_cast<int>(next % steps_of_tile); // steps that belong to other blocks
-        int steps = static_cast<int>(min(static_cast<long long>(steps_of_tile - skip), end - next));
-        size_t tile_row = static_cast<size_t>(tile / tiles_n) * BM;
-        size_t tile_column = static_cast<size_t>(tile % tiles_n) * BN;
-        from_a = A + (tile_row + a_row) * K + skip * BK + a_k;
-        from_b = B + static_cast<size_t>(skip * BK + b_k) * N + tile_column + b_column;
-
-        for (int stage = 0; stage < STAGES - 1; ++stage) {
-            if (stage < steps) {
-                copy_tiles(stage);
+        int tile = next / steps_of_tile;
+        int skip = next % steps_of_tile; // steps of this tile that belong to other blocks
+        int steps = min(steps_of_tile - skip, end - next);
+        int band = kBand * tiles_n, head = tile / band * kBand, height = min(tiles_m - head, kBand);
+        int tile_row = head + tile % band % height;
+        int tile_column = tile % band / height;
+        const float *from_a = A + (size_t)(tile_row * BM + a_row) * K + skip * BK + a_k;
+        const float *from_b = B + (size_t)(skip * BK + b_k) * N + tile_column * BN + b_column;
+        auto copy_tiles = [&](int stage) { // one group; the next call takes the next tiles
+#pragma unroll
+            for (int i = 0; i < BM / kRowsA; ++i) {
+                cp_async_4(to_a + (stage * kTileA + i * kRowsA) * 4,
+                           from_a + (size_t)i * kRowsA * K);
+            }
+#pragma unroll
+            for (int i = 0; i < BK / kRowsB; ++i) {
+                cp_async_16(to_b + (stage * kTileB + i * kRowsB * BN) * 4,
+                            from_b + (size_t)i * kRowsB * N);
+            }
+            from_a += BK;
+            from_b += (size_t)BK * N;
+        };
+        float sum[TM][TN] = {};
+        for (int s = 0; s < STAGES - 1; ++s) {
+            if (s < steps) {
+                copy_tiles(s);
             }
             cp_async_commit();
         }
-        float sum[TM][TN] = {};
         int stage = 0;
         int free_stage = STAGES - 1;
+        float a[2][TM], b[2][TN]; // factors for this k and for the next
+        auto read_factors = [&](int stage, int k, int which) {
+#pragma unroll
+            for (int i = 0; i < TM; i += 4) {
+                *reinterpret_cast<float4 *>(&a[which][i]) =
+                    load_shared_4(a_at + (stage * kTileA + k * kRowA + i * kLanesM) * 4);
+            }
+#pragma unroll
+            for (int j = 0; j < TN; j += 4) {
+                *reinterpret_cast<float4 *>(&b[which][j]) =
+                    load_shared_4(b_at + (stage * kTileB + k * BN + j * kLanesN) * 4);
+            }
+        };
         cp_async_wait<STAGES - 2>();
         __syncthreads(); // the first tiles are complete
-        read_factors(stage, 0, 0);
+        read_factors(0, 0, 0);
         for (int step = 0; step < steps; ++step) {
             if (step + STAGES - 1 < steps) {
                 copy_tiles(free_stage);
@@ -131,19 +140,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             cp_async_commit();
 #pragma unroll
             for (int k = 0; k < BK; ++k) {
-                if (k + 1 < BK) {
-                    read_factors(stage, k + 1, (k + 1) % 2);
-                } else { // the last k of these tiles: the next factors lie in the next tiles
+                if (k == BK - 1) { // the next factors lie in the next tiles
                     cp_async_wait<STAGES - 2>();
                     __syncthreads();
                     free_stage = stage;
                     stage = stage + 1 == STAGES ? 0 : stage + 1;
                     read_factors(stage, 0, 0); // of no use after the last step
+                } else {
+                    read_factors(stage, k + 1, (k + 1) % 2);
                 }
 #pragma unroll
-                for (int i = 0; i < TM; ++i) {
+                for (int y = 0; y < TN; ++y) {
 #pragma unroll
-                    for (int j = 0; j < TN; ++j) {
+                    for (int x = 0; x < TM; ++x) {
+                        constexpr int rows[TM] = {ROWS}, columns[TN] = {COLUMNS};
+                        int i = rows[y % 2 == 0 ? x : TM - 1 - x], j = columns[y];
                         sum[i][j] += a[k % 2][i] * b[k % 2][j];
                     }
                 }
@@ -151,51 +162,58 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         }
 
         bool whole = steps == steps_of_tile;
-        // A block has at most two parts of tiles: one that begins in mid-tile, one that ends there.
-        float *part = partial + (2 * blockIdx.x + (skip > 0)) * static_cast<size_t>(BM * BN);
-        float *out = whole ? C + tile_row * N + tile_column : part;
-        size_t pitch = whole ? N : BN;
+        float *out;
+        size_t pitch;
+        if (whole) {
+            out = C + (size_t)(tile_row * BM) * N + tile_column * BN;
+            pitch = N;
+        } else { // a block has two parts of tiles at most: one begins in mid-tile, one ends there
+            out = partial + (size_t)(blockIdx.x * 2 + (skip != 0)) * BM * BN;
+            pitch = BN;
+        }
 #pragma unroll
         for (int i = 0; i < TM; ++i) {
+            int y = warp_row + i / 4 * 4 * kLanesM + lane_row * 4 + i % 4;
 #pragma unroll
             for (int j = 0; j < TN; j += 4) {
-                int below = row + i / 4 * 4 * kLanesM + i % 4;
-                *reinterpret_cast<float4 *>(out + below * pitch + column + j * kLanesN) =
+                int x = warp_column + j * kLanesN + lane_column * 4;
+                *reinterpret_cast<float4 *>(&out[(size_t)y * pitch + x]) =
                     make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
             }
         }
         if (!whole) {
-            long long tile_begin = static_cast<long long>(tile) * steps_of_tile;
-            int first = static_cast<int>(block_of(tile_begin)); // blocks that share this tile
-            int last = static_cast<int>(block_of(tile_begin + steps_of_tile - 1));
-            __threadfence(); // the part is seen by whoever sees the count
+            long long tile_begin = (long long)tile * steps_of_tile;
+            long long tile_end = tile_begin + steps_of_tile;
+            int first = (int)(((tile_begin + 1) * gridDim.x - 1) / all_steps); // the blocks that
+            int last = (int)((tile_end * gridDim.x - 1) / all_steps);          // share this tile
+            __threadfence(); // whoever sees the count sees this part
             __syncthreads();
-            if (threadIdx.x == 0) {
-                is_last = atomicAdd(&arrived[tile], 1) == last - first;
+            if (tid == 0) {
+                before_me = atomicAdd(&arrived[tile], 1);
             }
             __syncthreads();
-            if (is_last) {
+            if (before_me == last - first) {
                 __threadfence();
-                for (int place = threadIdx.x * 4; place < BM * BN; place += kThreads * 4) {
+                for (int place = tid * 4; place < BM * BN; place += kThreads * 4) {
                     float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                     for (int block = first; block <= last; ++block) {
-                        int which = 2 * block + (first_step(block) > tile_begin);
-                        float4 more = __ldcg(reinterpret_cast<const float4 *>(
-                            partial + which * static_cast<size_t>(BM * BN) + place));
-                        total.x += more.x;
-                        total.y += more.y;
-                        total.z += more.z;
-                        total.w += more.w;
+                        int which = block * 2 + (all_steps * block / gridDim.x > tile_begin);
+                        float4 part = __ldcg(reinterpret_cast<const float4 *>(
+                            partial + (size_t)which * BM * BN + place));
+                        total.x += part.x;
+                        total.y += part.y;
+                        total.z += part.z;
+                        total.w += part.w;
                     }
-                    float *to = C + (tile_row + place / BN) * N + tile_column + place % BN;
-                    *reinterpret_cast<float4 *>(to) = total;
+                    size_t y = tile_row * BM + place / BN, x = tile_column * BN + place % BN;
+                    *reinterpret_cast<float4 *>(&C[y * N + x]) = total;
                 }
-                if (threadIdx.x == 0) {
+                if (tid == 0) {
                     arrived[tile] = 0; // ready for the next launch
                 }
             }
         }
         next += steps;
-        __syncthreads(); // nobody reads the tiles or is_last any more
+        __syncthreads(); // nobody reads the tiles or the count any more
     }
 }

@@ -36,3 +36,14 @@ __device__ inline void cp_async_wait()
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
+
+// ld: four floats from a shared address that is a multiple of 16.
+__device__ inline float4 load_shared_4(unsigned from)
+{
+    float4 four;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+                 : "r"(from)
+                 : "memory");
+    return four;
+}
