@@ -22,7 +22,7 @@ class Arithmetic:
     ``flops`` are done by ``threads`` threads together: by 1 for an ordinary instruction, by a warp
     or a warpgroup for one of the tensor cores, where a tile of M × N × K counts 2 M N K. ``type``
     is that of the factors, "f32" or "f16 (tensor cores)"; ``operation`` what ncu calls it, "ffma",
-    or "" where it has no counter of its own.
+    or "" where it has no counter of its own. A sparse product counts as the full one it stands for.
     """
 
     type: str
