@@ -66,7 +66,8 @@ def _wide(file: str, stages: int):
 def _stream_k(n: int) -> Work:
     """As many blocks as multiprocessors; they share the tiles of C."""
     kernel = load(f"{FOLDER}/sgemm_stream_k.cu").kernel
-    grid = multiprocessors()
+    steps = (n // 128) * (n // 256) * (n // 8)
+    grid = min(multiprocessors(), steps)  # each block has something to do
     partial = cp.empty((2 * grid, 128, 256), cp.float32)
     arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
     shared = dynamic_shared(STAGES=4)

@@ -3,7 +3,8 @@
 // Adds to sgemm_ordered.cu: as many blocks as fit on the GPU, and each gets the same number of steps
 // along K, whole tiles or not. The blocks that share a tile leave their sums in `partial`; the last
 // one to arrive adds them up in a fixed order. No multiprocessor is idle in a last round.
-// Limit: 92 of 100 instructions are products; the rest are loads and the loop.
+// Limit: 92 of 100 instructions are products; the rest are loads and the loop. A grid has no more
+// blocks than there are steps, so that each has its part.
 // grid (multiprocessors * BLOCKS), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
