@@ -486,6 +486,33 @@ y[threadIdx.x] = s; // !""",
         None,
     ),
     Bug(
+        "lanes of a warp that overwrite what others still read",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x];
+__syncwarp();
+float v = s[threadIdx.x ^ 1]; // ?
+<<|__syncwarp();>>
+s[threadIdx.x] = 2; // !
+y[threadIdx.x] = v;""",
+        "write after read",
+        (0, 0, 0),
+        (1, 0, 0),
+    ),
+    Bug(
+        "two warps that store different values",
+        DATA_RACE,
+        """
+__shared__ float s;
+if (threadIdx.x <<% 32|>> == 0) s = threadIdx.x; // !
+__syncthreads();
+y[threadIdx.x] = s;""",
+        "write after write",
+        (32, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
         "a barrier for half of the threads that exchange",
         DATA_RACE,
         """
@@ -508,6 +535,46 @@ GLOBAL_RACES = [
         None,
         None,
         grid=4,
+        block=1,
+    ),
+    Bug(
+        "blocks that store different values in one element",
+        DATA_RACE,
+        "<<x[0] = blockIdx.x + 1;|x[blockIdx.x] = 1;>> // !",
+        "write after write",
+        (0, 0, 0),
+        (0, 0, 0),
+        grid=2,
+        block=1,
+    ),
+    Bug(
+        "lanes that store different values in one element",
+        DATA_RACE,
+        "x[threadIdx.x<< % 32|>>] = threadIdx.x; // !",
+        "write after write",
+        None,
+        None,
+    ),
+    Bug(
+        "overwriting what another warp still reads",
+        DATA_RACE,
+        """
+float v = x[63 - threadIdx.x]; // ?
+<<|__syncthreads();>>
+x[threadIdx.x] = v + 1; // !""",
+        "write after read",
+        None,
+        None,
+        args=lambda: (numbers(64), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "an atomic sum read by another block",
+        DATA_RACE,
+        "atomicAdd(x, 1.0f); // ?\n<<y[blockIdx.x] = x[0];|>> // !",
+        "read after write",
+        None,
+        None,
+        grid=2,
         block=1,
     ),
     Bug(
