@@ -31,6 +31,7 @@ class Clocks:
         self.first = batch.first * batch.lanes_per_block
         self.known = np.zeros((rows, self.warps, self.warps), np.int64)
         self.known[:, range(self.warps), range(self.warps)] = 1
+        self._start = np.arange(rows * self.warps) // self.warps * self.warps
         self.level = 1
         self.own: np.ndarray | None = None  # None: every warp's own time is the level
 
@@ -94,11 +95,13 @@ class Clocks:
         at = np.flatnonzero(candidates)
         if not len(at):
             return at
-        entries, lanes = entries[at], lanes[at]
-        other = (entries & THREAD) - self.first
-        near = other // self.span == lanes // self.span
-        place = (lanes >> 5) * self.warps + (other % self.span >> 5)
-        known = np.where(near, self.known.ravel()[place], 0)
+        entries, warps = entries[at], lanes[at] >> 5
+        other = ((entries & THREAD) - self.first >> 5) - self._start[warps]  # within the row
+        near = (other >= 0) & (other < self.warps)
+        if near.all():
+            known = self.known.ravel()[warps * self.warps + other]
+        else:
+            known = np.where(near, self.known.ravel()[warps * self.warps + other * near], 0)
         return at[known <= entries >> CLOCK_SHIFT]
 
 

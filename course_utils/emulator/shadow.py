@@ -22,6 +22,8 @@ MAX_SITES = 1 << SITE_BITS - 1
 MAX_CLOCK = (1 << 63 - CLOCK_SHIFT) - 1  # times beyond are all the same: races then go unseen
 ASIDE_LANES = 1 << 22  # addresses put aside (32 MB), and reads, before all are entered
 ASIDE_READS = 1 << 15
+ENOUGH_LOOKS = 1 << 12  # looks at what was put aside before all of it is entered
+ENTERED_AT_ONCE = 1 << 16  # addresses
 EMPTY = (1 << 62, -1)  # a range of bytes that meets no other
 
 
@@ -59,12 +61,18 @@ class _Aside:
         low = read[0] * read[2]
         return low, low + self.length + read[3]
 
-    def take(self, span: tuple[int, int]) -> list:
-        """Remove and return the reads that touch a range of bytes."""
-        chosen = [read for read in self.reads if meets(self.range_of(read), span)]
-        for read in chosen:
-            del self.reads[read]
+    def take(self, span: tuple[int, int]) -> dict[tuple[int, int, int], list[int]]:
+        """Remove the reads that touch a range of bytes: first elements, by what else a read has."""
+        chosen: dict[tuple[int, int, int], list[int]] = {}
+        for read in list(self.reads):
+            if meets(self.range_of(read), span):
+                del self.reads[read]
+                chosen.setdefault(read[1:], []).append(read[0])
         return chosen
+
+    def entries(self, number: int) -> np.ndarray:
+        clock = self.level if self.own is None else self.own[self.lanes >> 5]
+        return pack(self.clocks.threads(self.lanes), np.minimum(clock, MAX_CLOCK), number)
 
 
 class Shadow:
@@ -88,7 +96,7 @@ class Shadow:
         self.level = 0
         self.written = self.read_in = EMPTY
         self._aside: dict[tuple, _Aside] = {}
-        self._aside_lanes = self._aside_reads = 0
+        self._aside_lanes = self._aside_reads = self._looks = 0
 
     # --- cells ---
 
@@ -128,25 +136,30 @@ class Shadow:
                 self.enter((0, self.size))
 
     def enter(self, span: tuple[int, int]) -> None:
-        """Enter the reads put aside that touch a range of bytes."""
+        """Enter the reads put aside that touch a range of bytes, or all when looking for those has
+        taken long enough."""
+        self._looks += len(self._aside)
+        if self._looks > ENOUGH_LOOKS:
+            self._looks, span = 0, (0, self.size)
         for key, aside in list(self._aside.items()):
             if not meets(aside.range, span):
                 continue
-            for first, number, width, size in aside.take(span):
-                self._aside_reads -= 1
-                entries = self._entries(aside, number)
-                elements = np.broadcast_to(aside.index + first, len(aside.lanes))
-                for piece in range(max(1, size // self.granule)):
-                    cells = self.cells(elements, width, piece)
-                    self.enter_read(cells, entries, aside.range_of((first, number, width, size)))
+            self._looks += len(aside.reads)
+            for (number, width, size), firsts in aside.take(span).items():
+                self._aside_reads -= len(firsts)
+                entries, lanes = aside.entries(number), len(aside.lanes)
+                ends = (min(firsts), number, width, size), (max(firsts), number, width, size)
+                touched = hull(*map(aside.range_of, ends))
+                some = max(1, ENTERED_AT_ONCE // lanes)
+                for start in range(0, len(firsts), some):
+                    at = np.array(firsts[start : start + some])[:, None]
+                    elements = np.broadcast_to(aside.index + at, (len(at), lanes)).ravel()
+                    each = np.broadcast_to(entries, (len(at), lanes)).ravel()
+                    for piece in range(max(1, size // self.granule)):
+                        self.enter_read(self.cells(elements, width, piece), each, touched)
             if not aside.reads:
                 del self._aside[key]
                 self._aside_lanes -= len(aside.index)
-
-    def _entries(self, aside: _Aside, number: int) -> np.ndarray:
-        clock = aside.level if aside.own is None else aside.own[aside.lanes >> 5]
-        clock = np.minimum(clock, MAX_CLOCK)
-        return pack(aside.clocks.threads(aside.lanes), clock, number)
 
     def enter_read(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> None:
         self.read_in = hull(self.read_in, span)

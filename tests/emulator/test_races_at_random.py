@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from course_utils.emulator import shadow
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import DATA_RACE
 from course_utils.nvrtc import compile_ptx
@@ -79,7 +80,11 @@ def reported(steps, array) -> bool:
 
 @pytest.mark.parametrize("array", ["s", "x"])
 @pytest.mark.parametrize("seed", range(20))
-def test_block_barriers_alone_decide_what_is_a_race(seed, array):
+@pytest.mark.parametrize("limit", ["ASIDE_READS", "ENOUGH_LOOKS", None])
+def test_block_barriers_alone_decide_what_is_a_race(seed, array, limit, monkeypatch):
+    """Whether reads are put aside, or entered at once, or all of them with the first write."""
+    if limit:
+        monkeypatch.setattr(shadow, limit, 0)
     steps = program(seed, ["block"])
     assert reported(steps, array) == races(steps), source(steps, array)
 
