@@ -122,8 +122,8 @@ def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
 class InitCheck:
     """Follows what nobody wrote through one launch; ``races`` keeps what is found."""
 
-    def __init__(self, launch, races):
-        self.launch, self.races = launch, races
+    def __init__(self, races):
+        self.races = races
         self.records: list[Record] = []
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
         self._global: dict = {}

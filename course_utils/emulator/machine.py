@@ -309,10 +309,10 @@ class Launch:
         self.budget = options.budget or BUDGET
         self.races = RaceCheck(self) if options.racecheck else None
         follows = self.races and not options.trace
-        self.initcheck = InitCheck(self, self.races) if follows else None
-        self.synccheck = SyncCheck(self, self.races) if self.races else None
+        self.initcheck = InitCheck(self.races) if follows else None
+        self.synccheck = SyncCheck(self.races) if self.races else None
         crosses = self.races and reads_asynchronously(self.entry.function.instructions)
-        self.proxies = ProxyCheck(self, self.races) if crosses else None
+        self.proxies = ProxyCheck(self.races) if crosses else None
         if self.races:
             for finding in early_use.unwaited(self.code) + wgmma.unfenced(self.code):
                 self.races.add(("too early", finding.message), finding)

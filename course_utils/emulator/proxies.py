@@ -14,6 +14,7 @@ import numpy as np
 from .faults import where
 from .lanes import Group
 from .report import DATA_RACE, Finding
+from .synccheck import Numbered
 
 CELL = 4  # bytes of shared memory that are remembered together
 LANE_BITS, NUMBER_BITS = 20, 16
@@ -30,10 +31,9 @@ def reads_asynchronously(instructions) -> bool:
 class ProxyCheck:
     """Remembers who wrote each cell of shared memory last, and when each thread last fenced."""
 
-    def __init__(self, launch, races):
-        self.launch, self.races = launch, races
-        self._instructions: list = []
-        self._numbers: dict[int, int] = {}
+    def __init__(self, races):
+        self.races = races
+        self._instructions = Numbered()
 
     def begin(self, batch) -> None:
         batch.fences = 0  # how often any thread has fenced
@@ -53,11 +53,7 @@ class ProxyCheck:
         return found
 
     def _entry(self, batch, lanes, instruction):
-        key = id(instruction)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._instructions)
-            self._instructions.append(instruction)
-        number = self._numbers[key]
+        number = self._instructions.number(instruction)
         return (batch.fences << NUMBER_BITS | number) << LANE_BITS | lanes
 
     def watch(self, site, group: Group, region, first: int, index, spread) -> None:

@@ -16,20 +16,26 @@ from .report import BARRIER, Finding
 EVERYONE = 0xFFFFFFFF
 
 
+class Numbered(list):
+    """Instructions, each with a number that fits into an array."""
+
+    def __init__(self):
+        self._numbers: dict[int, int] = {}
+
+    def number(self, instruction) -> int:
+        key = id(instruction)
+        if key not in self._numbers:
+            self._numbers[key] = len(self)
+            self.append(instruction)
+        return self._numbers[key]
+
+
 class SyncCheck:
     """Watches the barriers of one launch; ``races`` keeps what is found."""
 
-    def __init__(self, launch, races):
-        self.launch, self.races = launch, races
-        self._instructions: list = []
-        self._numbers: dict[int, int] = {}
-
-    def _number(self, instruction) -> int:
-        key = id(instruction)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._instructions)
-            self._instructions.append(instruction)
-        return self._numbers[key]
+    def __init__(self, races):
+        self.races = races
+        self._instructions = Numbered()
 
     def _add(self, batch, lane: int, instruction, key: str, text: str, other=None) -> None:
         thread, block = batch.who(lane)
@@ -72,7 +78,7 @@ class SyncCheck:
                 f"waits for {threads} threads at {i.location}. Whole warps arrive at a barrier: "
                 "the count must be a multiple of 32.",
             )  # fmt: skip
-        here = self._number(i)
+        here = self._instructions.number(i)
         met = slots[(state.arrived[slots] > 0) & (state.sites[slots] >= 0)]
         if len(met):
             slot = int(met[0])
