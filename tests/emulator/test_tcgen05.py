@@ -3,8 +3,10 @@ hand; what is expected here comes from CUTLASS 4.2, whose layouts stand here as 
 
 import numpy as np
 import pytest
-from blackwell import fault, layout, module, run
+from asynchrony import PTX
+from blackwell import WRAPPERS, fault, layout, run
 
+from course_utils.emulator import cupy_api
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import (
     DATA_RACE,
@@ -14,6 +16,7 @@ from course_utils.emulator.report import (
     UNKNOWN_INSTRUCTION,
     KernelFault,
 )
+from course_utils.kernels import load
 
 U32 = np.uint32
 SEEDS = (0, 1, 2)
@@ -281,7 +284,8 @@ u32 x = ld1(where + (threadIdx.x / 32 << 21)); wait_ld(); out[threadIdx.x] = x;"
 @pytest.mark.parametrize(
     "text",
     ["tcgen05.ld.red.sync.aligned.32x32b.x2.u32.min", "tcgen05.ld.sync.aligned.32x32b.x3.b32",
-     "tcgen05.mma.sp.cta_group::1.kind::f16", "tcgen05.mma.cta_group::1.kind::f16.ashift"],
+     "tcgen05.mma.sp.cta_group::1.kind::f16", "tcgen05.mma.cta_group::1.kind::f16.ashift",
+     "tcgen05.mma.kind::f16"],
 )  # fmt: skip
 def test_a_form_that_is_not_known_is_an_error_that_names_it(text):
     ptx = f""".version 8.8
@@ -515,5 +519,13 @@ commit_1(&bar); wait(&bar, 0); after();""",
     assert "so do others of its warp" in result.findings[0].message
 
 
-def test_the_module_is_that_of_sm_100a():
-    assert module("u32* out", "out[0] = __CUDA_ARCH__;").entry("f").tensor_memory is False
+def test_load_compiles_for_sm_100a_where_it_is_asked_to():
+    body = KERNEL.format(
+        columns=32,
+        body="""st1(where, threadIdx.x * 3); wait_st();
+u32 x = ld1(where); wait_ld(); out[threadIdx.x] = x;""",
+    )
+    source = f'{PTX}{WRAPPERS}extern "C" __global__ void f(unsigned* out) {{{body}}}'
+    out = cupy_api.zeros(32, U32)
+    load(source=source, arch="sm_100a", device="emulator").f(1, 32, (out,))
+    assert out.get().tolist() == list(range(0, 96, 3))

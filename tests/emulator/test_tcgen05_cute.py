@@ -24,6 +24,7 @@ SOURCE = r"""
 #include <cute/tensor.hpp>
 #include <cute/atom/mma_traits_sm100.hpp>
 #include <cute/atom/copy_traits_sm100.hpp>
+#include <cute/arch/cluster_sm90.hpp>
 #include <cute/arch/tmem_allocator_sm100.hpp>
 #include <cutlass/arch/barrier.h>
 #include <cutlass/detail/sm100_blockscaled_layout.hpp>
@@ -165,6 +166,62 @@ __device__ void scaled(const uint4* a, const uint4* b, const uint4* sfa, const u
     if (first_warp) { allocator.release_allocation_lock(); allocator.free(where, 512); }
 }
 
+// A pair of blocks: each has its half of A and of B, the even one issues.
+template <int M, int N, int K>
+__device__ void pair(const half_t* a, const half_t* b, float* d) {
+    using T = half_t;
+    using Op = SM100_MMA_F16BF16_2x1SM_SS<T, T, float, M, N, UMMA::Major::K, UMMA::Major::K>;
+    using Atom = UMMA::Layout_K_SW128_Atom<T>;
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ uint32_t where;
+    __shared__ alignas(16) uint64_t bar;
+    TiledMMA mma = make_tiled_mma(Op{});
+    int me = cute::block_rank_in_cluster();
+    auto cta = mma.get_slice(me);
+    auto shape_a = Shape<Int<M>, Int<K>>{};
+    auto shape_b = Shape<Int<N>, Int<K>>{};
+    Tensor tCgA = cta.partition_A(make_tensor(make_gmem_ptr(a), shape_a, Stride<Int<K>, _1>{}));
+    Tensor tCgB = cta.partition_B(make_tensor(make_gmem_ptr(b), shape_b, Stride<Int<K>, _1>{}));
+    Tensor gD = make_tensor(make_gmem_ptr(d), Shape<Int<M>, Int<N>>{}, Stride<Int<N>, _1>{});
+    Tensor tCgD = cta.partition_C(gD);
+    auto layout_a = UMMA::tile_to_mma_shape(Atom{}, partition_shape_A(mma, shape_a));
+    auto layout_b = UMMA::tile_to_mma_shape(Atom{}, partition_shape_B(mma, shape_b));
+    Tensor sA = make_tensor(make_smem_ptr((T*)shared), layout_a);
+    Tensor sB = make_tensor(make_smem_ptr((T*)shared + cosize(layout_a)), layout_b);
+    Tensor tCrA = cta.make_fragment_A(sA);
+    Tensor tCrB = cta.make_fragment_B(sB);
+    Tensor tCtD = cta.make_fragment_C(tCgD);
+    bool first_warp = threadIdx.x / 32 == 0;
+    cute::TMEM::Allocator2Sm allocator{};
+    if (first_warp) allocator.allocate(512, &where);
+    if (threadIdx.x == 0) cute::initialize_barrier(bar, 1);
+    __syncthreads();
+    tCtD.data() = where;
+    for (int i = threadIdx.x; i < size(sA); i += 128) sA(i) = tCgA(i);
+    for (int i = threadIdx.x; i < size(sB); i += 128) sB(i) = tCgB(i);
+    cutlass::arch::fence_view_async_shared();
+    cute::cluster_sync();
+    if (first_warp && me == 0) {
+        mma.accumulate_ = UMMA::ScaleOut::Zero;
+        for (int k = 0; k < size<2>(tCrA); ++k) {
+            cute::gemm(mma, tCrA(_, _, k), tCrB(_, _, k), tCtD);
+            mma.accumulate_ = UMMA::ScaleOut::One;
+        }
+        cutlass::arch::umma_arrive_multicast_2x1SM(&bar, 3);
+    }
+    cute::wait_barrier(bar, 0);
+    FENCE
+    read_back(SM100_TMEM_LOAD_32dp32b8x{}, tCtD, tCgD);
+    cute::cluster_sync();
+    if (first_warp) { allocator.release_allocation_lock(); allocator.free(where, 512); }
+}
+extern "C" __global__ void pair_256(const half_t* a, const half_t* b, float* d) {
+    pair<256, 128, 64>(a, b, d);
+}
+extern "C" __global__ void pair_128(const half_t* a, const half_t* b, float* d) {
+    pair<128, 128, 64>(a, b, d);
+}
+
 #define SCALED const uint4 *a, const uint4 *b, const uint4 *sfa, const uint4 *sfb, float *d
 extern "C" __global__ void mxf8(SCALED) {
     using T = float_e4m3_t; using SF = float_ue8m0_t;
@@ -230,10 +287,11 @@ def kernels():
     )
 
 
-def check(kernels, name, arguments, out, expected, shared):
+def check(kernels, name, arguments, out, expected, shared, blocks=1):
     result = kernels.entry(name).launch(
-        1, 128, (*arguments, out), shared, options=Options(racecheck=True)
-    )
+        blocks, 128, (*arguments, out), shared,
+        options=Options(racecheck=True, cluster=(blocks, 1, 1)),
+    )  # fmt: skip
     assert np.abs(out - expected).max() <= 1e-5 * np.abs(expected).max()
     assert [f.message for f in result.findings] == []
 
@@ -249,6 +307,15 @@ def test_cutes_atoms_multiply_right(kernels, name):
     ]
     out = np.zeros((m, n), np.int32 if d_kind == "s32" else np.float32)
     check(kernels, name, data, out, left @ right.T, a.nbytes + b.nbytes)
+
+
+@pytest.mark.parametrize("m", [256, 128])
+def test_cutes_atoms_for_a_pair_of_blocks_multiply_right(kernels, m):
+    a, left = random((m, 64), "f16", 1)
+    b, right = random((128, 64), "f16", 2)
+    out = np.zeros((m, 128), np.float32)
+    shared = (a.nbytes + b.nbytes) // 2
+    check(kernels, f"pair_{m}", (a, b), out, left @ right.T, shared, blocks=2)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from .control import _choose, _go
 from .matrix import items, read_registers, write_registers
 from .mbarrier import BarrierSite
 from .memory import Site
+from .tcgen05_tiles import GROUPS
 from .warp import Rows
 
 U32 = np.dtype(np.uint32)
@@ -45,7 +46,10 @@ def tcgen05(b: Builder, i: ptx.Instruction):
         "commit": _commit, "mma": tcgen05_mma.mma, "cp": tcgen05_copy.copy,
         "shift": tcgen05_copy.shift,
     }.get(i.modifiers[0])  # fmt: skip
-    act = decode(b, i) if decode else None
+    groups = sum(m in GROUPS for m in i.modifiers)
+    if decode is None or groups != (decode not in (_load, _store, _wait, _fence)):
+        return None
+    act = decode(b, i)
     if act is None:
         return None
     back = b.next_block
@@ -70,9 +74,6 @@ def is_pair(i: ptx.Instruction) -> bool:
     return "cta_group::2" in i.modifiers
 
 
-GROUPS = "cta_group::1 cta_group::2"
-
-
 # --- Tensor Memory Allocation and Management Instructions -----------------------------------------
 
 
@@ -85,7 +86,7 @@ def _warps(group: Group):
 def _alloc(b: Builder, i: ptx.Instruction):
     """tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
     waits while the columns are not free, and for the other block of a pair."""
-    if not known_modifiers(i, GROUPS, "sync aligned shared::cta b32"):
+    if not known_modifiers(i, *GROUPS, "sync aligned shared::cta b32"):
         return None
     site = Site(b, i, i.operands[0], "b32", 1)
     site.is_store, site.values = True, [lambda R: np.zeros(1, U32)]
@@ -115,7 +116,7 @@ def _alloc(b: Builder, i: ptx.Instruction):
 
 def _dealloc(b: Builder, i: ptx.Instruction):
     """tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;"""
-    if not known_modifiers(i, GROUPS, "sync aligned b32"):
+    if not known_modifiers(i, *GROUPS, "sync aligned b32"):
         return None
     address, count = b.read(i.operands[0], "u32"), b.read(i.operands[1], "u32")
 
@@ -131,7 +132,7 @@ def _dealloc(b: Builder, i: ptx.Instruction):
 
 def _relinquish(b: Builder, i: ptx.Instruction):
     """tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;"""
-    if not known_modifiers(i, GROUPS, "sync aligned"):
+    if not known_modifiers(i, *GROUPS, "sync aligned"):
         return None
 
     def act(group: Group):
@@ -341,7 +342,7 @@ def _commit(b: Builder, i: ptx.Instruction):
     """tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64
     [mbar] {, ctaMask}; arrives once all mma, cp and shift of the thread so far are done."""
     words = "mbarrier::arrive::one shared::cluster multicast::cluster b64"
-    if not known_modifiers(i, GROUPS, words):
+    if not known_modifiers(i, *GROUPS, words):
         return None
     site = BarrierSite(b, i, i.operands[0])
     mask = b.read(i.operands[1], "u16") if "multicast::cluster" in i.modifiers else None
