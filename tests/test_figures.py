@@ -37,6 +37,15 @@ def drawings() -> dict:
         "timeline": lambda: figures.timeline(
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
+        "adding_tree": lambda: figures.adding_tree(
+            {
+                "pairs": (
+                    [[1, 2, 3, 4], [3, 2, 7, 4], [10, 2, 7, 4]],
+                    [[1, -1, 3, -1], [2, -1, -1, -1]],
+                )
+            }
+        ),
+        "lanes_at_work": lambda: figures.lanes_at_work({"block": [[32, 16], [8, 0]]}),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
@@ -187,6 +196,9 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
         (lambda: figures.timeline({"one": []}), "a panel has none"),
+        (lambda: figures.adding_tree({"a": ([[1, 2]], [[1, -1]])}), "sources of one row less"),
+        (lambda: figures.adding_tree({"a": ([[1, 2]] * 2, [[2, -1]])}), "a source is above 1"),
+        (lambda: figures.lanes_at_work({"a": [[33]]}), "numbers of lanes, from 0 to 32"),
         (lambda: figures.access_heatmap(np.zeros(3)), r"shape \(3,\); give \(rows, columns\)"),
     ],
 )
@@ -210,6 +222,30 @@ def test_waves_draw_each_block_where_and_when_it_ran():
 def test_waves_refuse_what_is_no_schedule(places, starts, ends, wave):
     with pytest.raises(ValueError):
         figures.waves(places, starts, ends, wave)
+
+
+def test_an_adding_tree_colours_only_what_reaches_the_result():
+    from matplotlib.colors import to_hex
+
+    values, everybody = [[1, 2, 3, 4], [3, 5, 7, 8]], [[1, 2, 3, 3]]
+    axes = figures.adding_tree({"to the left": (values, everybody)}).axes[0]
+    edges = [to_hex(box.get_edgecolor()) for box in axes.patches]
+    assert [edge == "#0072b2" for edge in edges] == [True, True, False, False] + [True] + 3 * [
+        False
+    ]
+
+
+def test_an_adding_tree_says_how_many_threads_add_in_each_step():
+    sources = [[1, -1, 3, -1], [2, -1, -1, -1]]
+    axes = figures.adding_tree({"pairs": (np.zeros((3, 4), int), sources)}).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["at first", "step 1: 2 add", "step 2: 1 add"]
+
+
+def test_a_warp_with_idle_lanes_is_hatched_and_one_that_skips_is_empty():
+    axes = figures.lanes_at_work({"block": [[32, 5, 0]]}).axes[0]
+    assert [box.get_hatch() for box in axes.patches] == [None, "///", None]
+    assert [text.get_text() for text in axes.texts] == ["32", "5"]
 
 
 def test_growth_names_each_point_once_in_a_panel():

@@ -13,6 +13,7 @@ from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
+from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
 from .source import source_heat
 from .style import png, save, use_in_notebook
@@ -23,10 +24,12 @@ from .waves import waves
 
 __all__ = [
     "access_heatmap",
+    "adding_tree",
     "curves",
     "growth",
     "image_pair",
     "ladder",
+    "lanes_at_work",
     "memory_roofs",
     "occupancy",
     "png",
