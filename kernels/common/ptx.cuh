@@ -47,3 +47,22 @@ __device__ inline float4 load_shared_4(unsigned from)
                  : "memory");
     return four;
 }
+
+// ldmatrix.x4: four 8 x 8 tiles of 16-bit elements. Lane l gives the address of row l % 8 of tile
+// l / 8, 16 bytes; of each tile it receives the elements (l / 4, 2 (l % 4)) and the one after.
+__device__ inline void ldmatrix_4(unsigned (&tiles)[4], unsigned row)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(tiles[0]), "=r"(tiles[1]), "=r"(tiles[2]), "=r"(tiles[3])
+                 : "r"(row)
+                 : "memory");
+}
+
+// mma.m16n8k16: sum += a b for bf16 factors and fp32 sums, a tile of 16 x 8 for the whole warp.
+__device__ inline void mma_bf16(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
