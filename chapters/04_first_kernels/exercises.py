@@ -20,6 +20,7 @@ from course_utils.exercises import (
     mutant,
 )
 from course_utils.exercises.late_gpu import LateGPU
+from course_utils.occupancy import Occupancy, Resources
 
 HELLO = "04_first_kernels/01_hello_threads"
 GRIDS = "04_first_kernels/02_two_and_three_dimensions"
@@ -1414,7 +1415,7 @@ counters before you run the cell; the emulator counts.
             lambda counts: counts.global_load_sectors,
             {
                 250: "The 32 floats of a warp now begin 4 bytes behind an edge and end behind one.",
-                251: "Every warp begins behind an edge and ends behind another, not the last alone.",
+                251: "Every warp begins behind an edge and ends behind another, not just one.",
                 285: "The last warp has 8 elements only: 32 bytes, across one edge.",
                 314: "Only x is shifted.",
             },
@@ -1446,6 +1447,702 @@ are in a cache by then, because the neighbouring warp asks for them too.)
 
 # --- end of 08_profiling_and_debugging ---
 
+# --- 06_reductions ---
+
+REDUCTIONS = "04_first_kernels/06_reductions"
+
+
+def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
+    """``x`` cut into rows of ``length``, the last one filled up."""
+    return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
+
+
+def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Whole numbers from -9 to 9 as float32: many are equal."""
+    return rng.integers(-9, 10, shape).astype(np.float32)
+
+
+BLOCK_MIN = Exercise(
+    id="04.block_min",
+    title="a tree in shared memory",
+    notebook=REDUCTIONS,
+    task="""
+Find the smallest element of each block's 256, by a tree in shared memory. The last block has
+threads without an element: what can they put into the tree that changes nothing?
+""",
+    source="04_first_kernels/exercises/block_min.cu",
+    kernel="block_min",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n) + np.float32(5),
+        "smallest": empty(-(-n // BLOCK)),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"smallest": padded_rows(given["x"], BLOCK, np.inf).min(axis=1)},
+    launch=one_thread_each,
+    small=(1000, 257, 256, 1),
+    full=FULL,
+    hints=(
+        "0 would be smaller than every element here. Which number is smaller than none?",
+        "`tree[t] = i < n ? x[i] : infinity;`",
+        "Each step reads what other threads wrote in the step before: a barrier comes first, and "
+        "outside the `if`.",
+        "`if (t < distance) tree[t] = fminf(tree[t], tree[t + distance]);`",
+    ),
+    explanation="""
+Infinity is to the minimum what 0 is to the sum: it changes nothing. With it, no step needs a guard
+for the end of the array.
+""",
+    mutants=(
+        mutant("fills up with zeros", kinds.EDGES, ("x[i] : infinity", "x[i] : 0.0f")),
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : infinity", "x[i]")),
+        mutant(
+            "no barrier", kinds.DATA_RACE, ("        __syncthreads();  // what", "        // what")
+        ),
+        mutant(
+            "a barrier in the if",
+            kinds.BARRIER,
+            ("if (t < distance) {", "if (t < distance) {\n            __syncthreads();"),
+        ),
+        mutant("all threads add", kinds.OUT_OF_BOUNDS, ("if (t < distance) {", "{")),
+        mutant("the largest", kinds.WRONG, ("fminf(", "fmaxf(")),
+        mutant("no step", kinds.WRONG, ("= fminf(tree[t], tree[t + distance]);", "= tree[t];")),
+    ),
+)
+
+WARP_MAX = Exercise(
+    id="04.warp_max",
+    title="five shuffles",
+    notebook=REDUCTIONS,
+    task="""
+Let each warp find the largest of its 32 elements with shuffles alone: no shared memory, no barrier.
+Lane 0 stores it.
+""",
+    source="04_first_kernels/exercises/warp_max.cu",
+    kernel="warp_max",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n) - np.float32(5),
+        "largest": empty(-(-n // 32)),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"largest": padded_rows(given["x"], 32, -np.inf).max(axis=1)},
+    launch=one_thread_each,
+    small=(1000, 257, 32, 1),
+    full=FULL,
+    target=Target(
+        label="requests to shared memory",
+        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
+        at_most=0,
+        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
+        "register.",
+        size=1000,
+    ),
+    hints=(
+        "The distances are 16, 8, 4, 2 and 1, as in `sum_warp_shuffle.cu`.",
+        "`__shfl_down_sync(kWholeWarp, value, distance)` is the value of the lane `distance` "
+        "further up.",
+        "`fmaxf` takes the place of `+`; all lanes take every step.",
+        "`value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));`",
+    ),
+    explanation="""
+Whatever operation you put in place of the sum, the pattern stays. `__shfl_xor_sync` is as right,
+and leaves the result in all lanes.
+""",
+    mutants=(
+        mutant("begins with 8", kinds.WRONG, ("kWarpSize / 2; distance", "8; distance")),
+        mutant("stops early", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant("adds", kinds.WRONG, ("fmaxf(value, __shfl", "(value + __shfl")),
+        mutant("the other way", kinds.WRONG, ("__shfl_down_sync", "__shfl_up_sync")),
+        mutant(
+            "through shared memory",
+            kinds.TARGET_MISSED,
+            (
+                "        value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));\n",
+                "        __shared__ float hand[256];\n        hand[threadIdx.x] = value;\n"
+                "        __syncwarp();\n"
+                "        value = fmaxf(value, hand[threadIdx.x ^ distance]);\n"
+                "        __syncwarp();\n",
+            ),
+        ),
+    ),
+)
+
+FIND_THE_MISSING_BARRIER = Exercise(
+    id="04.find_the_missing_barrier",
+    title="two sums, one array",
+    notebook=REDUCTIONS,
+    task="""
+This block adds up twice: first for the mean, then for the squares. Each sum by itself is right, its
+barrier stands where it belongs, and small tests pass. Run the cell as it is, read the verdict, and
+add the one line that is missing.
+""",
+    source="04_first_kernels/exercises/row_variance.cu",
+    kernel="row_variance",
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "variance": empty(size[0]),
+        "columns": np.int32(size[1]),
+    },
+    reference=lambda given: {"variance": given["x"].astype(np.float64).var(axis=1)},
+    launch=lambda size: Launch((size[0],), (128,)),
+    small=((3, 300), (2, 129), (1, 7)),
+    full=(1 << 14, 1000),
+    reduction=lambda size: size[1],
+    bug=kinds.DATA_RACE,
+    hints=(
+        "The verdict names a read and a write of `of_warp`. In which of the two calls is each?",
+        "A fast warp is already in the second call and writes its sum of squares. A slow one is "
+        "still reading the sums of the first.",
+        "One barrier between writing and reading, and one between reading and writing again.",
+        "`__syncthreads();` before `return sum;`",
+    ),
+    explanation="""
+Shared memory that is used again needs two barriers: written, barrier, read, barrier, written again.
+This mistake sits in many a softmax and layer norm, where two reductions follow each other. (A
+second array in place of the second barrier would do as well.)
+""",
+    mutants=(
+        mutant(
+            "waits too early",
+            kinds.DATA_RACE,
+            ("    __syncthreads();  // nobody needs these sums any more\n", ""),
+            (
+                "    float sum = 0.0f;\n    for (int warp",
+                "    __syncthreads();\n    float sum = 0.0f;\n    for (int warp",
+            ),
+        ),
+        mutant(
+            "a warp's barrier",
+            kinds.DATA_RACE,
+            ("__syncthreads();  // nobody", "__syncwarp();  // nobody"),
+        ),
+        mutant(
+            "a fence",
+            kinds.DATA_RACE,
+            ("__syncthreads();  // nobody", "__threadfence_block();  // nobody"),
+        ),
+        mutant(
+            "the other one gone",
+            kinds.DATA_RACE,
+            ("    __syncthreads();  // every", "    // every"),
+        ),
+        mutant(
+            "thread 0 alone waits",
+            kinds.BARRIER,
+            ("__syncthreads();  // nobody", "if (threadIdx.x == 0) __syncthreads();  // nobody"),
+        ),
+    ),
+)
+
+DOT = Exercise(
+    id="04.dot",
+    title="a dot product",
+    notebook=REDUCTIONS,
+    task="""
+The kernel below is right, with one atomic for each element. Add up in a variable first, then over
+the warp by shuffles. At most one atomic in a hundred elements may remain.
+""",
+    source="04_first_kernels/exercises/dot.cu",
+    kernel="dot",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "y": floats(rng, n),
+        "result": np.zeros(1, np.float32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]
+    },
+    launch=lambda n: Launch((4 if n < FULL else 1056,), (BLOCK,)),
+    small=(5003, 257, 1),
+    full=FULL,
+    reduction=lambda n: n,
+    target=Target(
+        label="atomics per element",
+        measure=lambda counts: atomics_on("global")(counts) / 5003,
+        at_most=0.01,
+        advice="The result is right. Only one lane of each warp, or one thread of each block, "
+        "should do an atomic.",
+        size=5003,
+    ),
+    hints=(
+        "`float sum = 0.0f;` before the loop, and `sum += x[i] * y[i];` in it.",
+        "Behind the loop, all 32 lanes take part in five shuffles, those without an element too.",
+        "`sum += __shfl_down_sync(kWholeWarp, sum, distance);` for the distances 16, 8, 4, 2, 1.",
+        "Then lane 0 holds the warp's sum: `if (threadIdx.x % kWarpSize == 0) atomicAdd(result, "
+        "sum);`",
+    ),
+    explanation="""
+The elements are added in registers, where nobody waits for anybody, and the one word that all want
+is touched once for each warp. In larger grids it pays to add up the block first.
+""",
+    mutants=(
+        mutant(
+            "every thread an atomic",
+            kinds.TARGET_MISSED,
+            (
+                "    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {\n"
+                "        sum += __shfl_down_sync(kWholeWarp, sum, distance);\n    }\n"
+                "    if (threadIdx.x % kWarpSize == 0) {",
+                "    {",
+            ),
+        ),
+        mutant("all lanes add the sum", kinds.WRONG, ("if (threadIdx.x % kWarpSize == 0) {", "{")),
+        mutant("only warp 0", kinds.WRONG, ("threadIdx.x % kWarpSize == 0", "threadIdx.x == 0")),
+        mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(result, sum);", "*result += sum;")),
+        mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+    ),
+)
+
+ARGMAX_ROWS = Exercise(
+    id="04.argmax_rows",
+    title="a value and its place",
+    notebook=REDUCTIONS,
+    task="""
+Where does the largest element of each row stand? Each lane has looked through its share of the row
+and holds a value and a column. Bring the 32 pairs down to one. Of equal values the first one in the
+row wins, as in NumPy.
+""",
+    source="04_first_kernels/exercises/argmax_rows.cu",
+    kernel="argmax_rows",
+    inputs=lambda rng, size: {
+        "x": whole_numbers(rng, size),
+        "place": empty(size[0], np.int32),
+        "rows": np.int32(size[0]),
+        "columns": np.int32(size[1]),
+    },
+    reference=lambda given: {"place": given["x"].argmax(axis=1).astype(np.int32)},
+    launch=lambda size: Launch((-(-size[0] // 8),), (BLOCK,)),
+    small=((11, 200), (9, 33), (3, 5), (2, 37)),
+    full=(1 << 16, 1000),
+    hints=(
+        "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",
+        "`const float other = __shfl_down_sync(kWholeWarp, best, distance);` and the same for "
+        "`where`.",
+        "The other pair wins if its value is larger, or if it is equal and its column smaller.",
+        "`if (other > best || (other == best && there < where)) { best = other; where = there; }`",
+    ),
+    explanation="""
+A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
+values is part of the operation: without it the result would depend on who meets whom, and so on the
+order of the tree.
+""",
+    mutants=(
+        mutant(
+            "equal ones as they come", kinds.WRONG, (" || (other == best && there < where)", "")
+        ),
+        mutant("the last of equals", kinds.WRONG, ("there < where", "there > where")),
+        mutant("the value only", kinds.WRONG, ("            where = there;\n", "")),
+        mutant("the place only", kinds.WRONG, ("            best = other;\n", "")),
+        mutant("the smallest", kinds.WRONG, ("other > best ||", "other < best ||")),
+        mutant(
+            "where of its own",
+            kinds.WRONG,
+            ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
+        ),
+    ),
+)
+
+# --- end of 06_reductions ---
+
+# --- 07_divergence_fusion_occupancy ---
+
+FUSION = "04_first_kernels/07_divergence_fusion_occupancy"
+
+
+def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
+    """What a launch of ``warps`` warps spends on each of them."""
+    return lambda counts: counts.warp_instructions / warps
+
+
+def after_rounds(given) -> dict:
+    """The two series of 04.one_way, in float64."""
+    x = given["x"].astype(np.float64)
+    negative, v = x < 0, x.copy()
+    for _ in range(16):
+        v = np.where(negative, v, 0.5 * v + 1.0)
+    for _ in range(20):
+        v = np.where(negative, 0.25 * v - 1.0, v)
+    return {"y": v}
+
+
+ONE_WAY = Exercise(
+    id="04.one_way",
+    title="one way for all",
+    notebook=FUSION,
+    task="""
+The kernel is right, but the sign of its number sends a thread into one of two loops, and signs are
+mixed. Rearranging the numbers is not allowed here, and not needed: look at how the two loops differ.
+A warp may spend at most 110 instructions.
+""",
+    source="04_first_kernels/exercises/one_way.cu",
+    kernel="one_way",
+    inputs=lambda rng, n: {"x": 4 * floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=after_rounds,
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    reduction=lambda n: 20,
+    target=Target(
+        label="instructions of a warp",
+        measure=warp_instructions_per_warp(32),
+        at_most=0,
+        advice="Choose rounds, factor and term first, with `?:`; then one loop for all threads.",
+        size=1024,
+    ),
+    hints=(
+        "The loops differ in three numbers: how many rounds, the factor, and what is added.",
+        "`condition ? a : b` picks a number without a branch.",
+        "`const int rounds = v < 0.0f ? 20 : 16;`, and the factor and the term likewise.",
+        "Decide before the loop: v changes in it, and a number that was negative may not stay so.",
+        "`for (int round = 0; round < rounds; ++round) { v = factor * v + term; }`",
+    ),
+    explanation="""
+Threads with 16 rounds sit out the last four, so the warp walks 20 rounds in place of 36: the longest
+way, and no longer the sum of both. That works whenever two ways differ in numbers only.
+""",
+    mutants=(
+        mutant(
+            "still two ways",
+            kinds.TARGET_MISSED,
+            (
+                "for (int round = 0; round < rounds; ++round) {",
+                "if (negative) { for (int round = 0; round < 20; ++round) { v = 0.25f * v - 1.0f; }"
+                " } else for (int round = 0; round < rounds; ++round) {",
+            ),
+        ),
+        mutant("20 rounds for all", kinds.PRECISION, ("negative ? 20 : 16", "20")),
+        mutant("ways swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
+        mutant("one factor", kinds.WRONG, ("negative ? 0.25f : 0.5f", "0.5f")),
+        mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
+    ),
+)
+
+CHAIN_BYTES = PythonExercise(
+    id="04.chain_bytes",
+    title="predict the bytes of a chain",
+    notebook=FUSION,
+    task="""
+How many bytes does a chain of element-wise kernels move, and how many are left when it is fused?
+Write the count that you made by hand as a function. Our chain is `[("x",), (), (), ("x",)]`: the last
+link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element.
+""",
+    source="04_first_kernels/exercises/chain_bytes.py",
+    function="chain_bytes",
+    cases=(
+        (1000, [("x",), (), (), ("x",)]),
+        (257, [("x",)]),
+        (10, [("x", "y")]),
+        (1 << 20, [("x",), ("bias",), ("x", "residual"), ("bias",)]),
+        (7, [("a", "b"), ("c",), (), (), ()]),
+    ),
+    reference=lambda n, links: (
+        4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
+        4 * n * (len({name for names in links for name in names}) + 1),
+    ),
+    hints=(
+        "Begin with separate kernels: link k reads its named arrays, writes one, and, if it is not "
+        "the first, reads the result of the link before.",
+        "Our chain: 2, 2, 2 and 3 arrays, each of 4 n bytes.",
+        "Fused, only arrays with a name are read, each once, and only the last result is written.",
+        "`{name for names in links for name in names}` is the set of different names.",
+    ),
+    explanation="""
+For each link that is fused with the one before, a write and a read vanish: 8 bytes an element. Reading
+an array once that several links need is a second gain. Neither depends on what the links compute.
+""",
+    mutants=(
+        mutant(
+            "names counted twice",
+            kinds.WRONG,
+            (
+                "{name for names in links for name in names}",
+                "[name for names in links for name in names]",
+            ),
+        ),
+        mutant("no hand-over read", kinds.WRONG, ("(1 if k > 0 else 0)", "0")),
+        mutant("the first reads one more", kinds.WRONG, ("(1 if k > 0 else 0)", "1")),
+        mutant("no result written", kinds.WRONG, ("len(different) + 1", "len(different)")),
+        mutant("elements, not bytes", kinds.WRONG, ("4 * n * separate, 4 * n", "n * separate, n")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+
+def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
+    x = 2 * floats(rng, n)
+    return {
+        "dy": floats(rng, n),
+        "x": x,
+        "s": (1 / (1 + np.exp(-x.astype(np.float64)))).astype(np.float32),
+        "dx": empty(n),
+        "n": np.int32(n),
+    }
+
+
+def silu_gradient(given) -> dict:
+    dy, x = given["dy"].astype(np.float64), given["x"].astype(np.float64)
+    s = 1 / (1 + np.exp(-x))
+    return {"dx": dy * s * (1 + x * (1 - s))}
+
+
+SILU_BACKWARD = Exercise(
+    id="04.silu_backward",
+    title="compute it again",
+    notebook=FUSION,
+    task="""
+The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel reads
+it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for an element.
+""",
+    source="04_first_kernels/exercises/silu_backward.cu",
+    kernel="silu_backward",
+    inputs=gradient_inputs,
+    reference=silu_gradient,
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    reduction=lambda n: 16,
+    target=Target(
+        label="bytes loaded and stored for an element",
+        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
+        at_most=12.0,
+        advice="x and dy have to be read and dx written. s follows from x, which is there already.",
+        size=1024,
+    ),
+    hints=(
+        "The array `s` may stay among the parameters; just do not read it.",
+        "x[i] is in the register `value`: everything about s follows from it.",
+        "As in chain_silu.cu: `__expf(-value)`.",
+        "`const float gate = 1.0f / (1.0f + __expf(-value));`",
+    ),
+    explanation="""
+12 bytes an element in place of 16, and the forward pass writes 4 less: 8 of what were 28 bytes for
+both passes (8 + 4 forward, 16 backward), for an exponential and a division that nobody waits for. The
+memory for `s` is free as well, and in training that is often the greater gain.
+""",
+    mutants=(
+        mutant("still stored", kinds.TARGET_MISSED, ("1.0f / (1.0f + __expf(-value))", "s[i]")),
+        mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
+        mutant(
+            "an own array", kinds.TARGET_MISSED, ("1.0f / (1.0f +", "0.0f * s[i] + 1.0f / (1.0f +")
+        ),
+        mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),
+    ),
+)
+
+
+def resident_blocks(threads: int, registers: int, shared: int) -> int:
+    """What the course's own occupancy says."""
+    needs = Resources(registers)
+    return Occupancy("kernel", "sm_90a", threads, shared, needs).blocks_per_sm
+
+
+BLOCKS_PER_SM = PythonExercise(
+    id="04.blocks_per_sm",
+    title="predict the occupancy",
+    notebook=FUSION,
+    task="""
+Write the function that tells how many blocks fit on an SM. Predict first, on paper: blocks of 256
+threads with 40 registers each, and with 41.
+""",
+    source="04_first_kernels/exercises/blocks_per_sm.py",
+    function="blocks_per_sm",
+    cases=(
+        (256, 40, 0),
+        (256, 41, 0),
+        (1024, 32, 0),
+        (32, 16, 0),
+        (100, 32, 4096),
+        (256, 80, 0),
+        (128, 24, 227 * 1024),
+        (256, 16, 28 * 1024),
+        (64, 255, 1000),
+        (192, 40, 20_000),
+    ),
+    reference=resident_blocks,
+    hints=(
+        "Work out four numbers of blocks and return the smallest.",
+        "Warps of a block: `(threads + 31) // 32`; `-(-a // b)` is a shorter way to round up.",
+        "Registers of a warp: 32 times those of a thread, rounded up to a multiple of 256. 40 "
+        "registers make 1280, 41 make 1536.",
+        "A part of the SM holds `16384 // registers_of_warp` warps, and there are four parts.",
+        "Shared memory of a block: `shared + 1024`, rounded up to a multiple of 128.",
+    ),
+    explanation="""
+One register more, from 40 to 41, and 6 blocks become 5: resources are given out in coarse portions, so
+occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
+""",
+    mutants=(
+        mutant(
+            "warps not whole", kinds.WRONG, ("warps = -(-threads // 32)", "warps = threads // 32")
+        ),
+        mutant(
+            "registers not rounded",
+            kinds.WRONG,
+            ("-(-registers * 32 // 256) * 256", "registers * 32"),
+        ),
+        mutant(
+            "one large file of registers",
+            kinds.WRONG,
+            ("4 * (16384 // registers_of_warp)", "65536 // registers_of_warp"),
+        ),
+        mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "shared")),
+        mutant("blocks without a limit", kinds.WRONG, ("by_warps, 32,", "by_warps,")),
+        mutant("the most, not the least", kinds.WRONG, ("min(by_warps", "max(by_warps")),
+    ),
+)
+
+
+def closed(given) -> dict:
+    """The largest of three neighbours, then the smallest of three of those, in a ring."""
+    x = given["x"]
+    m = np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1))
+    return {"y": np.minimum(np.minimum(np.roll(m, 1), m), np.roll(m, -1))}
+
+
+CLOSING = Exercise(
+    id="04.closing",
+    title="fuse what needs its neighbours",
+    notebook=FUSION,
+    task="""
+Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1], x[i],
+x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each loads 3 floats
+and stores one: 32 bytes for an element. Write one kernel that does both with at most 24. What a thread
+needs of `m`, its neighbours compute; they cannot hand it over, since nothing of `m` is stored.
+""",
+    source="04_first_kernels/exercises/closing.cu",
+    kernel="closing",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=closed,
+    launch=one_thread_each,
+    small=(1000, 257, 31, 5, 2, 1),
+    full=FULL,
+    target=Target(
+        label="bytes loaded and stored for an element",
+        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
+        at_most=24.0,
+        advice="Five different x are needed. Load each into a variable of its own, then compute.",
+        size=1024,
+    ),
+    hints=(
+        "m[i - 1] needs x[i - 2], x[i - 1] and x[i]. Which x does y[i] need in all?",
+        "Load the five into five variables; `in_ring(i - 2, n)` is the place of the first.",
+        "Compute all three m in registers, though each neighbour computes two of them as well.",
+        "`fmaxf(fmaxf(a, b), c)` is the largest of three, `fminf(fminf(l, m), r)` the smallest.",
+        "Do not forget the guard `if (i < n)`.",
+    ),
+    explanation="""
+Every m is computed three times, by three threads, and never stored: **recompute** is what makes this
+fusion possible. The loads of neighbours overlap, so most of them are served by L1; from device memory
+come 4 bytes an element and 4 go back, in place of 16. With wider windows each thread would compute ever
+more again; then a tile in shared memory, with a margin, is the better place for m.
+""",
+    mutants=(
+        mutant(
+            "loads more than once",
+            kinds.TARGET_MISSED,
+            (
+                "const float left = fmaxf(fmaxf(a, b), c);",
+                "const volatile float *again = x;\n"
+                "        const float left = fmaxf(fmaxf(a, again[in_ring(i - 1, n)]), again[i]);",
+            ),
+        ),
+        mutant("only the largest", kinds.WRONG, ("fminf(fminf(left, middle), right)", "middle")),
+        mutant("no ring", kinds.OUT_OF_BOUNDS, ("x[in_ring(i - 2, n)]", "x[i - 2]")),
+        mutant(
+            "a mirror at the end", kinds.EDGES, ("x[in_ring(i + 2, n)]", "x[min(i + 2, n - 1)]")
+        ),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle), right)", "fmaxf(left, right)")),
+    ),
+)
+
+
+def few_negative(rng: np.random.Generator, n: int) -> dict:
+    """One in sixteen is negative, wherever chance puts it."""
+    x = np.abs(floats(rng, n)) + np.float32(0.01)
+    x[rng.random(n) < 1 / 16] *= -1
+    return {"x": x, "y": empty(n), "n": np.int32(n)}
+
+
+def long_way(given) -> dict:
+    """After 32 rounds of v = sqrt(v v + 1), v v has grown by 32."""
+    x = given["x"].astype(np.float64)
+    return {"y": np.where(x < 0, np.sqrt(x * x + 32), x)}
+
+
+GATHER_THE_FEW = Exercise(
+    id="04.gather_the_few",
+    title="gather the few",
+    notebook=FUSION,
+    task="""
+One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one, and
+walks the long way with hardly a lane at work. Gather them: a list in shared memory, filled with an
+atomic, hands the few of a block to its first threads. A warp may spend at most 60 instructions on average.
+""",
+    source="04_first_kernels/exercises/gather_the_few.cu",
+    kernel="gather_the_few",
+    inputs=few_negative,
+    reference=long_way,
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    reduction=lambda n: 32,
+    target=Target(
+        label="instructions of a warp, on average",
+        measure=warp_instructions_per_warp(64),
+        at_most=0,
+        advice="The numbers are right. In the long loop, all lanes of the first warp should work "
+        "and no other warp at all.",
+        size=2048,
+    ),
+    hints=(
+        "`__shared__ int list[kThreads];` and a counter, which one thread sets to 0 first.",
+        "`list[atomicAdd(&count, 1)] = i;` takes the next free place.",
+        "Whose number is not negative stores it at once. Then all wait: `__syncthreads();`",
+        "After the barrier: `if (threadIdx.x < count)`, take `list[threadIdx.x]` and compute.",
+        "Two barriers: one after the counter is 0, one after the list is complete. No thread may "
+        "return before them.",
+    ),
+    explanation="""
+About 16 of a block's 256 numbers are negative, so one warp walks the loop with half its lanes, where
+eight walked it with two each. The order of the list is open, and no result depends on it. Whether it
+pays depends on the length of the loop: list, atomics and barriers have a price of their own.
+""",
+    mutants=(
+        mutant(
+            "no first barrier",
+            kinds.DATA_RACE,
+            ("__syncthreads(); // the list is empty", "// the list is empty"),
+        ),
+        mutant(
+            "no second barrier",
+            kinds.DATA_RACE,
+            ("__syncthreads(); // the list is complete", "// the list is complete"),
+        ),
+        mutant("no atomic", kinds.DATA_RACE, ("list[atomicAdd(&count, 1)]", "list[count++]")),
+        mutant(
+            "all the same place",
+            kinds.DATA_RACE,
+            ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
+        ),
+        mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant(
+            "every warp still",
+            kinds.TARGET_MISSED,
+            (
+                "list[atomicAdd(&count, 1)] = i;",
+                "float w = v; for (int round = 0; round < 32; ++round) { w = sqrtf(w * w + 1.0f); }"
+                " y[i] = w;",
+            ),
+        ),
+    ),
+)
+
+# --- end of 07_divergence_fusion_occupancy ---
+
 EXERCISES = [
     SAXPY,
     CLAMP,
@@ -1471,4 +2168,15 @@ EXERCISES = [
     FIND_THE_EDGE,
     FIND_THE_GARBAGE,
     FIND_THE_DOUBLES,
+    BLOCK_MIN,
+    WARP_MAX,
+    FIND_THE_MISSING_BARRIER,
+    DOT,
+    ARGMAX_ROWS,
+    ONE_WAY,
+    CHAIN_BYTES,
+    SILU_BACKWARD,
+    BLOCKS_PER_SM,
+    CLOSING,
+    GATHER_THE_FEW,
 ]
