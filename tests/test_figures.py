@@ -59,6 +59,7 @@ def drawings() -> dict:
         "memory_roofs": lambda: figures.memory_roofs(
             {"tiled": (9e12, {"L1": 0.5, "HBM": 40})}, 6e13, {"L1": 2.5e13, "HBM": 4e12}
         ),
+        "stalls": lambda: figures.stalls({"naive": {"memory": 9, "pipe": 1}}, most=1),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
     }
 
@@ -257,3 +258,18 @@ def test_growth_names_each_point_once_in_a_panel():
 def test_growth_refuses_what_has_no_logarithm():
     with pytest.raises(ValueError, match="logarithmic"):
         figures.growth({"TFLOP/s": {"fp32": [(2022, 0.0, "")]}})
+
+
+def test_stalls_put_the_small_reasons_together():
+    parts = {"memory": 8.0, "barrier": 1.0, "pipe": 0.5, "branch": 0.5}
+    axes = figures.stalls({"slow": parts, "fast": {"memory": 2.0}}, most=2).axes[0]
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == [8.0, 1.0, 1.0, 2.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "kernels, most", [({}, 5), ({"a": {"memory": -1.0}}, 5), ({"a": {"m": 1}}, 9)]
+)
+def test_stalls_refuse_what_is_no_time(kernels, most):
+    with pytest.raises(ValueError):
+        figures.stalls(kernels, most=most)

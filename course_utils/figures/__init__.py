@@ -16,6 +16,7 @@ from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
 from .source import source_heat
+from .stalls import stalls
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .timeline import timeline
@@ -37,6 +38,7 @@ __all__ = [
     "save",
     "shared_banks",
     "source_heat",
+    "stalls",
     "thread_map",
     "timeline",
     "warp_sectors",
