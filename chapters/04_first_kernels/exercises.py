@@ -1757,13 +1757,13 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
 
 def after_rounds(given) -> dict:
     """The two series of 04.one_way, in float64."""
-    x = given["x"].astype(np.float64)
-    negative, v = x < 0, x.copy()
-    for _ in range(16):
-        v = np.where(negative, v, 0.5 * v + 1.0)
-    for _ in range(20):
-        v = np.where(negative, 0.25 * v - 1.0, v)
-    return {"y": v}
+    x, rounds = given["x"].astype(np.float64), int(given["rounds"])
+    first, second = x, x
+    for _ in range(rounds):
+        first = 0.95 * first + 1.0
+    for _ in range(rounds + 8):
+        second = 0.9 * second - 1.0
+    return {"y": np.where(x < 0, second, first)}
 
 
 ONE_WAY = Exercise(
@@ -1772,48 +1772,53 @@ ONE_WAY = Exercise(
     notebook=FUSION,
     task="""
 The kernel is right, but the sign of its number sends a thread into one of two loops, and signs are
-mixed. Rearranging the numbers is not allowed here, and not needed: look at how the two loops differ.
-A warp may spend at most 110 instructions.
+mixed. There is no need to rearrange anything: look at how the two loops differ. With 16 rounds, a
+warp may spend at most 90 instructions.
 """,
     source="04_first_kernels/exercises/one_way.cu",
     kernel="one_way",
-    inputs=lambda rng, n: {"x": 4 * floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    inputs=lambda rng, n: {
+        "x": 4 * floats(rng, n),
+        "y": empty(n),
+        "rounds": np.int32(16),
+        "n": np.int32(n),
+    },
     reference=after_rounds,
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    reduction=lambda n: 20,
+    reduction=lambda n: 24,
     target=Target(
         label="instructions of a warp",
         measure=warp_instructions_per_warp(32),
-        at_most=0,
+        at_most=90,
         advice="Choose rounds, factor and term first, with `?:`; then one loop for all threads.",
         size=1024,
     ),
     hints=(
         "The loops differ in three numbers: how many rounds, the factor, and what is added.",
         "`condition ? a : b` picks a number without a branch.",
-        "`const int rounds = v < 0.0f ? 20 : 16;`, and the factor and the term likewise.",
+        "`const int turns = v < 0.0f ? rounds + 8 : rounds;`, and the factor and the term likewise.",
         "Decide before the loop: v changes in it, and a number that was negative may not stay so.",
-        "`for (int round = 0; round < rounds; ++round) { v = factor * v + term; }`",
+        "`for (int round = 0; round < turns; ++round) { v = factor * v + term; }`",
     ),
     explanation="""
-Threads with 16 rounds sit out the last four, so the warp walks 20 rounds in place of 36: the longest
-way, and no longer the sum of both. That works whenever two ways differ in numbers only.
+The lanes with 16 rounds sit out the last 8, so the warp walks 24 rounds in place of 16 + 24: the
+longest way, and no longer the sum of both. That works whenever two ways differ in numbers only.
 """,
     mutants=(
         mutant(
             "still two ways",
             kinds.TARGET_MISSED,
             (
-                "for (int round = 0; round < rounds; ++round) {",
-                "if (negative) { for (int round = 0; round < 20; ++round) { v = 0.25f * v - 1.0f; }"
-                " } else for (int round = 0; round < rounds; ++round) {",
+                "for (int round = 0; round < turns; ++round) {",
+                "if (negative) { for (int round = 0; round < turns; ++round) { v = 0.9f * v - 1.0f;"
+                " } } else for (int round = 0; round < turns; ++round) {",
             ),
         ),
-        mutant("20 rounds for all", kinds.PRECISION, ("negative ? 20 : 16", "20")),
+        mutant("as many rounds for all", kinds.WRONG, ("negative ? rounds + 8 : rounds", "rounds")),
         mutant("ways swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
-        mutant("one factor", kinds.WRONG, ("negative ? 0.25f : 0.5f", "0.5f")),
+        mutant("one factor", kinds.WRONG, ("negative ? 0.9f : 0.95f", "0.95f")),
         mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
     ),
 )
@@ -1824,8 +1829,8 @@ CHAIN_BYTES = PythonExercise(
     notebook=FUSION,
     task="""
 How many bytes does a chain of element-wise kernels move, and how many are left when it is fused?
-Write the count that you made by hand as a function. Our chain is `[("x",), (), (), ("x",)]`: the last
-link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element.
+Write the count that you made by hand as a function. Our chain is `[("x",), (), (), ("x",)]`: the
+last link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element.
 """,
     source="04_first_kernels/exercises/chain_bytes.py",
     function="chain_bytes",
@@ -1848,8 +1853,9 @@ link reads `x` once more, beside what the third one made. It has 36 and 8 bytes 
         "`{name for names in links for name in names}` is the set of different names.",
     ),
     explanation="""
-For each link that is fused with the one before, a write and a read vanish: 8 bytes an element. Reading
-an array once that several links need is a second gain. Neither depends on what the links compute.
+For each link that is fused with the one before, a write and a read vanish: 8 bytes an element.
+Reading an array once that several links need is a second gain. Neither depends on what the links
+compute.
 """,
     mutants=(
         mutant(
@@ -1891,8 +1897,9 @@ SILU_BACKWARD = Exercise(
     title="compute it again",
     notebook=FUSION,
     task="""
-The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel reads
-it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for an element.
+The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
+reads it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for an
+element.
 """,
     source="04_first_kernels/exercises/silu_backward.cu",
     kernel="silu_backward",
@@ -1916,16 +1923,14 @@ it. Change the kernel so that nobody has to store it: at most 12 bytes loaded an
         "`const float gate = 1.0f / (1.0f + __expf(-value));`",
     ),
     explanation="""
-12 bytes an element in place of 16, and the forward pass writes 4 less: 8 of what were 28 bytes for
-both passes (8 + 4 forward, 16 backward), for an exponential and a division that nobody waits for. The
-memory for `s` is free as well, and in training that is often the greater gain.
+12 bytes an element in place of 16, and the forward pass writes 4 less: 20 bytes for both passes in
+place of 28, for an exponential and a division that nobody waits for. The memory for `s` is free as
+well, and in training that is often the greater gain.
 """,
     mutants=(
         mutant("still stored", kinds.TARGET_MISSED, ("1.0f / (1.0f + __expf(-value))", "s[i]")),
         mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
-        mutant(
-            "an own array", kinds.TARGET_MISSED, ("1.0f / (1.0f +", "0.0f * s[i] + 1.0f / (1.0f +")
-        ),
+        mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),
     ),
@@ -1954,7 +1959,7 @@ threads with 40 registers each, and with 41.
         (1024, 32, 0),
         (32, 16, 0),
         (100, 32, 4096),
-        (256, 80, 0),
+        (32, 80, 0),
         (128, 24, 227 * 1024),
         (256, 16, 28 * 1024),
         (64, 255, 1000),
@@ -1970,13 +1975,11 @@ threads with 40 registers each, and with 41.
         "Shared memory of a block: `shared + 1024`, rounded up to a multiple of 128.",
     ),
     explanation="""
-One register more, from 40 to 41, and 6 blocks become 5: resources are given out in coarse portions, so
-occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
+One register more, from 40 to 41, and 6 blocks become 5: resources are given out in coarse portions,
+so occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
 """,
     mutants=(
-        mutant(
-            "warps not whole", kinds.WRONG, ("warps = -(-threads // 32)", "warps = threads // 32")
-        ),
+        mutant("warps not whole", kinds.WRONG, ("-(-threads // 32)", "threads // 32")),
         mutant(
             "registers not rounded",
             kinds.WRONG,
@@ -1987,7 +1990,7 @@ occupancy falls in steps. `occupancy` does the same arithmetic with the register
             kinds.WRONG,
             ("4 * (16384 // registers_of_warp)", "65536 // registers_of_warp"),
         ),
-        mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "shared")),
+        mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "max(shared, 1)")),
         mutant("blocks without a limit", kinds.WRONG, ("by_warps, 32,", "by_warps,")),
         mutant("the most, not the least", kinds.WRONG, ("min(by_warps", "max(by_warps")),
     ),
@@ -2006,10 +2009,10 @@ CLOSING = Exercise(
     title="fuse what needs its neighbours",
     notebook=FUSION,
     task="""
-Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1], x[i],
-x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each loads 3 floats
-and stores one: 32 bytes for an element. Write one kernel that does both with at most 24. What a thread
-needs of `m`, its neighbours compute; they cannot hand it over, since nothing of `m` is stored.
+Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1],
+x[i], x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each loads
+3 floats and stores one: 32 bytes for an element. Write one kernel that does both with at most 24.
+What a thread needs of `m`, its neighbours would have stored; now nobody does.
 """,
     source="04_first_kernels/exercises/closing.cu",
     kernel="closing",
@@ -2033,10 +2036,10 @@ needs of `m`, its neighbours compute; they cannot hand it over, since nothing of
         "Do not forget the guard `if (i < n)`.",
     ),
     explanation="""
-Every m is computed three times, by three threads, and never stored: **recompute** is what makes this
-fusion possible. The loads of neighbours overlap, so most of them are served by L1; from device memory
-come 4 bytes an element and 4 go back, in place of 16. With wider windows each thread would compute ever
-more again; then a tile in shared memory, with a margin, is the better place for m.
+Every m is computed three times, by three threads, and never stored: computing it again is what
+makes this fusion possible. The loads of neighbours overlap, and L1 serves most of them; from device
+memory come 4 bytes an element and 4 go back, 8 in place of 16. With wider windows a thread would
+compute ever more again; then a tile in shared memory, with a margin, is the better place for m.
 """,
     mutants=(
         mutant(
@@ -2050,11 +2053,9 @@ more again; then a tile in shared memory, with a margin, is the better place for
         ),
         mutant("only the largest", kinds.WRONG, ("fminf(fminf(left, middle), right)", "middle")),
         mutant("no ring", kinds.OUT_OF_BOUNDS, ("x[in_ring(i - 2, n)]", "x[i - 2]")),
-        mutant(
-            "a mirror at the end", kinds.EDGES, ("x[in_ring(i + 2, n)]", "x[min(i + 2, n - 1)]")
-        ),
+        mutant("a mirror at the end", kinds.EDGES, ("in_ring(i + 1, n)", "min(i + 1, n - 1)")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
-        mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle), right)", "fmaxf(left, right)")),
+        mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle)", "fmaxf(fmaxf(left, middle)")),
     ),
 )
 
@@ -2077,9 +2078,10 @@ GATHER_THE_FEW = Exercise(
     title="gather the few",
     notebook=FUSION,
     task="""
-One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one, and
-walks the long way with hardly a lane at work. Gather them: a list in shared memory, filled with an
-atomic, hands the few of a block to its first threads. A warp may spend at most 60 instructions on average.
+One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one,
+and walks the long way with hardly a lane at work. Gather them: a list in shared memory, filled with
+an atomic, hands the few of a block to its first threads. On average, a warp may spend at most 60
+instructions.
 """,
     source="04_first_kernels/exercises/gather_the_few.cu",
     kernel="gather_the_few",
@@ -2092,7 +2094,7 @@ atomic, hands the few of a block to its first threads. A warp may spend at most 
     target=Target(
         label="instructions of a warp, on average",
         measure=warp_instructions_per_warp(64),
-        at_most=0,
+        at_most=60,
         advice="The numbers are right. In the long loop, all lanes of the first warp should work "
         "and no other warp at all.",
         size=2048,
@@ -2106,9 +2108,9 @@ atomic, hands the few of a block to its first threads. A warp may spend at most 
         "return before them.",
     ),
     explanation="""
-About 16 of a block's 256 numbers are negative, so one warp walks the loop with half its lanes, where
-eight walked it with two each. The order of the list is open, and no result depends on it. Whether it
-pays depends on the length of the loop: list, atomics and barriers have a price of their own.
+About 16 of a block's 256 numbers are negative, so one warp walks the loop with half of its lanes,
+where nearly eight walked it with two each. The order of the list is open, and no result depends on
+it. Whether it pays depends on the length of the loop: list, atomics and barriers have their price.
 """,
     mutants=(
         mutant(
@@ -2124,7 +2126,7 @@ pays depends on the length of the loop: list, atomics and barriers have a price 
         mutant("no atomic", kinds.DATA_RACE, ("list[atomicAdd(&count, 1)]", "list[count++]")),
         mutant(
             "all the same place",
-            kinds.DATA_RACE,
+            kinds.UNINITIALISED,
             ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
         ),
         mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),

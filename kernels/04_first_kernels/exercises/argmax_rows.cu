@@ -1,0 +1,39 @@
+// Where the largest element of each row stands: place[row] is its column; of several equal ones, the
+// first. x is a matrix of rows x columns floats; a warp takes one row. Takes any shape.
+// grid (ceil(rows / 8)), block (256), dynamic shared 0
+
+constexpr int kWarpSize = 32;
+constexpr unsigned kWholeWarp = 0xffffffff;
+
+extern "C" __global__ void argmax_rows(const float* x, int* place, int rows, int columns)
+{
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;
+    const int lane = threadIdx.x % kWarpSize;
+    if (row >= rows) {
+        return;  // a whole warp leaves, or none of it
+    }
+    float best = -__int_as_float(0x7f800000);  // minus infinity: anything is larger
+    int where = columns;
+    for (int column = lane; column < columns; column += kWarpSize) {
+        const float value = x[(size_t)row * columns + column];
+        if (value > best) {
+            best = value;
+            where = column;
+        }
+    }
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+        // TODO: fetch the other lane's best and where, and take both over if they win; of two equal
+        // values the one further to the left wins
+        // SOLUTION
+        const float other = __shfl_down_sync(kWholeWarp, best, distance);
+        const int there = __shfl_down_sync(kWholeWarp, where, distance);
+        if (other > best || (other == best && there < where)) {
+            best = other;
+            where = there;
+        }
+        // END
+    }
+    if (lane == 0) {
+        place[row] = where;
+    }
+}
