@@ -1798,7 +1798,7 @@ warp may spend at most 90 instructions.
     hints=(
         "The loops differ in three numbers: how many rounds, the factor, and what is added.",
         "`condition ? a : b` picks a number without a branch.",
-        "`const int turns = v < 0.0f ? rounds + 8 : rounds;`, and the factor and the term likewise.",
+        "`const int turns = v < 0.0f ? rounds + 8 : rounds;`; the factor and the term likewise.",
         "Decide before the loop: v changes in it, and a number that was negative may not stay so.",
         "`for (int round = 0; round < turns; ++round) { v = factor * v + term; }`",
     ),
@@ -1898,8 +1898,8 @@ SILU_BACKWARD = Exercise(
     notebook=FUSION,
     task="""
 The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
-reads it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for an
-element.
+reads it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for
+an element.
 """,
     source="04_first_kernels/exercises/silu_backward.cu",
     kernel="silu_backward",
@@ -2010,9 +2010,9 @@ CLOSING = Exercise(
     notebook=FUSION,
     task="""
 Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1],
-x[i], x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each loads
-3 floats and stores one: 32 bytes for an element. Write one kernel that does both with at most 24.
-What a thread needs of `m`, its neighbours would have stored; now nobody does.
+x[i], x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each
+loads 3 floats and stores one: 32 bytes for an element. Write one kernel that does both with at most
+24. What a thread needs of `m`, its neighbours would have stored; now nobody does.
 """,
     source="04_first_kernels/exercises/closing.cu",
     kernel="closing",

@@ -1,0 +1,47 @@
+"""What a limit on registers does to a kernel that wants many: chapter 04's fused convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..device import cp
+from ..errors import LessonError
+from ..kernels import load
+from ..timing import bench
+from .case import blocks, normal
+from .this_gpu import need_gpu
+
+SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
+FILTERS_OF_A_THREAD = 8
+
+
+def register_limits(limits: Iterable[int] = (255, 80, 64, 48, 40, 32)) -> list[dict]:
+    """conv_bn_relu_pool_filters.cu at :data:`SIZE`, compiled with a limit on its registers: the
+    limit, the registers that it took, and milliseconds.
+
+    Raises LessonError where there is no GPU, or where two limits give different results.
+    """
+    need_gpu()
+    images, channels, filters, height, width = SIZE
+    x, weights = normal((images, channels, height, width)), normal((filters, channels, 3, 3), 1)
+    scale, shift = normal(filters, 2), normal(filters, 3)
+    out = cp.empty((images, filters, height // 2, width // 2), cp.float32)
+    grid = blocks(width, 64), blocks(height, 16), images * blocks(filters, FILTERS_OF_A_THREAD)
+    args = x, weights, scale, shift, out, channels, filters, height, width
+    found, first = [], None
+    for limit in limits:
+        options = (f"--maxrregcount={limit}",)
+        kernel = load("04_first_kernels/conv_bn_relu_pool_filters.cu", options=options).kernel
+        out.fill(float("nan"))
+        run = bench(lambda kernel=kernel: kernel(grid, (32, 8), args), repeats=11)
+        first = out.get() if first is None else first
+        if not abs(out.get() - first).max() < 1e-3:
+            raise LessonError(f"With {limit} registers the results are others.")
+        found.append(
+            {
+                "limit": limit,
+                "registers": kernel.raw.num_regs,
+                "median_ms": round(run.median_ms, 5),
+            }
+        )
+    return found
