@@ -17,7 +17,7 @@ from pathlib import Path
 from ..device import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..kernels import ROOT
-from . import first_kernels, hardware, introduction, matmul, overlap
+from . import first_kernels, hardware, introduction, matmul, overlap, triton
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
 from .table import stored, write
@@ -25,7 +25,7 @@ from .table import stored, write
 __all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
 
 # Measurements of the machine rather than of a kernel; each writes a file of its own.
-OTHERS = {"hardware": hardware.write, "overlap": overlap.write}
+OTHERS = {"hardware": hardware.write, "overlap": overlap.write, "triton": triton.write}
 
 CASES: tuple[Case, ...] = introduction.CASES + first_kernels.CASES + matmul.CASES
 
@@ -48,7 +48,10 @@ def run(args: argparse.Namespace) -> int:
         print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
         return 2
     for write_other in others:
-        print(f"written to {write_other().relative_to(ROOT)}")
+        try:
+            print(f"written to {write_other().relative_to(ROOT)}")
+        except LessonError as error:
+            print(f"not recorded: {error}")
     return _run_gpu(cases) if cases else 0
 
 
