@@ -35,7 +35,9 @@ def test_the_untouched_starter_is_not_started_whatever_its_white_space(name):
 @pytest.mark.parametrize("name", BUGS)
 def test_the_starter_of_a_find_the_bug_exercise_runs_and_shows_its_fault(name):
     outcome = run_source(BUGS[name], BUGS[name].starter)
-    assert outcome.kind == BUGS[name].bug and outcome.verdict.excerpt
+    assert outcome.kind == BUGS[name].bug
+    faulty = name in KERNELS and outcome.kind != kinds.TARGET_MISSED  # slow, or Python: no line
+    assert outcome.verdict.excerpt or not faulty
     assert run_source(BUGS[name], BUGS[name].solution).passed
     assert "TODO" not in BUGS[name].starter and "BUG" not in BUGS[name].starter
 
@@ -44,7 +46,7 @@ def test_the_starter_of_a_find_the_bug_exercise_runs_and_shows_its_fault(name):
 def test_an_exercise_has_three_hints_three_mutants_and_an_explanation(name):
     exercise = EXERCISES[name]
     assert len(exercise.hints) >= 3
-    assert len({mutant.kind for mutant in exercise.mutants}) >= 2
+    assert len({mutant.kind for mutant in exercise.mutants}) >= (2 if name in KERNELS else 1)
     assert len(exercise.mutants) >= 3
     assert {mutant.kind for mutant in exercise.mutants} <= set(kinds.KINDS)
     assert exercise.explanation.strip() and exercise.task.strip()
