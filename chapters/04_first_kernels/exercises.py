@@ -518,9 +518,9 @@ Write the function that cuts `n` elements into at most `chunks` pieces. It retur
     source="04_first_kernels/exercises/pieces.py",
     function="pieces",
     cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8)),
-    reference=lambda n, chunks: tuple(
+    reference=lambda n, chunks: [
         (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
-    ),
+    ],
     hints=(
         "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
         "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
@@ -599,6 +599,7 @@ FIND_THE_HOST_BUG = PythonExercise(
 This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
 stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
 into a stream happens before somebody waits for it. Run the cell as it is, then add the two lines.
+With only one of them the verdict stays as it was.
 """,
     source="04_first_kernels/exercises/squares_on_device.py",
     function="squares",
@@ -606,7 +607,8 @@ into a stream happens before somebody waits for it. Run the cell as it is, then 
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
     bug=kinds.WRONG,
     hints=(
-        "`nan` is what memory holds that nobody has written yet. Who read too early?",
+        "`nan` is what memory holds that nobody has written yet, and `nan` times `nan` is `nan`. "
+        "Two readers come too early: the kernel, and the host.",
         "Two streams know nothing of each other: the kernel may run before the copy in.",
         "`computing.wait_event(arrived)` holds the kernel back until the copy has arrived.",
         "`get` returns at once: before `return result`, the host must wait. "
@@ -731,6 +733,7 @@ How many atomics do all threads of this launch do together? `x` holds 0, 1, 2 an
             {
                 1000: "Only threads whose number is even add anything.",
                 1024: "That is the number of threads; which of them reach the atomicAdd?",
+                512: "24 threads of the last block have no element.",
             },
         ),
         "in_global": Ask(
@@ -865,7 +868,8 @@ There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` 
     hints=(
         "`atomicCAS(word, seen, wanted)` stores `wanted` only where `seen` still stands, and "
         "returns what stood there before.",
-        "If it returned `seen`, the exchange was made: leave the loop.",
+        "Try in a loop, `while (true) { ... }`. If it returned `seen`, the exchange was made: "
+        "`return;` leaves loop and function.",
         "If not, somebody came between. Go on with what it returned: `seen = before;`",
         "Compute `wanted` anew in every turn: `__float_as_uint(__uint_as_float(seen) * value)`.",
     ),
