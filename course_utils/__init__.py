@@ -11,6 +11,7 @@ from .kernels import load
 from .machine import doctor
 from .occupancy import occupancy
 from .profile import profile, sanitize
+from .ptx_files import load_ptx
 from .timing import bench
 from .trace import trace
 
@@ -24,6 +25,7 @@ __all__ = [
     "hardware",
     "hint",
     "load",
+    "load_ptx",
     "occupancy",
     "profile",
     "progress",
