@@ -1500,7 +1500,7 @@ for the end of the array.
         mutant("fills up with zeros", kinds.EDGES, ("x[i] : infinity", "x[i] : 0.0f")),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : infinity", "x[i]")),
         mutant(
-            "no barrier", kinds.DATA_RACE, ("        __syncthreads();  // what", "        // what")
+            "no barrier", kinds.DATA_RACE, ("        __syncthreads(); // what", "        // what")
         ),
         mutant(
             "a barrier in the if",
@@ -1608,7 +1608,7 @@ second array in place of the second barrier would do as well.)
         mutant(
             "waits too early",
             kinds.DATA_RACE,
-            ("    __syncthreads();  // nobody needs these sums any more\n", ""),
+            ("    __syncthreads(); // nobody needs these sums any more\n", ""),
             (
                 "    float sum = 0.0f;\n    for (int warp",
                 "    __syncthreads();\n    float sum = 0.0f;\n    for (int warp",
@@ -1617,22 +1617,22 @@ second array in place of the second barrier would do as well.)
         mutant(
             "a warp's barrier",
             kinds.DATA_RACE,
-            ("__syncthreads();  // nobody", "__syncwarp();  // nobody"),
+            ("__syncthreads(); // nobody", "__syncwarp(); // nobody"),
         ),
         mutant(
             "a fence",
             kinds.DATA_RACE,
-            ("__syncthreads();  // nobody", "__threadfence_block();  // nobody"),
+            ("__syncthreads(); // nobody", "__threadfence_block(); // nobody"),
         ),
         mutant(
             "the other one gone",
             kinds.DATA_RACE,
-            ("    __syncthreads();  // every", "    // every"),
+            ("    __syncthreads(); // every", "    // every"),
         ),
         mutant(
             "thread 0 alone waits",
             kinds.BARRIER,
-            ("__syncthreads();  // nobody", "if (threadIdx.x == 0) __syncthreads();  // nobody"),
+            ("__syncthreads(); // nobody", "if (threadIdx.x == 0) __syncthreads(); // nobody"),
         ),
     ),
 )

@@ -5,14 +5,14 @@
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void argmax_rows(const float* x, int* place, int rows, int columns)
+extern "C" __global__ void argmax_rows(const float *x, int *place, int rows, int columns)
 {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
     if (row >= rows) {
-        return;  // a whole warp leaves, or none of it
+        return; // a whole warp leaves, or none of it
     }
-    float best = -__int_as_float(0x7f800000);  // minus infinity: anything is larger
+    float best = -__int_as_float(0x7f800000); // minus infinity: nothing is less
     int where = columns;
     for (int column = lane; column < columns; column += kWarpSize) {
         const float value = x[(size_t)row * columns + column];

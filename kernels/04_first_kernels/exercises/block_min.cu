@@ -4,12 +4,12 @@
 
 constexpr int kThreads = 256;
 
-extern "C" __global__ void block_min(const float* x, float* smallest, int n)
+extern "C" __global__ void block_min(const float *x, float *smallest, int n)
 {
     __shared__ float tree[kThreads];
     const int t = threadIdx.x;
     const int i = blockIdx.x * kThreads + t;
-    const float infinity = __int_as_float(0x7f800000);
+    const float infinity = __int_as_float(0x7f800000); // its bits
 
     // TODO: put this thread's element into the tree; what does a thread without one put there?
     // SOLUTION
@@ -18,7 +18,7 @@ extern "C" __global__ void block_min(const float* x, float* smallest, int n)
     for (int distance = kThreads / 2; distance > 0; distance /= 2) {
         // TODO: one step of the tree: the first `distance` threads keep the smaller of two places
         // SOLUTION
-        __syncthreads();  // what the step before wrote is there
+        __syncthreads(); // what the step before wrote is there
         if (t < distance) {
             tree[t] = fminf(tree[t], tree[t + distance]);
         }

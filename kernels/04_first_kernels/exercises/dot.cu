@@ -5,7 +5,7 @@
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void dot(const float* x, const float* y, float* result, int n)
+extern "C" __global__ void dot(const float *x, const float *y, float *result, int n)
 {
     const int first = blockIdx.x * blockDim.x + threadIdx.x;
     const int stride = gridDim.x * blockDim.x;

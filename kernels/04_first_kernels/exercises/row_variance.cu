@@ -8,7 +8,7 @@ constexpr int kThreads = kWarps * kWarpSize;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
 // The sum over the block, in every thread. of_warp is shared memory for kWarps floats.
-__device__ float sum_for_all(float value, float* of_warp)
+__device__ float sum_for_all(float value, float *of_warp)
 {
     for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
         value += __shfl_xor_sync(kWholeWarp, value, distance);
@@ -16,7 +16,7 @@ __device__ float sum_for_all(float value, float* of_warp)
     if (threadIdx.x % kWarpSize == 0) {
         of_warp[threadIdx.x / kWarpSize] = value;
     }
-    __syncthreads();  // every warp's sum is there
+    __syncthreads(); // every warp's sum is there
     float sum = 0.0f;
     for (int warp = 0; warp < kWarps; ++warp) {
         sum += of_warp[warp];
@@ -24,15 +24,15 @@ __device__ float sum_for_all(float value, float* of_warp)
     // BUG
     //| return sum;
     // SOLUTION
-    __syncthreads();  // nobody needs these sums any more
+    __syncthreads(); // nobody needs these sums any more
     return sum;
     // END
 }
 
-extern "C" __global__ void row_variance(const float* x, float* variance, int columns)
+extern "C" __global__ void row_variance(const float *x, float *variance, int columns)
 {
     __shared__ float of_warp[kWarps];
-    const float* row = x + (size_t)blockIdx.x * columns;
+    const float *row = x + (size_t)blockIdx.x * columns;
 
     float sum = 0.0f;
     for (int column = threadIdx.x; column < columns; column += kThreads) {

@@ -5,11 +5,11 @@
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void warp_max(const float* x, float* largest, int n)
+extern "C" __global__ void warp_max(const float *x, float *largest, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int lane = threadIdx.x % kWarpSize;
-    const float infinity = __int_as_float(0x7f800000);
+    const float infinity = __int_as_float(0x7f800000); // its bits
     float value = i < n ? x[i] : -infinity;
 
     // TODO: five steps with a shuffle each, and lane 0 holds the largest of the 32 values; no
