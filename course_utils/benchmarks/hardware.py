@@ -2,7 +2,8 @@
 
 ``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and writes
 ``assets/benchmarks/memory/<device>.json``. The functions that measure are in :mod:`.memories`,
-:mod:`.transfers` and :mod:`.roofline`; they raise LessonError where there is no GPU.
+:mod:`.transfers`, :mod:`.roofline`, :mod:`.launches` and :mod:`.registers`; they raise LessonError
+where there is no GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from ..device import ON_GPU, cp
 from ..kernels import KERNELS, ROOT
-from . import memories, roofline, transfers
+from . import launches, memories, registers, roofline, transfers
 from .memories import ring
 from .this_gpu import device_name, multiprocessors, need_gpu
 
@@ -59,6 +60,8 @@ MEASURES: dict[str, Callable[[], Any]] = {
     "window": memories.window_times,
     "delay": memories.delay_times,
     "short_vectors": roofline.short_vectors,
+    "launches": launches.chain_times,
+    "register_limits": registers.register_limits,
     "kernels": lambda: [roofline.kernel_rate(name) for name in roofline.launches()],
     "traffic": lambda: {name: roofline.traffic(name) for name in roofline.launches()},
 }

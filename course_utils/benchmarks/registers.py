@@ -15,9 +15,9 @@ SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 FILTERS_OF_A_THREAD = 8
 
 
-def register_limits(limits: Iterable[int] = (255, 80, 64, 48, 40, 32)) -> list[dict]:
-    """conv_bn_relu_pool_filters.cu at :data:`SIZE`, compiled with a limit on its registers: the
-    limit, the registers that it took, and milliseconds.
+def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> list[dict]:
+    """conv_bn_relu_pool_filters.cu at :data:`SIZE`, compiled with a limit on its registers (0:
+    none, the compiler decides): the limit, the registers that it took, and milliseconds.
 
     Raises LessonError where there is no GPU, or where two limits give different results.
     """
@@ -30,7 +30,7 @@ def register_limits(limits: Iterable[int] = (255, 80, 64, 48, 40, 32)) -> list[d
     args = x, weights, scale, shift, out, channels, filters, height, width
     found, first = [], None
     for limit in limits:
-        options = (f"--maxrregcount={limit}",)
+        options = (f"--maxrregcount={limit}",) if limit else ()
         kernel = load("04_first_kernels/conv_bn_relu_pool_filters.cu", options=options).kernel
         out.fill(float("nan"))
         run = bench(lambda kernel=kernel: kernel(grid, (32, 8), args), repeats=11)
