@@ -599,7 +599,7 @@ FIND_THE_HOST_BUG = PythonExercise(
 This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
 stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
 into a stream happens before somebody waits for it. Run the cell as it is, then add the two lines.
-With only one of them the verdict stays as it was.
+Memory that nobody has written yet holds `nan` on the host, and `inf` on the device.
 """,
     source="04_first_kernels/exercises/squares_on_device.py",
     function="squares",
@@ -607,8 +607,8 @@ With only one of them the verdict stays as it was.
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
     bug=kinds.WRONG,
     hints=(
-        "`nan` is what memory holds that nobody has written yet, and `nan` times `nan` is `nan`. "
-        "Two readers come too early: the kernel, and the host.",
+        "Two readers come too early: the host, which then sees `nan`, and the kernel, which squares "
+        "`inf`.",
         "Two streams know nothing of each other: the kernel may run before the copy in.",
         "`computing.wait_event(arrived)` holds the kernel back until the copy has arrived.",
         "`get` returns at once: before `return result`, the host must wait. "

@@ -117,8 +117,9 @@ NEXT_STEP: dict[str, str] = {
     "if so, its index or the end of its loop is wrong.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
     NULL_POINTER: "The pointer is NULL: was it ever given an address?",
-    DATA_RACE: "Two threads meet at one place without an order: give each its own element, or put "
-    "__syncthreads() between the two lines.",
+    DATA_RACE: "Two threads meet at one place without an order: give each its own element. If both "
+    "have to come there, __syncthreads() between the two lines orders threads of one block; across "
+    "blocks, or where one line reads and writes, it takes an atomic.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "

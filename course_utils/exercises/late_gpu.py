@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-NOTHING = float("nan")  # what memory holds that nobody has written
+# What memory holds that nobody has written: a result shows whose it was.
+ON_HOST = float("nan")
+ON_DEVICE = float("inf")
 
 
 class LateEvent:
@@ -66,7 +68,7 @@ class LateArray:
     """Numbers in the device's memory; all its copies are asynchronous."""
 
     def __init__(self, n: int):
-        self.values = [NOTHING] * n
+        self.values = [ON_DEVICE] * n
 
     def set(self, source: list[float], *, stream: LateStream) -> None:
         """Copy ``source`` to the device when ``stream`` comes to it."""
@@ -100,7 +102,7 @@ class LateGPU:
 
     def pinned(self, n: int) -> list[float]:
         """Room for n numbers in the host's page-locked memory; nobody has written them."""
-        return [NOTHING] * n
+        return [ON_HOST] * n
 
     def square(self, x: LateArray, *, stream: LateStream) -> None:
         """Launch a kernel that squares each element of ``x``."""
