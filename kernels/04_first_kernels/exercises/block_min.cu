@@ -9,7 +9,7 @@ extern "C" __global__ void block_min(const float *x, float *smallest, int n)
     __shared__ float tree[kThreads];
     const int t = threadIdx.x;
     const int i = blockIdx.x * kThreads + t;
-    const float infinity = __int_as_float(0x7f800000); // its bits
+    const float infinity = __int_as_float(0x7f800000); // the bits of +infinity
 
     // TODO: put this thread's element into the tree; what does a thread without one put there?
     // SOLUTION

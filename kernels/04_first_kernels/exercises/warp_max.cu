@@ -9,7 +9,7 @@ extern "C" __global__ void warp_max(const float *x, float *largest, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int lane = threadIdx.x % kWarpSize;
-    const float infinity = __int_as_float(0x7f800000); // its bits
+    const float infinity = __int_as_float(0x7f800000); // the bits of +infinity
     float value = i < n ? x[i] : -infinity;
 
     // TODO: five steps with a shuffle each, and lane 0 holds the largest of the 32 values; no
