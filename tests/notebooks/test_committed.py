@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import pytest
 
-from course_utils.notebooks import canonical, checks
+from course_utils.notebooks import canonical, checks, stamp
 from course_utils.notebooks.source import ROOT, find, shown
 
 BOOKS = find([])
+# Notebooks that were written or changed since the last run on a GPU machine: what they show comes
+# from the emulator, and their stamps say so. `make notebooks` on the GPU machine empties the list.
+WAITING = (ROOT / "tests" / "notebooks" / "waiting_for_gpu.txt").read_text().split()
 
 
 def text_of(path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def made_on(notebook) -> str:
+    """The device that a notebook's stamp names, or nothing."""
+    return notebook.metadata.get(stamp.STAMP, {}).get("device", "")
 
 
 def report(violations) -> str:
@@ -30,8 +38,18 @@ def test_notebook_is_canonical(path):
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("path", BOOKS, ids=shown)
 def test_notebook(path, check):
-    found = check(canonical.read(text_of(path)), path, ROOT)
+    notebook = canonical.read(text_of(path))
+    found = check(notebook, path, ROOT)
+    if check is checks.is_stamped and shown(path) in WAITING and made_on(notebook) == "emulator":
+        found = [violation for violation in found if "on the emulator" not in str(violation)]
     assert not found, report(found)
+
+
+def test_only_notebooks_with_the_emulator_s_outputs_wait_for_a_gpu():
+    emulated = [
+        shown(path) for path in BOOKS if made_on(canonical.read(text_of(path))) == "emulator"
+    ]
+    assert emulated == WAITING
 
 
 def test_every_notebook_lies_where_it_is_read_in_order():
