@@ -62,6 +62,7 @@ MEASURES: dict[str, Callable[[], Any]] = {
     "short_vectors": roofline.short_vectors,
     "launches": launches.chain_times,
     "register_limits": registers.register_limits,
+    "sum_bounds": registers.sum_bounds,
     "kernels": lambda: [roofline.kernel_rate(name) for name in roofline.launches()],
     "traffic": lambda: {name: roofline.traffic(name) for name in roofline.launches()},
 }

@@ -1,4 +1,4 @@
-"""What a limit on registers does to a kernel that wants many: chapter 04's fused convolution."""
+"""What limits on registers do to kernels of chapter 04: the fused convolution and the fast sum."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ..errors import LessonError
 from ..kernels import load
 from ..timing import bench
 from .case import blocks, normal
-from .this_gpu import need_gpu
+from .this_gpu import multiprocessors, need_gpu
 
 SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 FILTERS_OF_A_THREAD = 8
+SUM_BOUNDS = "(kThreads)", "(kThreads, 2)"
 
 
 def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> list[dict]:
@@ -44,4 +45,20 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
                 "median_ms": round(run.median_ms, 5),
             }
         )
+    return found
+
+
+def sum_bounds(n: int = 1 << 28) -> list[dict]:
+    """sum_vector.cu on n fp32 elements with each of :data:`SUM_BOUNDS` for launch bounds: the bounds
+    and milliseconds, with two blocks for each SM. Raises LessonError where there is no GPU.
+    """
+    need_gpu()
+    text = load("04_first_kernels/sum_vector.cu").source
+    x, grid = normal(n), 2 * multiprocessors()
+    sums = cp.empty(grid, cp.float32)
+    found = []
+    for bounds in SUM_BOUNDS:
+        kernel = load(source=text.replace(SUM_BOUNDS[-1], bounds), filename="sum_vector.cu").kernel
+        run = bench(lambda kernel=kernel: kernel(grid, 1024, (x, sums, n)), repeats=11)
+        found.append({"bounds": bounds, "median_ms": round(run.median_ms, 4)})
     return found
