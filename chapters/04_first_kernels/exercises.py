@@ -925,8 +925,8 @@ WHY_IS_THIS_SLOW = Exercise(
     notebook=COALESCING,
     task="""
 Each thread has four elements, so there are fewer blocks to start: a good idea. The result is right,
-no checker finds a fault, and yet four bytes move for each byte that is wanted. Run the cell as it
-is, find out why, and mend it: every byte that moves shall be wanted.
+no checker finds a fault, and yet the warps ask for four bytes where one is wanted. Run the cell as
+it is, find out why, and mend it: every byte asked for shall be wanted.
 """,
     source="04_first_kernels/exercises/brighten.cu",
     kernel="brighten",
@@ -942,7 +942,7 @@ is, find out why, and mend it: every byte that moves shall be wanted.
     full=FULL,
     bug=kinds.TARGET_MISSED,
     target=Target(
-        label="bytes moved for each byte wanted",
+        label="bytes asked for per byte wanted",
         measure=moved_per_byte_wanted,
         at_most=1.0,
         advice="The result is right. Which elements do the 32 threads of a warp touch at the same "
@@ -1036,7 +1036,8 @@ many wavefronts the request for `tile[stride * threadIdx.x]` takes.
     hints=(
         "Thread i wants word stride * i, and word w lies in bank w % 32.",
         "Write the banks of threads 0, 1, 2 and so on in a row until bank 0 comes again.",
-        "If bank 0 comes again at thread t, then 32 / t threads want each bank that is in use.",
+        "If thread t is the first to want another word of bank 0, then 32 / t threads want each "
+        "bank that is in use.",
         "Odd strides never come back to bank 0 before thread 32.",
     ),
     explanation="""
@@ -1093,8 +1094,8 @@ wavefront each to fill the tile and to read it.
             / (64 * 96 / 32)
         ),
         at_most=10.0,
-        advice="The picture is right. About 36: the writes still go down a column of `out`. About "
-        "41: they do not, but a column of the tile lies in one bank.",
+        advice="The picture is right. About 36 to 38: the writes still go down a column of `out`, "
+        "with a tile or without. About 41: they do not, but a column of the tile lies in one bank.",
         size=(64, 96),
     ),
     hints=(
