@@ -30,7 +30,8 @@ NEXT_STEP: dict[str, str] = {
     "an output array holds nothing useful before you write it.",
     ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
     "complete.",
-    EDGES: "The size is no multiple of the block: look at the bounds guard, and round the grid up.",
+    EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "
+    "rounded up, and at what a thread at the edge reads.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough?",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",
