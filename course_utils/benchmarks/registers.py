@@ -49,8 +49,8 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
 
 
 def sum_bounds(n: int = 1 << 28) -> list[dict]:
-    """sum_vector.cu on n fp32 elements with each of :data:`SUM_BOUNDS` for launch bounds: the bounds
-    and milliseconds, with two blocks for each SM. Raises LessonError where there is no GPU.
+    """sum_vector.cu on n fp32 elements with each of :data:`SUM_BOUNDS`: the launch bounds, and
+    milliseconds with two blocks for each SM. Raises LessonError where there is no GPU.
     """
     need_gpu()
     text = load("04_first_kernels/sum_vector.cu").source
