@@ -607,8 +607,8 @@ Memory that nobody has written yet holds `nan` on the host, and `inf` on the dev
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
     bug=kinds.WRONG,
     hints=(
-        "Two readers come too early: the host, which then sees `nan`, and the kernel, which squares "
-        "`inf`.",
+        "Two readers come too early: the host, which then sees `nan`, and the kernel, which "
+        "squares `inf`.",
         "Two streams know nothing of each other: the kernel may run before the copy in.",
         "`computing.wait_event(arrived)` holds the kernel back until the copy has arrived.",
         "`get` returns at once: before `return result`, the host must wait. "

@@ -135,7 +135,7 @@ NEXT_STEP: dict[str, str] = {
     NOTHING_RETURNED: "End the function with return and the value.",
     WRONG_TYPE: "Compare the type you return with the one expected: whole numbers stay whole with "
     "//, int() and float() convert, and several results are returned as the task shows them.",
-    WRONG_NUMBER: "Begin with the smallest case that you can count by hand. For accesses to memory: "
+    WRONG_NUMBER: "Begin with the smallest case that you can count by hand. Accesses to memory: "
     "draw the 32 threads of a warp and write under each the address it touches.",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
