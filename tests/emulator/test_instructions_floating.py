@@ -246,3 +246,21 @@ def test_hardware_flushing_agrees_with_flushing_in_numpy():
 )
 def test_hardware_flushing_suits_kernels_that_flush_everywhere(opcodes, answer):
     assert fpenv.suits(opcodes) is answer
+
+
+@pytest.mark.parametrize("length", [1, 3, 16, 33])
+@pytest.mark.parametrize("opcode", ["max.f32", "min.f32"])
+def test_a_number_beats_a_signalling_nan_wherever_it_stands_in_the_array(opcode, length):
+    nan, number = np.full(length, 0x7F8AC000, np.uint32).view(np.float32), np.ones(length, "f4")
+    for sources in ((nan, number), (number, nan)):
+        assert (find(opcode).compute(*sources) == 1).all()
+
+
+def test_the_logarithm_of_a_flushed_number_is_that_of_zero_however_it_is_flushed():
+    tiny = np.full(64, 0x00400000, np.uint32).view(np.float32)
+    logarithm = find("lg2.approx.ftz.f32").compute
+    with np.errstate(all="ignore"):
+        in_software = logarithm(tiny)
+        with fpenv.hardware_ftz():
+            in_hardware = logarithm(tiny)
+    assert (in_software == -np.inf).all() and (in_hardware == -np.inf).all()

@@ -181,7 +181,7 @@ _APPROX = {
     "rsqrt": _rsqrt,
     "sin": np.sin,
     "cos": np.cos,
-    "lg2": np.log2,
+    "lg2": lambda a: np.log2(a * F32(1)),  # log2 itself ignores the processor's flushing
     "ex2": np.exp2,
     "tanh": np.tanh,
 }
@@ -234,6 +234,21 @@ _BITS = {"f32": U32, "f64": U64}
 _FRACTION = {"f32": U32((1 << 23) - 1), "f64": U64((1 << 52) - 1)}
 
 
+def _number_wins(choose):
+    """np.fmax and np.fmin, in which a signalling NaN wins in the last few elements of an array."""
+
+    def chosen(a, b):
+        result = choose(a, b)
+        if np.isnan(result).any():
+            result = np.where(np.isnan(a), b, np.where(np.isnan(b), a, result))
+        return result
+
+    return chosen
+
+
+_fmax, _fmin = _number_wins(np.fmax), _number_wins(np.fmin)
+
+
 def maximum(a, b, propagate: bool = False):
     """The larger of a and b (f32 or f64), where +0 > -0. A NaN loses, or wins if ``propagate``.
 
@@ -241,7 +256,7 @@ def maximum(a, b, propagate: bool = False):
     both orders share is that of +0. (The fraction is kept: two NaNs could share no bit of theirs.)
     """
     kind = f"f{a.itemsize * 8}"
-    choose, bits = (np.maximum if propagate else np.fmax), _BITS[kind]
+    choose, bits = (np.maximum if propagate else _fmax), _BITS[kind]
     other = choose(b, a).view(bits)
     np.bitwise_or(other, _FRACTION[kind], out=other)
     return np.bitwise_and(choose(a, b).view(bits), other, out=other).view(a.dtype)
@@ -249,7 +264,7 @@ def maximum(a, b, propagate: bool = False):
 
 def minimum(a, b, propagate: bool = False):
     """The smaller of a and b (f32 or f64), where -0 < +0. A NaN loses, or wins if ``propagate``."""
-    choose, bits = (np.minimum if propagate else np.fmin), _BITS[f"f{a.itemsize * 8}"]
+    choose, bits = (np.minimum if propagate else _fmin), _BITS[f"f{a.itemsize * 8}"]
     return (choose(a, b).view(bits) | choose(b, a).view(bits)).view(a.dtype)
 
 

@@ -1,0 +1,403 @@
+"""The emulator beside a GPU: the same kernels on both, result by result.
+
+On a machine with an NVIDIA GPU, from the repository's root:
+
+    python -m tests.emulator.fidelity FOLDER
+
+writes FOLDER/fidelity.json; that of an H200 is committed beside this file as fidelity_h200.json.
+``python -m tests.emulator.fidelity --report`` writes FIDELITY.md from the committed record.
+
+The parts run in processes of their own, several at a time. Each writes one line of JSON for every
+form, program or kernel as it is compared, so that a part that ends early loses only the rest.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+RECORD = HERE / "fidelity_h200.json"
+SECONDS = 62  # for all parts together
+PROGRAMS, KERNELS = 480, 160
+# Tests whose kernels also run on the GPU, launch by launch.
+TESTS = (
+    "test_programs", "test_matrix", "test_wgmma", "test_async", "test_mbarrier", "test_clusters",
+)  # fmt: skip
+# part -> in how many processes
+PARTS = {
+    "forms": 4, "programs": 3, "kernels": 2, "course": 4, "exercises": 3,
+    **{f"tests:{name}": 1 for name in TESTS},
+}  # fmt: skip
+MATRIX_ERROR = 1e-3  # of the largest number; only sums of tensor cores may differ
+EQUAL, CLOSE, DIFFERENT, SKIPPED = "equal", "close", "different", "skipped"
+
+
+# -- comparing -------------------------------------------------------------------------------------
+
+
+def record(name: str, verdict: str, **facts: Any) -> dict[str, Any]:
+    return {"name": name, "verdict": verdict, **facts}
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Elements with equal bytes, or both NaN."""
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    equal = (a.reshape(-1).view(np.uint8) == b.reshape(-1).view(np.uint8)).reshape(a.size, -1)
+    equal = equal.all(1)
+    return equal | ((a != a) & (b != b)).reshape(-1) if a.dtype.kind == "f" else equal
+
+
+def difference(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """The largest difference relative to the largest number; inf where only one is finite."""
+    if ours.dtype.kind != "f":
+        return float("inf")
+    a, b = ours.astype(np.float64), theirs.astype(np.float64)
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not (finite | (a == b) | (np.isnan(a) & np.isnan(b))).all():
+        return float("inf")
+    largest = np.abs(b[finite]).max(initial=0.0)
+    return float(np.abs(a - b)[finite].max(initial=0.0) / (largest or 1.0))
+
+
+def on_gpu(text: str, name: str, grid, block, arrays, shared: int = 0) -> list[np.ndarray]:
+    """The arguments after a launch of a kernel in PTX; arrays are copied, scalars passed on."""
+    import cupy
+
+    module = cupy.cuda.function.Module()
+    module.load(text.encode())
+    function = module.get_function(name)
+    if shared > 48 * 1024:
+        cupy.cuda.driver.funcSetAttribute(function.ptr, 8, shared)
+    there = [
+        cupy.asarray(x.reshape(-1).view(np.uint8)) if isinstance(x, np.ndarray) else x
+        for x in arrays
+    ]
+    function(_triple(grid), _triple(block), tuple(there), shared_mem=shared)
+    cupy.cuda.runtime.deviceSynchronize()
+    return [
+        cupy.asnumpy(y).view(x.dtype).reshape(x.shape) if isinstance(x, np.ndarray) else x
+        for x, y in zip(arrays, there, strict=True)
+    ]
+
+
+def _triple(value) -> tuple[int, int, int]:
+    value = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    return (*value, 1, 1)[:3]
+
+
+# -- the parts -------------------------------------------------------------------------------------
+
+
+def forms(part: int, parts: int) -> Iterator[dict]:
+    """Every form of an instruction that computes a value, on 8,192 operands."""
+    import instruction_forms as table
+
+    everything = [*dict.fromkeys(table.EXACT), *table.CLOSE]
+    for form in everything[part::parts]:
+        found = table.both(form)
+        if found is None:
+            yield record(form, SKIPPED, why="the driver refuses it")
+            continue
+        sources, ours, device = found
+        if form in table.CLOSE:
+            error = float(table.errors(form, ours[0], device[0]).max())
+            verdict = CLOSE if error <= table.CLOSE[form] else DIFFERENT
+            equal = int(same_bits(ours[0], device[0]).sum())
+            yield record(form, verdict, error=error, bound=table.CLOSE[form], equal=equal)
+            continue
+        why = ""
+        for mine, theirs in zip(ours, device, strict=True):
+            lanes = table.differing(form, mine, theirs)
+            if lanes.any():
+                why = table.explain(form, sources, mine, theirs, lanes)
+        yield record(form, DIFFERENT, why=why) if why else record(form, EQUAL)
+
+
+def programs(part: int, parts: int) -> Iterator[dict]:
+    """Random programs in PTX: every register at the end."""
+    import random_programs as random
+    from instruction_forms import CLOSE as BOUNDS
+    from instruction_forms import errors
+
+    from course_utils.emulator.machine import Module
+
+    for seed in range(part, PROGRAMS, parts):
+        program = random.program(seed)
+        outputs = program.outputs()
+        entry = Module(program.text).entry("run")
+        entry.launch(random.BLOCKS, random.THREADS, [program.words, *outputs])
+        _, *theirs = on_gpu(
+            program.text, "run", random.BLOCKS, random.THREADS, [program.words, *program.outputs()]
+        )
+        wrong = np.argwhere(outputs[0] != theirs[0])
+        facts = {"instructions": program.instructions, "forms": sorted(set(program.forms))}
+        facts["approximations"] = [
+            [form, float(error), bool(error <= BOUNDS[form])]
+            for form, a, b in zip(
+                program.close,
+                program.approximations(outputs[1]),
+                program.approximations(theirs[1]),
+                strict=True,
+            )
+            for error in [_largest(form, a, b, errors)]
+        ]
+        if len(wrong):
+            n, lane = wrong[0]
+            facts["why"] = (
+                f"{random.NAMES[n]} of lane {lane}: ours {outputs[0][n, lane]:#x}, "
+                f"GPU {theirs[0][n, lane]:#x}; {len(wrong)} values differ"
+            )
+        fine = not len(wrong) and all(ok for *_, ok in facts["approximations"])
+        yield record(str(seed), EQUAL if fine else DIFFERENT, **facts)
+
+
+def _largest(form, ours, theirs, errors) -> float:
+    found = errors(form, ours, theirs)
+    return float("inf") if np.isnan(found).any() else float(found.max())
+
+
+def kernels(part: int, parts: int) -> Iterator[dict]:
+    """Random kernels in CUDA C++: every variable at the end, and NumPy's answer."""
+    import random_kernels as random
+
+    from course_utils.emulator.machine import Module
+    from course_utils.nvrtc import compile_ptx
+
+    for seed in range(part, KERNELS, parts):
+        kernel = random.kernel(seed)
+        text = compile_ptx(kernel.source, filename="random.cu")
+        ours, shape = np.zeros_like(kernel.words), (random.BLOCKS, random.THREADS)
+        Module(text).entry("run").launch(*shape, [kernel.words, ours])
+        _, theirs = on_gpu(text, "run", *shape, [kernel.words, np.zeros_like(ours)])
+        facts: dict[str, Any] = {"statements": kernel.statements}
+        want, mine, device = kernel.expected(), kernel.values(ours), kernel.values(theirs)
+        wrong = [n for n in random.NAMES if not random.same(mine[n], device[n]).all()]
+        third = [n for n in random.NAMES if not random.same(mine[n], want[n]).all()]
+        if wrong or third:
+            facts["why"] = f"differ: {wrong}; NumPy differs from ours: {third}"
+        yield record(str(seed), DIFFERENT if wrong or third else EQUAL, **facts)
+
+
+def course(part: int, parts: int) -> Iterator[dict]:
+    """Every kernel that the course measures, at its test sizes."""
+    from course_utils.benchmarks import CASES
+
+    runs = [(case, n) for case in CASES for n in case.test_sizes]
+    for case, n in runs[part::parts]:
+        name = f"{case.name} {n}"
+        work = case.make(n)
+        work.poison()
+        twin = work.on_emulator()
+        work()
+        twin()
+        ours, theirs = np.asarray(twin.output.get()), np.asarray(work.output.get())
+        if same_bits(ours, theirs).all():
+            yield record(name, EQUAL)
+            continue
+        wrong = work.wrong() or twin.wrong()
+        fine = not work.same_bits and not wrong
+        why = wrong or ("" if fine else "the bits differ")
+        error = difference(ours, theirs)
+        yield record(name, CLOSE if fine else DIFFERENT, error=error, why=why)
+
+
+def exercises(part: int, parts: int) -> Iterator[dict]:
+    """Every exercise's solution, at its small sizes."""
+    from course_utils.checking import judge
+    from course_utils.device import cp
+    from course_utils.emulator import cupy_api
+    from course_utils.exercises.registry import all_exercises
+    from course_utils.exercises.spec import Exercise
+
+    found = [e for e in all_exercises() if isinstance(e, Exercise)]
+    for exercise in found[part::parts]:
+        for size in exercise.small:
+            given = exercise.inputs(np.random.default_rng(1), size)
+            expected = exercise.reference(given)
+            ours = _solve(exercise, given, size, "emulator", cupy_api)
+            theirs = _solve(exercise, given, size, "cuda", cp)
+            name = f"{exercise.id} {size}"
+            if all(same_bits(ours[k], theirs[k]).all() for k in expected):
+                yield record(name, EQUAL)
+                continue
+            verdicts = [
+                judge(arrays[k], want, name=k, reduction=exercise.reduction(size))
+                for arrays in (ours, theirs)
+                for k, want in expected.items()
+            ]
+            error = max(difference(ours[k], theirs[k]) for k in expected)
+            fine = all(v.passed for v in verdicts)
+            why = "" if fine else "; ".join(v.message for v in verdicts if not v.passed)
+            yield record(name, CLOSE if fine else DIFFERENT, error=error, why=why)
+
+
+def _solve(exercise, given, size, device: str, space) -> dict[str, np.ndarray]:
+    from course_utils.exercises.spec import Empty
+    from course_utils.kernels import load
+
+    module = load(source=exercise.solution, defines=exercise.defines, device=device)
+    values = {}
+    for name, value in given.items():
+        if isinstance(value, Empty):
+            value = np.full(value.shape, 0x5A, value.dtype)
+        values[name] = space.array(value) if isinstance(value, np.ndarray) else value
+    for step in exercise.launches(size):
+        kernel = module[step.kernel or exercise.kernel]
+        chosen = tuple(values[name] for name in step.arguments or values)
+        kernel(step.grid, step.block, chosen, shared_mem=step.shared)
+    return {k: np.asarray(v.get()) for k, v in values.items() if hasattr(v, "get")}
+
+
+def tests(name: str, put: Callable[[dict], None]) -> None:
+    """Every launch of a test file that the sanitizer finds nothing in, on the GPU as well."""
+    import pytest
+
+    from course_utils.emulator import machine
+
+    test = [""]
+    plain_init, plain_launch = machine.Module.__init__, machine.Entry.launch
+
+    def init(self, text):
+        plain_init(self, text)
+        self.text = text
+
+    def launch(self, grid, block, args, shared=0, names=(), options=None):
+        options = options or machine.Options()
+        before = _copies(args)
+        result = plain_launch(self, grid, block, args, shared, names, options)
+        why = _not_for_a_gpu(self, args, options)
+        if not why:
+            again = replace(options, racecheck=True, counters=False, trace=None)
+            if plain_launch(self, grid, block, _copies(before), shared, names, again).findings:
+                why = "the sanitizer has findings"
+        if why:
+            put(record(test[0], SKIPPED, why=why))
+            return result
+        try:
+            theirs = on_gpu(self.module.text, self.name, grid, block, before, shared)
+        except Exception as error:  # the driver's word is the result
+            put(record(test[0], SKIPPED, why=str(error)[:200]))
+            return result
+        pairs = [(x, y) for x, y in zip(args, theirs, strict=True) if isinstance(x, np.ndarray)]
+        if all(same_bits(x, y).all() for x, y in pairs):
+            put(record(test[0], EQUAL))
+        else:
+            error = max(difference(x, y) for x, y in pairs if not same_bits(x, y).all())
+            put(record(test[0], CLOSE if error < MATRIX_ERROR else DIFFERENT, error=error))
+        return result
+
+    class Names:
+        def pytest_runtest_setup(self, item):
+            test[0] = item.name
+
+    machine.Module.__init__, machine.Entry.launch = init, launch
+    pytest.main(["-q", "-p", "no:cacheprovider", str(HERE / f"{name}.py")], plugins=[Names()])
+
+
+def _copies(args) -> list:
+    return [x.copy() if isinstance(x, np.ndarray) else x for x in args]
+
+
+def _not_for_a_gpu(entry, args, options) -> str:
+    if entry.tensor_memory:
+        return "tcgen05 needs another GPU"
+    if options.cluster:
+        return "the launch asks for a cluster"
+    if any(getattr(x, "dtype", None) == "V128" for x in args):
+        return "a tensor map of the emulator's"
+    if any(isinstance(x, bytes) for x in args):
+        return "a parameter passed as bytes"
+    return ""
+
+
+# -- running them ----------------------------------------------------------------------------------
+
+
+def run_part(name: str, part: int, parts: int, file: Path) -> None:
+    with file.open("w", encoding="utf-8", buffering=1) as out:
+
+        def put(item: dict) -> None:
+            out.write(json.dumps(item) + "\n")
+
+        kind, _, which = name.partition(":")
+        if kind == "tests":
+            tests(which, put)
+        else:
+            for item in globals()[kind](part, parts):
+                put(item)
+        put({"finished": True})
+
+
+def run_all(folder: Path) -> dict[str, Any]:
+    """Start every part, wait for at most :data:`SECONDS`, and gather what was found."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    deadline, running = time.monotonic() + SECONDS, []
+    for name, parts in PARTS.items():
+        for part in range(parts):
+            stem = f"{name.replace(':', '-')}-{part}"
+            command = [sys.executable, "-m", "tests.emulator.fidelity", "--part", name]
+            command += [str(part), str(parts), str(folder / f"{stem}.jsonl")]
+            with (folder / f"{stem}.log").open("w") as log:
+                running.append(
+                    subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+                )
+    for process in running:
+        try:
+            process.wait(max(deadline - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            process.kill()
+    found: dict[str, Any] = {"machine": machine_facts(), "parts": {}, "unfinished": []}
+    for name, parts in PARTS.items():
+        items = []
+        for part in range(parts):
+            file = folder / f"{name.replace(':', '-')}-{part}.jsonl"
+            lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+            items += [json.loads(line) for line in lines if line.endswith("}")]
+            if {"finished": True} not in items[-1:]:
+                found["unfinished"].append(f"{name} {part}")
+        found["parts"][name] = [item for item in items if "name" in item]
+    return found
+
+
+def machine_facts() -> dict[str, str]:
+    """The GPU, its driver, the versions of what compiled and computed, and the day."""
+    import cupy
+
+    from course_utils import nvrtc
+
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    return {
+        "gpu": properties["name"].decode(),
+        "driver": str(cupy.cuda.runtime.driverGetVersion()),
+        "nvrtc": ".".join(map(str, nvrtc.version())),
+        "numpy": np.__version__,
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--part":
+        run_part(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5]))
+    else:
+        target = Path(sys.argv[1])
+        result = run_all(target)
+        (target / "fidelity.json").write_text(json.dumps(result), encoding="utf-8")
+        for name, items in result["parts"].items():
+            print(name, dict(Counter(item["verdict"] for item in items)))
+        print("unfinished:", result["unfinished"])
