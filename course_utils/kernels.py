@@ -33,6 +33,7 @@ from .nvrtc import (
     Compiled,
     CompileError,
     compile_source,
+    cute_header_paths,
     with_line_directive,
 )
 from .signature import Signature
@@ -133,6 +134,7 @@ class Module:
             f"-I{KERNELS}",
             f"-I{KERNELS / 'common'}",
             f"-I{folder}",
+            *(f"-I{path}" for path in cute_header_paths()),
             # Compiler caches look at the source and the options only, not at included files.
             f"-DCOURSE_HEADERS=0x{_digest(headers)}",
             *options,

@@ -149,9 +149,18 @@ def include_paths() -> tuple[str, ...]:
     """Folders searched for ``#include``: ``kernels/``, ``kernels/common``, then CUDA's headers.
 
     CUDA's headers come from pip wheels of NVRTC's own major version or, where those are missing,
-    from an installed toolkit.
+    from an installed toolkit. CuTe's come last, where they are installed.
     """
-    return (str(KERNELS), str(KERNELS / "common"), *cuda_header_paths())
+    return (str(KERNELS), str(KERNELS / "common"), *cuda_header_paths(), *cute_header_paths())
+
+
+@cache
+def cute_header_paths() -> tuple[str, ...]:
+    """The folder of ``cute/`` and ``cutlass/`` in the wheel nvidia-cutlass (the extra ``cute``);
+    none where it is not installed."""
+    spec = find_spec("cutlass_library")
+    folder = Path(spec.origin).parent / "source" / "include" if spec and spec.origin else None
+    return (str(folder),) if folder and folder.is_dir() else ()
 
 
 @cache

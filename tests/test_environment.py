@@ -28,6 +28,6 @@ def test_the_cpu_extra_brings_nothing_that_needs_a_driver():
 
 
 def test_every_extra_stays_on_one_cuda_major_version():
-    for extra in ("cpu", "gpu"):
+    for extra in ("cpu", "gpu", "cute"):
         pins = " ".join(PROJECT["optional-dependencies"][extra])
         assert "cu13" not in pins and "cuda13" not in pins
