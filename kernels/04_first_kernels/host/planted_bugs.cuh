@@ -1,4 +1,4 @@
-// Nine kernels with one mistake each, for the tools to find. planted_bugs_host.cu launches them.
+// Seven kernels with one mistake each, for the tools to find. planted_bugs_host.cu launches them.
 // Each gives the right result often enough to be believed.
 
 // y = 2 x for n floats. Mistake: the last block reaches past the end.
@@ -66,37 +66,5 @@ extern "C" __global__ void sure_index(const float *x, const int *where, float *y
         int from = where[i];
         assert(0 <= from && from < n);
         y[i] = x[from];
-    }
-}
-
-// One block of 256; thread t adds up 1 + t % 2 of its floats. Mistake: a barrier in each turn of a
-// loop that not all threads go through equally often.
-extern "C" __global__ void barrier_in_loop(const float *x, float *y)
-{
-    __shared__ float tile[256];
-    int t = threadIdx.x;
-    tile[t] = x[t];
-    __syncthreads();
-    float sum = 0.0f;
-    for (int k = 0; k <= t % 2; ++k) {
-        sum += tile[(t + k) % 256];
-        __syncthreads();
-    }
-    y[t] = sum;
-}
-
-// One block of 32. Mistake: half of the warp waits at one barrier, the other half at another.
-extern "C" __global__ void two_barriers(const float *x, float *y)
-{
-    __shared__ float tile[32];
-    int t = threadIdx.x;
-    if (t < 16) {
-        tile[t] = x[t];
-        __syncthreads();
-        y[t] = tile[t + 16];
-    } else {
-        tile[t] = 2.0f * x[t];
-        __syncthreads();
-        y[t] = tile[t - 16];
     }
 }

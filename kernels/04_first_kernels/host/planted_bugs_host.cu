@@ -37,8 +37,6 @@ int main(int count, char **words)
     if (is("no_zero")) no_zero<<<blocks, 256>>>(x, y, n);
     if (is("no_fill")) no_fill<<<1, 256>>>(x, y);
     if (is("barrier_in_guard")) barrier_in_guard<<<blocks, 256>>>(x, y, n);
-    if (is("barrier_in_loop")) barrier_in_loop<<<1, 256>>>(x, y);
-    if (is("two_barriers")) two_barriers<<<1, 32>>>(x, y);
     if (is("far_index")) far_index<<<blocks, 256>>>(x, where, y, n);
     if (is("sure_index")) sure_index<<<blocks, 256>>>(x, where, y, n);
 
