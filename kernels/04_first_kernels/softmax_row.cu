@@ -1,20 +1,15 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
-// columns is a multiple of 4, at most 4 * EACH * THREADS; the arrays begin at multiples of 16 bytes.
+// columns is a multiple of 4, at most 4096; the arrays begin at multiples of 16 bytes.
 // Adds to softmax_rows.cu of chapter 03: a thread keeps its part of the row in registers, so that
 // each number is read once, four at a time; lanes combine by shuffles, warps through shared memory.
 // Limit: memory. One read and one write for each element.
-// grid (rows), block (THREADS), dynamic shared 0
+// grid (rows), block (256), dynamic shared 0
 
 #include "reduce.cuh"
 
-#ifndef THREADS
-#define THREADS 256
-#endif
-#ifndef EACH
-#define EACH 4 // groups of four that a thread keeps
-#endif
-
-constexpr int kWarps = THREADS / kWarpSize;
+constexpr int kThreads = 256;
+constexpr int kEach = 4; // groups of four that a thread keeps
+constexpr int kWarps = kThreads / kWarpSize;
 constexpr float kLowest = -3.4028235e38f; // the least float: it never is the larger one
 
 // value of all threads of the block, combined, in each of them. The shared array belongs to one
@@ -42,11 +37,11 @@ extern "C" __global__ void softmax_row(const float4 *x, float4 *y, int columns)
 {
     int groups = columns / 4;
     long long start = (long long)blockIdx.x * groups;
-    float4 part[EACH];
+    float4 part[kEach];
     float largest = kLowest;
 #pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-        int group = k * THREADS + threadIdx.x;
+    for (int k = 0; k < kEach; ++k) {
+        int group = k * kThreads + threadIdx.x;
         part[k] = make_float4(kLowest, kLowest, kLowest, kLowest);
         if (group < groups) {
             part[k] = x[start + group];
@@ -57,7 +52,7 @@ extern "C" __global__ void softmax_row(const float4 *x, float4 *y, int columns)
 
     float sum = 0.0f;
 #pragma unroll
-    for (int k = 0; k < EACH; ++k) {
+    for (int k = 0; k < kEach; ++k) {
         part[k].x = expf(part[k].x - largest);
         part[k].y = expf(part[k].y - largest);
         part[k].z = expf(part[k].z - largest);
@@ -67,8 +62,8 @@ extern "C" __global__ void softmax_row(const float4 *x, float4 *y, int columns)
     float scale = 1.0f / block_combine(sum, 0.0f, [](float a, float b) { return a + b; });
 
 #pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-        int group = k * THREADS + threadIdx.x;
+    for (int k = 0; k < kEach; ++k) {
+        int group = k * kThreads + threadIdx.x;
         if (group < groups) {
             y[start + group] = make_float4(part[k].x * scale, part[k].y * scale, part[k].z * scale,
                                            part[k].w * scale);
