@@ -32,16 +32,24 @@ int main(int count, char **words)
     CHECK(cudaMemcpy(where, h_where.data(), n * sizeof(int), cudaMemcpyHostToDevice));
 
     auto is = [&](const char *other) { return strcmp(name, other) == 0; };
-    if (is("no_guard")) no_guard<<<blocks, 256>>>(x, y, n);
-    if (is("no_barrier")) no_barrier<<<1, 256>>>(x, y);
-    if (is("no_zero")) no_zero<<<blocks, 256>>>(x, y, n);
-    if (is("no_fill")) no_fill<<<1, 256>>>(x, y);
-    if (is("barrier_in_guard")) barrier_in_guard<<<blocks, 256>>>(x, y, n);
-    if (is("far_index")) far_index<<<blocks, 256>>>(x, where, y, n);
-    if (is("sure_index")) sure_index<<<blocks, 256>>>(x, where, y, n);
+    if (is("no_guard"))
+        no_guard<<<blocks, 256>>>(x, y, n);
+    if (is("no_barrier"))
+        no_barrier<<<1, 256>>>(x, y);
+    if (is("no_zero"))
+        no_zero<<<blocks, 256>>>(x, y, n);
+    if (is("no_fill"))
+        no_fill<<<1, 256>>>(x, y);
+    if (is("barrier_in_guard"))
+        barrier_in_guard<<<blocks, 256>>>(x, y, n);
+    if (is("far_index"))
+        far_index<<<blocks, 256>>>(x, where, y, n);
+    if (is("sure_index"))
+        sure_index<<<blocks, 256>>>(x, where, y, n);
 
     cudaError_t status = cudaGetLastError();
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
     printf("%s: CUDA says \"%s\"\n", name, cudaGetErrorString(status));
     return 0;
 }

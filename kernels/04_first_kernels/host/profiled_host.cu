@@ -8,13 +8,16 @@
 #include <nvtx3/nvToolsExt.h>
 #include <vector>
 
-namespace naive {
+namespace naive
+{
 #include "04_first_kernels/transpose_naive.cu"
 }
-namespace shared {
+namespace shared
+{
 #include "04_first_kernels/transpose_shared.cu"
 }
-namespace padded {
+namespace padded
+{
 #include "04_first_kernels/transpose_padded.cu"
 }
 #include "04_first_kernels/host/check.h"
