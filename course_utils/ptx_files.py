@@ -13,7 +13,9 @@ from .device import device as current_device
 from .emulator import cupy_api
 from .errors import LessonError
 from .kernels import Kernel
+from .needs import lacking
 from .nvrtc import ROOT
+from .profile import emulator_arguments
 
 
 def load_ptx(path: str | os.PathLike, *, device: str | None = None) -> Kernel:
@@ -23,12 +25,15 @@ def load_ptx(path: str | os.PathLike, *, device: str | None = None) -> Kernel:
     parameters' types: pass numbers as NumPy scalars, such as ``np.int32(n)``. The lines of reports
     are those of the file that the PTX names as its source, where the course has that file.
 
+    PTX is written for a target. A GPU that does not suit it leaves the work to the emulator: then
+    the arrays are copied there and back. ``device`` is "emulator" or "cuda" to insist on one.
+
     Raises LessonError where there is no such file, or not exactly one kernel in it.
     """
     file = next((p for p in (ROOT / path, Path(path)) if p.is_file()), None)
     if file is None:
         raise LessonError(f"There is no PTX file {os.fspath(path)!r}.")
-    module = PtxModule(file.resolve(), device or current_device())
+    module = PtxModule(file.resolve(), device)
     if len(module.names) != 1:
         found = ", ".join(module.names) or "none"
         raise LessonError(f"{file.name} should have one kernel; it has {found}.")
@@ -41,9 +46,9 @@ class PtxModule:
     ``source`` and ``filename`` are those of the program that the PTX was made from.
     """
 
-    def __init__(self, file: Path, device: str):
-        self.file, self.device = file, device
+    def __init__(self, file: Path, device: str | None = None):
         text = file.read_text(encoding="utf-8")
+        self.file, self.device = file, device or _suitable(text)
         self.names = re.findall(r"\.entry\s+([\w$]+)", text)
         named = re.search(r'^\s*\.file\s+1\s+"([^"]+)"', text, re.M)
         self.filename = named[1].removeprefix(f"{ROOT.as_posix()}/") if named else file.name
@@ -51,7 +56,8 @@ class PtxModule:
         self.source = origin.read_text(encoding="utf-8") if origin.is_file() else text
 
     def __getitem__(self, name: str) -> Kernel:
-        return Kernel(self, name, self._raw, None, False)
+        kind = _Emulated if self.device == EMULATOR else Kernel
+        return kind(self, name, self._raw, None, False)
 
     @cached_property
     def _raw(self) -> Any:
@@ -62,3 +68,22 @@ class PtxModule:
     def emulated(self) -> PtxModule:
         """The same file on the emulator, whatever the machine."""
         return self if self.device == EMULATOR else PtxModule(self.file, EMULATOR)
+
+
+def _suitable(text: str) -> str:
+    """The machine's device, or the emulator where its GPU is none of those the PTX is for."""
+    target = re.search(r"^\s*\.target\s+(\w+)", text, re.M)
+    wrong_gpu = target is not None and lacking(target[1]) is not None
+    return EMULATOR if wrong_gpu else current_device()
+
+
+class _Emulated(Kernel):
+    """A kernel on the emulator that also takes arrays of a GPU: they get what it wrote."""
+
+    def launch(self, grid, block, args, *, shared_mem: int = 0, options: Any = None) -> Any:
+        copies = emulator_arguments(args)
+        result = super().launch(grid, block, copies, shared_mem=shared_mem, options=options)
+        for array, copy in zip(args, copies, strict=True):
+            if copy is not array:
+                array.set(copy.get())
+        return result

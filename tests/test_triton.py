@@ -42,6 +42,27 @@ def test_a_report_about_ptx_shows_the_line_of_its_source(written):
     assert "c[i] = a[i] + b[i]" in str(report)
 
 
+class OnGPU:
+    """What the emulator sees of an array of a GPU: it can be fetched and set."""
+
+    __cuda_array_interface__ = {}
+
+    def __init__(self, host):
+        self.host = host
+
+    def get(self):
+        return self.host.copy()
+
+    def set(self, host):
+        self.host[:] = host
+
+
+def test_arrays_of_a_gpu_get_what_the_emulator_wrote(written):
+    a, b, c = (OnGPU(np.full(300, value, np.float32)) for value in (1, 2, np.nan))
+    load_ptx(written, device="emulator")((2,), (256,), (a, b, c, np.int32(300)))
+    assert (c.host == 3).all()
+
+
 def test_a_missing_file_of_ptx_is_named():
     with pytest.raises(LessonError, match="nowhere.ptx"):
         load_ptx("nowhere.ptx")
