@@ -1,11 +1,16 @@
-"""The emulator beside a GPU: the same kernels on both, result by result.
+"""The emulator beside a GPU, and beside a second evaluation that needs none.
 
 On a machine with an NVIDIA GPU, from the repository's root:
 
     python -m tests.emulator.fidelity FOLDER
 
-writes FOLDER/fidelity.json; that of an H200 is committed beside this file as fidelity_h200.json.
-``python -m tests.emulator.fidelity --report`` writes FIDELITY.md from the committed record.
+runs the same kernels on both devices and writes FOLDER/fidelity.json; committed beside this file as
+fidelity_gpu.json, it becomes part of the report. On any machine
+
+    python -m tests.emulator.fidelity --here
+
+compares random programs and kernels with a second evaluation, writes fidelity_emulator.json beside
+this file, and FIDELITY.md from both records.
 
 The parts run in processes of their own, several at a time. Each writes one line of JSON for every
 form, program or kernel as it is compared, so that a part that ends early loses only the rest.
@@ -31,7 +36,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
-RECORD = HERE / "fidelity_h200.json"
+PAGE = ROOT / "course_utils" / "emulator" / "FIDELITY.md"
+ON_EMULATOR, ON_GPU = HERE / "fidelity_emulator.json", HERE / "fidelity_gpu.json"
 SECONDS = 62  # for all parts together
 PROGRAMS, KERNELS = 480, 160
 # Tests whose kernels also run on the GPU, launch by launch.
@@ -391,9 +397,162 @@ def machine_facts() -> dict[str, str]:
     }
 
 
+# -- without a GPU, and the report -----------------------------------------------------------------
+
+
+def here() -> dict[str, Any]:
+    """Random programs and kernels on the emulator, and what a second evaluation makes of them."""
+    import random_kernels
+    import random_programs
+
+    from course_utils.emulator.machine import Module
+    from course_utils.nvrtc import compile_ptx, version
+
+    used: set[str] = set()
+    first = {"count": PROGRAMS, "instructions": 0, "lanes": random_programs.LANES, "equal": 0}
+    for seed in range(PROGRAMS):
+        program = random_programs.program(seed)
+        outputs = program.outputs()
+        entry = Module(program.text).entry("run")
+        entry.launch(random_programs.BLOCKS, random_programs.THREADS, [program.words, *outputs])
+        registers, close = program.expected()
+        pairs = zip(program.approximations(outputs[1]), close, strict=True)
+        same = all(a.tobytes() == b.tobytes() for a, b in pairs)
+        first["equal"] += bool(same and (outputs[0] == registers).all())
+        first["instructions"] += program.instructions
+        used.update(program.forms)
+    second = {"count": KERNELS, "statements": 0, "lanes": random_kernels.LANES, "equal": 0}
+    for seed in range(KERNELS):
+        kernel = random_kernels.kernel(seed)
+        out = np.zeros_like(kernel.words)
+        entry = Module(compile_ptx(kernel.source, filename="random.cu")).entry("run")
+        entry.launch(random_kernels.BLOCKS, random_kernels.THREADS, [kernel.words, out])
+        got, want = kernel.values(out), kernel.expected()
+        second["equal"] += all(random_kernels.same(got[n], want[n]).all() for n in want)
+        second["statements"] += kernel.statements
+    return {
+        "nvrtc": ".".join(map(str, version())),
+        "numpy": np.__version__,
+        "programs": {**first, "forms": len(used)},
+        "kernels": {**second, "operations": len(random_kernels.OPERATIONS)},
+    }
+
+
+WORDS = {
+    "forms": "forms of instructions that compute a value, on 8,192 operands each",
+    "programs": "random programs in PTX, every register at the end",
+    "kernels": "random kernels in CUDA C++, every variable at the end, and NumPy's answer",
+    "course": "kernels that the course measures, at each of their test sizes",
+    "exercises": "solutions of exercises, at each of their small sizes",
+    **{f"tests:{name}": f"launches of `{name}.py`" for name in TESTS},
+}
+TCGEN05 = """## Blackwell's tensor cores
+
+`tcgen05` has run on no silicon: no Blackwell GPU was at hand. What stands in for one:
+
+- The fields of both descriptors, the canonical layouts in shared memory, the lanes and columns that
+  each register of `ld` and `st` stands for, and where A, D and the scales lie in tensor memory were
+  checked against CUTLASS 4.2 (`mma_sm100_desc.hpp`, `mma_traits_sm100.hpp`,
+  `copy_traits_sm100.hpp`). The tests state those layouts as CuTe writes them, shape : stride.
+- CuTe's own atoms, compiled unchanged from the headers of the wheel `nvidia-cutlass`, multiply
+  right on the emulator (`tests/emulator/test_tcgen05_cute.py`). There CuTe builds every descriptor
+  and chooses every register; nothing in those tests knows a layout.
+- `tcgen05.shift` follows a public measurement on a B200. The decompression of `tcgen05.cp` follows
+  the PTX manual alone: nothing independent was found for it.
+"""
+
+
+def render(emulator: dict[str, Any], gpu: dict[str, Any] | None) -> str:
+    """The report, as Markdown."""
+    programs, kernels = emulator["programs"], emulator["kernels"]
+    table = f"""## Against a second evaluation, with no GPU
+
+| what | compared | equal bit for bit |
+|---|--:|--:|
+| random programs in PTX | {programs["count"]} | {programs["equal"]} |
+| random kernels in CUDA C++ | {kernels["count"]} | {kernels["equal"]} |
+
+The programs have {programs["instructions"]:,} instructions of {programs["forms"]:,} different
+forms, run by {programs["lanes"]} lanes; half of them part the lanes in branches and loops. They are
+walked a second time as trees, all lanes at once under masks. That shares the table of values with
+the machine, but neither its parser nor its registers, groups of lanes and memory.
+
+The kernels have {kernels["statements"]:,} statements of {kernels["operations"]} operations, run by
+{kernels["lanes"]} lanes. They are worked out a second time by NumPy alone, with nothing of the
+emulator's. NVRTC {emulator["nvrtc"]}, NumPy {emulator["numpy"]}.
+"""
+    on_gpu = "\n".join(_gpu_section(gpu)) if gpu else NOT_RECORDED
+    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{on_gpu}\n{TCGEN05}"
+
+
+INTRODUCTION = """# How close the emulator comes to a GPU
+
+Integer arithmetic and the operations of IEEE 754 are to agree bit for bit, approximations
+(`ex2.approx`, `rsqrt.approx`, …) within the error that the PTX manual allows, sums of tensor cores
+within the rounding of their type. Written by `python -m tests.emulator.fidelity --here`; a test
+holds this page equal to the records beside that script.
+"""
+NOT_RECORDED = """\
+No record has been taken with `python -m tests.emulator.fidelity FOLDER`. It compares every form of
+an instruction, the random programs and kernels above, every kernel that the course measures, the
+solutions of the exercises and the launches of the emulator's own tests on both devices.
+
+What is known comes from two tests that compare the devices, and of which no file is kept. On an
+H200 `test_instructions_gpu.py` found 1,738 forms equal bit for bit and 21 approximations within
+their bounds. `test_course_kernels.py` found every kernel it then had equal bit for bit
+(2026-11-21), but for `softmax_rows`, whose exponentials are approximations, and for those whose
+additions have no fixed order, which it leaves out. Matrix instructions, asynchronous copies and
+clusters have been compared with NumPy and the manual's formulas; on a GPU only as far as kernels of
+the course use them.
+"""
+
+
+def _gpu_section(gpu: dict[str, Any]) -> list[str]:
+    facts = gpu["machine"]
+    lines = [
+        f"{facts['gpu']}, driver {facts['driver']}, NVRTC {facts['nvrtc']}, {facts['date']}.",
+        "",
+        "| what | compared | equal bit for bit | within the bound | different | left out |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for name, items in gpu["parts"].items():
+        counts = Counter(item["verdict"] for item in items)
+        compared = len(items) - counts[SKIPPED]
+        cells = [compared, counts[EQUAL], counts[CLOSE], counts[DIFFERENT], counts[SKIPPED]]
+        lines.append(f"| {WORDS[name]} | {' | '.join(map(str, cells))} |")
+    lines += ["", "Largest errors, of approximations and of sums in another order:", ""]
+    for name, items in gpu["parts"].items():
+        errors = [(i["error"], i["name"], i.get("bound")) for i in items if i["verdict"] == CLOSE]
+        if errors:
+            error, where, bound = max(errors, key=lambda found: found[0] / (found[2] or 1))
+            allowed = f" of {bound:.2e} allowed" if bound else ""
+            lines.append(f"- {WORDS[name]}: {error:.2e}{allowed} ({where})")
+    found = [(n, i) for n, items in gpu["parts"].items() for i in items]
+    different = [(n, i) for n, i in found if i["verdict"] == DIFFERENT]
+    if different:
+        lines += ["", "What differs:", ""]
+        lines += [f"- {n} {i['name']}: {i.get('why') or i.get('error')}" for n, i in different]
+    left_out = Counter(i["why"].splitlines()[0] for _, i in found if i["verdict"] == SKIPPED)
+    if left_out:
+        lines += ["", "Left out:", ""]
+        lines += [f"- {why} ({count})" for why, count in left_out.most_common()]
+    if gpu["unfinished"]:
+        lines += ["", f"Not finished in time: {', '.join(gpu['unfinished'])}."]
+    return [*lines, ""]
+
+
+def report() -> str:
+    """The page as the committed records have it."""
+    gpu = json.loads(ON_GPU.read_text(encoding="utf-8")) if ON_GPU.exists() else None
+    return render(json.loads(ON_EMULATOR.read_text(encoding="utf-8")), gpu)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--part":
         run_part(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5]))
+    elif sys.argv[1] == "--here":
+        ON_EMULATOR.write_text(json.dumps(here(), indent=1) + "\n", encoding="utf-8")
+        PAGE.write_text(report(), encoding="utf-8")
     else:
         target = Path(sys.argv[1])
         result = run_all(target)

@@ -1,0 +1,63 @@
+"""The report on fidelity and the walk through the machine say what is there."""
+
+import json
+import re
+from pathlib import Path
+
+from fidelity import CLOSE, DIFFERENT, EQUAL, ON_EMULATOR, PAGE, SKIPPED, record, render, report
+
+EMULATOR = PAGE.parent
+README = (EMULATOR / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_report_is_what_its_records_give():
+    assert PAGE.read_text(encoding="utf-8") == report()
+
+
+def test_every_random_program_of_the_record_came_out_equal():
+    found = json.loads(ON_EMULATOR.read_text(encoding="utf-8"))
+    for part in ("programs", "kernels"):
+        assert found[part]["equal"] == found[part]["count"] > 0
+
+
+def test_a_record_of_a_gpu_is_counted_and_what_differs_is_named():
+    items = [
+        record("add.f32", EQUAL),
+        record("ex2.approx.f32", CLOSE, error=1e-8, bound=4.8e-7),
+        record("mul.f32", DIFFERENT, why="lane 3"),
+        record("cvt.x", SKIPPED, why="the driver refuses it"),
+    ]
+    machine = dict.fromkeys(("gpu", "driver", "nvrtc", "numpy", "date"), "?")
+    gpu = {"machine": machine, "parts": {"forms": items}, "unfinished": ["course 1"]}
+    page = render(json.loads(ON_EMULATOR.read_text(encoding="utf-8")), gpu)
+    assert "| 3 | 1 | 1 | 1 | 1 |" in page
+    assert "1.00e-08 of 4.80e-07 allowed (ex2.approx.f32)" in page
+    assert "- forms mul.f32: lane 3" in page and "course 1" in page
+
+
+def test_the_walk_through_the_machine_names_every_module():
+    there = {p.relative_to(EMULATOR).as_posix() for p in EMULATOR.rglob("*.py")}
+    named = set(re.findall(r"^\| \[`([\w/]+\.py)`\]", README, re.M))
+    assert named == {name for name in there if not name.endswith("__init__.py")}
+
+
+def test_the_entry_it_shows_as_an_example_stands_in_the_code():
+    tests = Path(__file__).parent
+    places = {
+        EMULATOR / "instructions" / "integer.py": ('"sad": (3, lambda', '@form("div rem min'),
+        EMULATOR / "program.py": ("def act(group):\n",),
+        tests / "test_instructions_integer.py": ("sad.s32         |",),
+        tests / "instruction_forms.py": ('"sad." + INTEGER,',),
+    }
+    blocks = re.findall(r"```(?:python)?\n(.*?)```", README, re.S)
+    for file, starts in places.items():
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+        for start in starts:
+            block = next(b for b in blocks if b.strip().startswith(start))
+            for line in block.strip().splitlines():
+                assert line.strip() in lines, (file.name, line)
+
+
+def test_its_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (EMULATOR / target).exists(), target
