@@ -46,6 +46,7 @@ def drawings() -> dict:
             }
         ),
         "lanes_at_work": lambda: figures.lanes_at_work({"block": [[32, 16], [8, 0]]}),
+        "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
@@ -173,6 +174,14 @@ def test_ladder_draws_the_best_rung_in_full_colour():
     assert bars[1] == "#0072b2" and "#0072b2" not in (bars[0], bars[2])
 
 
+def test_the_tiles_of_a_product_are_covered_by_as_few_rectangles_as_there_are_pieces():
+    from course_utils.figures.tiles import rectangles
+
+    mask = np.zeros((8, 8), bool)
+    mask[:2, :2] = mask[4:6, 4:8] = True
+    assert rectangles(mask) == [(0, 0, 2, 2), (4, 4, 2, 4)]
+
+
 def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
     one, two = [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], [("kernel", "1", 0, 1)]
     above, below = figures.timeline({"one": one, "two": two}).axes
@@ -193,6 +202,10 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         ),
         (lambda: figures.thread_map(np.zeros((2, 2, 2)), np.zeros(2)), r"blocks is \(n,\) or"),
         (lambda: figures.ladder(["a"], [1, 2]), "1 rungs and 2 values"),
+        (
+            lambda: figures.product_tiles(np.zeros((4, 2)), np.zeros((2, 3)), np.zeros((3, 4))),
+            r"C's \(3, 4\); they are",
+        ),
         (lambda: figures.roofline({"a": (0, 1)}, 1, 1), "a has intensity 0"),
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),

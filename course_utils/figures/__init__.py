@@ -19,6 +19,7 @@ from .source import source_heat
 from .stalls import stalls
 from .style import png, save, use_in_notebook
 from .threads import thread_map
+from .tiles import product_tiles
 from .timeline import timeline
 from .warps import warp_steps
 from .waves import waves
@@ -34,6 +35,7 @@ __all__ = [
     "memory_roofs",
     "occupancy",
     "png",
+    "product_tiles",
     "roofline",
     "save",
     "shared_banks",
