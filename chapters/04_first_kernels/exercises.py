@@ -1804,7 +1804,7 @@ warp may spend at most 90 instructions.
         "The loops differ in three numbers: how many rounds, the factor, and what is added.",
         "`condition ? a : b` picks a number without a branch.",
         "`const int turns = v < 0.0f ? rounds + 8 : rounds;`; the factor and the term likewise.",
-        "Decide before the loop: v changes in it, and a number that was negative may not stay so.",
+        "Decide before the loop: a question inside it costs instructions in every round.",
         "`for (int round = 0; round < turns; ++round) { v = factor * v + term; }`",
     ),
     explanation="""
@@ -2114,7 +2114,7 @@ instructions.
     ),
     explanation="""
 About 16 of a block's 256 numbers are negative, so one warp walks the loop with half of its lanes,
-where nearly eight walked it with two each. The order of the list is open, and no result depends on
+where about seven walked it with two each. The order of the list is open, and no result depends on
 it. Whether it pays depends on the length of the loop: list, atomics and barriers have their price.
 """,
     mutants=(
