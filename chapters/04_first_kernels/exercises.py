@@ -1467,6 +1467,13 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
     return rng.integers(-9, 10, shape).astype(np.float32)
 
 
+def rows_and_columns(size: int | tuple[int, int]) -> tuple[int, int]:
+    """The shape of a matrix; a lone number of rows means rows of 37. (The variance of one element,
+    and its place, would be 0: no result that can be checked.)
+    """
+    return size if isinstance(size, tuple) else (size, 37)
+
+
 BLOCK_MIN = Exercise(
     id="04.block_min",
     title="a tree in shared memory",
@@ -1545,7 +1552,8 @@ Lane 0 stores it.
         "The distances are 16, 8, 4, 2 and 1, as in `sum_warp_shuffle.cu`.",
         "`__shfl_down_sync(kWholeWarp, value, distance)` is the value of the lane `distance` "
         "further up.",
-        "`fmaxf` takes the place of `+`; all lanes take every step.",
+        "`fmaxf` takes the place of `+`; all lanes take every step, so no shuffle stands in an "
+        "`if`.",
         "`value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));`",
     ),
     explanation="""
@@ -1583,15 +1591,15 @@ add the one line that is missing.
     source="04_first_kernels/exercises/row_variance.cu",
     kernel="row_variance",
     inputs=lambda rng, size: {
-        "x": floats(rng, size),
-        "variance": empty(size[0]),
-        "columns": np.int32(size[1]),
+        "x": floats(rng, rows_and_columns(size)),
+        "variance": empty(rows_and_columns(size)[0]),
+        "columns": np.int32(rows_and_columns(size)[1]),
     },
     reference=lambda given: {"variance": given["x"].astype(np.float64).var(axis=1)},
-    launch=lambda size: Launch((size[0],), (128,)),
-    small=((3, 300), (2, 129), (1, 7)),
+    launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
+    small=((3, 300), (2, 129), (3, 7), 1),
     full=(1 << 14, 1000),
-    reduction=lambda size: size[1],
+    reduction=lambda size: rows_and_columns(size)[1],
     bug=kinds.DATA_RACE,
     hints=(
         "The verdict names a read and a write of `of_warp`. In which of the two calls is each?",
@@ -1711,14 +1719,14 @@ row wins, as in NumPy.
     source="04_first_kernels/exercises/argmax_rows.cu",
     kernel="argmax_rows",
     inputs=lambda rng, size: {
-        "x": whole_numbers(rng, size),
-        "place": empty(size[0], np.int32),
-        "rows": np.int32(size[0]),
-        "columns": np.int32(size[1]),
+        "x": whole_numbers(rng, rows_and_columns(size)),
+        "place": empty(rows_and_columns(size)[0], np.int32),
+        "rows": np.int32(rows_and_columns(size)[0]),
+        "columns": np.int32(rows_and_columns(size)[1]),
     },
     reference=lambda given: {"place": given["x"].argmax(axis=1).astype(np.int32)},
-    launch=lambda size: Launch((-(-size[0] // 8),), (BLOCK,)),
-    small=((11, 200), (9, 33), (3, 5), (2, 37)),
+    launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
+    small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
     hints=(
         "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",
@@ -1730,7 +1738,8 @@ row wins, as in NumPy.
     explanation="""
 A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
 values is part of the operation: without it the result would depend on who meets whom, and so on the
-order of the tree.
+order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: the
+kernel says `columns`, and NumPy 0.)
 """,
     mutants=(
         mutant(
@@ -1745,6 +1754,7 @@ order of the tree.
             kinds.WRONG,
             ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
         ),
+        mutant("one row too many", kinds.OUT_OF_BOUNDS, ("row >= rows", "row > rows")),
     ),
 )
 
