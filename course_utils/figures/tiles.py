@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDE = 4.6  # inches of the drawn tile of C
-THIN = 0.75  # inches of the short side of the tiles of A and B
+THIN = 0.85  # inches of the short side of the tiles of A and B
 
 
 @styled
@@ -43,7 +43,7 @@ def product_tiles(
     grid[0, 0].set_axis_off()
     for axes, tile, name in ((grid[0, 1], b, "B"), (grid[1, 0], a, "A"), (grid[1, 1], c, "C")):
         _tile(axes, tile)
-        axes.set_title(f"tile of {name}, {tile.shape[0]} × {tile.shape[1]}", fontsize=9)
+        axes.set_title(f"{name}, {tile.shape[0]} × {tile.shape[1]}", fontsize=9)
     figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
     legend_below(figure, _key())
     return figure
