@@ -1344,7 +1344,7 @@ threads do that nobody asked for. Bring it to zero.
     hints=(
         "`profile(…).ncu` lists dadd, dmul and dfma: additions and products of 64-bit numbers.",
         "In C++ `0.5` is a `double`. `0.5 * v` turns v into a double first; then the rest follows.",
-        "`0.5f` is a float. All five numbers need their `f`.",
+        "`0.5f` is a float. All four numbers need their `f`.",
         "`tanh` of a double is a double's function; `tanhf` is the float's.",
         "`y[i] = 0.5f * v * (1.0f + tanhf(inner));`",
     ),
