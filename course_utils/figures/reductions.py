@@ -169,7 +169,8 @@ def lanes_at_work(panels: Mapping[str, np.ndarray], *, title: str = "") -> Figur
         axis.set_ylim(len(counts), 0)
         axis.set_xticks(np.arange(counts.shape[1]) + 0.5, range(counts.shape[1]))
         axis.set_xlabel("warp")
-        labels = [f"step {i + 1}: {int((row > 0).sum())} warps" for i, row in enumerate(counts)]
+        at_work = [int((row > 0).sum()) for row in counts]
+        labels = [f"step {i + 1}: {n} warp{'s' if n != 1 else ''}" for i, n in enumerate(at_work)]
         axis.set_yticks(np.arange(len(counts)) + 0.5, labels, fontsize=8)
         axis.set_title(name)
         bare(axis)
