@@ -8,6 +8,7 @@ import pytest
 from course_utils import cp, load
 from course_utils.benchmarks import CASES, stored, table
 from course_utils.benchmarks.case import Launch, Work
+from course_utils.benchmarks.this_gpu import description, file_in, store
 from course_utils.errors import LessonError
 
 
@@ -89,3 +90,15 @@ def test_reading_everything_keeps_nothing_unless_it_is_no_number(n):
     words[-1] = cp.nan
     read((2,), (256,), (words, never, n))
     assert np.isnan(never.get()[0])
+
+
+def test_measurements_go_to_a_file_named_after_their_device(tmp_path):
+    content = {"device": "NVIDIA H200", "times": [1, 2]}
+    file = store(tmp_path / "new", content)
+    assert file == file_in(tmp_path / "new", "NVIDIA H200") and file.name == "nvidia_h200.json"
+    assert json.loads(file.read_text(encoding="utf-8")) == content
+    assert store(tmp_path, content, "{}\n").read_text(encoding="utf-8") == "{}\n"
+
+
+def test_a_file_of_measurements_names_device_driver_and_cuda():
+    assert list(description()) == ["device", "driver", "cuda"]

@@ -21,6 +21,7 @@ from . import first_kernels, hardware, introduction, matmul, overlap, triton
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
 from .table import stored, write
+from .this_gpu import description, device_name
 
 __all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
 
@@ -83,10 +84,9 @@ def _run_emulator(cases: list[Case]) -> int:
 
 
 def _run_gpu(cases: list[Case]) -> int:
-    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
-    print(f"{name}: {rates}")
+    print(f"{device_name()}: {rates}")
     print(f"{'kernel':<26}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of floor':>10}", end="")
     print(f"{'spread':>8}{'registers':>11}  ratio to each library")
     records, failures = [], 0
@@ -99,9 +99,7 @@ def _run_gpu(cases: list[Case]) -> int:
             print(f"not recorded: {error}")
         cp.get_default_memory_pool().free_all_blocks()
     content = {
-        "device": name,
-        "driver": cp.cuda.runtime.driverGetVersion(),
-        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        **description(),
         "copy_bytes_per_second": round(bandwidth["copy"]),
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import functools
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from ..device import cp
 from ..kernels import ROOT, load
 from ..timing import bench
+from .this_gpu import description, multiprocessors, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "execution"
 CHAPTER = "03_gpu_introduction"
@@ -30,9 +30,8 @@ BLOCK, CYCLES = 1024, 200_000
 
 def latency_hiding(warps: int) -> tuple[float, float]:
     """Milliseconds of a chain of FMAs and of a chain of loads with ``warps`` warps on each SM."""
-    multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
     per_block = warps if warps <= WARP else warps // 2
-    grid, block = (multiprocessors * warps // per_block,), (WARP * per_block,)
+    grid, block = (multiprocessors() * warps // per_block,), (WARP * per_block,)
     n = grid[0] * block[0]
     x, y, at = cp.ones(n, cp.float32), cp.empty(n, cp.float32), cp.empty(n, cp.int32)
     fma, chase = load(f"{CHAPTER}/fma_chain.cu"), load(f"{CHAPTER}/load_chain.cu")
@@ -55,9 +54,8 @@ def _ring() -> cp.ndarray:
 
 def block_times() -> dict[str, list[int] | int]:
     """Where and when, in nanoseconds, each block of two and a half waves ran."""
-    attributes = cp.cuda.Device().attributes
-    each = attributes["MaxThreadsPerMultiProcessor"] // BLOCK
-    blocks = attributes["MultiProcessorCount"] * each * 5 // 2
+    each = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"] // BLOCK
+    blocks = multiprocessors() * each * 5 // 2
     diary = load(f"{CHAPTER}/block_diary.cu")
     sm, ticket, counter = (cp.zeros(n, cp.int32) for n in (blocks, blocks, 1))
     begin, end = (cp.zeros(blocks, cp.int64) for _ in range(2))
@@ -76,23 +74,17 @@ def block_times() -> dict[str, list[int] | int]:
 
 def write(folder: Path = FOLDER) -> Path:
     """Measure on this GPU and store the result; returns the file."""
-    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     times = [latency_hiding(warps) for warps in WARPS]
     content = {
-        "device": name,
-        "driver": cp.cuda.runtime.driverGetVersion(),
-        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        **description(),
         "date": datetime.date.today().isoformat(),
         "warps_per_sm": list(WARPS),
         "fma_ms": [round(fma, 5) for fma, _ in times],
         "load_ms": [round(chase, 5) for _, chase in times],
         "blocks": block_times(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / (re.sub(r"\W+", "_", name.lower()) + ".json")
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
-    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    return file
+    return store(folder, content, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 from ..device import ON_GPU, cp
 from ..kernels import Kernel, load
 from .case import Case, Launch, Work, blocks, double, normal, torch_on_gpu
+from .this_gpu import multiprocessors
 
 FOLDER = "04_first_kernels"
 SERIES_STEPS = 256
@@ -34,7 +35,7 @@ def _resident(n: int, threads: int, elements: int) -> int:
 
     A thread takes ``elements`` at a time.
     """
-    full = 2048 // threads * cp.cuda.Device().attributes["MultiProcessorCount"]
+    full = 2048 // threads * multiprocessors()
     return min(full, blocks(n, threads * elements))
 
 

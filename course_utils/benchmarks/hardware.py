@@ -11,16 +11,15 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..device import ON_GPU, cp
+from ..device import ON_GPU
 from ..kernels import KERNELS, ROOT
 from . import launches, memories, registers, roofline, transfers
 from .memories import ring
-from .this_gpu import device_name, multiprocessors, need_gpu
+from .this_gpu import description, device_name, multiprocessors, need_gpu, store
 
 __all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored", "write"]
 
@@ -83,11 +82,8 @@ def measured(name: str) -> tuple[Any, str]:
 def measure() -> dict:
     """Everything, on this machine's GPU: what the file holds. Takes about a minute."""
     need_gpu()
-    runtime = cp.cuda.runtime
     return {
-        "device": device_name(),
-        "driver": runtime.driverGetVersion(),
-        "cuda": runtime.runtimeGetVersion(),
+        **description(),
         "date": datetime.date.today().isoformat(),
         "sources": {file: _hash(file) for file in SOURCES},
         "multiprocessors": multiprocessors(),
@@ -97,11 +93,7 @@ def measure() -> dict:
 
 def write(folder: Path = FOLDER) -> Path:
     """Measure this GPU and store the result; returns the file."""
-    content = measure()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / (re.sub(r"\W+", "_", content["device"].lower()) + ".json")
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return file
+    return store(folder, measure())
 
 
 def _hash(name: str) -> str:

@@ -7,16 +7,10 @@ from collections.abc import Callable
 from ..device import ON_GPU, cp
 from ..kernels import load
 from .case import Case, Launch, Work, blocks, double, normal
+from .this_gpu import multiprocessors
 
 FOLDER = "06_matmul_and_fft"
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
-
-
-def multiprocessors() -> int:
-    """How many multiprocessors this machine's GPU has; three on the emulator."""
-    if not ON_GPU:
-        return EMULATED_MULTIPROCESSORS
-    return cp.cuda.Device().attributes["MultiProcessorCount"]
 
 
 def _product(n: int, launch: Callable[..., Launch]) -> Work:
@@ -67,7 +61,9 @@ def _stream_k(n: int) -> Work:
     """As many blocks as multiprocessors; they share the tiles of C."""
     kernel = load(f"{FOLDER}/sgemm_stream_k.cu").kernel
     steps = (n // 128) * (n // 256) * (n // 8)
-    grid = min(multiprocessors(), steps)  # each block has something to do
+    grid = min(
+        multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
+    )  # each block has something to do
     partial = cp.empty((2 * grid, 128, 256), cp.float32)
     arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
     shared = dynamic_shared(STAGES=4)

@@ -13,6 +13,7 @@ from ..errors import LessonError
 from ..kernels import load
 from ..timing import bench
 from .case import Case, Size, Work
+from .this_gpu import multiprocessors
 
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
 
@@ -44,7 +45,7 @@ def ceilings() -> dict[str, float]:
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
     read = load("04_first_kernels/read_only.cu").kernel
     arguments = words, never, words.size // 4
-    grid = 16 * cp.cuda.Device().attributes["MultiProcessorCount"]
+    grid = 16 * multiprocessors()
     return {
         "copy": bench(lambda: cp.copyto(target, source), bytes=2 * size).bytes_per_second,
         "read": bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second,

@@ -7,14 +7,13 @@ cannot measure, in ``assets/benchmarks/overlap/<device>.json``.
 from __future__ import annotations
 
 import datetime
-import json
-import re
 from pathlib import Path
 
 import numpy as np
 
 from ..device import cp
 from ..kernels import ROOT, load
+from .this_gpu import description, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "overlap"
 ROWS = ("copy in", "kernel", "copy out")
@@ -76,17 +75,11 @@ def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span
 
 def write(folder: Path = FOLDER) -> Path:
     """Measure on this GPU and store the result; returns the file."""
-    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
     content = {
-        "device": name,
-        "driver": cp.cuda.runtime.driverGetVersion(),
-        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        **description(),
         "date": datetime.date.today().isoformat(),
         "elements": N,
         "rounds": ROUNDS,
         "panels": measure(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / (re.sub(r"\W+", "_", name.lower()) + ".json")
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return file
+    return store(folder, content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,11 @@ from typing import Any
 from ..errors import LessonError
 from ..kernels import ROOT
 from .case import Size
+from .this_gpu import file_in, store
 
 FOLDER = ROOT / "assets" / "benchmarks"
 README = ROOT / "README.md"
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
-
-
-def file_of(device: str) -> Path:
-    """The file that holds the records of a GPU called ``device``."""
-    return FOLDER / (re.sub(r"\W+", "_", device.lower()) + ".json")
 
 
 def merged(old: list[dict], new: list[dict], order: Iterable[str]) -> list[dict]:
@@ -40,11 +35,10 @@ def merged(old: list[dict], new: list[dict], order: Iterable[str]) -> list[dict]
 
 def write(content: dict[str, Any], order: Iterable[str]) -> Path:
     """Merge one device's records into its file, draw the README's table, return the file."""
-    file = file_of(content["device"])
+    file = file_in(FOLDER, content["device"])
     old = json.loads(file.read_text(encoding="utf-8"))["records"] if file.is_file() else []
     content = content | {"records": merged(old, content["records"], order)}
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    store(FOLDER, content)
     README.write_text(with_table(README.read_text(encoding="utf-8"), content), encoding="utf-8")
     return file
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import importlib.util
-import json
 import os
 import re
 import tempfile
@@ -25,7 +24,7 @@ from ..kernels import KERNELS, ROOT, load
 from ..nvrtc import compile_cubin
 from ..timing import bench
 from .case import blocks, double, normal, torch_on_gpu
-from .this_gpu import device_name
+from .this_gpu import description, device_name, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "triton"
 TRANSCRIPTS = ROOT / "assets" / "transcripts"
@@ -282,9 +281,7 @@ def write(folder: Path = FOLDER, texts: Path = TRANSCRIPTS) -> Path:
     for name, text in transcripts().items():
         (texts / name).write_text(text, encoding="utf-8")
     content = {
-        "device": device_name(),
-        "driver": cp.cuda.runtime.driverGetVersion(),
-        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        **description(),
         "triton": triton.__version__,
         "torch": torch.__version__,
         "date": datetime.date.today().isoformat(),
@@ -298,7 +295,4 @@ def write(folder: Path = FOLDER, texts: Path = TRANSCRIPTS) -> Path:
         "first_call_ms": first_call_ms(),
         "launch_us": launch_us(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / (re.sub(r"\W+", "_", content["device"].lower()) + ".json")
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return file
+    return store(folder, content)
