@@ -5,9 +5,6 @@ registers of every load: nothing here knows a layout. Without that wheel these t
 with it they take minutes, nearly all of them spent by the compiler.
 """
 
-from importlib.util import find_spec
-from pathlib import Path
-
 import numpy as np
 import pytest
 from test_matrix import random
@@ -15,10 +12,10 @@ from test_tcgen05_mma import k_major, operand, small
 from test_tcgen05_scales import scales_of
 
 from course_utils.emulator.machine import Module, Options
-from course_utils.nvrtc import compile_source
+from course_utils.nvrtc import compile_source, cute_header_paths
 
 pytestmark = pytest.mark.skipif(
-    find_spec("cutlass_library") is None, reason="needs the headers of the wheel nvidia-cutlass"
+    not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
 )
 
 SOURCE = r"""
@@ -279,10 +276,9 @@ extern "C" __global__ void {name}(const {a}* a, const {a}* b, {d}* d) {{
 def kernels():
     """All kernels in one module. CUTLASS itself never fences after its waits, as the manual's
     patterns have it; the kernels do."""
-    headers = Path(find_spec("cutlass_library").origin).parent / "source" / "include"
     fence = 'asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");'
     code = SOURCE.replace("FENCE", fence) + "".join(kernel(name) for name in CASES)
-    options = (f"-I{headers}", "-DCUTLASS_ARCH_MMA_SM100A_ENABLED")
+    options = ("-DCUTLASS_ARCH_MMA_SM100A_ENABLED",)
     return Module(
         compile_source(code, filename="cute.cu", arch="compute_100a", options=options).code
     )
