@@ -321,6 +321,7 @@ def _ask(answer: tuple, *, many: bool = False):
 
 
 def _text(size_of, read, program) -> bytes:
-    buffer = b" " * _ask(size_of(program))
+    # Never bytes: CPython has one b" " for all, and NVRTC would write into it.
+    buffer = bytearray(_ask(size_of(program)))
     _ask(read(program, buffer))
-    return buffer
+    return bytes(buffer)

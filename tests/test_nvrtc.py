@@ -96,6 +96,11 @@ def test_a_warning_alone_is_no_error():
     compile_ptx("__global__ void f(int *a) { int unused; *a = 1; }", filename=NAME)
 
 
+def test_an_empty_log_does_not_change_the_one_space_that_all_of_python_shares():
+    compile_ptx("__global__ void f() {}", filename=NAME)
+    assert bytes([32]) == bytearray([32])
+
+
 def test_an_unknown_option_is_named():
     assert "--bogus" in str(error_of("", options=("--bogus",)))
 
