@@ -12,6 +12,7 @@ from . import kinds, sandbox
 from .spec import NumberExercise
 from .verdict import simple, source_excerpt
 
+HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
 LARGEST_POWER = 64
 OPERATIONS = {
     ast.Add: operator.add,

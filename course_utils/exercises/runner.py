@@ -21,7 +21,7 @@ from ..emulator.machine import Module
 from ..emulator.memory import GLOBAL
 from ..emulator.report import Counts, Finding
 from ..nvrtc import CompileError
-from . import kinds, sandbox
+from . import kinds, numbers, sandbox
 from .spec import (
     BaseExercise,
     Exercise,
@@ -56,7 +56,9 @@ def run_source(
         hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
         return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
     if exercise.is_untouched(source) and not exercise.bug:
-        return _outcome(exercise, simple(kinds.NOT_STARTED, "this is the starter, unchanged."))
+        hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
+        message = "this is the starter, unchanged."
+        return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
         from .full_size import run_full
@@ -112,9 +114,7 @@ def _run_python(exercise: PythonExercise, source: str) -> Outcome:
 
 @_run.register
 def _run_numbers(exercise: NumberExercise, source: str) -> Outcome:
-    from .numbers import verdict_of
-
-    return _outcome(exercise, verdict_of(exercise, source))
+    return _outcome(exercise, numbers.verdict_of(exercise, source))
 
 
 @_run.register

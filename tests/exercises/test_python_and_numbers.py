@@ -57,6 +57,11 @@ def predict(old, new):
     return run_source(SECTORS, SECTORS.solution.replace(old, new), first_line=2)
 
 
+def test_an_untouched_prediction_speaks_of_its_dots_and_not_of_comments_it_lacks():
+    said = str(run_source(SECTORS, SECTORS.starter))
+    assert "in place of the dots" in said and "TODO" not in said
+
+
 def test_a_prediction_may_be_arithmetic_and_names_given_before():
     text = SECTORS.solution.replace("= 4", "= 32 * 4 // 32").replace("= 8", "= 2 * neighbours")
     assert run_source(SECTORS, text).passed
