@@ -1,7 +1,7 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
 // sums are. Takes any shape.
 // Adds to hgemm_ldmatrix.cu: the XOR swizzle. Chunk c of row r lies at place c ^ (r % 8) of the
-// row, so that eight rows of a chunk lie in eight different groups of four banks: no bank conflicts.
+// row, so that a chunk's eight rows lie in eight different groups of four banks: no bank conflicts.
 // Limit: the wait for global memory: loads, barrier, products and barrier come one after the other.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
