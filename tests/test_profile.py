@@ -158,6 +158,20 @@ def test_an_access_is_drawn_as_sectors_and_as_banks(found):
     assert "stores to tile: 32-way bank conflict" in figure.axes[0].get_title(loc="left")
 
 
+def test_the_picture_of_a_store_speaks_of_writing_and_not_of_fetching():
+    source = """
+    extern "C" __global__ void spread(float *y)
+    {
+        y[8 * threadIdx.x] = 1.0f;
+    }
+    """
+    access = profile(load(source=source), 1, 32, (cp.zeros(256, cp.float32),)).access(4)
+    figure = figures.warp_sectors(access)
+    assert "128 of 1024 bytes written" in figure.axes[0].get_title(loc="left")
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["written, by lane", "touched, not written"]
+
+
 def test_a_line_that_never_ran_is_refused_with_those_that_did(found):
     with pytest.raises(LessonError, match="No instruction comes from line 99; lines 2"):
         found.lines[99]

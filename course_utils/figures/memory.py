@@ -80,9 +80,11 @@ def warp_sectors(
 
     ``addresses`` are the byte addresses of lanes 0, 1, …, at most 32; −1 for a lane that does not
     take part. ``bytes`` is what each lane reads: 1, 2, 4, 8 or 16. Or ``addresses`` is an access
-    of a kernel that ran: ``profile(...).access(line)``. A row is one line. Boxes carry
-    the lane that wants them; hatched bytes come along in a touched sector and are not wanted.
+    of a kernel that ran: ``profile(...).access(line)``; otherwise they are a load's. A row is one
+    line. Boxes carry the lane that wants them; hatched bytes are the rest of a touched sector: a
+    load fetches them and nobody wants them, a store leaves them as they are.
     """
+    store = getattr(addresses, "store", False)
     addresses, bytes, title = _of_access(addresses, bytes, title)
     lanes = _active(addresses, bytes)
     base = min(address for _, address in lanes) // LINE * LINE
@@ -131,21 +133,24 @@ def warp_sectors(
     fetched = len(touched) * SECTOR
     axes.set_title(
         (f"{title}: " if title else "")
-        + f"{_count(len(touched), 'sector')}, {useful} of {fetched} bytes used "
-        + f"({100 * useful / fetched:.0f} %)"
+        + f"{_count(len(touched), 'sector')}, {useful} of {fetched} bytes "
+        + f"{'written' if store else 'used'} ({100 * useful / fetched:.0f} %)"
     )
-    legend_below(figure, _sector_key(useful < fetched))
+    legend_below(figure, _sector_key(useful < fetched, store))
     return figure
 
 
-def _sector_key(waste: bool) -> list:
+def _sector_key(rest: bool, store: bool) -> list:
     from matplotlib.patches import Patch
 
-    key = [Patch(facecolor=blend(BLUE, 0.45), edgecolor="#333333", label="wanted, by lane")]
-    if waste:
-        key.append(
-            Patch(facecolor="white", edgecolor=GREY, hatch="////", label="fetched, not wanted")
-        )
+    wanted, left = (
+        ("written, by lane", "touched, not written")
+        if store
+        else ("wanted, by lane", "fetched, not wanted")
+    )
+    key = [Patch(facecolor=blend(BLUE, 0.45), edgecolor="#333333", label=wanted)]
+    if rest:
+        key.append(Patch(facecolor="white", edgecolor=GREY, hatch="////", label=left))
     return key
 
 
