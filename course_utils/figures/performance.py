@@ -182,7 +182,7 @@ def _roof_labels(
     axes.annotate(
         f"peak {_short(peak)}FLOP/s",
         (right, peak),
-        xytext=(-6, 5),
+        xytext=(-6, 8),  # clear of a mark that sits on the roof
         textcoords="offset points",
         ha="right",
         **text,
