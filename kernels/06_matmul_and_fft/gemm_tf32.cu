@@ -29,7 +29,7 @@ __device__ inline uint4 rounded(uint4 bits)
                       to_tf32(__uint_as_float(bits.z)), to_tf32(__uint_as_float(bits.w)));
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     gemm_tf32(const float *A, const float *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(16) unsigned tile_a[BM][BK + kPad];

@@ -29,7 +29,7 @@ __device__ inline unsigned pair_at(const __half *first)
     return *reinterpret_cast<const unsigned *>(first);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     hgemm_mma(const __half *A, const __half *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(128) __half tile_a[BM][BK];

@@ -29,7 +29,7 @@ __device__ inline int place_of(int row, int chunk)
     return row * kChunks + (chunk ^ (row % 8));
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     hgemm_swizzle(const __half *A, const __half *B, float *C, int M, int N, int K)
 {
     __shared__ uint4 tile_a[BM * kChunks];
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             tile_b[place_of(load_row + i * kRows, load_chunk)] = from_b[i];
         }
         __syncthreads(); // both tiles are complete
-#pragma unroll
+#pragma unroll 2 // in full, registers would spill
         for (int k = 0; k < BK / 16; ++k) {
             unsigned a[kTilesM][4], b[kTilesN / 2][4]; // two fragments of B at a time
 #pragma unroll

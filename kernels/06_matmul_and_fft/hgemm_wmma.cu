@@ -26,7 +26,7 @@ constexpr int kTilesM = WM / kTile;       // fragments of the warp's tile
 constexpr int kTilesN = WN / kTile;
 static_assert(BM % kRows == 0 && BN % kRows == 0, "loads come out even");
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     hgemm_wmma(const __half *A, const __half *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(128) __half tile_a[BM][BK];
