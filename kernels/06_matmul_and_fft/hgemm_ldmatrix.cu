@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             tile_b[place_of(load_row + i * kRows, load_chunk)] = from_b[i];
         }
         __syncthreads(); // both tiles are complete
-#pragma unroll 2 // in full, registers would spill
+#pragma unroll 2         // in full, registers would spill
         for (int k = 0; k < BK / 16; ++k) {
             unsigned a[kTilesM][4], b[kTilesN / 2][4]; // two fragments of B at a time
 #pragma unroll
