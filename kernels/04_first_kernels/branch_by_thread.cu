@@ -1,6 +1,6 @@
 // y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs either way.
-// The idea: odd and even threads go different ways. A warp has one program counter for what its
-// threads do together, so it goes both ways, one after the other, half of its threads idle.
+// The idea: odd and even threads go different ways. A warp starts one instruction at a time, for the
+// lanes that have come to it, so it goes both ways, one after the other, half of its lanes idle.
 // Limit: instructions, twice as many as are needed.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
