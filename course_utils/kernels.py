@@ -33,6 +33,7 @@ from .nvrtc import (
     Compiled,
     CompileError,
     compile_source,
+    cuda_header_paths,
     cute_header_paths,
     with_line_directive,
 )
@@ -135,6 +136,8 @@ class Module:
             f"-I{KERNELS / 'common'}",
             f"-I{folder}",
             *(f"-I{path}" for path in cute_header_paths()),
+            # CuPy finds mma.h by itself, but not always the crt/mma.h that it includes.
+            *(f"-I{path}" for path in (cuda_header_paths() if "<mma.h>" in source else ())),
             # Compiler caches look at the source and the options only, not at included files.
             f"-DCOURSE_HEADERS=0x{_digest(headers)}",
             *options,
