@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..device import ON_GPU, cp
 from ..kernels import load
-from .case import Case, Launch, Work, blocks, double, normal
+from .case import Case, Launch, Work, blocks, double, normal, torch_on_gpu
 from .this_gpu import multiprocessors
 
 FOLDER = "06_matmul_and_fft"
@@ -92,6 +97,149 @@ def _square(name: str, file: str, tile: int, **defines: int) -> Case:
     return _case(name, file, make, emulator_size=256)
 
 
+# --- C = A B^T: both factors are read along K ---
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What the factors are: their dtype, C's, cuBLAS's own, and a key of ``case.PEAKS``.
+
+    ``rtol`` covers the rounding of a result (to fp16 by cuBLAS, to bf16 by both) or, for TF32, of
+    the factors, which a library may cut off in place of rounding them; a TF32 product errs by
+    ``noise`` times the square root of K more. bf16 arrays carry bits.
+    """
+
+    dtype: type
+    result: type
+    theirs: type
+    peak: str
+    rtol: float
+    noise: float = 0.0
+
+
+FACTORS = {
+    "fp16": _Factors(np.float16, np.float32, np.float16, "bf16", 2**-10),
+    "bf16": _Factors(np.uint16, np.uint16, np.uint16, "bf16", 2**-8),
+    "TF32": _Factors(np.float32, np.float32, np.float32, "tf32", 2**-9, 2**-8),
+    "int8": _Factors(np.int8, np.int32, np.int32, "int8", 0.0),
+}
+# Of one sum over K in fp32, for each addition: tensor cores cut off what does not fit.
+SUM_ERROR = 2**-20
+
+
+class _Bf16Work(Work):
+    """Work whose results are the bits of bf16 numbers."""
+
+    def wrong(self, result: Any = None) -> str:
+        return super().wrong(_from_bf16(self.output if result is None else result))
+
+
+def _nt(n: int, kind: str, launch: Callable[..., Launch]) -> Work:
+    """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
+
+    The library is cuBLAS, by way of torch. It gives fp16 for fp16, where C is fp32: it has less to
+    write.
+    """
+    factors = FACTORS[kind]
+    a, b = _random(kind, n, 0), _random(kind, n, 1)
+    c = cp.empty((n, n), factors.result)
+    exact = _from_bf16 if kind == "bf16" else double
+    return (_Bf16Work if kind == "bf16" else Work)(
+        (launch(a, b, c),),
+        output=c,
+        expected=lambda: double(exact(a)) @ double(exact(b)).T,
+        rtol=factors.rtol,
+        atol=0.0 if kind == "int8" else n * SUM_ERROR + n**0.5 * factors.noise,
+        libraries=_cublas(kind, a, b),
+        same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
+    )
+
+
+def _random(kind: str, n: int, seed: int) -> Any:
+    """n x n factors of a ``kind``, from a normal distribution."""
+    numbers = normal((n, n), seed)
+    if kind == "int8":
+        return cp.clip(cp.rint(40 * numbers), -127, 127).astype(np.int8)
+    if kind == "bf16":
+        bits = numbers.view(np.uint32)  # bf16 is the upper half, rounded to even
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return numbers.astype(FACTORS[kind].dtype)
+
+
+def _from_bf16(bits: Any) -> Any:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _cublas(kind: str, a: Any, b: Any) -> Mapping[str, Callable[[], Any]]:
+    """cuBLAS with sums of full width, where torch and a GPU are there."""
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+
+    def tensor(array: Any) -> Any:
+        if kind == "bf16":
+            return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
+        return torch.as_tensor(array, device="cuda")
+
+    theirs = cp.empty(a.shape, FACTORS[kind].theirs)
+    x, y, z = tensor(a), tensor(b).T, tensor(theirs)
+    multiply = torch._int_mm if kind == "int8" else torch.matmul
+    settings = torch.backends.cuda.matmul
+    wanted = {
+        "allow_tf32": kind == "TF32",
+        "allow_fp16_reduced_precision_reduction": False,
+        "allow_bf16_reduced_precision_reduction": False,
+    }
+
+    def run() -> Any:
+        with _set(settings, wanted):
+            multiply(x, y, out=z)
+        return theirs
+
+    return {f"cuBLAS {kind}": run}
+
+
+@contextmanager
+def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
+    """Attributes of ``settings`` as ``wanted``, until the end of the block."""
+    before = {name: getattr(settings, name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            setattr(settings, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+
+
+def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case:
+    """The product of ``NAME.cu``; ``make(n)`` ends in :func:`_nt`."""
+    factors = FACTORS[kind]
+    moved = 2 * np.dtype(factors.dtype).itemsize + np.dtype(factors.result).itemsize
+    return Case(
+        name,
+        f"matrix product, {kind}",
+        (f"{FOLDER}/{name}.cu",),
+        make,
+        bytes=lambda n: moved * n * n,
+        flops=lambda n: 2 * n**3,
+        gpu_sizes=(1024, 2048, 4096, 8192),
+        peak=factors.peak,
+        **other,
+    )
+
+
+def _nt_tiled(name: str, kind: str) -> Case:
+    """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
+
+    def make(n: int) -> Work:
+        kernel = load(f"{FOLDER}/{name}.cu").kernel
+        grid = blocks(n, 128), blocks(n, 128)
+        return _nt(n, kind, lambda a, b, c: Launch(kernel, grid, 256, (a, b, c, n, n, n)))
+
+    return _nt_case(name, kind, make)
+
+
 CASES = (
     _square("sgemm_naive", "sgemm_naive", 32),
     _square("sgemm_coalesced", "sgemm_coalesced", 32),
@@ -112,4 +260,10 @@ CASES = (
     _case("sgemm_autotuned", "sgemm_autotuned", _wide("sgemm_autotuned", 3), test_sizes=(256,)),
     _case("sgemm_ordered", "sgemm_ordered", _wide("sgemm_ordered", 4), test_sizes=(256,)),
     _case("sgemm_stream_k", "sgemm_stream_k", _stream_k, test_sizes=(256,)),
+    _nt_tiled("hgemm_wmma", "fp16"),
+    _nt_tiled("hgemm_mma", "fp16"),
+    _nt_tiled("hgemm_ldmatrix", "fp16"),
+    _nt_tiled("hgemm_swizzle", "fp16"),
+    _nt_tiled("gemm_tf32", "TF32"),
+    _nt_tiled("igemm_dp4a", "int8"),
 )
