@@ -1,0 +1,94 @@
+// The main function of the exercises that read A and B through functions. The input is a word and
+// M N K. It prints whether C is right, and then whether the limit that the word names is kept:
+// "lines": changes of cache line in B, at most those of a walk along its rows; "reads": calls, at
+// most 4 + 8 for each k of a tile of 4 x 8.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 16, MR = 4, NR = 8 }; // LINE: floats in a cache line
+
+void product(float *C, int M, int N, int K);
+float read_a(int i, int k);
+float read_b(int k, int j);
+
+static int M, N, K;
+static long reads, changes, held = -1;
+
+static float a_at(int i, int k)
+{
+    return (float)((i * 7 + k * 5) % 11 - 4); // small whole numbers: their sums are exact
+}
+
+static float b_at(int k, int j)
+{
+    return (float)((k * 3 + j * 8) % 13 - 5);
+}
+
+static void demand(int inside, const char *what, int row, int column)
+{
+    if (!inside) {
+        printf("%s(%d, %d) is outside: M = %d, N = %d, K = %d\n", what, row, column, M, N, K);
+        exit(0);
+    }
+}
+
+float read_a(int i, int k)
+{
+    demand(0 <= i && i < M && 0 <= k && k < K, "read_a", i, k);
+    ++reads;
+    return a_at(i, k);
+}
+
+float read_b(int k, int j)
+{
+    demand(0 <= k && k < K && 0 <= j && j < N, "read_b", k, j);
+    const long line = ((long)k * N + j) / LINE;
+    ++reads;
+    changes += line != held;
+    held = line;
+    return b_at(k, j);
+}
+
+static int is_right(const float *C)
+{
+    for (int i = 0; i < M; ++i) {
+        for (int j = 0; j < N; ++j) {
+            float want = 0.0f;
+            for (int k = 0; k < K; ++k) {
+                want += a_at(i, k) * b_at(k, j);
+            }
+            if (!(C[i * N + j] == want)) {
+                printf("C[%d, %d] is %g, expected %g\n", i, j, C[i * N + j], want);
+                return 0;
+            }
+        }
+    }
+    printf("C is right\n");
+    return 1;
+}
+
+int main(void)
+{
+    char limit[16];
+    if (scanf("%15s %d %d %d", limit, &M, &N, &K) != 4) {
+        return 1;
+    }
+    float *C = malloc((size_t)M * N * sizeof(float));
+    memset(C, 0xff, (size_t)M * N * sizeof(float)); // NaN, wherever nothing is written
+    product(C, M, N, K);
+    if (is_right(C)) {
+        const int for_lines = !strcmp(limit, "lines");
+        const long found = for_lines ? changes : reads;
+        const long most =
+            for_lines ? (long)M * K * (N / LINE + 2) : (long)(M / MR) * (N / NR) * K * (MR + NR);
+        if (found <= most) {
+            printf("%s: within the limit\n", limit);
+        } else {
+            printf("%s: %ld, and the limit is %ld\n", limit, found, most);
+        }
+    }
+    free(C);
+    return 0;
+}
