@@ -32,6 +32,7 @@ PROGRAMS = {
     "nsys": "Nsight Systems (nsys)",
     "compute-sanitizer": "compute-sanitizer",
 }
+C_COMPILERS = ("cc", "gcc", "clang")
 PACKAGES = {
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
@@ -61,9 +62,9 @@ def capability() -> int:
 def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
-    Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), a program
-    (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...). Raises LessonError for
-    any other.
+    Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
+    C compiler), a program (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
+    Raises LessonError for any other.
     """
     if token == "gpu":
         return None if gpu_count() else "a GPU"
@@ -72,13 +73,15 @@ def lacking(token: str) -> str | None:
     if found := re.fullmatch(r"sm_(\d+)(a?)", token):
         wanted, have = int(found[1]), capability()
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
+    if token == "cc":
+        return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
     if token in PROGRAMS:
         return None if shutil.which(token) else PROGRAMS[token]
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(
-        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, a program "
-        f"({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
+        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, a "
+        f"program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
     )
 
 

@@ -44,6 +44,23 @@ def test_programs_and_packages_are_looked_up(monkeypatch):
     needs.lacking.cache_clear()
 
 
+@pytest.mark.parametrize("name", ["cc", "gcc", "clang"])
+def test_any_c_compiler_will_do(monkeypatch, name):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(
+        needs.shutil, "which", lambda asked: f"/bin/{name}" if asked == name else None
+    )
+    assert needs.missing(["cc"]) == []
+    needs.lacking.cache_clear()
+
+
+def test_without_a_c_compiler_a_cell_says_so(monkeypatch):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs.shutil, "which", lambda asked: None)
+    assert needs.skip_line(needs.missing(["cc"])) == "Skipped here: needs a C compiler."
+    needs.lacking.cache_clear()
+
+
 def test_an_unknown_word_is_an_error():
     with pytest.raises(LessonError, match="cuda13"):
         needs.missing(["cuda13"])
