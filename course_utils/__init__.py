@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import figures
-from .benchmarks import hardware, stored
+from .benchmarks import autotune, hardware, stored
 from .checking import check
 from .device import cp, device, size
-from .exercises import hint, progress, reset, restore, solution
+from .exercises import answer, hint, progress, reset, restore, solution
 from .kernels import load
 from .machine import doctor
 from .occupancy import occupancy
@@ -16,6 +16,8 @@ from .timing import bench
 from .trace import trace
 
 __all__ = [
+    "answer",
+    "autotune",
     "bench",
     "check",
     "cp",

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..device import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..kernels import ROOT
-from . import first_kernels, hardware, introduction, matmul, overlap, triton
+from . import autotune, first_kernels, hardware, introduction, matmul, overlap, triton
 from .case import Case, Launch, Work
 from .measure import ceilings, emulate, measure
 from .table import stored, write
@@ -27,6 +27,7 @@ __all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
 
 # Measurements of the machine rather than of a kernel; each writes a file of its own.
 OTHERS = {"hardware": hardware.write, "overlap": overlap.write, "triton": triton.write}
+ON_REQUEST = {"autotune": autotune.write}  # takes minutes, most of them for compiling
 
 CASES: tuple[Case, ...] = introduction.CASES + first_kernels.CASES + matmul.CASES
 
@@ -38,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
         print(f"merged into {file.name}; the table of README.md is drawn from it")
         return 0
     cases = [case for case in CASES if _asked_for(case, args.only)]
-    others = [write_other for name, write_other in OTHERS.items() if name in (args.only or OTHERS)]
+    files = {**OTHERS, **ON_REQUEST}
+    others = [files[name] for name in (args.only or OTHERS) if name in files]
     if not cases and not others:
-        names = ", ".join([*_names(), *OTHERS])
+        names = ", ".join([*_names(), *files])
         print(f"No benchmark is called {' or '.join(args.only)}. There are: {names}")
         return 2
     if (args.device or device()) == EMULATOR:

@@ -29,6 +29,7 @@ __all__ = [
     "NumberExercise",
     "PythonExercise",
     "Target",
+    "answer",
     "empty",
     "floats",
     "hint",
@@ -40,7 +41,7 @@ __all__ = [
     "solution",
 ]
 
-_STUDENT_SIDE = ("hint", "reset", "restore", "solution")
+_STUDENT_SIDE = ("answer", "hint", "reset", "restore", "solution")
 
 
 def progress() -> Any:

@@ -1,4 +1,4 @@
-"""What a student types: ``%%exercise``, ``hint``, ``solution``, ``reset``, ``restore``."""
+"""What a student types: ``%%exercise``, ``hint``, ``solution``, ``reset`` and the like."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def solution(name: str) -> Note:
     chosen = _find(name)
     code = f"```{chosen.language}\n{chosen.solution.rstrip()}\n```"
     return Note(f"{code}\n\n{chosen.explanation.strip()}")
+
+
+def answer(name: str) -> str | None:
+    """What you ran last, as text, where it passed; None where it did not, and before a try."""
+    return store.passing_work(_find(name))
 
 
 def reset(name: str) -> Note:

@@ -51,6 +51,11 @@ def saved_work(exercise: BaseExercise) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
+def passing_work(exercise: BaseExercise) -> str | None:
+    """The cell the student ran last, where it passed; None where it did not."""
+    return saved_work(exercise) if _entry(exercise.id).get("last") == kinds.PASS else None
+
+
 def forget(exercise: BaseExercise) -> None:
     """Back to the start: status and hints; the saved work stays until the next try."""
     data = _read()

@@ -15,18 +15,21 @@ from .memory import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
+from .search import search
 from .source import source_heat
 from .stalls import stalls
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timeline import timeline
+from .walks import cache_walks
 from .warps import warp_steps
 from .waves import waves
 
 __all__ = [
     "access_heatmap",
     "adding_tree",
+    "cache_walks",
     "curves",
     "growth",
     "image_pair",
@@ -38,6 +41,7 @@ __all__ = [
     "product_tiles",
     "roofline",
     "save",
+    "search",
     "shared_banks",
     "source_heat",
     "stalls",

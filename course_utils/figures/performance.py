@@ -12,8 +12,10 @@ from .style import BLUE, GREY, PALETTE, RED, blend, new, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 MARKERS = "osD^vP*X"
+LABEL_GAP = 4  # pixels between a label and the line
 
 
 @styled
@@ -36,6 +38,7 @@ def ladder(
         raise ValueError(f"{len(rungs)} rungs and {len(numbers)} values; give one value a rung")
     best = int(numbers.argmin() if smaller_is_better else numbers.argmax())
     figure, axes = new(8, 0.42 * len(rungs) + 1.1)
+    labels = []
     for row, value in enumerate(numbers):
         face = BLUE if row == best else blend(BLUE, 0.35)
         axes.barh(
@@ -47,7 +50,7 @@ def ladder(
             hatch="" if row == best else "///",
             linewidth=0.8,
         )
-        axes.annotate(
+        label = axes.annotate(
             _short(value),
             (value, row),
             xytext=(5, 0),
@@ -58,6 +61,7 @@ def ladder(
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             zorder=3,
         )
+        labels.append(label)
     limit = max(numbers.max(), 0.0)
     if baseline is not None:
         name, level = baseline if isinstance(baseline, tuple) else ("baseline", baseline)
@@ -83,7 +87,25 @@ def ladder(
     axes.grid(axis="x")
     if title:
         axes.set_title(title)
+    if baseline is not None:
+        figure.draw_without_rendering()  # only now does a label know how long it is
+        _off_the_line(axes, labels, level)
     return figure
+
+
+def _off_the_line(axes: Axes, labels: Sequence[Annotation], level: float) -> None:
+    """Move labels that the line at ``level`` would cross: into their bar, or past the line."""
+    (start, _), (line, _) = axes.transData.transform([(0, 0), (level, 0)])
+    for label in labels:
+        box = label.get_window_extent()
+        if not box.x0 - LABEL_GAP < line < box.x1 + LABEL_GAP:
+            continue
+        bar = box.x0 - start  # about the bar's length in pixels
+        if bar > box.width + 2 * LABEL_GAP:
+            label.set_ha("right")
+            label.xyann = (-5, 0)
+        else:
+            label.xy = (level, label.xy[1])
 
 
 def _short(value: float) -> str:

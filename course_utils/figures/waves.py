@@ -25,12 +25,14 @@ def waves(
     *,
     row: str = "SM",
     unit: str = "µs",
+    names: Sequence[str] = (),
     title: str = "",
 ) -> Figure:
     """One bar a block: block i ran at ``places[i]`` from ``starts[i]`` to ``ends[i]``.
 
     All four are (n,); places count from 0, the first at the top, ``row`` is the word for one, and
-    times are in ``unit``. ``wave[i]``, from 0, picks colour and hatch. A dashed line marks the end
+    times are in ``unit``. ``wave[i]``, from 0, picks colour and hatch, and
+    its word in the key is ``names[wave[i]]``, or "wave" and its number. A dashed line marks the end
     of the last block. Raises ValueError for lengths that differ and for a block that ends before
     it starts.
     """
@@ -69,7 +71,7 @@ def waves(
     axes.tick_params(axis="y", length=0)
     axes.set_ylabel(row)
     axes.set_xlabel(f"time ({unit}); the last block ends at {finish:.4g}")
-    legend_below(figure, [_patch(index) for index in np.unique(number)])
+    legend_below(figure, [_patch(index, names) for index in np.unique(number)])
     if title:
         axes.set_title(title)
     return figure
@@ -79,9 +81,9 @@ def _face(wave: int) -> tuple[float, float, float]:
     return blend(PALETTE[wave % len(PALETTE)], 0.6)
 
 
-def _patch(wave: int):
+def _patch(wave: int, names: Sequence[str]):
     from matplotlib.patches import Patch
 
     hatch = HATCHES[wave % len(HATCHES)]
-    label = f"wave {wave}"
+    label = names[wave] if names else f"wave {wave}"
     return Patch(facecolor=_face(wave), edgecolor="#333333", hatch=hatch, label=label)

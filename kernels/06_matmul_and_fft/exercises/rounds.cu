@@ -1,0 +1,18 @@
+// Each block plays a place for a block on a GPU. In every round each of them takes the next tile,
+// and one that finds none left counts itself as idle.
+// grid (places), block 32, dynamic shared 0
+
+extern "C" __global__ void rounds(int tiles, int* owner, int* idle)
+{
+    for (int first = 0; first < tiles; first += gridDim.x) {  // of the round
+        __syncthreads();
+        const int tile = first + blockIdx.x;
+        if (threadIdx.x == 0) {
+            if (tile < tiles) {
+                owner[tile] = blockIdx.x;
+            } else {
+                atomicAdd(idle, 1);
+            }
+        }
+    }
+}
