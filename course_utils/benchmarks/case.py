@@ -99,8 +99,13 @@ class Work:
                 copies[id(value)] = cupy_api.asarray(value.get())
             return copies[id(value)]
 
+        def expected() -> Any:
+            want = self.expected()
+            return want.get() if hasattr(want, "get") else want
+
         return replace(
             self,
+            expected=expected,
             launches=tuple(
                 replace(item, kernel=item.kernel.emulated, args=tuple(map(copied, item.args)))
                 for item in self.launches

@@ -21,6 +21,8 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -46,11 +48,18 @@ TESTS = (
 )  # fmt: skip
 # part -> in how many processes
 PARTS = {
-    "forms": 4, "programs": 3, "kernels": 2, "course": 4, "exercises": 3,
+    "forms": 4, "programs": 3, "kernels": 2, "course": 4, "exercises": 3, "departures": 1,
     **{f"tests:{name}": 1 for name in TESTS},
 }  # fmt: skip
 MATRIX_ERROR = 1e-3  # of the largest number; only sums of tensor cores may differ
 EQUAL, CLOSE, DIFFERENT, SKIPPED = "equal", "close", "different", "skipped"
+DEPARTS = "departs"  # as departures.py says
+# Tests whose kernels may rightly leave more than one result.
+OPEN = {
+    "test_one_thread_wins_a_compare_and_swap": "which thread is first is open",
+    "test_a_try_wait_that_nobody_completes_may_return_false": "`try_wait` may return either",
+}
+CONTEXT_LOST = 17  # exit status of a process whose GPU context a kernel has ended
 
 
 # -- comparing -------------------------------------------------------------------------------------
@@ -80,8 +89,13 @@ def difference(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.abs(a - b)[finite].max(initial=0.0) / (largest or 1.0))
 
 
-def on_gpu(text: str, name: str, grid, block, arrays, shared: int = 0) -> list[np.ndarray]:
-    """The arguments after a launch of a kernel in PTX; arrays are copied, scalars passed on."""
+def on_gpu(
+    text: str, name: str, grid, block, arrays, shared: int = 0, variables=None
+) -> list[np.ndarray]:
+    """The arguments after a launch of a kernel in PTX; arrays are copied, scalars passed on.
+
+    ``variables``: name -> bytes of the module's variables, set before and read back after.
+    """
     import cupy
 
     module = cupy.cuda.function.Module()
@@ -93,8 +107,17 @@ def on_gpu(text: str, name: str, grid, block, arrays, shared: int = 0) -> list[n
         cupy.asarray(x.reshape(-1).view(np.uint8)) if isinstance(x, np.ndarray) else x
         for x in arrays
     ]
-    function(_triple(grid), _triple(block), tuple(there), shared_mem=shared)
+    host = [(value, module.get_global_var(name)) for name, value in (variables or {}).items()]
+    for value, address in host:
+        cupy.cuda.runtime.memcpy(int(address), value.ctypes.data, value.nbytes, 1)
+    whole_grid = "%envreg" in text  # how a grid that waits for itself knows its launch
+    function(
+        _triple(grid), _triple(block), tuple(there),
+        shared_mem=shared, enable_cooperative_groups=whole_grid,
+    )  # fmt: skip
     cupy.cuda.runtime.deviceSynchronize()
+    for value, address in host:
+        cupy.cuda.runtime.memcpy(value.ctypes.data, int(address), value.nbytes, 2)
     return [
         cupy.asnumpy(y).view(x.dtype).reshape(x.shape) if isinstance(x, np.ndarray) else x
         for x, y in zip(arrays, there, strict=True)
@@ -199,6 +222,17 @@ def kernels(part: int, parts: int) -> Iterator[dict]:
         yield record(str(seed), DIFFERENT if wrong or third else EQUAL, **facts)
 
 
+def departures(part: int, parts: int) -> Iterator[dict]:
+    """What NVIDIA's assembler is known to translate otherwise than the manual says."""
+    from departures import DEPARTURES
+
+    for departure in DEPARTURES[part::parts]:
+        (theirs,) = on_gpu(departure.text, "run", 1, 1, departure.arguments())
+        found = int(theirs[0])
+        verdict = {departure.manual: EQUAL, departure.silicon: DEPARTS}.get(found, DIFFERENT)
+        yield record(departure.name, verdict, gpu=found, why=f"the GPU left {found:#x}")
+
+
 def course(part: int, parts: int) -> Iterator[dict]:
     """Every kernel that the course measures, at its test sizes."""
     from course_utils.benchmarks import CASES
@@ -269,8 +303,33 @@ def _solve(exercise, given, size, device: str, space) -> dict[str, np.ndarray]:
     return {k: np.asarray(v.get()) for k, v in values.items() if hasattr(v, "get")}
 
 
-def tests(name: str, put: Callable[[dict], None]) -> None:
-    """Every launch of a test file that the sanitizer finds nothing in, on the GPU as well."""
+def tests(name: str, file: Path) -> None:
+    """Every launch of a test file that the sanitizer finds nothing in, on the GPU as well.
+
+    A kernel that ends the process or its GPU context costs no other test: the next process goes on
+    behind it.
+    """
+    begun = 0
+    while True:
+        command = [sys.executable, "-m", "tests.emulator.fidelity", "--tests", name]
+        status = subprocess.run([*command, str(file), str(begun)], cwd=ROOT).returncode
+        if status in (0, 1):  # pytest's own: all passed, some failed
+            return
+        lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        names = [line["begun"] for line in lines if "begun" in line]
+        if len(names) == begun:
+            raise RuntimeError(f"{name} ended with status {status} before its first test")
+        begun = len(names)
+        if status != CONTEXT_LOST:
+            what = signal.Signals(-status).name if status < 0 else f"status {status}"
+            why = f"the driver ends the process with {what}"
+            with file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(record(names[-1], SKIPPED, why=why)) + "\n")
+
+
+def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
+    """Run a test file from its test number ``first``; the status pytest ends with."""
+    import cupy
     import pytest
 
     from course_utils.emulator import machine
@@ -284,22 +343,31 @@ def tests(name: str, put: Callable[[dict], None]) -> None:
 
     def launch(self, grid, block, args, shared=0, names=(), options=None):
         options = options or machine.Options()
-        before = _copies(args)
+        ours = _variables(self.module)
+        before, theirs = _copies(args), {k: v.copy() for k, v in ours.items()}
         result = plain_launch(self, grid, block, args, shared, names, options)
-        why = _not_for_a_gpu(self, args, options)
+        why = OPEN.get(test[0], "") or _not_for_a_gpu(self, args, options)
         if not why:
+            kept = {k: v.copy() for k, v in ours.items()}
             again = replace(options, racecheck=True, counters=False, trace=None)
             if plain_launch(self, grid, block, _copies(before), shared, names, again).findings:
                 why = "the sanitizer has findings"
+            for k, v in kept.items():
+                ours[k][...] = v
         if why:
             put(record(test[0], SKIPPED, why=why))
             return result
         try:
-            theirs = on_gpu(self.module.text, self.name, grid, block, before, shared)
+            on_device = on_gpu(self.module.text, self.name, grid, block, before, shared, theirs)
         except Exception as error:  # the driver's word is the result
             put(record(test[0], SKIPPED, why=str(error)[:200]))
+            try:
+                cupy.cuda.runtime.deviceSynchronize()
+            except cupy.cuda.runtime.CUDARuntimeError:
+                os._exit(CONTEXT_LOST)
             return result
-        pairs = [(x, y) for x, y in zip(args, theirs, strict=True) if isinstance(x, np.ndarray)]
+        pairs = [(x, y) for x, y in zip(args, on_device, strict=True) if isinstance(x, np.ndarray)]
+        pairs += [(ours[k], theirs[k]) for k in ours]
         if all(same_bits(x, y).all() for x, y in pairs):
             put(record(test[0], EQUAL))
         else:
@@ -308,11 +376,26 @@ def tests(name: str, put: Callable[[dict], None]) -> None:
         return result
 
     class Names:
+        def pytest_collection_modifyitems(self, items):
+            del items[:first]
+
         def pytest_runtest_setup(self, item):
             test[0] = item.name
+            put({"begun": item.name})
 
     machine.Module.__init__, machine.Entry.launch = init, launch
-    pytest.main(["-q", "-p", "no:cacheprovider", str(HERE / f"{name}.py")], plugins=[Names()])
+    options = ["-q", "-p", "no:cacheprovider", str(HERE / f"{name}.py")]
+    return int(pytest.main(options, plugins=[Names()]))
+
+
+def _variables(module) -> dict[str, np.ndarray]:
+    """The bytes of a module's variables in global and constant memory that hold no addresses."""
+    return {
+        name: module.region_of(name).storage
+        for name, variable in module.variables.items()
+        if variable.space in ("global", "const")
+        and re.fullmatch(r"[-+\sxa-fA-F\d{},]*", variable.initial or "")
+    }
 
 
 def _copies(args) -> list:
@@ -335,18 +418,14 @@ def _not_for_a_gpu(entry, args, options) -> str:
 
 
 def run_part(name: str, part: int, parts: int, file: Path) -> None:
-    with file.open("w", encoding="utf-8", buffering=1) as out:
-
-        def put(item: dict) -> None:
+    file.write_text("", encoding="utf-8")
+    kind, _, which = name.partition(":")
+    if kind == "tests":
+        tests(which, file)
+    with file.open("a", encoding="utf-8", buffering=1) as out:
+        for item in [] if kind == "tests" else globals()[kind](part, parts):
             out.write(json.dumps(item) + "\n")
-
-        kind, _, which = name.partition(":")
-        if kind == "tests":
-            tests(which, put)
-        else:
-            for item in globals()[kind](part, parts):
-                put(item)
-        put({"finished": True})
+        out.write(json.dumps({"finished": True}) + "\n")
 
 
 def run_all(folder: Path) -> dict[str, Any]:
@@ -361,13 +440,16 @@ def run_all(folder: Path) -> dict[str, Any]:
             command += [str(part), str(parts), str(folder / f"{stem}.jsonl")]
             with (folder / f"{stem}.log").open("w") as log:
                 running.append(
-                    subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-                )
+                    subprocess.Popen(
+                        command, cwd=ROOT, env=environment, stdout=log, stderr=log,
+                        start_new_session=True,
+                    )
+                )  # fmt: skip
     for process in running:
         try:
             process.wait(max(deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # with the processes that it started
     found: dict[str, Any] = {"machine": machine_facts(), "parts": {}, "unfinished": []}
     for name, parts in PARTS.items():
         items = []
@@ -482,7 +564,8 @@ The kernels have {kernels["statements"]:,} statements of {kernels["operations"]}
 emulator's. NVRTC {emulator["nvrtc"]}, NumPy {emulator["numpy"]}.
 """
     on_gpu = "\n".join(_gpu_section(gpu)) if gpu else NOT_RECORDED
-    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{on_gpu}\n{TCGEN05}"
+    assembler = "\n".join(_departures(gpu))
+    return f"{INTRODUCTION}\n{table}\n## Against a GPU\n\n{on_gpu}\n{assembler}\n{TCGEN05}"
 
 
 INTRODUCTION = """# How close the emulator comes to a GPU
@@ -507,6 +590,34 @@ the course use them.
 """
 
 
+ASSEMBLER = """\
+## Where NVIDIA's assembler departs from the PTX manual
+
+Of 480 random programs drawn at first, 27 left other registers on an H200; each has an instruction
+of this table. The machine code shows what ptxas (12.8, 12.9 and 13.0 alike) makes of it. Worked out
+with the first two mistakes in them, 20 of the 27 have as many wrong values as on the GPU, and the
+same one first. The emulator keeps to the manual, and random programs no longer draw these; alone
+and without a guard, every form is compared above. `departures.py` has a kernel for each line.
+"""
+
+
+def _departures(gpu: dict[str, Any] | None) -> list[str]:
+    from departures import DEPARTURES
+
+    found = {i["name"]: i["gpu"] for i in (gpu or {"parts": {}})["parts"].get("departures", [])}
+    return [
+        ASSEMBLER,
+        "| what | manual and emulator | GPU |",
+        "|---|--:|--:|",
+        *(
+            f"| {d.what} | `{d.manual:#x}` | "
+            + (f"`{found[d.name]:#x}` |" if d.name in found else "not recorded |")
+            for d in DEPARTURES
+        ),
+        "",
+    ]
+
+
 def _gpu_section(gpu: dict[str, Any]) -> list[str]:
     facts = gpu["machine"]
     lines = [
@@ -515,13 +626,14 @@ def _gpu_section(gpu: dict[str, Any]) -> list[str]:
         "| what | compared | equal bit for bit | within the bound | different | left out |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    for name, items in gpu["parts"].items():
+    parts = {name: items for name, items in gpu["parts"].items() if name != "departures"}
+    for name, items in parts.items():
         counts = Counter(item["verdict"] for item in items)
         compared = len(items) - counts[SKIPPED]
         cells = [compared, counts[EQUAL], counts[CLOSE], counts[DIFFERENT], counts[SKIPPED]]
         lines.append(f"| {WORDS[name]} | {' | '.join(map(str, cells))} |")
     lines += ["", "Largest errors, of approximations and of sums in another order:", ""]
-    for name, items in gpu["parts"].items():
+    for name, items in parts.items():
         errors = [(i["error"], i["name"], i.get("bound")) for i in items if i["verdict"] == CLOSE]
         if errors:
             error, where, bound = max(errors, key=lambda found: found[0] / (found[2] or 1))
@@ -550,6 +662,13 @@ def report() -> str:
 if __name__ == "__main__":
     if sys.argv[1] == "--part":
         run_part(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5]))
+    elif sys.argv[1] == "--tests":
+        with Path(sys.argv[3]).open("a", encoding="utf-8", buffering=1) as out:
+            sys.exit(
+                run_tests(
+                    sys.argv[2], lambda item: out.write(json.dumps(item) + "\n"), int(sys.argv[4])
+                )
+            )
     elif sys.argv[1] == "--here":
         ON_EMULATOR.write_text(json.dumps(here(), indent=1) + "\n", encoding="utf-8")
         PAGE.write_text(report(), encoding="utf-8")

@@ -234,21 +234,30 @@ def test_every_atomic_leaves_what_serial_execution_would():
         atomicInc(&u[3], 9); atomicDec(&u[4], 9); atomicExch(&u[5], 77);
         atomicAdd(&f[0], 0.5f); atomicAdd(&d[0], 0.25); atomicAdd(&l[0], (unsigned long long)v);
         atomicMax(&l[1], (unsigned long long)v);
-        int old = atomicCAS(&i[4], 0, v + 1);
-        if (old == 0) i[5] = t;
     }
     """
     x = (np.arange(500) * 37 % 501).astype(np.int32)
-    i = np.array([0, 10**6, -(10**6), 0, 0, -1], np.int32)
+    i = np.array([0, 10**6, -(10**6), 0], np.int32)
     u = np.array([0xFFFFFFFF, 0, 0, 0, 0, 0], np.uint32)
     f, d, big = np.zeros(1, np.float32), np.zeros(1), np.zeros(2, np.uint64)
     launch(source, "run", 5, 100, (x, i, u, f, d, big))
-    assert i[:4].tolist() == [x.sum(), x.min(), x.max(), -x.sum()]
-    assert i[4] == x[i[5]] + 1
+    assert i.tolist() == [x.sum(), x.min(), x.max(), -x.sum()]
     assert u[0] == np.bitwise_and.reduce(x | 3)
     assert u[1:3].tolist() == [np.bitwise_or.reduce(x), np.bitwise_xor.reduce(x)]
     assert u[3:].tolist() == [500 % 10, 0, 77]
     assert (f[0], d[0], big.tolist()) == (250.0, 125.0, [x.sum(), x.max()])
+
+
+def test_one_thread_wins_a_compare_and_swap():
+    source = """
+    extern "C" __global__ void run(int* i) {
+        int t = blockIdx.x * blockDim.x + threadIdx.x;
+        if (atomicCAS(&i[0], 0, 7 * t + 1) == 0) i[1] = t;
+    }
+    """
+    i = np.array([0, -1], np.int32)
+    launch(source, "run", 5, 100, (i,))
+    assert 0 <= i[1] < 500 and i[0] == 7 * i[1] + 1
 
 
 def test_the_old_values_of_atomics_number_the_threads():
