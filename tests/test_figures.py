@@ -47,6 +47,11 @@ def drawings() -> dict:
         ),
         "lanes_at_work": lambda: figures.lanes_at_work({"block": [[32, 16], [8, 0]]}),
         "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
+        "cache_walks": lambda: figures.cache_walks(
+            {"down": [(0, 0, True), (1, 0, True)], "along": [(0, 0, True), (0, 1, False)]},
+            (2, 4),
+            4,
+        ),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
@@ -286,3 +291,15 @@ def test_stalls_put_the_small_reasons_together():
 def test_stalls_refuse_what_is_no_time(kernels, most):
     with pytest.raises(ValueError):
         figures.stalls(kernels, most=most)
+
+
+def test_a_walk_shows_each_read_and_how_many_lines_were_fetched():
+    figure = figures.cache_walks({"along": [(0, 0, True), (0, 1, False)]}, (2, 4), 4)
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "along: 2 reads, 1 line fetched"
+    assert [text.get_text() for text in axes.texts] == ["0", "1"]
+
+
+def test_a_walk_out_of_the_matrix_is_refused():
+    with pytest.raises(ValueError, match="down: read 0 is at 2, 0, outside"):
+        figures.cache_walks({"down": [(2, 0, True)]}, (2, 4), 4)
