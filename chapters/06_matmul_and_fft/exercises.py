@@ -1118,13 +1118,13 @@ kernel of the notebook puts shared memory in between.
         ),
         mutant(
             "stored as columns",
-            kinds.OUT_OF_BOUNDS,
+            kinds.WRONG,
             ("sum, N, wmma::mem_row_major", "sum, N, wmma::mem_col_major"),
         ),
         mutant("C's rows K apart", kinds.OUT_OF_BOUNDS, ("sum, N, wmma::mem", "sum, K, wmma::mem")),
         mutant(
-            "always the first tile",
-            kinds.PARTLY_WRITTEN,
+            "always the first rows",
+            kinds.DATA_RACE,
             ("C + row * N + column", "C + column"),
         ),
     ),
