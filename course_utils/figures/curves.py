@@ -83,6 +83,7 @@ def curves(
             rotation=90,
             fontsize=9,
             color="#333333",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
     axes.xaxis.set_major_formatter(lambda value, _: _size(value) if in_bytes else _short(value))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
