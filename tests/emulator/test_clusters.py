@@ -109,6 +109,7 @@ auto c = cg::this_cluster();
 s[threadIdx.x] = c.block_rank() * 100 + threadIdx.x;
 c.sync();
 y[blockIdx.x * 32 + threadIdx.x] = c.map_shared_rank(s, c.block_rank() ^ 1)[threadIdx.x];
+c.sync();
 atomicAdd(c.map_shared_rank(s, 0), 1.0f);
 c.sync();
 if (blockIdx.x == 0 && threadIdx.x == 0) y[0] = s[0];"""
