@@ -2,8 +2,8 @@
 // sums are. Takes any shape.
 // Adds to hgemm_mma.cu: ldmatrix. A lane gives the address of 16 bytes of a row, and one
 // instruction hands the whole warp a fragment of A, or two of B, in place of four loads.
-// Limit: bank conflicts. Rows of 128 bytes begin at one bank, so the eight rows of 16 bytes that
-// ldmatrix reads at once come one after the other.
+// Limit: shared memory, as much as before: fewer instructions, but the eight rows of 16 bytes that
+// ldmatrix reads at once still begin at one bank and come one after the other.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>

@@ -3,7 +3,7 @@
 // Adds to hgemm_wmma.cu: the instruction itself, mma.sync.m16n8k16, whose layout of fragments is
 // known. A lane gathers its factors with 32-bit loads, two neighbours along K each, and its results
 // go straight from registers to C, at the edges too.
-// Limit: shared memory. A fragment of A takes four loads, and rows of 128 bytes begin at one bank.
+// Limit: shared memory, as much as before: the eight rows that a load reaches begin at one bank.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>

@@ -3,7 +3,7 @@
 // The first rung on tensor cores: a warp multiplies tiles of 16 x 16 x 16, and nvcuda::wmma loads
 // them from shared memory into "fragments", which lie spread over the registers of its 32 lanes.
 // Limit: shared memory. Rows of 128 bytes begin at one bank, so eight rows of a fragment wait for
-// each other; and a fragment cannot be stored at an edge but by way of shared memory.
+// each other. And which lane holds what is not said: C's edges are reached by way of shared memory.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <mma.h>
