@@ -128,6 +128,7 @@ class InitCheck:
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
         self._global: dict = {}
         self._met = 0  # bytes of an element, once the instruction being run met undefined ones
+        self._reached: list = []  # the regions that a matrix instruction being run accesses
 
     def begin(self, batch) -> None:
         batch.marks = {}  # (depth of calls, code, register) -> the mark of every lane
@@ -160,6 +161,8 @@ class InitCheck:
         opcode = site.instruction.opcode
         if opcode == "cp":
             return  # see `copied`
+        if opcode in MATRIX and region not in self._reached:
+            self._reached.append(region)
         marks, shadow = group.batch.marks, self.shadow(group.batch, region)
         if shadow is not None and not (marks and site.is_store):
             start = first * site.width
@@ -461,7 +464,7 @@ class InitCheck:
     def _matrix(self, group: Group, effect, act) -> None:
         i, batch = effect.instruction, group.batch
         before = list(group.R)
-        self._met = 0
+        self._met, self._reached = 0, []
         act(group)
         if i.modifiers[0] in ("fence", "commit_group", "wait_group"):
             return
@@ -480,7 +483,7 @@ class InitCheck:
                 bits[marks != 0] = np.iinfo(dtype).max
             replaced[register.slot] = bits
         echo = self._echo(group, replaced, before)
-        with _ShadowsAsMemory(self, batch):
+        with _ShadowsAsMemory(self, batch, {*batch.shared, *self._reached}):
             act(echo)
         results = {slot: group.full(echo.R[slot] != 0) for slot in effect.writes}
         if any(bad.any() for bad in results.values()):
@@ -491,10 +494,11 @@ class InitCheck:
             self._put(group, group.lanes, slot, marks)
 
     def _matrix_record(self, group: Group, i) -> int:
-        """A mark for shared memory that a matrix instruction read; which element is not known."""
-        region = next(r for r, s in group.batch.undefined.items() if s is not None)
+        """A mark for memory that a matrix instruction read; which element is not known."""
+        shadows = ((r, self.shadow(group.batch, r)) for r in (*self._reached, *group.batch.shared))
+        region, shadow = next((r, s) for r, s in shadows if s is not None)
         site = _CopySite(i, self._met)
-        cell = np.flatnonzero(group.batch.undefined[region].bytes)[:1] // self._met
+        cell = np.flatnonzero(shadow.bytes)[:1] // self._met
         record = self._record(site, group, region, np.broadcast_to(cell, group.n))
         return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
 
@@ -536,16 +540,16 @@ class _CopySite:
 
 
 class _ShadowsAsMemory:
-    """While it is entered, shared memory holds its own shadow, and nobody watches."""
+    """While it is entered, the regions hold their own shadows, and nobody watches."""
 
-    def __init__(self, check: InitCheck, batch):
-        self.check, self.batch = check, batch
+    def __init__(self, check: InitCheck, batch, regions: set):
+        self.check, self.batch, self.regions = check, batch, regions
 
     def __enter__(self):
         batch = self.batch
-        self.kept = [(r, r.storage, r.views) for r in batch.shared]
+        self.kept = [(r, r.storage, r.views) for r in self.regions]
         self.watchers = batch.watcher, batch.launch.races, batch.launch.initcheck
-        for region in batch.shared:
+        for region in self.regions:
             shadow = self.check.shadow(batch, region)
             size = region.storage.size
             region.storage = np.zeros(size, np.uint8) if shadow is None else shadow.bytes[:size]

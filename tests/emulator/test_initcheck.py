@@ -143,3 +143,34 @@ def test_an_undefined_index_is_told_before_the_fault_it_leads_to():
 def test_ordinary_launches_do_not_look():
     x, y = cp.empty(32, F32), cp.zeros(32, F32)
     assert entry(COPY).launch(1, 32, (x, y)).findings == []
+
+
+WMMA = """#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void f(const __half* a, float* c, float* d) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::load_matrix_sync(left, a, 16);
+    wmma::load_matrix_sync(right, a, 16);
+    wmma::load_matrix_sync(sum, c, 16, wmma::mem_row_major);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(d, sum, 16, wmma::mem_row_major);
+}"""
+
+
+def wmma_findings(c, d):
+    """What is found when ``WMMA`` adds the square of a matrix of ones to ``c``."""
+    ones = cp.ones((16, 16), cp.float16)
+    result = (
+        Module(compile_ptx(WMMA, filename="f.cu"))
+        .entry("f")
+        .launch((1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(racecheck=True))
+    )
+    return result.findings
+
+
+def test_a_tile_stored_into_an_array_that_nobody_has_written_arrives_there():
+    d = cp.empty((16, 16), cp.float32)
+    assert not wmma_findings(cp.ones((16, 16), cp.float32), d)
+    assert (d == 17).all()
