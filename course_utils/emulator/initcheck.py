@@ -470,6 +470,12 @@ class InitCheck:
             return
         slots = _data_slots(i)
         found = {s: self._of(group, s) for s in slots} if batch.marks else {}
+        kept = next((r for r in self._reached if r.space == "global"), None)
+        if kept is not None and not effect.writes:  # a tile is stored, and leaves the kernel
+            bad = next((m for m in found.values() if m is not None and (m & BYTES).any()), None)
+            if bad is not None:
+                self._use(batch, group.lanes, bad, i, f"stores in {kept.name} a result of")
+            found = {}
         if not self._met and not any(m is not None for m in found.values()):
             if batch.marks:
                 for slot in effect.writes:

@@ -174,3 +174,8 @@ def test_a_tile_stored_into_an_array_that_nobody_has_written_arrives_there():
     d = cp.empty((16, 16), cp.float32)
     assert not wmma_findings(cp.ones((16, 16), cp.float32), d)
     assert (d == 17).all()
+
+
+def test_a_tile_that_adds_to_what_nobody_has_written_is_told_when_it_is_stored():
+    (found,) = wmma_findings(cp.empty((16, 16), cp.float32), cp.empty((16, 16), cp.float32))
+    assert found.kind == UNINITIALISED and "stores in d a result of memory" in found.message
