@@ -13,6 +13,16 @@ from course_utils.figures.memory import bank_phases
 from course_utils.figures.style import DPI, STYLE_FILE, settings
 
 LANES = np.arange(32)
+SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
+
+
+def fragment_of_mma():
+    """Who would hold what if lane n held row n // 2 of A, four elements of B, four of C."""
+    return (
+        np.arange(256).reshape(32, 8),
+        np.arange(128).reshape(32, 4),
+        np.arange(128).reshape(32, 4),
+    )
 
 
 def drawings() -> dict:
@@ -37,6 +47,9 @@ def drawings() -> dict:
         "timeline": lambda: figures.timeline(
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
+        "fragments": lambda: figures.fragments(*fragment_of_mma()),
+        "chunk_places": lambda: figures.chunk_places({"swizzled": SWIZZLED}),
+        "number_formats": lambda: figures.number_formats({"fp16": (1, 5, 10), "int8": (1, 0, 7)}),
         "adding_tree": lambda: figures.adding_tree(
             {
                 "pairs": (
@@ -303,3 +316,32 @@ def test_a_walk_shows_each_read_and_how_many_lines_were_fetched():
 def test_a_walk_out_of_the_matrix_is_refused():
     with pytest.raises(ValueError, match="down: read 0 is at 2, 0, outside"):
         figures.cache_walks({"down": [(2, 0, True)]}, (2, 4), 4)
+
+
+def test_fragments_show_the_lane_of_each_element_and_the_order_of_one_lanes():
+    a = figures.fragments(*fragment_of_mma(), lane=1).axes[2]
+    assert [text.get_text() for text in a.texts][:18] == ["0"] * 8 + [*"01234567"] + ["2"] * 2
+
+
+def test_fragments_refuse_what_is_held_twice():
+    a, b, c = fragment_of_mma()
+    with pytest.raises(ValueError, match="the elements of B are not held once each: 0 to 127"):
+        figures.fragments(a, b * 0, c)
+
+
+def test_chunks_are_drawn_at_their_places():
+    (axes,) = figures.chunk_places({"swizzled": SWIZZLED}, chunk=2).axes
+    assert axes.get_title(loc="left") == "swizzled: chunk 2 of 8 rows in 8 different places"
+    places = [box.get_x() for box in axes.patches]
+    assert places[8:16] == [1, 0, 3, 2, 5, 4, 7, 6]
+
+
+def test_two_chunks_in_one_place_are_refused():
+    with pytest.raises(ValueError, match="each place once"):
+        figures.chunk_places({"wrong": SWIZZLED | 1})
+
+
+def test_a_format_has_a_box_for_each_bit():
+    axes = figures.number_formats({"bf16": (1, 8, 7), "int8": (1, 0, 7)}).axes[0]
+    assert len(axes.patches) == 16 + 8
+    assert [text.get_text() for text in axes.texts] == ["8", "7", "7"]

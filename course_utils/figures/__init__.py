@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from .curves import curves, memory_roofs
+from .fragments import chunk_places, fragments, number_formats
 from .growth import growth
 from .images import image_pair
 from .memory import access_heatmap, shared_banks, warp_sectors
@@ -30,12 +31,15 @@ __all__ = [
     "access_heatmap",
     "adding_tree",
     "cache_walks",
+    "chunk_places",
     "curves",
+    "fragments",
     "growth",
     "image_pair",
     "ladder",
     "lanes_at_work",
     "memory_roofs",
+    "number_formats",
     "occupancy",
     "png",
     "product_tiles",
