@@ -102,7 +102,7 @@ class Compute:
             elif DTYPES[kind].itemsize == 1 and kind != "pred":
                 yield f"and.b16 {name}, {name}, 255;"
             elif departures.leaves_upper_half(self.form):
-                one = "0x3f80" if kind == "bf16" else "0x3c00"
+                one = {"bf16": "0x3f80", "f16": "0x3c00"}.get(kind, "0xffff")
                 yield f"setp.ne.b16 q, {name}, 0; selp.b16 {name}, {one}, 0, q;"
 
     def apply(self, state: State, mask: np.ndarray) -> None:
