@@ -534,6 +534,29 @@ def test_wmma_multiplies_matrices_with_any_layout_and_stride(form):
     assert (d[:, :, length:] == 7).all()  # nothing between the lines was written
 
 
+def test_wmma_meets_the_bank_conflicts_of_a_gpu():
+    """128-byte rows cost a load eight times the wavefronts, as Nsight Compute counts them."""
+    source = """
+    #include <mma.h>
+    using namespace nvcuda;
+    extern "C" __global__ void f(float* d) {
+        __shared__ __align__(32) half tile[16][64], padded[16][72];
+        __shared__ __align__(32) float result[16][16];
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+        wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> b;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+        wmma::fill_fragment(c, 0.0f);
+        wmma::load_matrix_sync(a, &tile[0][0], 64);
+        wmma::load_matrix_sync(b, &padded[0][0], 72);
+        wmma::mma_sync(c, a, b, c);
+        wmma::store_matrix_sync(&result[0][0], c, 16, wmma::mem_row_major);
+    }
+    """
+    counts = launch(source, 32, (np.zeros(1, F32),), counters=True).counts
+    assert (counts.shared_load_requests, counts.shared_load_wavefronts) == (2, 32 + 4)
+    assert (counts.shared_store_requests, counts.shared_store_wavefronts) == (4, 16)
+
+
 def test_wmma_load_past_the_end_names_the_array():
     source = """
     #include <mma.h>
