@@ -87,6 +87,11 @@ def test_rows_of_128_bytes_make_eight_rows_of_a_fragment_wait_for_each_other(run
     assert counts.shared_load_wavefronts == 8 * without
 
 
+def test_wmma_meets_the_same_bank_conflicts_as_the_instructions_it_is_made_of():
+    wmma, ldmatrix = counts_of("hgemm_wmma"), counts_of("hgemm_ldmatrix")
+    assert wmma.shared_load_conflicts == ldmatrix.shared_load_conflicts > 0
+
+
 @pytest.mark.parametrize("rung", ("hgemm_swizzle", "gemm_tf32", "igemm_dp4a"))
 def test_a_rung_with_its_tiles_laid_out_well_has_no_bank_conflicts(rung):
     counts = counts_of(rung)
