@@ -426,13 +426,12 @@ def _chain_case(name: str, *files: str, **more: Any) -> Case:
 def _dropout_backward(stored: bool) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         dy, dx, mask = normal(n), cp.empty(n, cp.float32), kept(n)
-        launch = (
-            Launch(_kernel("dropout_backward_stored"), blocks(n, 256), 256, (dy, mask, dx, KEEP, n))
+        name, arguments = (
+            ("dropout_backward_stored", (dy, mask, dx, KEEP, n))
             if stored
-            else Launch(
-                _kernel("dropout_backward_recomputed"), blocks(n, 256), 256, (dy, dx, SEED, KEEP, n)
-            )
+            else ("dropout_backward_recomputed", (dy, dx, SEED, KEEP, n))
         )
+        launch = Launch(_kernel(name), blocks(n, 1024), 256, arguments)
         return Work((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
 
     return make
@@ -448,7 +447,7 @@ def _dropout_case(name: str) -> Case:
         bytes=lambda n: 8 * n,
         flops=lambda n: n,
         gpu_sizes=(1 << 26,),
-        test_sizes=(1, 61, 1009),
+        test_sizes=(4, 260, 1012),
     )
 
 
