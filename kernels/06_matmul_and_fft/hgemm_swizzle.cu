@@ -18,6 +18,8 @@ constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kChunk = 8;                 // elements of 16 bytes
 constexpr int kChunks = BK / kChunk;      // of a row
 constexpr int kRows = kThreads / kChunks; // that the block loads at once
+constexpr int kStepBytes = 16 * 2;        // of a row, for one mma
+constexpr int k16Rows = 16 * BK * 2;      // bytes
 constexpr int kTilesM = WM / 16;          // of one mma, in the warp's tile
 constexpr int kTilesN = WN / 8;
 static_assert(kChunks == 8, "a row of a tile is 128 bytes");
@@ -32,8 +34,8 @@ __device__ inline int place_of(int row, int chunk)
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     hgemm_swizzle(const __half *A, const __half *B, float *C, int M, int N, int K)
 {
-    __shared__ uint4 tile_a[BM * kChunks];
-    __shared__ uint4 tile_b[BN * kChunks];
+    __shared__ __align__(128) uint4 tile_a[BM * kChunks];
+    __shared__ __align__(128) uint4 tile_b[BN * kChunks];
     int first_row = blockIdx.y * BM; // of the block's tile in C
     int first_column = blockIdx.x * BN;
     int lane = threadIdx.x % 32;
@@ -48,6 +50,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int a_half = lane / 16;
     int b_row = warp_column + lane % 8 + lane / 16 * 8;
     int b_half = lane / 8 % 2;
+    unsigned rows_a = shared_address(&tile_a[place_of(a_row, a_half)]); // of its first fragment
+    unsigned rows_b = shared_address(&tile_b[place_of(b_row, b_half)]);
 
     float sum[kTilesM][kTilesN][4] = {};
     for (int start = 0; start < K; start += BK) {
@@ -73,16 +77,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             tile_b[place_of(load_row + i * kRows, load_chunk)] = from_b[i];
         }
         __syncthreads(); // both tiles are complete
-#pragma unroll 2         // in full, registers would spill
+#pragma unroll
         for (int k = 0; k < BK / 16; ++k) {
             unsigned a[kTilesM][4], b[kTilesN / 2][4]; // two fragments of B at a time
+            // Chunk k * 2 + half of a row: XOR takes k into the address as it does in place_of(),
+            // because rows begin at multiples of 128 bytes.
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) {
-                ldmatrix_4(a[i], shared_address(&tile_a[place_of(a_row + i * 16, k * 2 + a_half)]));
+                ldmatrix_4(a[i], (rows_a ^ k * kStepBytes) + i * k16Rows);
             }
 #pragma unroll
             for (int j = 0; j < kTilesN / 2; ++j) {
-                ldmatrix_4(b[j], shared_address(&tile_b[place_of(b_row + j * 16, k * 2 + b_half)]));
+                ldmatrix_4(b[j], (rows_b ^ k * kStepBytes) + j * k16Rows);
             }
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) {
