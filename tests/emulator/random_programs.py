@@ -497,10 +497,12 @@ class _Draw:
         op = op_of(form)
         self.program.forms.append(form)
         sources = [self._register(register_class(kind)) for kind in op.src]
+        if departures.mistakes_one_register_for_two(form):
+            letter = sources[0][0]
+            different = [f"{letter}{n}" for n in self.rng.permutation(COUNTS[letter])]
+            sources = [different.pop() if s[0] == letter else s for s in sources]
         if form.startswith("lop3"):
             sources[3] = f"{self.rng.integers(256):#x}"
-            different = self.rng.permutation(COUNTS["w"])[:3]
-            sources[:3] = [f"w{n}" for n in different]
         count = 1 if form.startswith("setp") and form.endswith((".f16", ".bf16")) else len(op.dst)
         results: list[str] = []
         for kind in op.dst[:count]:

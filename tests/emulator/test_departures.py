@@ -2,7 +2,12 @@
 
 import pytest
 import random_programs
-from departures import DEPARTURES, leaves_upper_half, loses_its_guard
+from departures import (
+    DEPARTURES,
+    leaves_upper_half,
+    loses_its_guard,
+    mistakes_one_register_for_two,
+)
 
 from course_utils.emulator.machine import Module
 
@@ -27,7 +32,8 @@ def test_random_programs_keep_clear_of_the_forms_that_the_assembler_mistakes():
     for seed in range(200):
         for node in computations(random_programs.program(seed).body):
             guarded += bool(node.guard) and loses_its_guard(node.form)
-            twice += node.form.startswith("lop3") and len(set(node.sources[:3])) < 3
+            sources = [s for s in node.sources if s[0] in "hw"]
+            twice += mistakes_one_register_for_two(node.form) and len({*sources}) < len(sources)
     assert (guarded, twice) == (0, 0)
 
 
