@@ -80,6 +80,12 @@ def drawings() -> dict:
         ),
         "stalls": lambda: figures.stalls({"naive": {"memory": 9, "pipe": 1}}, most=1),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
+        "search": lambda: figures.search(
+            {"8 x 8": [(90, 40), (110, 44)], "16 x 8": [(190, 50)]},
+            {"spills": [128, 128], "threads": [64]},
+            across="registers",
+            levels={"cuBLAS": 51},
+        ),
     }
 
 
@@ -192,6 +198,36 @@ def test_ladder_draws_the_best_rung_in_full_colour():
     assert bars[1] == "#0072b2" and "#0072b2" not in (bars[0], bars[2])
 
 
+@pytest.mark.parametrize("value", [47.9, 49.5, 50.9])
+def test_no_label_of_a_ladder_touches_the_line_it_is_compared_with(value):
+    figure = figures.ladder(["a", "b"], [value, 53], ("cuBLAS", 51), unit="TFLOP/s")
+    axes = figure.axes[0]
+    line = axes.transData.transform((51, 0))[0]
+    for label in axes.texts[:2]:
+        box = label.get_window_extent()
+        assert not box.x0 < line < box.x1
+
+
+def test_a_label_that_fits_neither_way_stands_past_the_line():
+    figure = figures.ladder(["a", "b"], [1, 60], ("target", 2), unit="x")
+    axes = figure.axes[0]
+    assert axes.texts[0].get_window_extent().x0 > axes.transData.transform((2, 0))[0]
+
+
+def test_a_search_rings_the_best_and_counts_what_was_ruled_out():
+    figure = figures.search(
+        {"a": [(1, 2), (2, 7)]}, {"spills": [3, 3]}, across="x", levels={"library": 8}
+    )
+    above, below = figure.axes
+    assert "best: 7" in [text.get_text() for text in above.texts]
+    assert [label.get_text() for label in below.get_yticklabels()] == ["spills (2)"]
+
+
+def test_waves_are_called_what_they_are():
+    figure = figures.waves([0, 0], [0, 1], [1, 2], [0, 1], names=("whole", "part"))
+    assert [text.get_text() for text in figure.legends[0].texts] == ["whole", "part"]
+
+
 def test_the_tiles_of_a_product_are_covered_by_as_few_rectangles_as_there_are_pieces():
     from course_utils.figures.tiles import rectangles
 
@@ -220,6 +256,7 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         ),
         (lambda: figures.thread_map(np.zeros((2, 2, 2)), np.zeros(2)), r"blocks is \(n,\) or"),
         (lambda: figures.ladder(["a"], [1, 2]), "1 rungs and 2 values"),
+        (lambda: figures.search({"a": []}, {}, across="x"), "no candidate was run"),
         (
             lambda: figures.product_tiles(np.zeros((4, 2)), np.zeros((2, 3)), np.zeros((3, 4))),
             r"C's \(3, 4\); they are",

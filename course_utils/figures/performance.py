@@ -100,7 +100,7 @@ def _off_the_line(axes: Axes, labels: Sequence[Annotation], level: float) -> Non
         box = label.get_window_extent()
         if not box.x0 - LABEL_GAP < line < box.x1 + LABEL_GAP:
             continue
-        bar = box.x0 - start  # about the bar's length in pixels
+        bar = axes.transData.transform(label.xy)[0] - start
         if bar > box.width + 2 * LABEL_GAP:
             label.set_ha("right")
             label.xyann = (-5, 0)

@@ -7,7 +7,7 @@ import pytest
 from course_utils.__main__ import main
 from course_utils.device import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.exercises import hint, kinds, progress, reset, restore, solution, store
+from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution, store
 from course_utils.exercises import magic as student
 from course_utils.exercises.registry import find
 from course_utils.exercises.verdict import ExerciseFailed
@@ -130,3 +130,11 @@ def test_the_magic_works_in_ipython():
         result = shell.run_cell(f"%%exercise 04.saxpy\n{SAXPY.starter}")
     assert result.success and str(result.result).startswith("NOT STARTED: this is the starter")
     assert os.environ.get("COURSE_STRICT") is None
+
+
+def test_an_answer_is_what_was_run_last_and_only_where_it_passed():
+    assert answer("04.saxpy") is None
+    student.exercise("04.saxpy", SAXPY.solution)
+    assert answer("04.saxpy") == SAXPY.solution
+    student.exercise("04.saxpy", WRONG)
+    assert answer("04.saxpy") is None

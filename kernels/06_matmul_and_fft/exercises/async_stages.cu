@@ -1,19 +1,19 @@
-// C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 32 x 32 elements of C
-// with 64 threads of 4 x 4. cp.async fills kStages pairs of tiles in turn. Takes any shape.
-// grid (ceil(N / 32), ceil(M / 32)), block 64, dynamic shared 0
+// C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
+// with 64 threads of 8 x 8. cp.async fills kStages pairs of tiles in turn. Takes any shape.
+// grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
 #include "ptx.cuh"
 
-constexpr int BM = 32;  // the block's tile of C
-constexpr int BN = 32;
+constexpr int BM = 64;  // the block's tile of C
+constexpr int BN = 64;
 constexpr int BK = 8;
-constexpr int TM = 4;  // the thread's tile of C
-constexpr int TN = 4;
+constexpr int TM = 8;  // the thread's tile of C
+constexpr int TN = 8;
 constexpr int kStages = 3;
 constexpr int kThreads = (BM / TM) * (BN / TN);
 
-extern "C" __global__ void async_stages(
-    const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void __launch_bounds__(kThreads)
+    async_stages(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tile_a[kStages][BM][BK];
     __shared__ float tile_b[kStages][BK][BN];
@@ -35,6 +35,7 @@ extern "C" __global__ void async_stages(
     };
     float sum[TM][TN] = {};
     auto multiply = [&](int stage) {
+#pragma unroll
         for (int k = 0; k < BK; ++k) {
             for (int i = 0; i < TM; ++i) {
                 for (int j = 0; j < TN; ++j) {

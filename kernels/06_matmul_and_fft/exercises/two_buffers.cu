@@ -1,18 +1,18 @@
-// C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 32 x 32 elements of C
-// with 64 threads of 4 x 4. Two buffers: while one pair of tiles is used, the next is on its way.
+// C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
+// with 64 threads of 8 x 8. Two buffers: while one pair of tiles is used, the next is on its way.
 // Takes any shape.
-// grid (ceil(N / 32), ceil(M / 32)), block 64, dynamic shared 0
+// grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
-constexpr int BM = 32;  // the block's tile of C
-constexpr int BN = 32;
+constexpr int BM = 64;  // the block's tile of C
+constexpr int BN = 64;
 constexpr int BK = 8;
-constexpr int TM = 4;  // the thread's tile of C
-constexpr int TN = 4;
+constexpr int TM = 8;  // the thread's tile of C
+constexpr int TN = 8;
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kEach = BM * BK / kThreads;  // elements of each tile that a thread loads
 
-extern "C" __global__ void two_buffers(
-    const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void __launch_bounds__(kThreads)
+    two_buffers(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tile_a[2][BM][BK];
     __shared__ float tile_b[2][BK][BN];
@@ -23,6 +23,7 @@ extern "C" __global__ void two_buffers(
 
     float from_a[kEach], from_b[kEach];  // on their way
     auto load = [&](int start) {         // from global memory into registers
+#pragma unroll
         for (int i = 0; i < kEach; ++i) {
             const int place = threadIdx.x + i * kThreads;
             const int y = first_row + place / BK, ka = start + place % BK;
@@ -32,6 +33,7 @@ extern "C" __global__ void two_buffers(
         }
     };
     auto store = [&](int buffer) {  // from registers into shared memory
+#pragma unroll
         for (int i = 0; i < kEach; ++i) {
             const int place = threadIdx.x + i * kThreads;
             tile_a[buffer][place / BK][place % BK] = from_a[i];
@@ -40,6 +42,7 @@ extern "C" __global__ void two_buffers(
     };
     float sum[TM][TN] = {};
     auto multiply = [&](int buffer) {
+#pragma unroll
         for (int k = 0; k < BK; ++k) {
             for (int i = 0; i < TM; ++i) {
                 for (int j = 0; j < TN; ++j) {
