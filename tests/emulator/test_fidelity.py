@@ -4,7 +4,20 @@ import json
 import re
 from pathlib import Path
 
-from fidelity import CLOSE, DIFFERENT, EQUAL, ON_EMULATOR, PAGE, SKIPPED, record, render, report
+from departures import DEPARTURES
+from fidelity import (
+    CLOSE,
+    DIFFERENT,
+    EQUAL,
+    ON_EMULATOR,
+    ON_GPU,
+    PAGE,
+    PARTS,
+    SKIPPED,
+    record,
+    render,
+    report,
+)
 
 EMULATOR = PAGE.parent
 README = (EMULATOR / "README.md").read_text(encoding="utf-8")
@@ -18,6 +31,18 @@ def test_every_random_program_of_the_record_came_out_equal():
     found = json.loads(ON_EMULATOR.read_text(encoding="utf-8"))
     for part in ("programs", "kernels"):
         assert found[part]["equal"] == found[part]["count"] > 0
+
+
+def test_nothing_of_the_gpus_record_is_different_or_unfinished():
+    gpu = json.loads(ON_GPU.read_text(encoding="utf-8"))
+    items = [(part, item) for part, items in gpu["parts"].items() for item in items]
+    assert [(p, i["name"]) for p, i in items if i["verdict"] == DIFFERENT] == []
+    assert gpu["unfinished"] == [] and set(gpu["parts"]) == set(PARTS)
+
+
+def test_the_gpus_record_has_every_departure_from_the_manual():
+    gpu = json.loads(ON_GPU.read_text(encoding="utf-8"))
+    assert {i["name"] for i in gpu["parts"]["departures"]} == {d.name for d in DEPARTURES}
 
 
 def test_a_record_of_a_gpu_is_counted_and_what_differs_is_named():
