@@ -577,7 +577,7 @@ within the rounding of their type. Written by `python -m tests.emulator.fidelity
 holds this page equal to the records beside that script.
 """
 MEANING = {
-    "the sanitizer has findings": "the test plants a bug, and the GPU may do anything",
+    "the sanitizer has findings": "a GPU may make anything of it",
     "the driver refuses it": "no form for sm_90",
     "the driver ends the process with SIGSEGV": "NVIDIA's compiler as a library dies of a kernel "
     "whose wgmma it cannot overlap; as a program, ptxas 13.0 compiles it",
