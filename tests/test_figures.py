@@ -382,3 +382,11 @@ def test_a_format_has_a_box_for_each_bit():
     axes = figures.number_formats({"bf16": (1, 8, 7), "int8": (1, 0, 7)}).axes[0]
     assert len(axes.patches) == 16 + 8
     assert [text.get_text() for text in axes.texts] == ["8", "7", "7"]
+
+
+def test_guides_of_curves_are_thin_lines_without_marks():
+    pairs = [(16, 1e-4), (64, 2e-4)]
+    figure = figures.curves({"fp32": pairs}, across="K", up="error", guides={"sqrt(K)": pairs})
+    guide, curve = figure.axes[0].lines
+    assert (guide.get_marker(), curve.get_marker()) == ("None", "o")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sqrt(K)", "fp32"]

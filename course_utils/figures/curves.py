@@ -25,13 +25,15 @@ def curves(
     up: str,
     levels: Mapping[str, float] | None = None,
     marks: Mapping[str, float] | None = None,
+    guides: Mapping[str, Curve] | None = None,
     in_bytes: bool = True,
     title: str = "",
 ) -> Figure:
     """Curves of (x, y) pairs on logarithmic axes, with named levels of y and marks of x.
 
     ``across`` and ``up`` label the axes. ``levels`` maps a name to a y, drawn as a thin horizontal
-    line; ``marks`` a name to an x, drawn as a vertical one. With ``in_bytes`` x is written as KB,
+    line; ``marks`` a name to an x, drawn as a vertical one; ``guides`` are what a theory says, thin
+    grey lines of such pairs. With ``in_bytes`` x is written as KB,
     MB and GB (powers of two), otherwise as a number. All values must be positive.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
@@ -46,6 +48,9 @@ def curves(
     axes.set_yscale("log")
     left = min(pairs[:, 0].min() for pairs in data.values())
     right = max(pairs[:, 0].max() for pairs in data.values())
+    for index, (name, guide) in enumerate((guides or {}).items()):
+        style = {"color": GREY, "linewidth": 1.3, "linestyle": DASHES[(index + 1) % len(DASHES)]}
+        axes.plot(*np.asarray(guide, dtype=float).T, label=name, zorder=4, **style)
     for index, (name, pairs) in enumerate(data.items()):
         axes.plot(
             *pairs.T,
@@ -92,7 +97,7 @@ def curves(
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.grid(which="major")
-    if len(data) > 1:
+    if len(data) > 1 or guides:
         figure.legend(loc="outside lower center", ncols=min(len(data), 3))
     axes.set_title(title)
     return figure

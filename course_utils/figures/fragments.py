@@ -39,7 +39,7 @@ def fragments(
     columns = c.size // rows
     shapes = {"A": (rows, a.size // rows), "B": (b.size // columns, columns), "C": (rows, columns)}
     places = {name: _places(held, name) for name, held in zip("ABC", (a, b, c), strict=True)}
-    cell = 0.3  # inches
+    cell = 0.25  # inches
     wide, high = shapes["A"][1] + columns, shapes["B"][0] + rows
     figure, grid = new(
         cell * wide + 1.3,
