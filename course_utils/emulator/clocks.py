@@ -18,10 +18,13 @@ class Clocks:
 
     ``span``: lanes that can know of each other, those of a block or of a cluster; ``rows`` such
     spans make the batch, each of ``warps`` warps. ``known[row, w, v]`` is what warp w knows of the
-    time of warp v, and its own time when v is w. ``own`` holds the own times of all warps of the
-    batch; it is replaced, never changed, so that it can be kept. Everything before ``level`` is
-    known to all. Threads are numbered throughout the launch, this batch's from ``first`` on.
+    time of warp v; when v is w, what its lanes know of each other. ``own`` holds the own times of
+    all warps of the batch; it is replaced, never changed, so that it can be kept. Everything before
+    ``level`` is known to all. Threads are numbered throughout the launch, this batch's from
+    ``first`` on. ``order``: what flags and fences make known, where a kernel has them.
     """
+
+    order = None  # an Order, which needs the clocks
 
     def __init__(self, batch):
         size = batch.clusters.size if batch.clusters else 1
@@ -43,33 +46,43 @@ class Clocks:
 
     def meet(self, joined: np.ndarray) -> None:
         """Each warp marked in ``joined`` (rows, warps) now knows the past of the others."""
+        if self.order is not None:
+            self.order.meet(joined)
         if joined.all():
             self.level = 1 + (self.level if self.own is None else int(self.own.max()))
             self.known.fill(self.level)
             self.own = None
             return
         known = self.known
-        rows, warps = np.nonzero(joined)
-        known[rows, warps, warps] += 1
+        self._tell_lanes(np.flatnonzero(joined.ravel()))
         gathered = np.where(joined[:, :, None], known, 0).max(axis=1)
         known[:] = np.where(joined[:, :, None], gathered[:, None, :], known)
-        self._renew()
 
     def tick(self, warps: np.ndarray) -> np.ndarray:
         """Time moves on for some warps: what they do next is not what others get to know of now.
         Returns what they know together, by warp of their row."""
+        self._tell_lanes(warps)
         rows, places = self.place(warps)
-        self.known[rows, places, places] += 1
-        self._renew()
         return self.known[rows, places].max(axis=0)
 
     def acquire(self, warps: np.ndarray, past: np.ndarray) -> None:
         """Some warps now know ``past`` as well, by warp of their row."""
+        if self.order is not None:
+            self.order.inherit(warps, past)
         rows, places = self.place(warps)
         self.known[rows, places] = np.maximum(self.known[rows, places], past)
 
-    def _renew(self) -> None:
-        self.own = self.known.diagonal(axis1=1, axis2=2).ravel().copy()
+    def step(self, warps: np.ndarray) -> None:
+        """Time moves on for some warps, and nobody gets to know anything."""
+        count = self.known.shape[0] * self.warps
+        self.own = np.full(count, self.level) if self.own is None else self.own.copy()
+        self.own[warps] += 1
+
+    def _tell_lanes(self, warps: np.ndarray) -> None:
+        """The same, and the lanes of each know what the others have done."""
+        self.step(warps)
+        rows, places = self.place(warps)
+        self.known[rows, places, places] = self.own[warps]
 
     # --- questions ---
 
@@ -102,6 +115,9 @@ class Clocks:
             known = self.known.ravel()[warps * self.warps + other]
         else:
             known = np.where(near, self.known.ravel()[warps * self.warps + other * near], 0)
+            if self.order is not None:
+                far = np.flatnonzero(~near)
+                known[far] = self.order.known(warps[far], (entries[far] & THREAD) >> 5)
         return at[known <= entries >> CLOCK_SHIFT]
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from .lanes import Group
 from .report import DATA_RACE, Finding
-from .shadow import THREAD, Shadow, meets, number_of, pack
+from .shadow import CLOCK_SHIFT, THREAD, Shadow, meets, number_of, pack
 
 Span = tuple[int, int]
+MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
 class Access:
@@ -30,7 +31,9 @@ class Access:
             shadow.enter(span)
         clocks = group.batch.clocks
         threads, now = clocks.threads(group.lanes), clocks.now(group.lanes)
-        self.entries = pack(threads, now, races.number(site))
+        number = races.number(site, region)
+        self.strong = number & 1 == 1
+        self.entries = pack(threads, now, number)
 
     def make(self, piece: int, cells: np.ndarray | None = None) -> None:
         """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
@@ -48,7 +51,7 @@ class Access:
             self._meet("read", shadow.reader, cells, piece)
             self._meet("read", shadow.other, cells, piece)
         alone = shadow.enter_write(cells, self.entries, self.span)
-        if not alone and site.is_store and self.elements is not None:
+        if not alone and site.is_store and not self.strong and self.elements is not None:
             self._meet_itself(cells, piece)
 
     # --- meetings ---
@@ -58,10 +61,12 @@ class Access:
         entries = memory[cells]
         local = self.region.space == "shared"
         bad = self.group.batch.clocks.unordered(self.group.lanes, entries, local)
-        if len(bad) and self.site.is_atomic:
+        if len(bad) and self.strong:
             bad = bad[number_of(entries[bad]) & 1 == 0]
         if len(bad) and self.site.is_store and not local:
             bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
+        if len(bad) and self.group.batch.clocks.order is not None:
+            bad = self._without_order(bad, entries, cells)
         if not len(bad):
             return
         numbers, first, times = np.unique(
@@ -70,6 +75,26 @@ class Access:
         for n in np.argsort(first):
             at = int(bad[first[n]])
             self._race(kind, int(numbers[n]), int(entries[at]), int(cells[at]), at, int(times[n]))
+
+    def _without_order(self, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
+        fence: the earlier access set a flag, at the very place, that this thread has read since; or
+        this access is a strong one, made after reading a flag."""
+        order, granule = self.group.batch.clocks.order, self.shadow.granule
+        kept = []
+        for at in bad.tolist():
+            lane, entry = int(self.group.lanes[at]), int(entries[at])
+            other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+            if self.strong:
+                known = order.handed_over(lane, other, time)
+            else:
+                known = number_of(entry) & 1 == 1
+                known = known and order.observed(lane, self.region, int(cells[at]) * granule, other)
+            if not known:
+                kept.append(at)
+            if len(kept) == MOST:
+                return bad[bad >= kept[0]]
+        return np.array(kept, np.intp)
 
     def _meet_itself(self, cells: np.ndarray, piece: int) -> None:
         """Two lanes of one store at one place, with different values."""
@@ -82,7 +107,7 @@ class Access:
         clash = np.flatnonzero(differ & (cells[first] == cells[second]))
         if len(clash):
             entry, at = int(self.entries[first[clash[0]]]), int(second[clash[0]])
-            number = self.races.number(self.site)
+            number = self.races.number(self.site, self.region)
             self._race("write", number, entry, int(cells[at]), at, len(clash))
 
     def _changes(self, piece: int) -> np.ndarray:
@@ -136,7 +161,7 @@ class Access:
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {kind}s it at {there}\n"
             f"  thread {thread}{of} {verb}s it at {here}\n"
-            f"  {_cause(batch, earlier, lane)}"
+            f"  {_missing_fence(batch, entry, lane, there, here, kind, verb)}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times - 1
@@ -166,6 +191,41 @@ class Access:
             DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1
         )
         self.races.add(key, finding)
+
+
+def _missing_fence(batch, entry: int, lane: int, there, here, kind: str, verb: str) -> str:
+    """What a flag between two blocks lacks; if there is none, what else is missing."""
+    earlier, time = (entry & THREAD) - batch.clocks.first, entry >> CLOCK_SHIFT
+    order, other = batch.clocks.order, (entry & THREAD) >> 5
+    cause = _cause(batch, earlier, lane)
+    if order is None or earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
+        return cause
+    found = order.link(lane, other, time)
+    if not found:
+        return cause
+    flag, seen = found
+    place = other - flag.first
+    setter, block = batch.who(flag.thread - batch.clocks.first)
+    set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
+    act = {"write": "store", "read": "read"}
+    sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
+    if not order.flags.fences:
+        return (
+            f"{cause}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
+            f"one after it is read at {read_at}."
+        )
+    before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
+    if other != flag.warp and flag.known[place] <= time:
+        return f"and {before} __syncthreads() and then __threadfence() between them."
+    if flag.fenced[place] <= time:
+        narrow = flag.fenced_near[place] > time
+        why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
+        return f"{why}{before} __threadfence() between them."
+    reader, block = batch.who(seen.lane)
+    return (
+        f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
+        f"block {block} reads at {read_at}:\n  put __threadfence() between them."
+    )
 
 
 def _cause(batch, earlier: int, lane: int) -> str:

@@ -5,36 +5,32 @@ The machine runs the lanes of a batch in step, which hides a missing barrier: th
 right by luck. So memory remembers who touched it (:mod:`.shadow`), and warps what they know of each
 other's past (:mod:`.clocks`). An access that meets another thread's access, one of them a write,
 with nothing between them, is a race. Nothing orders two blocks of a launch, unless they make an
-order of their own through fences, volatile or ordered accesses: that is not followed here, so the
-global memory of such kernels is left out (:func:`follows_no_order`).
+order of their own with flags and fences (:mod:`.order`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .clocks import Clocks
 from .lanes import Group
+from .order import Flags, Order, fences, makes_order
 from .races import Access
 from .report import BARRIER, DATA_RACE, Finding
 from .shadow import CLOCK_SHIFT, MAX_SITES, THREAD, Shadow, meets, number_of, pack
 from .tensor_races import TensorClocks
 
-ACCESSES = {"ld", "st", "atom", "red"}
-ORDERING = {"volatile", "acquire", "release", "acq_rel", "relaxed", "mmio"}
 
-
-def follows_no_order(instructions) -> bool:
-    """True when a kernel has no means to order its blocks, but for clusters. mbarriers and what
-    fences their initialisation or a proxy order threads of a block or of a cluster."""
-    return not any(
-        (i.opcode in ("fence", "membar") and not {"proxy", "mbarrier_init"} & {*i.modifiers})
-        or (i.opcode in ACCESSES and ORDERING & {*i.modifiers})
-        or any(getattr(o, "name", "").startswith("envreg") for o in i.operands)
-        for i in instructions
-    )
+def is_strong(site, region) -> bool:
+    """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
+    Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
+    hides behind them: they are treated as any other."""
+    if site.is_atomic:
+        return True
+    return bool(site.order) and (region.space == "global" or site.order != "volatile")
 
 
 @dataclass(eq=False)
@@ -44,6 +40,7 @@ class CopySite:
     instruction: object
     is_store: bool
     is_atomic: bool = False
+    order: str = ""
     width: int = 4
     bytes: int = 4
 
@@ -55,16 +52,23 @@ class RaceCheck:
     def __init__(self, launch):
         self.launch = launch
         self._findings: dict[tuple, Finding] = {}
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[tuple[int, bool], int] = {}
         self._kinds: dict[tuple, int] = {}
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
         self._global: dict[object, Shadow] = {}
-        self._watch_global = follows_no_order(launch.entry.instructions())
+        self._makes_order = makes_order(launch.entry.instructions())
+        self._flags: Flags | None = None
 
     def begin(self, batch) -> None:
         clocks = TensorClocks if self.launch.entry.tensor_memory else Clocks
         batch.clocks = clocks(batch)
+        if self._makes_order:
+            if self._flags is None:
+                blocks = math.prod(self.launch.grid)
+                warps = blocks * batch.lanes_per_block // 32
+                self._flags = Flags(warps, fences(self.launch.entry.instructions()))
+            batch.clocks.order = Order(batch, batch.clocks, self._flags)
         batch.shadows = {}
 
     # --- findings ---
@@ -105,6 +109,10 @@ class RaceCheck:
     def warp_barrier(self, batch, group: Group) -> None:
         batch.clocks.tick(group.warps)
 
+    def fence(self, group: Group, wide: bool) -> None:
+        """A fence; ``wide``: for more than the lanes' own block."""
+        group.batch.clocks.order.fence(group.warps, wide)
+
     def publish(self, batch, lanes: np.ndarray, barrier) -> None:
         """Lanes arrive at an mbarrier: whoever waits for it will know their past."""
         self.hand_over(barrier, batch.clocks.tick(np.unique(lanes >> 5)))
@@ -125,6 +133,10 @@ class RaceCheck:
         shadow = self._shadow(group.batch, region, site.width, site.bytes)
         if shadow is None:
             return
+        order = group.batch.clocks.order
+        flag = order is not None and order.concerns(site) and is_strong(site, region)
+        if flag:
+            order.before(site, group)
         low, length = first * site.width, spread.high - spread.low
         span = low, low + length + site.bytes
         reads = not (site.is_store or site.is_atomic)
@@ -133,15 +145,17 @@ class RaceCheck:
             for piece in range(max(1, site.bytes // shadow.granule)):
                 access.make(piece)
         if reads:
-            read = first, self.number(site), site.width, site.bytes
+            read = first, self.number(site, region), site.width, site.bytes
             shadow.put_aside(group.batch.clocks, group.lanes, index, length, read)
+        if flag:
+            order.after(site, group, region, group.full(index + first))
 
     def _shadow(self, batch, region, width: int, size: int) -> Shadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
         ``width``; None for a region that is not watched."""
         if region.space == "shared":
             shadows = batch.shadows
-        elif region.space == "global" and self._watch_global and not region.read_only:
+        elif region.space == "global" and not region.read_only:
             shadows = self._global
         else:
             return None
@@ -154,16 +168,17 @@ class RaceCheck:
         shadow.fit(width, size)
         return shadow
 
-    def number(self, site) -> int:
-        """A number for each kind of access at each line, odd for atomics; see :meth:`site`."""
-        number = self._numbers.get(id(site))
+    def number(self, site, region) -> int:
+        """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
+        strong = is_strong(site, region)
+        number = self._numbers.get((id(site), strong))
         if number is None:
             i = site.instruction
-            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes
+            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong
             known = self._kinds.setdefault(key, len(self._kinds))
             known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
             self._sites.setdefault(known, site)
-            number = self._numbers[id(site)] = 2 * known + site.is_atomic
+            number = self._numbers[id(site), strong] = 2 * known + strong
         return number
 
     def site(self, number: int):
@@ -187,7 +202,7 @@ class RaceCheck:
                 access.make(0, cells)
                 if not writes:
                     shadow.enter_read(cells, access.entries, span)
-            marks = pack(batch.clocks.threads(owners), 1, self.number(site) | writes)
+            marks = pack(batch.clocks.threads(owners), 1, self.number(site, region) | writes)
             shadow.take_off(cells, marks)
         warp = transfer.lanes[:1] >> 5
         transfer.known = batch.clocks.tick(warp)

@@ -626,6 +626,264 @@ y[blockIdx.x] = x[<<1 - blockIdx.x|blockIdx.x>>]; // !""",
     ),
 ]
 
+FLAGS = [
+    Bug(
+        "a result published with no fence before the flag",
+        DATA_RACE,
+        """
+volatile float* flag = y;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    <<|__threadfence();>>
+    flag[0] = 1;
+} else {
+    while (flag[0] == 0) { }
+    __threadfence();
+    y[1] = x[0]; // !
+}""",
+        "and nothing orders the store at kernel.cu:3 before the flag that thread (0, 0, 0) of "
+        "block (0, 0, 0) sets at kernel.cu:5:\n  put __threadfence() between them.",
+        (0, 0, 0),
+        (0, 0, 0),
+        grid=2,
+        block=1,
+    ),
+    Bug(
+        "a fence after the flag in place of before it",
+        DATA_RACE,
+        """
+int* flag = (int*)y;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    <<|__threadfence();>>
+    atomicExch(flag, 1);
+    <<__threadfence();|>>
+} else {
+    while (atomicAdd(flag, 0) == 0) { }
+    __threadfence();
+    y[1] = x[0]; // !
+}""",
+        "nothing orders the store at kernel.cu:3 before the flag",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "no fence between a flag that is read and the result",
+        DATA_RACE,
+        """
+volatile float* flag = y;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    __threadfence();
+    flag[0] = 1;
+} else {
+    while (flag[0] == 0) { }
+    <<|__threadfence();>>
+    y[1] = x[0]; // !
+}""",
+        "and nothing orders the read at kernel.cu:9 after the flag that thread (0, 0, 0) of block "
+        "(1, 0, 0) reads at kernel.cu:7:\n  put __threadfence() between them.",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a fence that counts for one block only",
+        DATA_RACE,
+        """
+volatile float* flag = y;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    <<__threadfence_block|__threadfence>>();
+    flag[0] = 1;
+} else {
+    while (flag[0] == 0) { }
+    __threadfence();
+    y[1] = x[0]; // !
+}""",
+        "__threadfence_block() counts for its own block only, and nothing orders the store at "
+        "kernel.cu:3",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a flag set before the other threads of the block have stored",
+        DATA_RACE,
+        """
+int* flag = (int*)y;
+if (blockIdx.x == 0) {
+    x[threadIdx.x] = 42; // ?
+    <<|__syncthreads();>>
+    if (threadIdx.x == 0) { __threadfence(); atomicExch(flag, 1); }
+} else {
+    if (threadIdx.x == 0) { while (atomicAdd(flag, 0) == 0) { } __threadfence(); }
+    __syncthreads();
+    y[1 + threadIdx.x % 32] = x[32 + threadIdx.x % 32]; // !
+}""",
+        "before the flag that thread (0, 0, 0) of block (0, 0, 0) sets at kernel.cu:5:\n"
+        "  put __syncthreads() and then __threadfence() between them.",
+        (0, 0, 0),
+        (32, 0, 0),
+        grid=2,
+    ),
+    Bug(
+        "a flag set by st.relaxed, not by st.release",
+        DATA_RACE,
+        """
+int* flag = (int*)y; int seen = 0;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    ASM("st.<<relaxed|release>>.gpu.global.s32 [%0], 1;" :: "l"(flag) : "memory");
+} else {
+    while (!seen) ASM("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+    y[1] = x[0]; // !
+}""",
+        "nothing orders the store at kernel.cu:3 before the flag",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a flag read by ld.relaxed, not by ld.acquire",
+        DATA_RACE,
+        """
+int* flag = (int*)y; int seen = 0;
+if (blockIdx.x == 0) {
+    x[0] = 42; // ?
+    ASM("st.release.gpu.global.s32 [%0], 1;" :: "l"(flag) : "memory");
+} else {
+    while (!seen)
+        ASM("ld.<<relaxed|acquire>>.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+    y[1] = x[0]; // !
+}""",
+        "nothing orders the read at kernel.cu:8 after the flag",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a flag that is set by an ordinary store",
+        DATA_RACE,
+        """
+volatile float* flag = y;
+if (blockIdx.x == 0) {
+    x[0] = 42;
+    __threadfence();
+    <<y|flag>>[0] = 1; // !
+} else {
+    while (flag[0] == 0) { } // ?
+    __threadfence();
+    y[1] = x[0];
+}""",
+        "on y[0]",
+        None,
+        None,
+        grid=2,
+        block=1,
+    ),
+    Bug(
+        "the last block adds up, and no block has fenced its sum",
+        DATA_RACE,
+        """
+__shared__ bool last;
+int* done = (int*)y;
+if (threadIdx.x == 0) {
+    x[blockIdx.x] = blockIdx.x; // ?
+    <<|__threadfence();>>
+    last = atomicAdd(done, 1) == gridDim.x - 1;
+}
+__syncthreads();
+if (last) {
+    __threadfence();
+    if (threadIdx.x < gridDim.x) atomicAdd(y + 1, x[threadIdx.x]); // !
+}""",
+        "and nothing orders the store at kernel.cu:4 before the flag that thread (0, 0, 0) of "
+        "block (0, 0, 0) sets at kernel.cu:6:\n  put __threadfence() between them.",
+        (0, 0, 0),
+        (0, 0, 0),
+        grid=8,
+        block=32,
+    ),
+    Bug(
+        "the last block adds up before a fence of its own",
+        DATA_RACE,
+        """
+__shared__ bool last;
+int* done = (int*)y;
+if (threadIdx.x == 0) {
+    x[blockIdx.x] = blockIdx.x; // ?
+    __threadfence();
+    last = atomicAdd(done, 1) == gridDim.x - 1;
+}
+__syncthreads();
+if (last) {
+    <<|__threadfence();>>
+    if (threadIdx.x < gridDim.x) atomicAdd(y + 1, x[threadIdx.x]); // !
+}""",
+        "and nothing orders the read at kernel.cu:11 after the flag that thread (0, 0, 0) of block "
+        "(7, 0, 0) reads at kernel.cu:6:\n  put __threadfence() between them.",
+        (0, 0, 0),
+        (0, 0, 0),
+        grid=8,
+        block=32,
+    ),
+    Bug(
+        "a lock that is released with no fence",
+        DATA_RACE,
+        """
+int* lock = (int*)x;
+while (atomicCAS(lock, 0, 1) != 0) { }
+__threadfence();
+y[0] += 1; // !
+<<|__threadfence();>>
+atomicExch(lock, 0);""",
+        "nothing orders the store at kernel.cu:4 before the flag that thread (0, 0, 0) of block",
+        None,
+        (0, 0, 0),
+        grid=8,
+        block=1,
+    ),
+    Bug(
+        "a lock that is taken with no fence",
+        DATA_RACE,
+        """
+int* lock = (int*)x;
+while (atomicCAS(lock, 0, 1) != 0) { }
+<<|__threadfence();>>
+y[0] += 1; // !
+__threadfence();
+atomicExch(lock, 0);""",
+        "nothing orders the read at kernel.cu:4 after the flag that thread (0, 0, 0) of block",
+        None,
+        (0, 0, 0),
+        grid=8,
+        block=1,
+    ),
+    Bug(
+        "a barrier for the grid whose blocks do not fence",
+        DATA_RACE,
+        """
+unsigned* count = (unsigned*)(y + 63);
+x[blockIdx.x * 32 + threadIdx.x] = blockIdx.x + 1; // ?
+__syncthreads();
+if (threadIdx.x == 0) {
+    <<|__threadfence();>>
+    atomicAdd(count, 1u);
+    while (*(volatile unsigned*)count < gridDim.x) { }
+    __threadfence();
+}
+__syncthreads();
+y[blockIdx.x * 8 + threadIdx.x % 8] = x[(blockIdx.x + 1) % 2 * 32]; // !""",
+        "nothing orders the store at kernel.cu:2 before the flag that thread (0, 0, 0) of block",
+        None,
+        None,
+        grid=2,
+        block=32,
+    ),
+]
+
 COPIES = [
     Bug(
         "cp.async and no wait",
@@ -1382,6 +1640,7 @@ GROUPS = {
     "Values that nobody wrote": INITIALISATION,
     "Races in shared memory": SHARED_RACES,
     "Races in global memory": GLOBAL_RACES,
+    "Flags and fences": FLAGS,
     "Asynchronous copies": COPIES,
     "Tensor cores of a warpgroup": TENSOR_CORES,
     "Tensor memory of Blackwell": TENSOR_MEMORY_BUGS,
@@ -1499,6 +1758,185 @@ y[blockIdx.x * 32 + threadIdx.x] = x[(blockIdx.x + 1) % 2 * 32 + threadIdx.x];""
         grid=2,
         block=32,
         before=COOPERATIVE,
+    ),
+    Bug(
+        "a grid whose blocks wait for each other twice, and a count that starts anew",
+        "",
+        """
+unsigned* count = (unsigned*)(y + 63);
+for (int turn = 1; turn <= 2; ++turn) {
+    x[blockIdx.x * 32 + threadIdx.x] += x[(blockIdx.x + turn) % gridDim.x * 32 + 1024];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(count, 1u);
+        while (*(volatile unsigned*)count < turn * gridDim.x) { }
+    }
+    __syncthreads();
+    __threadfence();
+    x[blockIdx.x * 32 + threadIdx.x + 1024] = x[(blockIdx.x + 1) % gridDim.x * 32 + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count + turn - 3, 1u);
+        while (atomicAdd(count + turn - 3, 0u) < gridDim.x) { }
+        __threadfence();
+    }
+    __syncthreads();
+}
+if (blockIdx.x == 0 && threadIdx.x == 0) count[-1] = 0;""",
+        "",
+        args=lambda: (np.ones(2048, np.float32), zeros(64), np.int32(3)),
+        grid=8,
+        block=32,
+    ),
+    Bug(
+        "a sum handed from block to block",
+        "",
+        """
+volatile int* ready = (volatile int*)y;
+if (threadIdx.x == 0) {
+    float before = 0;
+    if (blockIdx.x > 0) {
+        while (ready[blockIdx.x - 1] == 0) { }
+        __threadfence();
+        before = x[blockIdx.x - 1] + x[0];
+    }
+    x[blockIdx.x] = before + 1;
+    __threadfence();
+    ready[blockIdx.x] = 1;
+}""",
+        "",
+        args=lambda: (zeros(600), zeros(600), np.int32(3)),
+        grid=600,
+        block=32,
+        budget=None,
+    ),
+    Bug(
+        "flags with .release and .acquire, handed on by a third block",
+        "",
+        """
+int* flag = (int*)y; int seen = 0;
+#define SET(p) ASM("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(p) : "memory")
+#define WAIT(p) while (!seen) \\
+    ASM("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(p) : "memory")
+if (blockIdx.x == 0) { x[0] = 1; SET(flag); }
+if (blockIdx.x == 1) { WAIT(flag); x[1] = 2; SET(flag + 1); }
+if (blockIdx.x == 2) { WAIT(flag + 1); x[0] += x[1]; }""",
+        "",
+        grid=3,
+        block=1,
+    ),
+    Bug(
+        "every thread takes a lock",
+        "",
+        """
+int* lock = (int*)x;
+for (bool done = false; !done;) {
+    if (atomicCAS(lock, 0, 1) == 0) {
+        __threadfence();
+        y[0] += 1;
+        __threadfence();
+        atomicExch(lock, 0);
+        done = true;
+    }
+}""",
+        "",
+        grid=2,
+        block=64,
+        budget=None,
+    ),
+    Bug(
+        "a lock of one block, with fences for the block",
+        "",
+        """
+int* lock = (int*)x + blockIdx.x;
+if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) { }
+    __threadfence_block();
+    y[blockIdx.x] += 1;
+    __threadfence_block();
+    atomicExch(lock, 0);
+}""",
+        "",
+        grid=2,
+        block=128,
+    ),
+    Bug(
+        "a lock in shared memory",
+        "",
+        """
+__shared__ int lock, count;
+if (threadIdx.x == 0) lock = count = 0;
+__syncthreads();
+if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(&lock, 0, 1) != 0) { }
+    __threadfence_block();
+    count += 1;
+    __threadfence_block();
+    atomicExch(&lock, 0);
+}
+__syncthreads();
+y[threadIdx.x % 32] = count;""",
+        "",
+        block=128,
+    ),
+    Bug(
+        "a ticket for each block, and the last one starts the count anew",
+        "",
+        """
+int* count = (int*)x;
+if (threadIdx.x == 0 && atomicAdd(count, 1) == gridDim.x - 1) count[0] = 0;""",
+        "",
+        grid=300,
+        block=32,
+    ),
+    Bug(
+        "one waits until all blocks have counted, and starts the count anew",
+        "",
+        """
+int* count = (int*)x;
+if (threadIdx.x == 0) atomicAdd(count, 1);
+if (blockIdx.x == 0 && threadIdx.x == 0) {
+    while (*(volatile int*)count < gridDim.x) { }
+    count[0] = 0;
+}""",
+        "",
+        grid=8,
+        block=32,
+    ),
+    Bug(
+        "flags and results in one word of 64 bits",
+        "",
+        """
+volatile u64* box = (volatile u64*)x;
+if (blockIdx.x == 0) box[0] = 42 * 1000 + 1;
+else { u64 both; do both = box[0]; while (!(both % 1000)); y[0] = both / 1000; }""",
+        "",
+        grid=2,
+        block=1,
+    ),
+    Bug(
+        "a flag that one thread reads and an mbarrier that tells the others",
+        "",
+        """
+__shared__ u64 bar;
+volatile int* flag = (volatile int*)y;
+if (threadIdx.x == 0) init(&bar, 1);
+fence();
+__syncthreads();
+if (blockIdx.x == 0) {
+    x[threadIdx.x] = 1;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) flag[0] = 1;
+} else {
+    if (threadIdx.x == 0) { while (flag[0] == 0) { } __threadfence(); arrive(&bar); }
+    wait(&bar, 0);
+    y[1 + threadIdx.x % 32] = x[threadIdx.x % 32];
+}""",
+        "",
+        grid=2,
     ),
     Bug(
         "a lock with __threadfence()",

@@ -77,17 +77,24 @@ def test_two_threads_that_write_different_values_race():
     assert "write after write" in found.message
 
 
-def test_a_kernel_that_makes_its_own_order_is_left_alone():
-    body = """__shared__ bool last;
+LAST_BLOCK = """__shared__ bool last;
 x[1 + blockIdx.x] = blockIdx.x;
-__threadfence();
+WRITER;
 if (threadIdx.x == 0) last = atomicAdd((int*)&x[0], 1) == gridDim.x - 1;
 __syncthreads();
-if (last && threadIdx.x == 0) { float s = 0; for (int b = 0; b < gridDim.x; ++b) s += x[1 + b];
+if (last && threadIdx.x == 0) { READER; float s = 0;
+                                for (int b = 0; b < gridDim.x; ++b) s += x[1 + b];
                                 x[1 + gridDim.x] = s; }"""
-    x = np.zeros(12, F32)
-    assert not findings(body, 10, 32, x)
-    assert x[11] == 45
+
+
+@pytest.mark.parametrize("writer", ["__threadfence()", "__threadfence_block()", ""])
+@pytest.mark.parametrize("reader", ["__threadfence()", "__threadfence_block()", ""])
+@pytest.mark.parametrize("grid", [10, 600])
+def test_the_last_block_may_read_what_the_others_wrote_if_both_sides_fence(writer, reader, grid):
+    x = np.zeros(2 + grid, F32)
+    found = findings(LAST_BLOCK.replace("WRITER", writer).replace("READER", reader), grid, 32, x)
+    assert x[-1] == grid * (grid - 1) / 2
+    assert bool(found) == (writer != "__threadfence()" or reader != "__threadfence()")
 
 
 def test_the_second_half_of_a_vector_store_races_like_the_first():

@@ -11,6 +11,7 @@ import numpy as np
 from .. import ptx
 from ..builtins import BUILTINS
 from ..lanes import Frame, Group
+from ..order import NARROW, is_fence
 from ..program import Builder, ending, step
 from ..report import TRAP, Finding, KernelFault
 
@@ -207,7 +208,15 @@ def nothing(b: Builder, i: ptx.Instruction):
 @step("membar", "fence")
 def fence(b: Builder, i: ptx.Instruction):
     """The machine runs one instruction at a time for all lanes, so memory is always in order. But
-    what the asynchronous proxy reads without its fence is reported."""
+    what needs a fence to be seen, by other threads or by the asynchronous proxy, is reported."""
+    if is_fence(i):
+        wide = not NARROW & {*i.modifiers}
+
+        def order(group: Group):
+            if group.batch.launch.races is not None:
+                group.batch.launch.races.fence(group, wide)
+
+        return order
     if not {"proxy", "async"} <= {*i.modifiers} or i.modifiers[-1] == "global":
         return lambda group: None
 

@@ -14,6 +14,7 @@ import numpy as np
 from .. import ptx
 from ..lanes import Group
 from ..memory import LOCAL_WINDOW, SHARED_WINDOW, Region
+from ..order import STRONG
 from ..program import Builder, step
 from .table import DTYPES
 
@@ -85,6 +86,7 @@ class Site:
         self.window = SPACES.get(self.space, 0)
         self.is_store = i.opcode == "st"
         self.is_atomic = i.opcode in ("atom", "red")
+        self.order = next((m for m in i.modifiers if m in STRONG), "")
         self.offset = operand.offset
         base = operand.base
         self.slot = base.slot if isinstance(base, ptx.Register) else None

@@ -102,6 +102,7 @@ class Reader:
     space: str = "shared"
     is_store: bool = False
     is_atomic: bool = False
+    order: str = ""
 
     def read(self, group: Group, firsts: np.ndarray, addresses: np.ndarray) -> np.ndarray:
         """The chunks at ``addresses`` (tiles, …) of shared memory; ``firsts`` are the positions in
