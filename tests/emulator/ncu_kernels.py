@@ -74,8 +74,20 @@ def zeros(shape, dtype="f4"):
     return cp.asarray(np.zeros(shape, dtype))
 
 
-def three_matrices() -> tuple:
-    return (*(zeros((SIDE, SIDE)) for _ in range(3)), SIDE, SIDE, SIDE)
+def product(m: int, n: int, k: int, dtype: str = "f4", result: str = "f4") -> Callable[[], tuple]:
+    """A, B and C of a matrix product, and its sizes; B may be stored turned."""
+    return lambda: (zeros((m, k), dtype), zeros((k, n), dtype), zeros((m, n), result), m, n, k)
+
+
+def stream_k(blocks: int, m: int, n: int, k: int) -> Callable[[], tuple]:
+    """The same, with room for two tiles of each block and a count for each tile of C."""
+
+    def make() -> tuple:
+        a, b, c, *sizes = product(m, n, k)()
+        partial, arrived = zeros((2 * blocks, 128, 256)), zeros((m // 128) * (n // 256), "i4")
+        return a, b, c, partial, arrived, *sizes
+
+    return make
 
 
 def vectors(n: int) -> Callable[[], tuple]:
@@ -116,6 +128,29 @@ def shared(name: str, style: str, element: str, place: str) -> Case:
     b[i] = {" + ".join("v" + f for f in fields)};
 """
     return Case(name, style, body, shared=1024 * 4 * components)
+
+
+WIDE = 8 * (128 + 4 + 256) * 4  # bytes of a pair of tiles of sgemm_autotuned.cu and after
+
+
+def rung(
+    file: str,
+    m: int,
+    n: int,
+    k: int,
+    tile: tuple[int, int],
+    threads: int,
+    name: str = "",
+    shared: int = 0,
+    dtype: str = "f4",
+    result: str = "f4",
+) -> Case:
+    """A course kernel with a block for each ``tile`` (rows, columns) of C."""
+    return Case(
+        name or file, f"the course's {file}, {m} × {n} × {k}", file=f"06_matmul_and_fft/{file}.cu",
+        grid=(-(-n // tile[1]), -(-m // tile[0])), block=(threads,), shared=shared,
+        arguments=product(m, n, k, dtype, result),
+    )  # fmt: skip
 
 
 CASES = (
@@ -324,7 +359,7 @@ CASES = (
             defines=defines,
             grid=(-(-SIDE // side),) * 2,
             block=(side, side),
-            arguments=three_matrices,
+            arguments=product(SIDE, SIDE, SIDE),
         )
         for name, file, side, defines in (
             ("sgemm_naive", "sgemm_naive", 32, {}),
@@ -333,6 +368,28 @@ CASES = (
             ("sgemm_shared_32", "sgemm_shared", 32, {"TILE": 32}),
         )
     ),
+    *(rung(f"sgemm_{name}", 200, 200, 100, tile, threads) for name, tile, threads in (
+        ("column_tile", (64, 64), 512), ("register_tile", (128, 128), 256),
+        ("vector", (128, 128), 256), ("conflict_free", (128, 128), 256),
+        ("warp_tile", (128, 128), 256), ("double_buffer", (128, 128), 256),
+        ("cp_async", (128, 128), 256),
+    )),
+    # Rows of 150 floats do not begin where 16 bytes do: the narrow loads of the edges.
+    rung("sgemm_vector", 150, 150, 50, (128, 128), 256, name="sgemm_vector_150"),
+    rung("sgemm_cp_async", 150, 150, 50, (128, 128), 256, name="sgemm_cp_async_150"),
+    rung("sgemm_autotuned", 256, 512, 64, (128, 256), 256, shared=3 * WIDE),
+    rung("sgemm_ordered", 256, 512, 64, (128, 256), 256, shared=4 * WIDE),
+    Case("sgemm_stream_k", "the course's sgemm_stream_k, 3 blocks for 4 tiles",
+         file="06_matmul_and_fft/sgemm_stream_k.cu", grid=(3,), shared=4 * WIDE,
+         arguments=stream_k(3, 256, 512, 64)),
+    *(rung(f"hgemm_{name}", 200, 200, 136, (128, 128), 256, dtype="f2")
+      for name in ("wmma", "mma", "ldmatrix", "swizzle")),
+    rung("hgemm_swizzle", 150, 150, 75, (128, 128), 256, "hgemm_swizzle_150", dtype="f2"),
+    rung("gemm_tf32", 200, 200, 100, (128, 128), 256),
+    rung("igemm_dp4a", 200, 200, 100, (128, 128), 256, dtype="i1", result="i4"),
+    Case("gemm_bf16_pipeline", "the course's gemm_bf16_pipeline",
+         file="06_matmul_and_fft/gemm_bf16_pipeline.cu", defines={"STAGES": 3}, grid=(4,),
+         shared=3 * (128 + 256) * 64 * 2, arguments=product(256, 512, 256, "u2", "u2")),
 )  # fmt: skip
 
 

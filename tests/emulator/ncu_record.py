@@ -44,12 +44,40 @@ METRICS = (
         for kind in "fdh"
         for op in ("add", "mul", "fma")
     ),
-    "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",
+    "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
+    *(
+        f"sm__ops_path_tensor_op_{kind}.sum"
+        for kind in (
+            "hmma_src_fp16_dst_fp16",
+            "hmma_src_fp16_dst_fp32",
+            "hmma_src_bf16_dst_fp32",
+            "hmma_src_tf32_dst_fp32",
+            "imma_src_int8",
+        )
+    ),
     "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
     "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+    "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
+    "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
     *(
         f"smsp__sass_inst_executed_op_{op}.sum"
-        for op in ("ldgsts", "ldsm", "global_ld", "global_st", "memory_128b", "branch")
+        for op in (
+            "ldgsts",
+            "ldsm",
+            "shared_ld",
+            "shared_st",
+            "global_ld",
+            "global_st",
+            "memory_128b",
+            "branch",
+        )
+    ),
+    *(
+        f"smsp__sass_l1tex_{what}_{op}.sum"
+        for what in ("data_pipe_lsu_wavefronts_mem_shared_op", "t_sectors_pipe_lsu_mem_global_op")
+        for op in ("ld", "st")
     ),
 )
 _WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
