@@ -800,6 +800,11 @@ end of K the copies fill with zeros, and nobody multiplies them.
             ("        cp_async_commit();\n        multiply", "        multiply"),
         ),
         mutant(
+            "no wait at the end",
+            kinds.DATA_RACE,
+            ("    cp_async_wait<0>();  // the last", "    // the last"),
+        ),
+        mutant(
             "the step after the next but one",
             kinds.WRONG,
             ("start + (kStages - 1) * BK", "start + kStages * BK"),
@@ -1504,8 +1509,8 @@ the digits that it loses on the way.
     ),
     explanation="""
 The sums were kept in fp16: each of the K / 16 steps rounded them to 11 bits. With `float`
-accumulators the product costs the same factors and the same instructions, on most GPUs at the same
-rate; only the registers for the sums double. (Rounding just once, at the end, would be visible too,
+accumulators the product takes the same factors and the same number of instructions, on a GPU for
+data centres at the same rate; only the registers for the sums double. (Rounding just once, at the end, would be visible too,
 and is what happens when C itself is fp16.)
 """,
     mutants=(
