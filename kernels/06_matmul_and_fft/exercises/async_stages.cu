@@ -48,6 +48,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // TODO: keep two steps' copies on their way. Before the loop, begin those of the first two
     //       steps, a group each. In a step: wait for its group, let everybody meet, begin the
     //       copies of the step after the next (a group, even when it is past the end), multiply.
+    //       After the loop wait for what is left: a block must not end while it is being copied to.
     // STARTER
     //| for (int start = 0; start < K; start += BK) {
     //|     copy_tiles(0, start);
