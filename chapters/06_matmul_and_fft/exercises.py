@@ -1510,8 +1510,8 @@ the digits that it loses on the way.
     explanation="""
 The sums were kept in fp16: each of the K / 16 steps rounded them to 11 bits. With `float`
 accumulators the product takes the same factors and the same number of instructions, on a GPU for
-data centres at the same rate; only the registers for the sums double. (Rounding just once, at the end, would be visible too,
-and is what happens when C itself is fp16.)
+data centres at the same rate; only the registers for the sums double. (Rounding just once, at the
+end, would be visible too, and is what happens when C itself is fp16.)
 """,
     mutants=(
         mutant(
