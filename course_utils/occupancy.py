@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 
+from . import nvrtc
 from .errors import LessonError
 from .kernels import Kernel, Module
 from .launch import MAX_THREADS, LaunchError, dimensions
@@ -197,7 +198,9 @@ def occupancy(
 
 def resources(kernel: Kernel, arch: str = "sm_90a") -> Resources:
     """What ``kernel`` takes when compiled for ``arch``, as NVRTC's assembler reports it."""
-    compiled = kernel.module.compiled(arch, "--ptxas-options=-v")
+    # What NVRTC finds in its cache on disk comes without the assembler's report.
+    fresh = ("--no-cache",) if nvrtc.version() >= (12, 9) else ()
+    compiled = kernel.module.compiled(arch, "--ptxas-options=-v", *fresh)
     return parse_report(compiled.log, compiled.mangled.get(kernel.name, kernel.name))
 
 

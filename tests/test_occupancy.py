@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import figures, load, occupancy
+from course_utils import figures, load, nvrtc, occupancy
 from course_utils.errors import LessonError
 from course_utils.launch import LaunchError
 from course_utils.nvrtc import KERNELS
@@ -180,3 +180,15 @@ def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):
             if threads <= found.max_threads:
                 count = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
                 assert found.at(threads).blocks_per_sm == count(function.ptr, threads, 0), threads
+
+
+@pytest.mark.skipif(nvrtc.version() < (12, 9), reason="this NVRTC has no cache to keep out of")
+def test_the_compiler_is_asked_for_its_report_and_not_for_what_it_has_cached(monkeypatch):
+    asked = []
+    module = load("04_first_kernels/vec_add.cu")
+    compiled = module.compiled
+    monkeypatch.setattr(
+        module, "compiled", lambda arch, *options: asked.extend(options) or compiled(arch, *options)
+    )
+    assert occupancy(module, 256).resources.registers > 0
+    assert "--no-cache" in asked
