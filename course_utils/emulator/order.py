@@ -13,6 +13,7 @@ their own stores and leave the flag to one of them after ``__syncthreads()``, as
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,6 +79,7 @@ class Chain:
     kept: list[Release] = field(default_factory=list)
     near: dict[int, np.ndarray] = field(default_factory=dict)
     far: np.ndarray | None = None
+    last: dict[int, tuple[int, int]] = field(default_factory=dict)  # warp -> when it set it last
 
     def add(self, release: Release) -> None:
         self.count += 1
@@ -123,27 +125,33 @@ class Flags:
         self.warps, self.fences = warps, fences
         self._chains: dict[object, dict[int | None, Chain]] = {}
 
-    def find(self, region, place: int) -> Chain | None:
-        chains = self._chains.get(region)
-        return chains and (chains.get(None) or chains.get(place))
+    def find(self, region, place: int | None) -> Chain | None:
+        chains = self._chains.get(region, {})
+        return chains.get(None) or chains.get(place)
 
-    def of(self, region, place: int, over: bool) -> Chain:
-        """The chain of a place; with ``over`` a new one, in place of what it held."""
+    def of(self, region, place: int | None, over: bool) -> Chain:
+        """The chain of a place (None: of the whole array); with ``over`` a new one, in place of
+        what it held."""
         chains = self._chains.setdefault(region, {})
-        if len(chains) > MANY:
-            one = Chain(self.warps)
-            for chain in chains.values():
-                chain.gather(chain.count)
-                for first, near in chain.near.items():
-                    one.near[first] = np.maximum(one.near.get(first, 0), near)
-                if chain.far is not None:
-                    one.far = chain.far if one.far is None else np.maximum(one.far, chain.far)
-            self._chains[region] = chains = {None: one}
+        if None not in chains and (place is None or len(chains) > MANY):
+            chains = self._chains[region] = {None: self._together(chains.values())}
         if None in chains:
             return chains[None]
         if over or place not in chains:
             chains[place] = Chain(self.warps)
         return chains[place]
+
+    def _together(self, chains) -> Chain:
+        """One chain that hands over what several do."""
+        one = Chain(self.warps)
+        for chain in chains:
+            far = chain.gather(chain.count)
+            one.count += chain.count
+            for first, near in chain.near.items():
+                one.near[first] = np.maximum(one.near.get(first, 0), near)
+            if far is not None:
+                one.far = far if one.far is None else np.maximum(one.far, far)
+        return one
 
     def __contains__(self, region) -> bool:
         return region in self._chains
@@ -163,6 +171,7 @@ class Order:
         self.first = clocks.first >> 5
         self.used = False  # whether there has been a fence
         self.handed = False  # whether anything was read from a flag
+        self.changes = 0  # times that a warp got to know of fences with no step of its clock
         self._union: tuple = (None, None, None)
 
     # --- fences ---
@@ -233,6 +242,7 @@ class Order:
             news = np.flatnonzero(past > self.clocks.known[row, place])
             if not len(news):
                 continue
+            self.changes += 1
             for table in (self.fenced, self.fenced_near):
                 np.maximum(table[row, place], table[row, news].max(axis=0), out=table[row, place])
             if self.handed:
@@ -285,12 +295,18 @@ class Order:
             lanes, places = lanes[chosen], places[chosen]
         if only_few and len(lanes) > FEW:
             return
+        if len(lanes) > max(FEW, 2 * len(group.warps)):  # no flags: the array counts as one
+            _, chosen = np.unique(lanes >> 5, return_index=True)
+            lanes, places = lanes[chosen], itertools.repeat(None)
+        else:
+            places = places.tolist()
         reads = not site.is_store
-        for lane, place in zip(lanes.tolist(), places.tolist(), strict=True):
+        own, level = self.clocks.own, self.clocks.level
+        for lane, place in zip(lanes.tolist(), places, strict=False):
             warp = lane >> 5
             if reads:
                 chain = flags.find(region, place)
-                if chain and chain.count:
+                if chain and chain.count and self.pending[warp].get(chain) != chain.count:
                     self.pending[warp][chain] = chain.count
                     self.handed = True
                     seen = self.seen[warp // size]
@@ -300,7 +316,10 @@ class Order:
                         del seen[next(iter(seen))]
             if writes:
                 chain = flags.of(region, place, over=not reads)
-                chain.add(self._release(chain.count, lane, site))
+                moment = level if own is None else int(own[warp]), self.changes
+                if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
+                    chain.last[self.first + warp] = moment
+                    chain.add(self._release(chain.count, lane, site))
 
     def _release(self, number: int, lane: int, site) -> Release:
         clocks, warp = self.clocks, lane >> 5
@@ -327,7 +346,9 @@ class Order:
             if self.far[warp] is not None:
                 tables.setdefault(id(self.far[warp]), []).append(warp)
         for alike in tables.values():
-            here = ... if len(alike) == len(present) else np.isin(warps, alike)
+            chosen = np.zeros(len(self.far), bool)
+            chosen[alike] = True
+            here = ... if len(alike) == len(present) else chosen[warps]
             times[here] = self.far[alike[0]][others[here]]
         return times
 

@@ -59,10 +59,10 @@ class Access:
     def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
         entries = memory[cells]
+        if self.strong:
+            entries = np.where(number_of(entries) & 1 == 1, 0, entries)
         local = self.region.space == "shared"
         bad = self.group.batch.clocks.unordered(self.group.lanes, entries, local)
-        if len(bad) and self.strong:
-            bad = bad[number_of(entries[bad]) & 1 == 0]
         if len(bad) and self.site.is_store and not local:
             bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
         if len(bad) and self.group.batch.clocks.order is not None:
