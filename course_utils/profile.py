@@ -21,6 +21,7 @@ from .emulator.report import Finding, KernelFault, LaunchResult, Location
 from .kernels import Kernel, Module
 from .launch import dimensions
 from .profiling import Profile
+from .tensor_map import TensorMap
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 
@@ -178,11 +179,16 @@ def on_emulator(kernel: Kernel | Module) -> Kernel:
 
 
 def emulator_arguments(args: tuple) -> tuple:
-    """Arrays of a GPU become arrays of the emulator; everything else stays as it is."""
+    """Arrays of a GPU, and tensor maps of them, become the emulator's; the rest stays as it is."""
+    copies: dict[int, Any] = {}
 
     def copy(value: Any) -> Any:
+        if isinstance(value, TensorMap) and value.settings:
+            return value.of(copy(value.array))
         if isinstance(value, np.ndarray) or not hasattr(value, "__cuda_array_interface__"):
             return value
-        return cupy_api.asarray(value.get())
+        if id(value) not in copies:
+            copies[id(value)] = cupy_api.asarray(value.get())
+        return copies[id(value)]
 
     return tuple(copy(value) for value in args) if isinstance(args, (tuple, list)) else args

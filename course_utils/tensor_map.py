@@ -26,6 +26,20 @@ class TensorMapError(LessonError):
     """A tensor map that TMA cannot use."""
 
 
+class TensorMap(np.ndarray):
+    """The 128 bytes of a tensor map. One for a GPU knows the ``array`` that it describes and the
+    ``settings`` of :func:`tensor_map`, so that the emulator can have one of a copy."""
+
+    array: Any = None
+    settings: dict[str, Any] | None = None
+
+    def of(self, array: Any) -> TensorMap:
+        """The same for another ``array`` of equal shape and strides, which it keeps alive."""
+        other = tensor_map(array, **self.settings)
+        other.array = array
+        return other
+
+
 def tensor_map(
     array: Any,
     box: tuple[int, ...],
@@ -34,7 +48,7 @@ def tensor_map(
     interleave: int | None = None,
     element_strides: tuple[int, ...] | None = None,
     fill: str = "zero",
-) -> np.ndarray:
+) -> TensorMap:
     """Describe ``array`` and the ``box`` that one copy moves; pass the result to the kernel.
 
     ``array``: a cp array of 1 to 5 dimensions, its last axis contiguous. ``box``: elements along
@@ -45,27 +59,39 @@ def tensor_map(
     "zero" or "nan".
 
     Returns 128 bytes as an array of shape (1,) and dtype ``V128`` on a 64-byte boundary, for a
-    parameter ``const __grid_constant__ CUtensorMap``. The map does not keep ``array`` alive.
+    parameter ``const __grid_constant__ CUtensorMap``. Keep ``array`` until the kernel has run: on
+    the emulator the map does not keep it alive.
     Raises TensorMapError, saying which rule is broken.
     Source: CUDA Driver API, "cuTensorMapEncodeTiled".
     """
     box = tuple(int(n) for n in box)
     steps = tuple(int(n) for n in element_strides or (1,) * array.ndim)
     kind = KINDS.get(array.dtype.name)
-    address = _address(array)
+    on_gpu = ON_GPU and not isinstance(array, np.ndarray)  # the emulator's arrays are NumPy's
+    address = _address(array, on_gpu)
     _check(array, box, steps, kind, address, swizzle, interleave, fill)
     sizes, strides = array.shape[::-1], array.strides[::-1]
     storage = np.zeros(128 + 64, np.uint8)
     start = -storage.__array_interface__["data"][0] % 64
     result = storage[start : start + 128].view("V128")
-    encode = _encode_for_driver if ON_GPU else _encode_for_emulator
+    encode = _encode_for_driver if on_gpu else _encode_for_emulator
     parts = (address, kind, sizes, strides, box[::-1], steps[::-1], swizzle or 0, fill == "nan")
     result.view(np.uint8)[:] = np.frombuffer(encode(parts, interleave), np.uint8)
+    result = result.view(TensorMap)
+    if on_gpu:
+        result.array = array
+        result.settings = {
+            "box": box,
+            "swizzle": swizzle,
+            "interleave": interleave,
+            "element_strides": element_strides,
+            "fill": fill,
+        }
     return result
 
 
-def _address(array: Any) -> int:
-    if ON_GPU:
+def _address(array: Any, on_gpu: bool) -> int:
+    if on_gpu:
         return int(array.data.ptr)
     from .emulator.memory import GLOBAL
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, sanitize
+from course_utils.tensor_map import tensor_map
 
 STAGES = 3
 TILE = 128, 256, 64  # BM, BN, BK of gemm_bf16_pipeline.cu
@@ -43,4 +44,72 @@ def test_a_bf16_product_agrees_with_float64(shape, seed):
 def test_a_bf16_product_has_no_findings():
     kernel, (grid, block, arguments), shared, _ = launch_of(128, 256, 256, 0)
     report = sanitize(kernel, grid, block, arguments, shared_mem=shared)
+    assert report.clean, str(report)
+
+
+FORMATS = {
+    "bf16": (np.uint16, np.uint16),
+    "tf32": (np.float32, np.float32),
+    "int8": (np.int8, np.int32),
+}
+
+
+def specialized(kind, M, N, K, blocks, seed):
+    """A specialised kernel, its launch, its result as float64, what that should be, and the arrays
+    that its tensor maps describe, which have to live as long."""
+    given, result = FORMATS[kind]
+    rng = np.random.default_rng(seed)
+    factors = [rng.standard_normal((rows, K)) for rows in (M, N)]
+    if kind == "int8":
+        a, b = (np.clip(np.rint(40 * x), -127, 127).astype(given) for x in factors)
+    else:
+        a, b = (to_bf16(x) if kind == "bf16" else x.astype(given) for x in factors)
+    number = from_bf16 if kind == "bf16" else np.float64
+    row = 128 // np.dtype(given).itemsize
+    there = cp.asarray(a), cp.asarray(b)
+    maps = [tensor_map(x, (rows, row), swizzle=128) for x, rows in zip(there, TILE, strict=False)]
+    c = cp.empty((M, N), result)
+    c.view(cp.uint8)[...] = 255
+    tiles = M // TILE[0] * (N // TILE[1])
+    sums = np.int32 if kind == "int8" else np.float32
+    partial, arrived = cp.empty((2 * blocks, *TILE[:2]), sums), cp.zeros(tiles, cp.int32)
+    kernel = load(f"06_matmul_and_fft/gemm_{kind}_specialized.cu", arch="sm_90a").kernel
+    launch = blocks, 384, (*maps, c, partial, arrived, M, N, K)
+    return kernel, launch, lambda: number(c.get()), number(a) @ number(b).T, there
+
+
+# Whole tiles only, tiles that two blocks share, and a tile for more blocks than have a step of it.
+SHARED_OUT = ((256, 256, 3, 2), (256, 512, 2, 3), (128, 256, 4, 3), (128, 256, 2, 2))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("shape", SHARED_OUT)
+@pytest.mark.parametrize("seed", (0, 1))
+def test_a_specialised_product_agrees_with_float64_twice(kind, shape, seed):
+    M, N, steps, blocks = shape
+    K = steps * 128 // np.dtype(FORMATS[kind][0]).itemsize
+    kernel, launch, result, expected, kept = specialized(kind, M, N, K, blocks, seed)
+    rtol, atol = {"bf16": (2**-8, 1e-3), "tf32": (2**-9, 2**-8 * K**0.5), "int8": (0, 0)}[kind]
+    for _ in range(2):  # the second launch finds the counts as the first one did
+        kernel(*launch, shared_mem=3 * (TILE[0] + TILE[1]) * 128)
+        np.testing.assert_allclose(result(), expected, rtol=rtol, atol=atol)
+        launch[2][2].view(cp.uint8)[...] = 255
+
+
+def test_a_tensor_map_of_a_copy_describes_the_copy():
+    array = cp.arange(64 * 64, dtype=cp.float32).reshape(64, 64)
+    one = tensor_map(array, (8, 16), swizzle=64)
+    one.settings = {"box": (8, 16), "swizzle": 64}  # as on a GPU
+    copy = array.copy()
+    other = one.of(copy)
+    assert other.array is copy
+    assert other.tobytes() == tensor_map(copy, (8, 16), swizzle=64).tobytes()
+    assert other.tobytes() != one.tobytes()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_specialised_product_has_no_findings(kind):
+    K = 3 * 128 // np.dtype(FORMATS[kind][0]).itemsize
+    kernel, launch, *kept = specialized(kind, 256, 256, K, 3, 0)
+    report = sanitize(kernel, *launch, shared_mem=3 * (TILE[0] + TILE[1]) * 128)
     assert report.clean, str(report)

@@ -13,6 +13,7 @@ import numpy as np
 from ..device import ON_GPU, cp
 from ..emulator import cupy_api
 from ..kernels import KERNELS, Kernel, included_files
+from ..tensor_map import TensorMap
 
 Size = int | tuple[int, ...]
 
@@ -93,6 +94,8 @@ class Work:
         copies: dict[int, Any] = {}
 
         def copied(value: Any) -> Any:
+            if isinstance(value, TensorMap):
+                return value.of(copied(value.array))
             if not hasattr(value, "get"):
                 return value
             if id(value) not in copies:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..device import ON_GPU, cp
 from ..kernels import load
+from ..tensor_map import tensor_map
 from .case import Case, Launch, Work, blocks, double, normal, torch_on_gpu
 from .this_gpu import multiprocessors
 
@@ -240,6 +241,36 @@ def _nt_tiled(name: str, kind: str) -> Case:
     return _nt_case(name, kind, make)
 
 
+def _pipeline(n: int) -> Work:
+    """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
+    kernel = load(f"{FOLDER}/gemm_bf16_pipeline.cu").kernel
+    grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
+    return _nt(n, "bf16", lambda a, b, c: Launch(kernel, grid, 256, (a, b, c, n, n, n), shared))
+
+
+def _specialized(kind: str) -> Case:
+    """Tiles of 128 x 256, and only whole ones; as many blocks as multiprocessors share them."""
+    name = f"gemm_{kind.lower()}_specialized"
+    step = 128 // np.dtype(FACTORS[kind].dtype).itemsize  # elements of a row of a tile
+
+    def make(n: int) -> Work:
+        kernel = load(f"{FOLDER}/{name}.cu", arch="sm_90a").kernel
+        tiles = n // 128 * (n // 256)
+        grid = min(multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
+        sums = np.int32 if kind == "int8" else np.float32
+        partial = cp.empty((2 * grid, 128, 256), sums)
+        arrived = cp.zeros(tiles, cp.int32)
+        shared = 3 * (128 + 256) * 128
+
+        def launch(a, b, c) -> Launch:
+            maps = (tensor_map(x, (rows, step), swizzle=128) for x, rows in ((a, 128), (b, 256)))
+            return Launch(kernel, grid, 384, (*maps, c, partial, arrived, n, n, n), shared)
+
+        return _nt(n, kind, launch)
+
+    return _nt_case(name, kind, make, test_sizes=(256,))
+
+
 CASES = (
     _square("sgemm_naive", "sgemm_naive", 32),
     _square("sgemm_coalesced", "sgemm_coalesced", 32),
@@ -264,6 +295,10 @@ CASES = (
     _nt_tiled("hgemm_mma", "fp16"),
     _nt_tiled("hgemm_ldmatrix", "fp16"),
     _nt_tiled("hgemm_swizzle", "fp16"),
+    _nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
+    _specialized("bf16"),
     _nt_tiled("gemm_tf32", "TF32"),
+    _specialized("TF32"),
     _nt_tiled("igemm_dp4a", "int8"),
+    _specialized("int8"),
 )

@@ -101,3 +101,10 @@ __device__ inline unsigned to_tf32(float value)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
     return rounded;
 }
+
+// barrier.sync: a barrier with a name (1 to 15) for `kThreads` threads of the block, whole warps.
+template <int kName, int kThreads>
+__device__ inline void named_barrier()
+{
+    asm volatile("barrier.sync %0, %1;" ::"n"(kName), "n"(kThreads) : "memory");
+}

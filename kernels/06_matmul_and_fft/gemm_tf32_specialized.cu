@@ -1,0 +1,41 @@
+// C = A B^T for row-major fp32 matrices: A is M x K, B is N x K, C is M x N; the factors are rounded
+// to TF32, sums stay in fp32. M a multiple of BM, N of BN and K of 32. partial and arrived as for
+// gemm_bf16_specialized.cu.
+// The idea: the same warps with another mma. An element is four bytes wide, so that a row of a tile
+// holds half as many.
+// Limit: the same; half as many FLOPs in an instruction.
+// sm_90a only.
+// grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
+
+#include "specialized_gemm.cuh"
+
+struct Format {
+    using Result = float;
+    using Sum = float;
+    using Four = float4;
+    static constexpr int kBytes = 4; // of a factor
+
+    __device__ static void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+    {
+        mma_tf32(sum, a, b0, b1);
+    }
+    // mma cuts off the last 13 bits; adding half of what they can count rounds, ties away from zero.
+    __device__ static void factor(unsigned (&bits)[4])
+    {
+        for (unsigned &each : bits) {
+            each += 1 << 12;
+        }
+    }
+    __device__ static void store(float *at, int quarter, const float *left, const float *right)
+    {
+        *reinterpret_cast<float2 *>(at + quarter * 2) = make_float2(left[0], left[1]);
+        *reinterpret_cast<float2 *>(at + 8 + quarter * 2) = make_float2(right[0], right[1]);
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads + kCopyThreads, 1)
+    gemm_tf32_specialized(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
+                          float *C, float *partial, int *arrived, int M, int N, int K)
+{
+    specialized_gemm<Format>(&A, &B, C, partial, arrived, M, N, K);
+}
