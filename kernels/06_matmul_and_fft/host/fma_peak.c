@@ -5,7 +5,15 @@
 
 #include "simd.h"
 
-enum { CHAINS = 12 };
+// Enough for every unit to start an FMA in each cycle (4 units x 4 cycles on many arm64 cores),
+// and no more than there are registers (16 with AVX, 32 on arm64).
+#ifndef CHAINS
+#ifdef __aarch64__
+#define CHAINS 16
+#else
+#define CHAINS 12
+#endif
+#endif
 
 double fma_peak(float *result, long turns)
 {
