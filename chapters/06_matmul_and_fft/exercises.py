@@ -1079,7 +1079,7 @@ def product_of_rows(given) -> dict:
 
 WMMA = Exercise(
     id="06.wmma_product",
-    title="four calls for a tensor core",
+    title="five calls for a tensor core",
     notebook=TENSOR_CORES,
     task="""
 The fragments are declared. Write the product of a warp: zeros, a loop over K, and the store. The
