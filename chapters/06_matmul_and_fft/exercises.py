@@ -702,8 +702,8 @@ first tiles need one before the loop.
     ),
     explanation="""
 The one barrier says two things: the next tiles are complete, and nobody reads these any more. A
-warp that is ahead may store into the buffer that was read in the round before, and all have passed
-the barrier since. Whether `load` stands before `multiply` or behind it, the result is the same; but
+warp that is ahead may store into the buffer that was read in the round before: all have reached the
+barrier since. Whether `load` stands before `multiply` or behind it, the result is the same; but
 a load that is begun first has the time of the products to arrive. On a GPU, compare your bar with
 the starter's. The price is registers: what is on its way needs some, and where that costs a block
 on each multiprocessor, a pipeline can lose more than it gains.
@@ -1002,10 +1002,10 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200.
         "own: measure each alone, and keep what helps.",
     ),
     explanation="""
-This is the autotuned rung with its best sizes written out, and products that go down one column and
-up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered.cu`) and the last
-round (`sgemm_stream_k.cu`; a grid of tiles may do without it: blocks from the 132nd on return at
-once, and the others share the work).
+This is the autotuned rung with its sizes written out, a fourth stage, and products that go down one
+column and up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered.cu`)
+and the last round (`sgemm_stream_k.cu`; with this grid, too: the first 132 blocks share the work,
+and the others return at once).
 """,
     mutants=(
         mutant(
