@@ -790,6 +790,12 @@ end of K the copies fill with zeros, and nobody multiplies them.
         ),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();               //", "//")),
         mutant(
+            "waits behind the barrier",
+            kinds.DATA_RACE,
+            ("cp_async_wait<kStages - 2>();", "__syncthreads();"),
+            ("__syncthreads();               //", "cp_async_wait<kStages - 2>();  //"),
+        ),
+        mutant(
             "copies into the pair that is read",
             kinds.DATA_RACE,
             ("(stage + kStages - 1) % kStages", "stage"),

@@ -103,6 +103,7 @@ class Wait:
 class AsyncEngine:
     batch: object
     flying: list[Transfer] = field(default_factory=list)
+    landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
     barriers: dict[int, MBarrier] = field(default_factory=dict)
     waits: list[Wait] = field(default_factory=list)
     timeouts: int = 0
@@ -137,7 +138,7 @@ class AsyncEngine:
     def commit(self, queue: str, lanes: np.ndarray) -> None:
         self.committed[queue][lanes] += 1
 
-    def wait_group(self, queue: str, lanes: np.ndarray, left: int | None) -> None:
+    def wait_group(self, queue: str, lanes: np.ndarray, left: int | None, instruction) -> None:
         """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
         limit = np.zeros(len(self.committed[queue]), np.int64)
         limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
@@ -146,6 +147,19 @@ class AsyncEngine:
                 ready = transfer.numbers < limit[transfer.lanes]
                 if ready.any():
                     self._land(transfer, ready)
+        if queue == "async":
+            self._notice(limit, instruction)
+
+    def _notice(self, limit: np.ndarray, instruction) -> None:
+        """Threads get to know, each of its own copies alone, that those of groups before ``limit``
+        (by lane) have landed: by waiting for them, or when an mbarrier is told."""
+        for transfer in list(self.landed):
+            ready = transfer.numbers < limit[transfer.lanes]
+            if ready.any():
+                self.landed.remove(transfer)
+                if not ready.all():
+                    self.landed.append(transfer.rows(~ready))
+                self._races.touch_down(self.batch, transfer.rows(ready), instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         at = self.flying.index(transfer)
@@ -155,7 +169,9 @@ class AsyncEngine:
             self.flying[at] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
-        if self._races:
+        if self._races and transfer.queue == "async" and transfer.target is not None:
+            self.landed.append(transfer)
+        elif self._races:
             self._races.touch_down(self.batch, transfer)
         if transfer.complete is not None:
             key, size = transfer.complete
@@ -163,6 +179,10 @@ class AsyncEngine:
                 self._races.hand_over(self.barriers.get(key), transfer.known)
             self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
         if transfer.arrivals is not None:
+            if transfer.queue == "async":
+                limit = np.zeros(len(self.committed["async"]), np.int64)
+                limit[transfer.lanes] = transfer.numbers + 1
+                self._notice(limit, transfer.instruction)
             known = transfer.known if transfer.queue == "tensor" else None
             self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, known=known)
         self._set_alarm()
@@ -206,6 +226,7 @@ class AsyncEngine:
         for transfer in list(self.flying):
             transfer.move()
         self.flying.clear()
+        self.landed.clear()
 
     # --- mbarriers ---
 

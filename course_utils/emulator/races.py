@@ -145,7 +145,8 @@ class Access:
     def _race(self, kind: str, number: int, entry: int, cell: int, at: int, times: int) -> None:
         """Report that the lane at position ``at`` meets the earlier access ``entry``."""
         region, batch = self.region, self.group.batch
-        there = self.races.site(number).instruction.location
+        there_site = self.races.site(number)
+        there, waited = there_site.instruction.location, getattr(there_site, "waited", None)
         here = self.site.instruction.location
         key = ("race", region.space, str(there), str(here), kind, self.writes)
         if self.races.again(key, times):
@@ -154,14 +155,15 @@ class Access:
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
         where = f" in shared memory, block {block}" if region.space == "shared" else ""
+        did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
         of, of_other = f" of block {block}", f" of block {other_block}"
         if where and block == other_block:
             of = of_other = ""
         text = (
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
-            f"  thread {other}{of_other} {kind}s it at {there}\n"
+            f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}\n"
-            f"  {_missing_fence(batch, entry, lane, there, here, kind, verb)}"
+            f"  {_missing_fence(batch, entry, lane, there, here, kind, verb)}{rule}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times - 1
@@ -226,6 +228,16 @@ def _missing_fence(batch, entry: int, lane: int, there, here, kind: str, verb: s
         f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
         f"block {block} reads at {read_at}:\n  put __threadfence() between them."
     )
+
+
+def _copied_by(there, waited) -> tuple[str, str]:
+    """What a thread did with cp.async until it was told of the end, and what that is good for."""
+    did, end = f"copies into it with cp.async at {there} and", waited.location
+    if "mbarrier" in waited.modifiers:
+        rule = "Only a wait for that mbarrier covers the copies of other threads."
+        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
+    rule = "That wait covers only the thread's own copies: others need a barrier after it."
+    return f"{did} waits for it at {end}", f"\n  {rule}"
 
 
 def _cause(batch, earlier: int, lane: int) -> str:

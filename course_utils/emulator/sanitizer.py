@@ -35,10 +35,12 @@ def is_strong(site, region) -> bool:
 
 @dataclass(eq=False)
 class CopySite:
-    """One side of an asynchronous copy, for reports."""
+    """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
+    its end, once it has; other threads must be ordered behind that."""
 
     instruction: object
     is_store: bool
+    waited: object = None
     is_atomic: bool = False
     order: str = ""
     width: int = 4
@@ -174,7 +176,8 @@ class RaceCheck:
         number = self._numbers.get((id(site), strong))
         if number is None:
             i = site.instruction
-            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong
+            waited = getattr(site, "waited", None) and site.waited.locations
+            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong, waited
             known = self._kinds.setdefault(key, len(self._kinds))
             known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
             self._sites.setdefault(known, site)
@@ -195,8 +198,7 @@ class RaceCheck:
             cells = _cells(view, index, shadow.granule)
             owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
-                inside = cells * shadow.granule % region.stride
-                span = int(inside.min()), int(inside.max()) + shadow.granule
+                span = _span(region, shadow, cells)
                 group = Group(batch, owners, None, 0, None)
                 access = Access(self, site, group, region, shadow, span)
                 access.make(0, cells)
@@ -204,13 +206,22 @@ class RaceCheck:
                     shadow.enter_read(cells, access.entries, span)
             marks = pack(batch.clocks.threads(owners), 1, self.number(site, region) | writes)
             shadow.take_off(cells, marks)
-        warp = transfer.lanes[:1] >> 5
-        transfer.known = batch.clocks.tick(warp)
+        if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
+            transfer.known = batch.clocks.tick(transfer.lanes[:1] >> 5)
 
-    def touch_down(self, batch, transfer) -> None:
-        for region, view, index, _ in _sides(transfer):
-            shadow = batch.shadows[region]
-            shadow.touch_down(_cells(view, index, shadow.granule))
+    def touch_down(self, batch, transfer, waited=None) -> None:
+        """A copy has landed. ``waited``: the instruction of its threads (of cp.async) that says so;
+        the bytes arrive then, as if each thread stored its own now."""
+        for region, view, index, writes in _sides(transfer):
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            cells = _cells(view, index, shadow.granule)
+            shadow.touch_down(cells)
+            if waited is not None:
+                owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+                threads, now = batch.clocks.threads(owners), batch.clocks.now(owners)
+                site = self._copy_site(transfer.instruction, writes, waited)
+                entries = pack(threads, now, self.number(site, region))
+                shadow.enter_write(cells, entries, _span(region, shadow, cells))
 
     def left_in_flight(self, batch, transfer) -> None:
         location = transfer.instruction.location
@@ -222,9 +233,9 @@ class RaceCheck:
         self.add(("left", id(transfer.instruction)),
                  Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
 
-    def _copy_site(self, instruction, writes: bool) -> CopySite:
-        key = (id(instruction), writes)
-        return self._copy_sites.setdefault(key, CopySite(instruction, writes))
+    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySite:
+        key = (id(instruction), writes, id(waited))
+        return self._copy_sites.setdefault(key, CopySite(instruction, writes, waited))
 
     # --- the end of threads ---
 
@@ -291,6 +302,12 @@ def _sides(transfer):
         yield target, transfer.target, transfer.put, True
     if source is not None and source.space == "shared":
         yield source, transfer.source, transfer.take, False
+
+
+def _span(region, shadow: Shadow, cells: np.ndarray) -> tuple[int, int]:
+    """The range of bytes, in a block's copy of an array, that holds some cells."""
+    inside = cells * shadow.granule % region.stride
+    return int(inside.min()), int(inside.max()) + shadow.granule
 
 
 def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:

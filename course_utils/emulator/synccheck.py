@@ -146,7 +146,7 @@ class SyncCheck:
             slot = key >> KEY_SHIFT
             if ended[slot] and barrier.tx and key not in coming:
                 self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
-        for transfer in batch.engine.flying:
+        for transfer in (*batch.engine.flying, *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
             if ended[slot] and transfer.target is not None:
                 self.races.left_in_flight(batch, transfer)

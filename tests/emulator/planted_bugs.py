@@ -145,6 +145,10 @@ tile[threadIdx.x % 128] = 0x3c003c00;
 fence(); __syncthreads(); float d[4] = {0, 0, 0, 0};
 """
 
+TELL = """__device__ inline void tell(u64* b) {
+    ASM("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(smem(b)) : "memory"); }
+"""
+
 TWO = "__cluster_dims__(2, 1, 1)"
 CLUSTER = """__shared__ float s[32];
 s[threadIdx.x] = threadIdx.x;
@@ -912,6 +916,91 @@ y[threadIdx.x] = s[255 - threadIdx.x]; // !""",
         "read after write",
         (0, 0, 0),
         (63, 0, 0),
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "cp.async waited for behind the barrier",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256];
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // ?
+<<__syncthreads(); wait_group<0>();|wait_group<0>(); __syncthreads();>>
+y[threadIdx.x] = s[255 - threadIdx.x]; // !""",
+        "and waits for it at kernel.cu:3\n"
+        "  thread (0, 0, 0) reads it at kernel.cu:4\n"
+        "  with no __syncthreads() in between.\n"
+        "  That wait covers only the thread's own copies",
+        (0, 0, 0),
+        (63, 0, 0),
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "cp.async in two stages, the wait of a step behind its barrier",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float tile[2][256];
+int t = threadIdx.x;
+cp16(&tile[0][4 * t], x + 4 * t); commit(); // ?
+for (int i = 0; i < n; ++i) {
+    if (i + 1 < n) cp16(&tile[(i + 1) % 2][4 * t], x + (i + 1) * 256 + 4 * t);
+    commit();
+    <<__syncthreads(); wait_group<1>();|wait_group<1>(); __syncthreads();>>
+    for (int j = 0; j < 4; ++j) y[i * 256 + j * 64 + t] = tile[i % 2][255 - j * 64 - t]; // !
+    __syncthreads();
+}""",
+        "That wait covers only the thread's own copies",
+        (0, 0, 0),
+        (63, 0, 0),
+        args=lambda: (numbers(1024), empty(1024), np.int32(4)),
+    ),
+    Bug(
+        "cp.async waited for, and at once read by another lane of the warp",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[128];
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); // ?
+commit(); wait_group<0>();
+<<|__syncwarp();>>
+y[threadIdx.x] = s[127 - threadIdx.x]; // !""",
+        "with no __syncwarp() or __syncthreads() in between",
+        (0, 0, 0),
+        (31, 0, 0),
+        block=32,
+        args=lambda: (numbers(128), zeros(32), np.int32(0)),
+    ),
+    Bug(
+        "cp.async that an mbarrier is told of, and a wait for one's own copies",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 64);
+__syncthreads();
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); // ?
+tell(&bar); commit();
+<<wait_group<0>();|wait(&bar, 0);>>
+y[threadIdx.x] = s[255 - threadIdx.x]; // !""",
+        "Only a wait for that mbarrier covers the copies of other threads",
+        (0, 0, 0),
+        (63, 0, 0),
+        before=TELL,
+        args=lambda: (numbers(256), zeros(64), np.int32(0)),
+    ),
+    Bug(
+        "an ordinary arrival for cp.async, which does not wait for the copies",
+        DATA_RACE,
+        """
+__shared__ alignas(16) float s[256]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 64);
+__syncthreads();
+cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); // ?
+<<arrive|tell>>(&bar);
+wait(&bar, 0);
+y[threadIdx.x] = s[255 - threadIdx.x]; // !
+<<commit(); wait_group<0>();|>>""",
+        "started an asynchronous copy into it",
+        (0, 0, 0),
+        (63, 0, 0),
+        before=TELL,
         args=lambda: (numbers(256), zeros(64), np.int32(0)),
     ),
     Bug(
@@ -1990,6 +2079,32 @@ for (int i = 0; i < n; ++i) {
 }""",
         "",
         args=lambda: (numbers(1024), empty(1024), np.int32(4)),
+    ),
+    Bug(
+        "a warp that loads with cp.async for others, in two stages",
+        "",
+        """
+__shared__ alignas(16) float tile[2][128]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) for (int s = 0; s < 2; ++s) { init(&full[s], 32); init(&empty[s], 64); }
+__syncthreads();
+if (t >= 64) {
+    for (int i = 0; i < n; ++i) {
+        wait(&empty[i % 2], i / 2 & 1 ^ 1);
+        cp16(&tile[i % 2][4 * (t - 64)], x + i * 128 + 4 * (t - 64));
+        tell(&full[i % 2]);
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        wait(&full[i % 2], i / 2 & 1);
+        for (int j = 0; j < 2; ++j) y[i * 128 + j * 64 + t] = tile[i % 2][127 - j * 64 - t];
+        arrive(&empty[i % 2]);
+    }
+}""",
+        "",
+        block=96,
+        before=TELL,
+        args=lambda: (numbers(640), empty(640), np.int32(5)),
     ),
     Bug(
         "a warp that loads with TMA for others, in two stages",

@@ -60,6 +60,38 @@ y[threadIdx.x] = tile[255 - threadIdx.x];"""
     assert result.findings[0].message.startswith("Data race (read after write) on tile[")
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_wait_behind_the_barrier_is_reported_whenever_the_copies_land(seed):
+    x, y = np.arange(6 * 256, dtype=F32), np.zeros(6 * 256, F32)
+    body = DOUBLE_BUFFERED.replace(
+        "WAIT\n    __syncthreads();", "__syncthreads(); wait_group<1>();"
+    )
+    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
+                 racecheck=True, seed=seed)  # fmt: skip
+    assert result.findings[0].message == (
+        "Data race (read after write) on tile[255] in shared memory, block (0, 0, 0):\n"
+        "  thread (63, 0, 0) copies into it with cp.async at kernel.cu:4 and waits for it at "
+        "kernel.cu:8\n"
+        "  thread (0, 0, 0) reads it at kernel.cu:9\n"
+        "  with no __syncthreads() in between.\n"
+        "  That wait covers only the thread's own copies: others need a barrier after it."
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_copy_that_nobody_waits_for_is_reported_however_early_it_lands(seed):
+    x, y = np.arange(256, dtype=F32), np.zeros(64, F32)
+    body = """__shared__ alignas(16) float tile[256];
+cp16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x);
+float sum = 0;
+for (int i = 0; i < n; ++i) sum = sum * 0.5f + y[threadIdx.x];
+__syncthreads();
+y[threadIdx.x] = sum + tile[255 - threadIdx.x];"""
+    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(500)),
+                 racecheck=True, seed=seed)  # fmt: skip
+    assert "before anybody has waited for the end of the copy" in result.findings[0].message
+
+
 def test_a_short_source_is_filled_with_zeros_and_not_read_beyond():
     x, y = np.arange(1, 11, dtype=F32), np.full(16, -1, F32)
     body = """__shared__ alignas(16) float tile[16];

@@ -50,7 +50,7 @@ def _groups(b: Builder, i: ptx.Instruction):
     if "commit_group" in i.modifiers:
         return lambda group: group.batch.engine.commit(queue, group.lanes)
     left = i.operands[0].value if i.operands else None
-    return lambda group: group.batch.engine.wait_group(queue, group.lanes, left)
+    return lambda group: group.batch.engine.wait_group(queue, group.lanes, left, i)
 
 
 def _arrive(b: Builder, i: ptx.Instruction):

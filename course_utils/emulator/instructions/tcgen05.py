@@ -316,7 +316,7 @@ def _wait(b: Builder, i: ptx.Instruction):
 
     def act(group: Group):
         if kind == "st":
-            group.batch.engine.wait_group("tensor store", group.lanes, None)
+            group.batch.engine.wait_group("tensor store", group.lanes, None, i)
         if group.batch.tensor_memory.races:
             group.batch.tensor_memory.races.waited(group, kind)
 
