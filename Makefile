@@ -21,6 +21,8 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 endif
 
+# Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
+PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
@@ -42,7 +44,7 @@ lint: $(READY)  ## ruff: rules and format
 	$(PYTHON) -m ruff format --check .
 
 unit: $(READY)
-	$(PYTHON) -m pytest -q tests $(ARGS)
+	$(PYTHON) -m pytest -q $(PARALLEL) tests $(ARGS)
 
 nbval: $(READY)
 	$(PYTHON) -m pytest -q $(NBVAL) chapters
