@@ -259,7 +259,8 @@ class Order:
                 self.far[warp] = self._both(far, self.far[warp])
             if pending:
                 mine = self.pending[warp]
-                self.pending[warp] = {**mine, **pending}
+                more = {chain: max(count, mine.get(chain, 0)) for chain, count in pending.items()}
+                self.pending[warp] = {**mine, **more}
 
     # --- flags ---
 

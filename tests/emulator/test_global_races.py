@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.emulator.machine import Module, Options
+from course_utils.emulator.order import Order
 from course_utils.emulator.report import DATA_RACE
 from course_utils.nvrtc import compile_ptx
 
@@ -123,3 +124,11 @@ extern "C" __global__ void f(float* x) { x[0] += 1.0f; }"""
 def test_the_first_race_of_two_lines_counts_those_like_it():
     (found,) = findings("x[threadIdx.x + 1] = x[threadIdx.x];", 1, 33, np.arange(34, dtype=F32))
     assert found.repeats == 31
+
+
+def test_what_another_warp_saw_of_a_flag_never_takes_from_what_this_one_saw():
+    order = object.__new__(Order)
+    order.far, order._union = [None, None], (None, None, None)
+    order.pending = [{"flag": 1, "other": 4}, {"flag": 3}]
+    order._share([0], [1])
+    assert order.pending == [{"flag": 1, "other": 4}, {"flag": 3, "other": 4}]
