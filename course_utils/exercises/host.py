@@ -24,6 +24,7 @@ from .verdict import clip, clip_printed, simple, source_excerpt
 COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
 OVERRIDES = {"c": "CC", "cpp": "CXX"}
 COMPILE_SECONDS = 60.0
+STACK_KB = 8192  # as most systems have it
 WARNINGS = ("-Wall", "-Wextra")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-omit-frame-pointer")
 ENVIRONMENT = {
@@ -109,7 +110,9 @@ def _try_case(
     exercise: HostExercise, case: str, source: str, folder: Path, name: str
 ) -> Verdict | None:
     """What is wrong in this case; None when it is right."""
-    limits = f'ulimit -f {MOST_OUTPUT // BLOCK}; ulimit -c 0; exec "$@"'
+    # A stack without a limit would grow until memory is full, and no overflow be seen.
+    stack = f'[ "$(ulimit -s)" != unlimited ] || ulimit -S -s {STACK_KB}'
+    limits = f'ulimit -f {MOST_OUTPUT // BLOCK}; ulimit -c 0; {stack}; exec "$@"'
     command = ["sh", "-c", limits, "sh", "./program"]
     options = {"folder": folder, "given": case, "apart": True}
     ended = run_group(command, exercise.seconds, environment=ENVIRONMENT, **options)

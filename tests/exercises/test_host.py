@@ -99,6 +99,19 @@ WRONG = {  # what is replaced by what, the verdict, and a word of it
 
 
 @needs_sanitizers
+def test_a_stack_overflow_is_seen_where_the_shell_sets_no_limit(exercise):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    if before[1] != resource.RLIM_INFINITY:
+        pytest.skip("this system limits every stack")
+    resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, before[1]))
+    try:
+        test_a_fault_is_a_verdict_with_its_line(exercise, "deep recursion")
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, before)
+
+
+@needs_sanitizers
 @pytest.mark.parametrize("case", WRONG)
 def test_a_fault_is_a_verdict_with_its_line(exercise, case):
     old, new, kind, word = WRONG[case]
