@@ -48,6 +48,7 @@ def tensor_map(
     interleave: int | None = None,
     element_strides: tuple[int, ...] | None = None,
     fill: str = "zero",
+    tf32: bool = False,
 ) -> TensorMap:
     """Describe ``array`` and the ``box`` that one copy moves; pass the result to the kernel.
 
@@ -56,7 +57,7 @@ def tensor_map(
     last axis first. ``swizzle``: span in bytes of the pattern in shared memory, 32, 64 or 128.
     ``interleave``: 16 or 32 bytes (on a GPU only). ``element_strides``: copy every n-th element
     along each axis; TMA ignores that of the last. ``fill``: what elements outside the array become,
-    "zero" or "nan".
+    "zero" or "nan". ``tf32``: round the float32 elements of a load to TF32, to nearest even.
 
     Returns 128 bytes as an array of shape (1,) and dtype ``V128`` on a 64-byte boundary, for a
     parameter ``const __grid_constant__ CUtensorMap``. Keep ``array`` until the kernel has run: on
@@ -70,12 +71,15 @@ def tensor_map(
     on_gpu = ON_GPU and not isinstance(array, np.ndarray)  # the emulator's arrays are NumPy's
     address = _address(array, on_gpu)
     _check(array, box, steps, kind, address, swizzle, interleave, fill)
+    if tf32 and kind != "f32":
+        raise TensorMapError(f"tensor_map: tf32=True rounds float32 elements, not {array.dtype}.")
     sizes, strides = array.shape[::-1], array.strides[::-1]
     storage = np.zeros(128 + 64, np.uint8)
     start = -storage.__array_interface__["data"][0] % 64
     result = storage[start : start + 128].view("V128")
     encode = _encode_for_driver if on_gpu else _encode_for_emulator
-    parts = (address, kind, sizes, strides, box[::-1], steps[::-1], swizzle or 0, fill == "nan")
+    options = swizzle or 0, fill == "nan", tf32
+    parts = (address, kind, sizes, strides, box[::-1], steps[::-1], *options)
     result.view(np.uint8)[:] = np.frombuffer(encode(parts, interleave), np.uint8)
     result = result.view(TensorMap)
     if on_gpu:
@@ -86,6 +90,7 @@ def tensor_map(
             "interleave": interleave,
             "element_strides": element_strides,
             "fill": fill,
+            "tf32": tf32,
         }
     return result
 
@@ -152,10 +157,11 @@ def _encode_for_emulator(parts: tuple, interleave: int | None) -> bytes:
 def _encode_for_driver(parts: tuple, interleave: int | None) -> bytes:
     from cuda.bindings import driver
 
-    address, kind, sizes, strides, box, steps, swizzle, nan = parts
+    address, kind, sizes, strides, box, steps, swizzle, nan, tf32 = parts
+    kind = "TFLOAT32" if tf32 else DRIVER_KINDS[kind]
     fill = driver.CUtensorMapFloatOOBfill
     status, encoded = driver.cuTensorMapEncodeTiled(
-        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{DRIVER_KINDS[kind]}"),
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{kind}"),
         len(sizes),
         address,
         [driver.cuuint64_t(n) for n in sizes],

@@ -263,7 +263,8 @@ def _specialized(kind: str) -> Case:
         shared = 3 * (128 + 256) * 128
 
         def launch(a, b, c) -> Launch:
-            maps = (tensor_map(x, (rows, step), swizzle=128) for x, rows in ((a, 128), (b, 256)))
+            settings = {"swizzle": 128, "tf32": kind == "TF32"}
+            maps = (tensor_map(x, (rows, step), **settings) for x, rows in ((a, 128), (b, 256)))
             return Launch(kernel, grid, 384, (*maps, c, partial, arrived, n, n, n), shared)
 
         return _nt(n, kind, launch)

@@ -32,8 +32,9 @@ class Transfer:
     """A copy in flight, a row for each lane that started one.
 
     ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
-    Elements that are not ``valid`` become ``fill``. ``regions`` are those of target and source;
-    ``reads`` are other pieces of shared memory that are read: (region, its elements, indices).
+    ``convert`` changes the elements; those that are not ``valid`` become ``fill``. ``regions`` are
+    those of target and source; ``reads`` are other pieces of shared memory that are read: (region,
+    its elements, indices).
     ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
     ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
     """
@@ -46,6 +47,7 @@ class Transfer:
     take: np.ndarray | None = None
     valid: np.ndarray | None = None
     fill: object = 0
+    convert: Callable | None = None
     operation: Callable | None = None
     regions: tuple = (None, None)
     reads: tuple = ()
@@ -65,6 +67,8 @@ class Transfer:
         if self.target is None:
             return
         data = self.source[self.take]
+        if self.convert is not None:
+            data = self.convert(data)
         if self.valid is not None:
             data = np.where(self.valid, data, np.asarray(self.fill, data.dtype))
         if self.operation is not None:

@@ -27,7 +27,7 @@ class Box:
 
     ``address`` is generic; ``sizes`` count elements, ``strides`` bytes (the innermost is the
     element's size); ``box`` counts elements of the tensor, of which every ``steps``-th is copied.
-    ``swizzle`` is the span in bytes, 0 for none.
+    ``swizzle`` is the span in bytes, 0 for none. ``tf32``: a load rounds the f32 elements.
     """
 
     address: int
@@ -38,6 +38,7 @@ class Box:
     steps: tuple[int, ...]
     swizzle: int
     fill_nan: bool
+    tf32: bool = False
 
     @cached_property
     def unit(self) -> np.dtype:
@@ -55,9 +56,8 @@ class Box:
 
     @property
     def fill(self):
-        if not self.fill_nan:
-            return 0
-        return 0x7FFF if self.kind == "bf16" else np.nan
+        """What lies outside: 0, or the NaN that an H200 writes, which no rounding touches."""
+        return np.frombuffer(b"\xf7\x7f" * 4, self.unit)[0] if self.fill_nan else 0
 
     def tensor_offsets(self, start: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
         """(bytes after ``address`` of each element, which of them lie outside: None if none does)
@@ -88,7 +88,8 @@ class Box:
             return (*values, *[0] * (count - len(values)))
 
         data = _LAYOUT.pack(
-            _MAGIC, rank, KINDS.index(self.kind), self.swizzle, self.fill_nan, self.address,
+            _MAGIC, rank, KINDS.index(self.kind), self.swizzle,
+            self.fill_nan | self.tf32 << 1, self.address,
             *padded([s - 1 for s in self.sizes]), *padded(self.strides[1:], 4),
             *padded(self.box), *padded(self.steps),
         )  # fmt: skip
@@ -102,11 +103,11 @@ def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
             "there is no tensor map at that address: pass what tensor_map(...) returns to a "
             "parameter `const __grid_constant__ CUtensorMap`"
         )
-    _, own, kind, swizzle, fill_nan, address, *rest = _LAYOUT.unpack_from(data)
+    _, own, kind, swizzle, flags, address, *rest = _LAYOUT.unpack_from(data)
     if own != rank:
         bad(f"the map has {own} dimensions and the instruction {rank}")
     kind = KINDS[kind]
     sizes = tuple(s + 1 for s in rest[:rank])
     strides = (DTYPES[kind].itemsize, *rest[5 : 4 + rank])
     return Box(address, kind, sizes, strides, tuple(rest[9 : 9 + rank]),
-               tuple(rest[14 : 14 + rank]), swizzle, bool(fill_nan))  # fmt: skip
+               tuple(rest[14 : 14 + rank]), swizzle, bool(flags & 1), bool(flags & 2))  # fmt: skip

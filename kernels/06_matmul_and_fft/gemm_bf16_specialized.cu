@@ -20,7 +20,6 @@ struct Format {
     {
         mma_bf16(sum, a, b0, b1);
     }
-    __device__ static void factor(unsigned (&)[4]) {}
     // Two lanes exchange pairs, so that each has four neighbours: the even one of the left half, the
     // odd one of the right half. The warp then writes 32 bytes of a row at once, a whole sector.
     __device__ static void store(__nv_bfloat16 *at, int quarter, const float *left,

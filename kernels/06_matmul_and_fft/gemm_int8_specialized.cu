@@ -18,7 +18,6 @@ struct Format {
     {
         mma_s8(sum, a, b0, b1);
     }
-    __device__ static void factor(unsigned (&)[4]) {}
     __device__ static void store(int *at, int quarter, const int *left, const int *right)
     {
         *reinterpret_cast<int2 *>(at + quarter * 2) = make_int2(left[0], left[1]);

@@ -2,7 +2,8 @@
 // to TF32, sums stay in fp32. M a multiple of BM, N of BN and K of 32. partial and arrived as for
 // gemm_bf16_specialized.cu.
 // The idea: the same warps with another mma. An element is four bytes wide, so that a row of a tile
-// holds half as many.
+// holds half as many. mma would cut off the bits that TF32 has not; TMA rounds them on the way, if the
+// tensor maps say so (tf32=True).
 // Limit: the same; half as many FLOPs in an instruction.
 // sm_90a only.
 // grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
@@ -18,13 +19,6 @@ struct Format {
     __device__ static void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
     {
         mma_tf32(sum, a, b0, b1);
-    }
-    // mma cuts off the last 13 bits; adding half of what they can count rounds, ties away from zero.
-    __device__ static void factor(unsigned (&bits)[4])
-    {
-        for (unsigned &each : bits) {
-            each += 1 << 12;
-        }
     }
     __device__ static void store(float *at, int quarter, const float *left, const float *right)
     {

@@ -83,9 +83,9 @@ struct Walk {
     }
 };
 
-// Format gives the types Result of an element of C and Sum, kBytes of a factor, mma(), factor() for
-// what becomes of a factor's bits on their way, and store(): `at` is where a row of 16 results begins,
-// of which lane t of four has the numbers 2 t and 2 t + 1 of the left half and of the right half.
+// Format gives the types Result of an element of C and Sum, kBytes of a factor, mma() and store():
+// `at` is where a row of 16 results begins, of which lane t of four has the numbers 2 t and 2 t + 1
+// of the left half and of the right half.
 template <class Format>
 __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                                         typename Format::Result *C, void *partial, int *arrived,
@@ -130,6 +130,9 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
+            // The others always read one stage ahead: let them pass at the end too.
+            mbarrier_wait(empty + stage * 8, phase ^ 1);
+            mbarrier_arrive(full + stage * 8);
         }
         return;
     }
@@ -153,19 +156,17 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i) {
             ldmatrix_4(a[which][i], a_at[k] + from * kTileA + i * 16 * kRowBytes);
-            Format::factor(a[which][i]);
         }
 #pragma unroll
         for (int j = 0; j < kTilesN / 2; ++j) {
             ldmatrix_4(b[which][j], b_at[k] + from * kTileB + j * 16 * kRowBytes);
-            Format::factor(b[which][j]);
         }
     };
 
+    mbarrier_wait(full, 0);
+    read_factors(0, 0, 0);
     while (walk.take()) {
         Sum sum[kTilesM][kTilesN][4] = {};
-        mbarrier_wait(full + stage * 8, phase);
-        read_factors(stage, 0, 0);
 #pragma unroll 1
         for (int step = 0; step < walk.count; ++step) {
             int this_stage = stage;
@@ -177,7 +178,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
             for (int k = 0; k < kChunks; ++k) {
                 if (k < kChunks - 1) {
                     read_factors(this_stage, k + 1, (k + 1) % 2);
-                } else if (step + 1 < walk.count) { // the next factors lie in the next tiles
+                } else { // the next factors lie in the next stage, even if C's next tile begins
                     mbarrier_wait(full + stage * 8, phase);
                     read_factors(stage, 0, 0);
                 }

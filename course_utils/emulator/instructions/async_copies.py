@@ -15,6 +15,7 @@ from .. import ptx
 from ..async_engine import KEY_SHIFT, Transfer
 from ..builtins import read_bytes
 from ..faults import access_fault, where
+from ..floats import to_tf32
 from ..lanes import Group
 from ..memory import SHARED_WINDOW
 from ..program import STEPS, Builder, step
@@ -312,11 +313,12 @@ def _tensor(b: Builder, i: ptx.Instruction):
                 put = (start - lowest + offsets) // unit
                 views = region.view(box.unit), tensor_region.view(box.unit)
                 if loads:
+                    rounds = _rounded_to_tf32 if box.tf32 else None
                     _deliver(
                         group, n, i, key, block, size, target=views[0], put=put[None],
                         source=views[1], take=(take if whole is None else take * whole)[None],
                         valid=None if whole is None else whole[None],
-                        fill=box.fill, regions=(region, tensor_region),
+                        fill=box.fill, convert=rounds, regions=(region, tensor_region),
                     )  # fmt: skip
                     continue
                 chosen = slice(None) if whole is None else np.flatnonzero(whole)
@@ -328,6 +330,11 @@ def _tensor(b: Builder, i: ptx.Instruction):
                 )  # fmt: skip
 
     return act
+
+
+def _rounded_to_tf32(loaded: np.ndarray) -> np.ndarray:
+    """As an H200 rounds what it loads by a TFLOAT32 map, measured: as cvt.rn.tf32.f32 does."""
+    return to_tf32(loaded, "rn").view(np.float32)
 
 
 def _bad_map(group: Group, n: int, i, text: str) -> None:
