@@ -253,7 +253,7 @@ def course(part: int, parts: int) -> Iterator[dict]:
         wrong = work.wrong() or twin.wrong()
         fine = not work.same_bits and not wrong
         why = wrong or ("" if fine else "the bits differ")
-        error = difference(ours, theirs)
+        error = difference(twin.numbers(ours), twin.numbers(theirs))
         yield record(name, CLOSE if fine else DIFFERENT, error=error, why=why)
 
 
