@@ -2,8 +2,8 @@
 // 06_matmul_and_fft share.
 // One thread of an extra group of warps has TMA copy pairs of tiles into a ring of STAGES; the other
 // warps only multiply. `full` tells them that a stage has arrived, `empty` tells the copying thread
-// that all warps have read it. A block computes whole tiles of C as long as every block has one left;
-// the steps of the tiles that remain are shared out evenly, so that all blocks end together.
+// that all warps have read it. A block computes whole tiles of C as long as nearly every block has one
+// left; the steps of the tiles that remain are shared out evenly, so that all blocks end together.
 
 #pragma once
 
@@ -38,7 +38,7 @@ constexpr int kMultiply = 1; // name of the barrier of the warps that multiply
 // Which part of which tile of C comes next for this block: `count` steps from step `skip` on.
 struct Walk {
     int tiles_m, tiles_n, steps_of_tile; // of the whole product
-    int rounds, round = 0;               // in which every block has a whole tile
+    int rounds, round = 0;               // of whole tiles, in which nearly every block has one
     long long shared_steps;              // of the tiles after that
     int next, end;                       // the block's share of them
     int tile, skip, count;
@@ -48,7 +48,10 @@ struct Walk {
     {
         int tiles = tiles_m * tiles_n, blocks = gridDim.x;
         rounds = tiles / blocks;
-        shared_steps = (long long)(tiles - rounds * blocks) * steps;
+        if (tiles % blocks * 8 >= blocks * 7) {
+            ++rounds; // parts would cost more than the few blocks that have no tile
+        }
+        shared_steps = (long long)max(tiles - rounds * blocks, 0) * steps;
         next = begin_of(blockIdx.x);
         end = begin_of(blockIdx.x + 1);
     }
@@ -57,8 +60,9 @@ struct Walk {
 
     __device__ bool take()
     {
-        if (round < rounds) {
-            tile = round++ * gridDim.x + blockIdx.x;
+        tile = round * gridDim.x + blockIdx.x;
+        if (round < rounds && tile < tiles_m * tiles_n) {
+            ++round;
             skip = 0;
             count = steps_of_tile;
             return true;
