@@ -79,14 +79,15 @@ def specialized(kind, M, N, K, blocks, seed):
     return kernel, launch, lambda: number(c.get()), number(a) @ number(b).T, there
 
 
-# Whole tiles only, tiles that two blocks share, a tile for more blocks than have a step of it, and
-# whole tiles for nearly all blocks.
+# Whole tiles only, tiles that two blocks share, a tile for more blocks than have a step of it,
+# whole tiles for nearly all blocks, and fewer steps to share than blocks that had a whole tile.
 SHARED_OUT = (
     (256, 256, 3, 2),
     (256, 512, 2, 3),
     (128, 256, 4, 3),
     (128, 256, 2, 2),
     (512, 512, 1, 9),
+    (640, 256, 2, 4),
 )
 
 

@@ -3,7 +3,8 @@
 // A block keeps STAGES pairs of tiles on their way with cp.async, 16 bytes at a time, and its warps
 // read them with ldmatrix and multiply with mma.sync. Chunk c of row r lies at place c ^ (r % 8), so
 // that neither the copies nor ldmatrix meet a bank conflict.
-// Limit: mma.sync itself, which reaches about two thirds of what a Hopper's tensor cores can do.
+// Limit: the warps that multiply also issue the copies; without that mma.sync itself, which reaches
+// about two thirds of what a Hopper's tensor cores can do.
 // grid (M / BM * (N / BN)), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * (BM + BN) * BK * 2
 
 #include <cuda_bf16.h>

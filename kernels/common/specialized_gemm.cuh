@@ -34,12 +34,15 @@ constexpr int kChunks = kRowBytes / 32; // that a row has for mma, 32 bytes each
 constexpr int kTilesM = kWarpM / 16;    // of one mma, in the warp's tile
 constexpr int kTilesN = kWarpN / 8;
 constexpr int kMultiply = 1; // name of the barrier of the warps that multiply
+static_assert(STAGES >= 2, "a stage is multiplied while the next one arrives");
+static_assert(kWarps % 4 == 0, "registers are handed over by groups of four warps");
 
 // Which part of which tile of C comes next for this block: `count` steps from step `skip` on.
 struct Walk {
     int tiles_m, tiles_n, steps_of_tile; // of the whole product
     int rounds, round = 0;               // of whole tiles, in which nearly every block has one
     long long shared_steps;              // of the tiles after that
+    int sharers;                         // blocks, the first ones, that have some of them
     int next, end;                       // the block's share of them
     int tile, skip, count;
 
@@ -52,11 +55,20 @@ struct Walk {
             ++rounds; // parts would cost more than the few blocks that have no tile
         }
         shared_steps = (long long)max(tiles - rounds * blocks, 0) * steps;
+        sharers = (int)min(max(shared_steps, 1LL), (long long)blocks);
         next = begin_of(blockIdx.x);
         end = begin_of(blockIdx.x + 1);
     }
 
-    __device__ int begin_of(int block) const { return (int)(shared_steps * block / gridDim.x); }
+    __device__ int begin_of(int block) const
+    {
+        return (int)(shared_steps * min(block, sharers) / sharers);
+    }
+
+    __device__ int sharer_of(long long step) const // the block that has this one of the shared steps
+    {
+        return (int)(((step + 1) * sharers - 1) / shared_steps);
+    }
 
     __device__ bool take()
     {
@@ -134,7 +146,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
-            // The others always read one stage ahead: let them pass at the end too.
+            // The others read the next stage's first factors before a stage ends: also after the last.
             mbarrier_wait(empty + stage * 8, phase ^ 1);
             mbarrier_arrive(full + stage * 8);
         }
@@ -207,9 +219,8 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
             constexpr int kEach = kTilesM * kTilesN * kThreads;
             long long first_step =
                 (long long)(walk.tile - walk.rounds * (int)gridDim.x) * walk.steps_of_tile;
-            long long last_step = first_step + walk.steps_of_tile - 1;
-            int first = (int)(((first_step + 1) * gridDim.x - 1) / walk.shared_steps);
-            int last = (int)(((last_step + 1) * gridDim.x - 1) / walk.shared_steps);
+            int first = walk.sharer_of(first_step);
+            int last = walk.sharer_of(first_step + walk.steps_of_tile - 1);
             Four *mine = parts + (size_t)(blockIdx.x * 2 + (walk.skip != 0)) * kEach;
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) {
