@@ -55,8 +55,8 @@ class Group:
     @property
     def place(self) -> tuple:
         """Groups at equal places can merge. Places sort in the order in which groups should run:
-        deeper calls first, then the lower address."""
-        return (-len(self.stack), self.code.order, self.block)
+        deeper calls first, then those that are behind."""
+        return (-len(self.stack), self.code.order, self.code.places[self.block])
 
     def same_callers(self, other: Group) -> bool:
         return all(

@@ -1,8 +1,8 @@
 """The machine: modules, launches, and the scheduler that moves groups of lanes along.
 
 A launch cuts its grid into batches of blocks that are *resident* together, some eight thousand
-lanes each, as an SM holds some blocks at a time. In a batch the group at the lowest place runs
-first, so that lanes that parted at a branch meet again behind it, but no group may keep the others
+lanes each, as an SM holds some blocks at a time. In a batch the group that is furthest behind runs
+first, so that lanes that parted at a branch meet again after it, but no group may keep the others
 waiting for ever: each runs a bounded number of blocks before the rest have had a turn.
 """
 

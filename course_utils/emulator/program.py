@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import ptx
+from .block_order import places
 from .instructions import TABLE
 from .instructions.table import DTYPES
 from .lanes import Group, blend
@@ -98,6 +99,7 @@ class Code:
     name: str
     order: int
     blocks: list[Block]
+    places: list[int]  # of each block in the order in which parted lanes run
     blank: list[np.ndarray]
     live: list[tuple[int, ...]]
     specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins
@@ -282,6 +284,7 @@ class Builder:
             function.name,
             self.order,
             blocks,
+            places([block.successors for block in blocks]),
             blank,
             [tuple(sorted(slots | kept)) for slots in live],
             self.specials,

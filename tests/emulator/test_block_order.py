@@ -1,0 +1,82 @@
+"""Parted lanes run in an order in which they meet again, wherever blocks stand in the text."""
+
+import random
+
+import numpy as np
+import pytest
+
+from course_utils.emulator.block_order import places
+from course_utils.emulator.machine import Module, Options
+
+
+@pytest.mark.parametrize(
+    ("successors", "expected"),
+    [
+        ([[1, 2], [3], [3], []], [0, 1, 2, 3]),  # if and else: as they stand
+        ([[2, 1], [], [1]], [0, 2, 1]),  # the block of an if stands behind the way out
+        ([[1], [2, 3], [], [1]], [0, 1, 3, 2]),  # the way out stands inside the loop
+        ([[1], [1, 2], []], [0, 1, 2]),  # a loop of one block
+        # An outer loop of 1 to 4; its inner loop is 2 and 4, which stands behind the way out.
+        ([[1], [2], [4, 3], [1, 5], [2], []], [0, 1, 2, 4, 3, 5]),
+        ([[1, 2], [2, 3], [1, 3], []], [0, 1, 2, 3]),  # a loop with two ways in
+        ([[], [0]], [1, 0]),  # what nothing leads to
+    ],
+)
+def test_a_block_comes_after_those_that_lead_to_it(successors, expected):
+    assert places(successors) == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_loops_stay_together_and_nothing_overtakes(seed):
+    lot = random.Random(seed)
+    n = lot.randrange(2, 40)
+    successors = [lot.sample(range(n), lot.randrange(min(n, 3))) for _ in range(n)]
+    found = places(successors)
+    assert sorted(found) == list(range(n))
+    reach = [{b} for b in range(n)]  # by repeated relaxation: slow, and easily seen to be right
+    for _ in range(n):
+        for b in range(n):
+            reach[b] = reach[b].union(*(reach[s] for s in successors[b]))
+    for a in range(n):
+        for b in reach[a]:
+            if a not in reach[b]:
+                assert found[a] < found[b]
+        loop = [found[b] for b in range(n) if b in reach[a] and a in reach[b]]
+        assert max(loop) - min(loop) == len(loop) - 1
+
+
+def test_the_numbers_stay_where_the_text_is_already_in_order():
+    depth = 3000  # deeper than Python's own stack
+    assert places([[b + 1, b + 2] for b in range(depth)] + [[], []]) == list(range(depth + 2))
+
+
+UNLIKELY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry run(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    mov.u32 %r2, 1;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra RARE;
+ALL:
+    st.global.u32 [%rd1], %r2;
+    ret;
+RARE:
+    mov.u32 %r2, 2;
+    bra.uni ALL;
+}
+"""
+
+
+def test_lanes_that_took_a_detour_to_the_end_of_the_text_are_waited_for():
+    out = np.zeros(32, np.int32)
+    result = Module(UNLIKELY).entry("run").launch(1, 32, (out,), 0, options=Options(counters=True))
+    assert out.tolist() == [2] + [1] * 31
+    assert result.counts.global_store_requests == 1
