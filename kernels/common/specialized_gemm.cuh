@@ -208,6 +208,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
+            __syncwarp(); // lane 0 speaks for what all lanes have read
             if (lane == 0) {
                 mbarrier_arrive(empty + this_stage * 8);
             }

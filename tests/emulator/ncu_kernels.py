@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from course_utils import cp, load
+from course_utils.tensor_map import tensor_map
 
 GRID, BLOCK = 64, 256
 SIDE = 100  # of the matrices: no multiple of a tile or of a warp
@@ -27,6 +28,7 @@ class Case:
     head: str = ""
     file: str = ""
     defines: dict = field(default_factory=dict)
+    arch: str | None = None
     grid: tuple[int, ...] = (GRID,)
     block: tuple[int, ...] = (BLOCK,)
     shared: int = 0
@@ -49,7 +51,7 @@ extern "C" __global__ void {self.name}(const {self.element} *a, {self.element} *
     def launch(self) -> tuple:
         """(kernel, grid, block, args, shared bytes)."""
         if self.file:
-            kernel = load(self.file, defines=self.defines).kernel
+            kernel = load(self.file, defines=self.defines, arch=self.arch).kernel
         else:
             kernel = load(source=self.source(), filename=f"{self.name}.cu").kernel
         args = self.arguments() if self.arguments else two_arrays(self.element)
@@ -86,6 +88,25 @@ def stream_k(blocks: int, m: int, n: int, k: int) -> Callable[[], tuple]:
         a, b, c, *sizes = product(m, n, k)()
         partial, arrived = zeros((2 * blocks, 128, 256)), zeros((m // 128) * (n // 256), "i4")
         return a, b, c, partial, arrived, *sizes
+
+    return make
+
+
+def by_tma(blocks: int, m: int, n: int, k: int, dtype: str) -> Callable[[], tuple]:
+    """The same as ``stream_k``, with A and B as tensor maps of tiles that are 128 bytes wide."""
+    kept = []  # a tensor map does not keep its array
+
+    def make() -> tuple:
+        result = {"i1": "i4", "u2": "u2", "f4": "f4"}[dtype]
+        a, b, c = zeros((m, k), dtype), zeros((n, k), dtype), zeros((m, n), result)
+        kept.extend((a, b))
+        maps = (
+            tensor_map(x, (rows, 128 // x.dtype.itemsize), swizzle=128, tf32=dtype == "f4")
+            for x, rows in ((a, 128), (b, 256))
+        )
+        sums = "i4" if dtype == "i1" else "f4"
+        partial, arrived = zeros((2 * blocks, 128, 256), sums), zeros(m * n // 32768, "i4")
+        return *maps, c, partial, arrived, m, n, k
 
     return make
 
@@ -390,6 +411,10 @@ CASES = (
     Case("gemm_bf16_pipeline", "the course's gemm_bf16_pipeline",
          file="06_matmul_and_fft/gemm_bf16_pipeline.cu", defines={"STAGES": 3}, grid=(4,),
          shared=3 * (128 + 256) * 64 * 2, arguments=product(256, 512, 256, "u2", "u2")),
+    *(Case(f"gemm_{kind}_specialized", f"the course's gemm_{kind}_specialized, 3 blocks",
+           file=f"06_matmul_and_fft/gemm_{kind}_specialized.cu", arch="sm_90a", grid=(3,),
+           block=(384,), shared=3 * (128 + 256) * 128, arguments=by_tma(3, 256, 512, k, dtype))
+      for kind, k, dtype in (("bf16", 256, "u2"), ("tf32", 128, "f4"), ("int8", 512, "i1"))),
 )  # fmt: skip
 
 

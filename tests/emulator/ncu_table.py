@@ -41,6 +41,16 @@ def _asked(p: Profile, opcode: str, space: str) -> int:
     )
 
 
+def _integers(p: Profile) -> int:
+    """Multiplications and additions of 8-bit integers by ``mma``, which are no FLOPs."""
+    return sum(
+        found.active // 32 * 2 * 16 * 8 * 32
+        for found in p.instructions
+        if found.instruction.opcode == "mma"
+        and {"m16n8k32", "s8"} <= set(found.instruction.modifiers)
+    )
+
+
 # Counter -> (the metrics that add up to it, ours). Of shared memory, those that ncu counts by
 # instruction: those of the memory unit (l1tex) differ by a few from run to run.
 COUNTERS: dict[str, tuple[tuple[str, ...], Callable[[Profile], float]]] = {
@@ -93,11 +103,11 @@ COUNTERS: dict[str, tuple[tuple[str, ...], Callable[[Profile], float]]] = {
                 "hmma_src_fp16_dst_fp32",
                 "hmma_src_bf16_dst_fp32",
                 "hmma_src_tf32_dst_fp32",
-                "imma_src_int8",
             )
         ),
         lambda p: sum(n for kind, n in p.counts.flops_by_type.items() if "tensor" in kind),
     ),
+    "tensor integer operations": ((_TENSOR.format("imma_src_int8"),), _integers),
 }
 
 MOVES = "The assembler loads a constant into a register with HFMA2 (0 × 0 + constant)"
@@ -105,6 +115,7 @@ VECTORS = (
     "The assembler joins 4-byte loads of neighbours in a row of the tile (LDS) to one of 8 or 16 "
     "bytes (LDS.64, LDS.128)"
 )
+STORES = "The assembler joins stores of 4 bytes to neighbours (STG) to one of 8 bytes (STG.64)"
 OTHER_TRAFFIC = (
     "The memory unit also counts waits for other traffic, a few and another few in each run. Its "
     "wavefronts counted by instruction are as many as here, conflicts included"
@@ -149,11 +160,14 @@ REASONS: dict[tuple[str, str], str] = {
             ("sgemm_vector_150", "store"),
             ("hgemm_wmma", "load"),
             ("hgemm_mma", "load"),
-            ("hgemm_ldmatrix", "load"),
-            ("hgemm_swizzle", "load"),
-            ("hgemm_swizzle_150", "load"),
-            ("gemm_tf32", "load"),
+            ("igemm_dp4a", "load"),
+            *((f"gemm_{kind}_specialized", "load") for kind in ("bf16", "tf32", "int8")),
         )
+    },
+    **{
+        (f"gemm_{kind}_specialized", f"global store {what}"): STORES
+        for kind in ("tf32", "int8")
+        for what in ("requests", "sectors")
     },
     ("sgemm_stream_k", "global load sectors"): BYPASS,
     ("block_sum", "fadd"): "Only lane 0 needs the last sum, so the GPU adds in that lane alone",
@@ -235,7 +249,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
         for name in COUNTERS
         if name.startswith(("local", "cp.async", "ldmatrix")) or "atomic" in name
     ),
-    tuple(name for name in COUNTERS if " " not in name or name == "tensor FLOPs"),
+    tuple(name for name in COUNTERS if " " not in name or name.startswith("tensor")),
 )
 
 
