@@ -47,7 +47,7 @@ unit: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) tests $(ARGS)
 
 nbval: $(READY)
-	$(PYTHON) -m pytest -q $(NBVAL) chapters
+	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) chapters
 
 notebooks: $(READY)  ## execute every notebook and store its outputs (on the GPU machine)
 	$(PYTHON) -m course_utils run --update $(ARGS)
