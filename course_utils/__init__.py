@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from . import figures
 from .benchmarks import autotune, hardware, stored
 from .checking import check
@@ -43,11 +45,8 @@ __all__ = [
 
 def _teach_ipython() -> None:
     """Register ``%%needs`` and ``%%exercise`` where a notebook is running."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return
-    shell = get_ipython()
+    ipython = sys.modules.get("IPython")  # loaded wherever a notebook is running; slow to load
+    shell = ipython.get_ipython() if ipython else None
     if shell is None:
         return
     from . import needs
