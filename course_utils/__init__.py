@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from . import figures
 from .benchmarks import autotune, hardware, stored
 from .checking import check
@@ -14,6 +12,7 @@ from .machine import doctor
 from .occupancy import occupancy
 from .profile import profile, sanitize
 from .ptx_files import load_ptx
+from .shell import running_shell
 from .timing import bench
 from .trace import trace
 
@@ -45,8 +44,7 @@ __all__ = [
 
 def _teach_ipython() -> None:
     """Register ``%%needs`` and ``%%exercise`` where a notebook is running."""
-    ipython = sys.modules.get("IPython")  # loaded wherever a notebook is running; slow to load
-    shell = ipython.get_ipython() if ipython else None
+    shell = running_shell()
     if shell is None:
         return
     from . import needs

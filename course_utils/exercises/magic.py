@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import LessonError
+from ..shell import running_shell
 from . import store
 from .generate import starter_cell
 from .registry import find
@@ -90,11 +91,7 @@ def _find(name: str) -> BaseExercise:
 
 
 def _new_cell(text: str, message: str) -> Note:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return Note(text)
-    shell = get_ipython()
+    shell = running_shell()
     if shell is None:
         return Note(text)
     shell.set_next_input(text, replace=False)

@@ -6,8 +6,7 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 
 from __future__ import annotations
 
-import sys
-
+from ..shell import running_shell
 from .curves import curves, memory_roofs
 from .fragments import chunk_places, fragments, number_formats
 from .growth import growth
@@ -58,12 +57,9 @@ __all__ = [
 
 
 def _register() -> None:
-    if "IPython" in sys.modules:
-        from IPython import get_ipython
-
-        shell = get_ipython()
-        if shell is not None:
-            use_in_notebook(shell)
+    shell = running_shell()
+    if shell is not None:
+        use_in_notebook(shell)
 
 
 _register()
