@@ -9,7 +9,8 @@ topological order).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 
 Graph = dict[int, set[int]]  # block -> those that may follow it
@@ -29,26 +30,23 @@ def places(successors: Sequence[Iterable[int]]) -> list[int]:
 def _ordered(graph: Graph) -> list[int]:
     loops = _loops(graph)
     loop_of = {block: n for n, loop in enumerate(loops) for block in loop}
-    ways = [(a, b) for a, after in graph.items() for b in after if loop_of[a] != loop_of[b]]
-    waits = [0] * len(loops)  # for so many ways in
-    leads_to: list[list[int]] = [[] for _ in loops]
+    before: dict[int, set[int]] = {n: set() for n in range(len(loops))}
     entered: list[set[int]] = [set() for _ in loops]
-    for a, b in ways:
-        waits[loop_of[b]] += 1
-        leads_to[loop_of[a]].append(loop_of[b])
-        entered[loop_of[b]].add(b)
-    ready: list[tuple[int, int]] = []
-    for n, loop in enumerate(loops):
-        if not waits[n]:
-            heappush(ready, (min(loop), n))
+    for a, after in graph.items():
+        for b in after:
+            if loop_of[a] != loop_of[b]:
+                before[loop_of[b]].add(loop_of[a])
+                entered[loop_of[b]].add(b)
+    sorter = TopologicalSorter(before)
+    sorter.prepare()
+    ready: list[tuple[int, int]] = []  # (its first block, loop)
     order: list[int] = []
-    while ready:
+    while sorter.is_active():
+        for n in sorter.get_ready():
+            heappush(ready, (min(loops[n]), n))
         _, n = heappop(ready)
         order += _loop(graph, loops[n], min(entered[n] or loops[n]))
-        for after in leads_to[n]:
-            waits[after] -= 1
-            if not waits[after]:
-                heappush(ready, (min(loops[after]), after))
+        sorter.done(n)
     return order
 
 
@@ -62,36 +60,33 @@ def _loop(graph: Graph, blocks: set[int], head: int) -> list[int]:
 def _loops(graph: Graph) -> list[set[int]]:
     """The strongly connected components (Tarjan's algorithm, without recursion)."""
     found: list[set[int]] = []
-    number: dict[int, int] = {}
+    number: dict[int, int] = {}  # in the order of the visits
     lowest: dict[int, int] = {}
-    open_blocks: list[int] = []  # visited, their component not known yet
-    is_open: set[int] = set()
+    waiting: dict[int, None] = {}  # visited, their component not known yet; in order
+    path: list[tuple[int, Iterator[int]]] = []
+
+    def enter(block: int) -> None:
+        number[block] = lowest[block] = len(number)
+        waiting[block] = None
+        path.append((block, iter(graph[block])))
+
     for root in graph:
-        if root in number:
-            continue
-        path = [(root, iter(graph[root]))]
-        number[root] = lowest[root] = len(number)
-        open_blocks.append(root)
-        is_open.add(root)
+        if root not in number:
+            enter(root)
         while path:
             block, rest = path[-1]
-            for after in rest:
-                if after not in number:
-                    number[after] = lowest[after] = len(number)
-                    open_blocks.append(after)
-                    is_open.add(after)
-                    path.append((after, iter(graph[after])))
-                    break
-                if after in is_open:
-                    lowest[block] = min(lowest[block], number[after])
-            else:
+            after = next(rest, None)
+            if after is None:
                 path.pop()
                 if path:
                     before = path[-1][0]
                     lowest[before] = min(lowest[before], lowest[block])
                 if lowest[block] == number[block]:
-                    cut = open_blocks.index(block)
-                    found.append(set(open_blocks[cut:]))
-                    is_open.difference_update(open_blocks[cut:])
-                    del open_blocks[cut:]
+                    found.append(set())
+                    while block not in found[-1]:
+                        found[-1].add(waiting.popitem()[0])
+            elif after not in number:
+                enter(after)
+            elif after in waiting:
+                lowest[block] = min(lowest[block], number[after])
     return found
