@@ -70,9 +70,7 @@ def tensor_map(
     kind = KINDS.get(array.dtype.name)
     on_gpu = ON_GPU and not isinstance(array, np.ndarray)  # the emulator's arrays are NumPy's
     address = _address(array, on_gpu)
-    _check(array, box, steps, kind, address, swizzle, interleave, fill)
-    if tf32 and kind != "f32":
-        raise TensorMapError(f"tensor_map: tf32=True rounds float32 elements, not {array.dtype}.")
+    _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32)
     sizes, strides = array.shape[::-1], array.strides[::-1]
     storage = np.zeros(128 + 64, np.uint8)
     start = -storage.__array_interface__["data"][0] % 64
@@ -103,7 +101,7 @@ def _address(array: Any, on_gpu: bool) -> int:
     return GLOBAL.pointer(array)
 
 
-def _check(array, box, steps, kind, address, swizzle, interleave, fill) -> None:
+def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) -> None:
     def refuse(text: str):
         raise TensorMapError(f"tensor_map: {text}")
 
@@ -144,6 +142,8 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill) -> None:
         refuse(f'fill is "zero" or "nan", not {fill!r}.')
     if fill == "nan" and kind[0] not in "fb":
         refuse(f'fill="nan" needs floating-point elements, not {array.dtype.name}.')
+    if tf32 and kind != "f32":
+        refuse(f"tf32=True rounds float32 elements, not {array.dtype.name}.")
 
 
 def _encode_for_emulator(parts: tuple, interleave: int | None) -> bytes:

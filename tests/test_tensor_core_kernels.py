@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, sanitize
+from course_utils.benchmarks.matmul import specialized_arguments
 from course_utils.tensor_map import TensorMapError, tensor_map
 
 STAGES = 3
@@ -65,17 +66,11 @@ def specialized(kind, M, N, K, blocks, seed):
     else:
         a, b = (to_bf16(x) if kind == "bf16" else x.astype(given) for x in factors)
     number = from_bf16 if kind == "bf16" else np.float64
-    row = 128 // np.dtype(given).itemsize
     there = cp.asarray(a), cp.asarray(b)
-    settings = {"swizzle": 128, "tf32": kind == "tf32"}
-    maps = [tensor_map(x, (rows, row), **settings) for x, rows in zip(there, TILE, strict=False)]
     c = cp.empty((M, N), result)
     c.view(cp.uint8)[...] = 255
-    tiles = M // TILE[0] * (N // TILE[1])
-    sums = np.int32 if kind == "int8" else np.float32
-    partial, arrived = cp.empty((2 * blocks, *TILE[:2]), sums), cp.zeros(tiles, cp.int32)
     kernel = load(f"06_matmul_and_fft/gemm_{kind}_specialized.cu", arch="sm_90a").kernel
-    launch = blocks, 384, (*maps, c, partial, arrived, M, N, K)
+    launch = blocks, 384, specialized_arguments(*there, c, blocks)
     return kernel, launch, lambda: number(c.get()), number(a) @ number(b).T, there
 
 

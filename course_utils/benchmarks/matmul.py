@@ -248,6 +248,23 @@ def _pipeline(n: int) -> Work:
     return _nt(n, "bf16", lambda a, b, c: Launch(kernel, grid, 256, (a, b, c, n, n, n), shared))
 
 
+def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple:
+    """What a specialised kernel takes for C = A B^T on a grid of ``blocks``.
+
+    ``a`` (M, K) and ``b`` (N, K) have to live as long as the result is used, since their tensor
+    maps do not keep them; ``c`` (M, N). Factors in float32 are rounded to TF32.
+    """
+    (m, k), n = a.shape, len(b)
+    width = 128 // a.dtype.itemsize  # elements of a row of a tile
+    maps = (
+        tensor_map(x, (rows, width), swizzle=128, tf32=a.dtype == np.float32)
+        for x, rows in ((a, 128), (b, 256))
+    )
+    partial = cp.empty((2 * blocks, 128, 256), np.int32 if c.dtype == np.int32 else np.float32)
+    arrived = cp.zeros(m // 128 * (n // 256), np.int32)
+    return *maps, c, partial, arrived, m, n, k
+
+
 def _specialized(kind: str) -> Case:
     """Tiles of 128 x 256, and only whole ones; as many blocks as multiprocessors share them."""
     name = f"gemm_{kind.lower()}_specialized"
@@ -257,15 +274,10 @@ def _specialized(kind: str) -> Case:
         kernel = load(f"{FOLDER}/{name}.cu", arch="sm_90a").kernel
         tiles = n // 128 * (n // 256)
         grid = min(multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
-        sums = np.int32 if kind == "int8" else np.float32
-        partial = cp.empty((2 * grid, 128, 256), sums)
-        arrived = cp.zeros(tiles, cp.int32)
         shared = 3 * (128 + 256) * 128
 
         def launch(a, b, c) -> Launch:
-            settings = {"swizzle": 128, "tf32": kind == "TF32"}
-            maps = (tensor_map(x, (rows, step), **settings) for x, rows in ((a, 128), (b, 256)))
-            return Launch(kernel, grid, 384, (*maps, c, partial, arrived, n, n, n), shared)
+            return Launch(kernel, grid, 384, specialized_arguments(a, b, c, grid), shared)
 
         return _nt(n, kind, launch)
 

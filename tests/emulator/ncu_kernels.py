@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from course_utils import cp, load
-from course_utils.tensor_map import tensor_map
+from course_utils.benchmarks.matmul import specialized_arguments
 
 GRID, BLOCK = 64, 256
 SIDE = 100  # of the matrices: no multiple of a tile or of a warp
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One launch: of a kernel with this ``body``, on ``const T *a, T *b``, or of a course kernel's
     ``file``."""
@@ -100,13 +100,7 @@ def by_tma(blocks: int, m: int, n: int, k: int, dtype: str) -> Callable[[], tupl
         result = {"i1": "i4", "u2": "u2", "f4": "f4"}[dtype]
         a, b, c = zeros((m, k), dtype), zeros((n, k), dtype), zeros((m, n), result)
         kept.extend((a, b))
-        maps = (
-            tensor_map(x, (rows, 128 // x.dtype.itemsize), swizzle=128, tf32=dtype == "f4")
-            for x, rows in ((a, 128), (b, 256))
-        )
-        sums = "i4" if dtype == "i1" else "f4"
-        partial, arrived = zeros((2 * blocks, 128, 256), sums), zeros(m * n // 32768, "i4")
-        return *maps, c, partial, arrived, m, n, k
+        return specialized_arguments(a, b, c, blocks)
 
     return make
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from ncu_kernels import CASES, Case
@@ -181,17 +182,9 @@ TWICE = dict.fromkeys(
 )
 
 
-_COUNTED: dict[str, dict[str, float]] = {}  # case -> its counters, once found
-
-
+@cache
 def counted(case: Case) -> dict[str, float]:
     """Counter -> what the emulator finds for a launch."""
-    if case.name not in _COUNTED:
-        _COUNTED[case.name] = _count(case)
-    return _COUNTED[case.name]
-
-
-def _count(case: Case) -> dict[str, float]:
     kernel, grid, block, args, shared_bytes = case.launch()
     found = profile(kernel, grid, block, args, shared_mem=shared_bytes)
     return {name: get(found) for name, (_, get) in COUNTERS.items()}
