@@ -11,16 +11,17 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from . import nvrtc
 from .device import ON_GPU, cp, device
-from .needs import all_notebooks, capability, gpu_count
+from .needs import all_notebooks, capability, gpu_count, wanting
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
+AFRESH = "remove .venv and run `make doctor`: it sets up again"
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def examine() -> list[Line]:
         _driver(),
         _nvrtc(),
         _headers(),
-        _package("CuPy", "cupy", "make learn" if _has_driver() else ""),
-        _package("PyTorch", "torch", "make learn"),
+        _package("CuPy", "cupy", AFRESH if _has_driver() else "needs a GPU"),
+        _torch(),
         _toolkit(),
         _program("ninja", "pip install ninja: it builds PyTorch extensions"),
         _profiler(),
@@ -93,8 +94,7 @@ def majors_line(majors: Mapping[str, int]) -> Line:
     """Whether all parts belong to one CUDA major version; mixed, they load each other's parts."""
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
-        remedy = "remove .venv and run `make learn`: it installs parts that agree"
-        return Line(BAD, "CUDA versions", f"mixed: {listed}", remedy)
+        return Line(BAD, "CUDA versions", f"mixed: {listed}", AFRESH)
     found = f"all CUDA {next(iter(majors.values()))}" if majors else "none"
     return Line(GOOD, "CUDA versions", found)
 
@@ -122,8 +122,8 @@ def _driver() -> Line:
         return Line(ABSENT, "NVIDIA driver", "none", "not needed: the emulator runs every kernel")
     version = version.splitlines()[0]
     if not ON_GPU and os.environ.get("COURSE_DEVICE") != "emulator":
-        remedy = "CuPy cannot use it: remove .venv and run `make learn`"
-        return Line(BAD, "NVIDIA driver", f"{version}, but {device()} is used", remedy)
+        found = f"{version}, but CuPy cannot use it: {device()} is used"
+        return Line(BAD, "NVIDIA driver", found, AFRESH)
     return Line(GOOD, "NVIDIA driver", version)
 
 
@@ -131,7 +131,7 @@ def _nvrtc() -> Line:
     try:
         major, minor = nvrtc.version()
     except RuntimeError:
-        return Line(BAD, "compiler (NVRTC)", "cannot be loaded", "run `make learn`")
+        return Line(BAD, "compiler (NVRTC)", "cannot be loaded", AFRESH)
     return Line(GOOD, "compiler (NVRTC)", f"{major}.{minor}")
 
 
@@ -150,12 +150,16 @@ def _headers() -> Line:
     return Line(GOOD, "CUDA headers", ", ".join(HEADERS))
 
 
-def _package(what: str, name: str, command: str) -> Line:
+def _package(what: str, name: str, remedy: str) -> Line:
     if find_spec(name) is None:
-        remedy = f"run `{command}`" if command else "needs a GPU"
         return Line(ABSENT, what, "not installed", remedy)
     module = next((d for d in _installed() if d == name or d.startswith(f"{name}-cuda")), name)
     return Line(GOOD, what, metadata.version(module))
+
+
+def _torch() -> Line:
+    line = _package("PyTorch", "torch", "run `make torch`")
+    return replace(line, found=f"{line.found}, {wanting('torch')}")
 
 
 def _toolkit() -> Line:
