@@ -135,7 +135,8 @@ def _compile(
 
 def with_line_directive(source: str, filename: str) -> str:
     """``source`` under a name: the compiler then reports ``filename`` and the file's own lines."""
-    return f'#line 1 "{filename}"\n{source}'
+    name = filename.replace("\\", r"\\").replace('"', r"\"")
+    return f'#line 1 "{name}"\n{source}'
 
 
 @cache
@@ -232,10 +233,10 @@ def parse_log(log: str) -> list[Diagnostic]:
 
 # A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
 _HEAD = re.compile(
-    r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
+    r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
     r"(?P<kind>(?:catastrophic |internal )?error|warning)(?: #[\w-]+)?: (?P<text>.*)"
 )
-_NOTE = re.compile(r"(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): note")
+_NOTE = re.compile(r"(?P<file>\S.*?)\((?P<line>\d+)\): note")
 _TAIL = re.compile(r"Remark: |\d+ (catastrophic )?errors? detected|Compilation terminated")
 
 _REMEDIES = {
