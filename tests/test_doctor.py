@@ -26,9 +26,9 @@ def test_every_line_is_one_line_with_what_was_found():
 
 
 def test_pytorch_s_line_says_what_wants_it():
-    (line,) = [line for line in machine.examine() if line.what == "PyTorch"]
+    (line,) = [line for line in environment.examine() if line.what == "PyTorch"]
     assert "wanted by" in line.found
-    assert line.status == machine.GOOD or "make torch" in line.remedy
+    assert line.status == environment.GOOD or "make torch" in line.remedy
 
 
 def test_this_machine_can_compile():
