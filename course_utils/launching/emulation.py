@@ -8,12 +8,19 @@ import numpy as np
 
 from ..devices import emulated_cupy
 from .modules import Kernel, Module
+from .raw_kernels import kernel_of_raw
 from .tensor_maps import TensorMap
 
 
-def on_emulator(kernel: Kernel | Module) -> Kernel:
-    """The kernel, or the module's one kernel, as the emulator runs it."""
-    return (kernel.kernel if isinstance(kernel, Module) else kernel).emulated
+def on_emulator(kernel: Any) -> Kernel:
+    """``kernel`` as the emulator runs it: one of ``load`` (or its module, where that has only one),
+    of ``load_ptx``, of ``cp.RawModule(code=...)`` or a ``cp.RawKernel``.
+
+    Raises LessonError for anything else, and for a raw kernel that was loaded from a file.
+    """
+    if isinstance(kernel, Module):
+        kernel = kernel.kernel
+    return kernel.emulated if isinstance(kernel, Kernel) else kernel_of_raw(kernel)
 
 
 def emulator_arguments(args: tuple) -> tuple:

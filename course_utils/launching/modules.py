@@ -226,7 +226,6 @@ class Kernel:
         self.module, self.name, self._prints = module, name, prints
         self.signature = signature.specialise(name) if signature else None
         self._raw_module = raw_module
-        self.last_launch: LaunchResult | None = None
 
     @cached_property
     def raw(self) -> Any:
@@ -236,6 +235,16 @@ class Kernel:
     @property
     def source(self) -> str:
         return self.module.source
+
+    @property
+    def filename(self) -> str:
+        """What the source is called in errors and reports."""
+        return self.module.filename
+
+    @property
+    def last_launch(self) -> LaunchResult | None:
+        """What the emulator saw of the last launch; None before it, and on a GPU."""
+        return self.raw.last_launch if self.device == EMULATOR else None
 
     @property
     def device(self) -> str:
@@ -268,12 +277,9 @@ class Kernel:
         values = self.check(*shape, args, shared_mem)
         if self.device == EMULATOR:
             try:
-                self.last_launch = self.raw.launch(
-                    *shape, values, shared_mem=shared_mem, options=options
-                )
+                return self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
             except KernelFault as fault:
                 raise LaunchFault(fault.finding, fault.earlier) from None
-            return self.last_launch
         if options is not None:
             raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
         with gpu.readable_faults(self.name):
