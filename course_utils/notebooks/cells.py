@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..paths import ROOT
 
 EXERCISE = "%%exercise"
 NEEDS = "%%needs"

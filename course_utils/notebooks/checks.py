@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -296,6 +297,5 @@ def _read(file: Path) -> NotebookNode:
 
 @functools.cache
 def _public() -> frozenset[str]:
-    import course_utils
-
-    return frozenset(getattr(course_utils, "__all__", ())) | {"figures"}
+    """What the package, which is loaded whenever this module is, offers to notebooks."""
+    return frozenset(sys.modules[__package__.partition(".")[0]].__all__)
