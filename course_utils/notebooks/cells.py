@@ -17,7 +17,7 @@ CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
 SKIPPED = "Skipped here: "
 
-# "04_first_kernels/vec_add.cu" in any call
+# "04_first_kernels/threads/vec_add.cu" in any call
 CU_LITERAL = re.compile(r"""["']([\w./-]+\.cu)["']""")
 
 

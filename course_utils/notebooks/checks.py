@@ -107,7 +107,7 @@ def has_links_that_resolve(nb: NotebookNode, path: Path, root: Path) -> list[Vio
 
 
 def names_kernels_that_exist(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
-    remedy = "give the path from kernels/, such as 04_first_kernels/vec_add.cu"
+    remedy = "give the path from kernels/, such as 04_first_kernels/threads/vec_add.cu"
     return [
         Violation(number, f'load("{name}"): there is no kernels/{name}', remedy)
         for number, cell in numbered(nb, "code")
