@@ -7,6 +7,8 @@ from course_utils import check, cp, load, load_ptx, profile, sanitize
 from course_utils.benchmarks.triton import next_power, shortened_ir, shortened_ptx
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.errors import LessonError
+from course_utils.launching import ptx_files
+from course_utils.launching.ptx_files import PtxModule
 from course_utils.paths import KERNELS, ROOT
 
 TEXTS = "assets/transcripts/triton_{}_{}.ptx.txt"
@@ -41,6 +43,18 @@ def test_a_report_about_ptx_shows_the_line_of_its_source(written):
     arrays = [cp.zeros(100, cp.float32) for _ in range(3)]
     report = sanitize(load_ptx(written), 1, 256, (*arrays, np.int32(200)))
     assert "c[i] = a[i] + b[i]" in str(report)
+
+
+def test_the_source_of_ptx_is_found_where_its_path_has_letters_outside_ascii(tmp_path, monkeypatch):
+    monkeypatch.setattr(ptx_files, "ROOT", tmp_path)
+    origin = tmp_path / "José Müller" / "größe.cu"
+    origin.parent.mkdir()
+    origin.write_text('extern "C" __global__ void f(int *a) { *a = 1; }\n')
+    file = origin.with_suffix(".ptx")
+    file.write_text(compile_ptx(origin.read_text(), filename=str(origin)))
+    module = PtxModule(file)
+    assert module.filename == "José Müller/größe.cu"
+    assert module.source == origin.read_text()
 
 
 class OnGPU:

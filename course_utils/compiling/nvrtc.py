@@ -100,4 +100,5 @@ def _compile(
 
 def with_line_directive(source: str, filename: str) -> str:
     """``source`` under a name: the compiler then reports ``filename`` and the file's own lines."""
-    return f'#line 1 "{filename}"\n{source}'
+    name = filename.replace("\\", r"\\").replace('"', r"\"")
+    return f'#line 1 "{name}"\n{source}'

@@ -12,6 +12,7 @@ from ..compiling.nvrtc import Compiled
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR, cp
 from ..devices.selection import device as current_device
+from ..emulator.ptx import source_files
 from ..errors import LessonError
 from ..needs import lacking
 from ..paths import ROOT
@@ -50,8 +51,8 @@ class PtxModule:
         text = file.read_text(encoding="utf-8")
         self.file, self.device = file, device or _suitable(text)
         self.names = re.findall(r"\.entry\s+([\w$]+)", text)
-        named = re.search(r'^\s*\.file\s+1\s+"([^"]+)"', text, re.M)
-        self.filename = named[1].removeprefix(f"{ROOT.as_posix()}/") if named else file.name
+        named = source_files(text).get(1, file.name)
+        self.filename = named.removeprefix(f"{ROOT.as_posix()}/")
         origin = ROOT / self.filename
         self.source = origin.read_text(encoding="utf-8") if origin.is_file() else text
 
