@@ -22,8 +22,7 @@ from . import signature as _signature
 from .arguments import convert
 from .device import EMULATOR, ON_GPU, cp
 from .device import device as current_device
-from .emulator import cupy_api
-from .emulator.report import KernelFault, LaunchResult
+from .emulator import KernelFault, LaunchResult, cupy_api
 from .errors import LessonError
 from .launch import LaunchError, Limits, check_shape, dimensions
 from .nvrtc import (
@@ -273,7 +272,7 @@ class Kernel:
     ) -> LaunchResult | None:
         """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
 
-        ``options`` are the emulator's (:class:`course_utils.emulator.machine.Options`).
+        ``options`` are the emulator's (:class:`course_utils.emulator.Options`).
         """
         shape = dimensions(grid, "grid"), dimensions(block, "block")
         values = self.check(*shape, args, shared_mem)

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .emulator import cupy_api
-from .emulator.machine import Options
-from .emulator.memory import GLOBAL
-from .emulator.report import Finding, KernelFault, LaunchResult, Location
+from .emulator import GLOBAL, Finding, KernelFault, LaunchResult, Location, Options, cupy_api
 from .kernels import Kernel, Module
 from .launch import dimensions
 from .profiling import Profile

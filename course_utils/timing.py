@@ -9,9 +9,8 @@ from typing import Any
 
 from . import gpu
 from .device import ON_GPU, cp
-from .emulator import cupy_api
+from .emulator import Counts, cupy_api
 from .emulator.cupy_cuda import NoTimesError
-from .emulator.report import Counts
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
 
@@ -120,7 +119,7 @@ def bench(
 
 
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
-    from .emulator.machine import Options
+    from .emulator import Options
 
     with cupy_api.recorded_launches(Options(counters=True)) as results:
         fn()

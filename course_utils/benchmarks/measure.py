@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..device import cp
-from ..emulator.machine import Options
+from ..emulator import Options
 from ..errors import LessonError
 from ..kernels import load
 from ..timing import bench

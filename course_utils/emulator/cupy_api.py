@@ -20,7 +20,7 @@ from .. import signature as _signature
 from ..launch import Limits, check_shape, dimensions
 from ..nvrtc import compile_source as _compile_source
 from . import cupy_cuda as cuda
-from .report import LaunchResult
+from .machine.report import LaunchResult
 
 CANARY = 0xCD  # every byte of an integer array that was never written
 NAN_BITS = {2: 0x7E5A, 4: 0x7FC5A5A5, 8: 0x7FF85A5A5A5A5A5A}  # NaNs nobody computes
@@ -34,7 +34,7 @@ class MemoryPointer:
 
     @property
     def ptr(self) -> int:
-        from .memory import GLOBAL
+        from .machine.memory import GLOBAL
 
         return GLOBAL.pointer(self.array)
 
@@ -155,7 +155,7 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
     ``sanitize`` knows a use of it.
     """
-    from .memory import GLOBAL
+    from .machine.memory import GLOBAL
 
     made = _np.empty(shape, dtype, order).view(ndarray)
     plain = _plain(made)
@@ -355,7 +355,7 @@ class RawModule:
         name_expressions=None,
         jitify: bool = False,
     ):
-        from .machine import Module
+        from .machine.emulated_module import EmulatedModule
 
         if (code is None) == (path is None):
             raise TypeError("RawModule takes either code= (CUDA C++) or path= (a PTX file)")
@@ -365,7 +365,7 @@ class RawModule:
         self._signatures: dict[str, _signature.Signature] = {}
         if path is not None:
             with open(path, encoding="utf-8") as file:
-                self._machine = Module(file.read())
+                self._machine = EmulatedModule(file.read())
             return
         arch, others = _split_arch(self.options)
         compiled = _compile_source(
@@ -373,7 +373,7 @@ class RawModule:
         )
         self._mangled = compiled.mangled
         self._signatures = _signature.kernels(code)
-        self._machine = Module(compiled.code)
+        self._machine = EmulatedModule(compiled.code)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel called ``name``, or the instance of one of the ``name_expressions``."""

@@ -17,7 +17,7 @@ from ..checking.verdict import (
     panel,
     paragraph,
 )
-from ..emulator.report import Counts, Finding, Location
+from ..emulator import Counts, Finding, Location
 from ..nvrtc import CompileError
 from . import kinds
 

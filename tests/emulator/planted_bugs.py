@@ -20,9 +20,7 @@ import blackwell
 from asynchrony import module
 
 import course_utils.tensor_map as tensor_maps
-from course_utils.emulator import cupy_api as cp
-from course_utils.emulator.machine import Options
-from course_utils.emulator.report import (
+from course_utils.emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
     BARRIER,
@@ -38,7 +36,9 @@ from course_utils.emulator.report import (
     USE_AFTER_FREE,
     Finding,
     KernelFault,
+    Options,
 )
+from course_utils.emulator import cupy_api as cp
 
 PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
 CHOICE = re.compile(r"<<(.*?)\|(.*?)>>", re.S)
@@ -116,7 +116,7 @@ def padded() -> np.ndarray:
 
 def freed() -> np.uint64:
     """The address of an array that is gone."""
-    from course_utils.emulator.memory import GLOBAL
+    from course_utils.emulator import GLOBAL
 
     return np.uint64(GLOBAL.pointer(np.zeros(64, np.float32), "old"))
 

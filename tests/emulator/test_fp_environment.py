@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from course_utils import load, profile, sanitize
-from course_utils.emulator import cupy_api, fpenv
-from course_utils.emulator.report import KernelFault
+from course_utils.emulator import KernelFault, cupy_api
+from course_utils.emulator.machine import fpenv
 
 ROOT = Path(__file__).parents[2]
 # Words of fenv_t in glibc: byte offset, type, bits that are settings and not flags of past errors.

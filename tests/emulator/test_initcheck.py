@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from course_utils import load, sanitize
+from course_utils.emulator import OUT_OF_BOUNDS, UNINITIALISED, EmulatedModule, KernelFault, Options
 from course_utils.emulator import cupy_api as cp
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import OUT_OF_BOUNDS, UNINITIALISED, KernelFault
 from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
@@ -17,7 +16,7 @@ def entry(body, parameters="const float* x, float* y", before=""):
     source = (
         f'{before}\nextern "C" __global__ void f({parameters}) {{\n#line 1 "kernel.cu"\n{body}\n}}'
     )
-    return Module(compile_ptx(source, filename="k.cu")).entry("f")
+    return EmulatedModule(compile_ptx(source, filename="k.cu")).entry("f")
 
 
 def findings(body, args, block=32, **form):
@@ -163,7 +162,7 @@ def wmma_findings(c, d):
     """What is found when ``WMMA`` adds the square of a matrix of ones to ``c``."""
     ones = cp.ones((16, 16), cp.float16)
     result = (
-        Module(compile_ptx(WMMA, filename="f.cu"))
+        EmulatedModule(compile_ptx(WMMA, filename="f.cu"))
         .entry("f")
         .launch((1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(racecheck=True))
     )

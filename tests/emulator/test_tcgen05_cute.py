@@ -11,7 +11,7 @@ from test_matrix import random
 from test_tcgen05_mma import k_major, operand, small
 from test_tcgen05_scales import scales_of
 
-from course_utils.emulator.machine import Module, Options
+from course_utils.emulator import EmulatedModule, Options
 from course_utils.nvrtc import compile_source, cute_header_paths
 
 pytestmark = pytest.mark.skipif(
@@ -279,7 +279,7 @@ def kernels():
     fence = 'asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");'
     code = SOURCE.replace("FENCE", fence) + "".join(kernel(name) for name in CASES)
     options = ("-DCUTLASS_ARCH_MMA_SM100A_ENABLED",)
-    return Module(
+    return EmulatedModule(
         compile_source(code, filename="cute.cu", arch="compute_100a", options=options).code
     )
 

@@ -11,7 +11,7 @@ import pytest
 from blackwell import run
 
 from course_utils import tensor_map as module
-from course_utils.emulator.report import DATA_RACE
+from course_utils.emulator import DATA_RACE
 from course_utils.tensor_map import tensor_map
 
 PARAMETERS = (
