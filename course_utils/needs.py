@@ -20,9 +20,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from .device import ON_GPU, cp
+from .devices.selection import ON_GPU, cp
 from .errors import LessonError
-from .nvrtc import ROOT
+from .paths import ROOT
 
 MAGIC = "%%needs"
 PROGRAMS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, profile, sanitize
-from course_utils.device import ON_GPU
+from course_utils.devices.selection import ON_GPU
 
 FOLDER = "04_first_kernels"
 

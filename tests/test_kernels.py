@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from course_utils import cp, device, load
-from course_utils.arguments import _bfloat16_bits
+from course_utils.compiling.diagnostics import CompileError
+from course_utils.compiling.includes import included_files
+from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
-from course_utils.kernels import KERNELS, LaunchFault, included_files
-from course_utils.launch import LaunchError
-from course_utils.nvrtc import CompileError
+from course_utils.launching.arguments import _bfloat16_bits
+from course_utils.launching.modules import LaunchFault
+from course_utils.paths import KERNELS
 
 N = 1000
 
@@ -56,11 +58,15 @@ def test_the_last_launch_is_kept_on_the_emulator(vec_add):
 
 @pytest.mark.gpu
 def test_the_same_kernel_runs_on_the_emulator_too(vec_add):
-    from course_utils.emulator import cupy_api
+    from course_utils.devices import emulated_cupy
 
     a, b, c = arrays()
     vec_add((4,), (256,), (a, b, c, N))
-    x, y, z = cupy_api.asarray(a.get()), cupy_api.asarray(b.get()), cupy_api.empty(N, np.float32)
+    x, y, z = (
+        emulated_cupy.asarray(a.get()),
+        emulated_cupy.asarray(b.get()),
+        emulated_cupy.empty(N, np.float32),
+    )
     vec_add.emulated((4,), (256,), (x, y, z, N))
     assert z.get().tobytes() == c.get().tobytes()
 

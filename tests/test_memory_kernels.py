@@ -7,10 +7,10 @@ import pytest
 
 from course_utils import cp, hardware, load, sanitize
 from course_utils.benchmarks import memories
-from course_utils.device import ON_GPU
+from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.kernels import KERNELS
-from course_utils.occupancy import occupancy
+from course_utils.observing.occupancy_calculator import occupancy
+from course_utils.paths import KERNELS
 
 RNG = np.random.default_rng(5)
 FOLDER = "03_gpu_introduction"

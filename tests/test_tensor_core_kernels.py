@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, sanitize
-from course_utils.benchmarks.matmul import specialized_arguments
-from course_utils.tensor_map import TensorMapError, tensor_map
+from course_utils.benchmarks.cases.matmul import specialized_arguments
+from course_utils.launching.tensor_maps import TensorMapError, tensor_map
 
 STAGES = 3
 TILE = 128, 256, 64  # BM, BN, BK of gemm_bf16_pipeline.cu

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_utils import bench, cp, load
-from course_utils.emulator.cupy_cuda import NoTimesError
-from course_utils.timing import Bench
+from course_utils.devices.emulated_cuda import NoTimesError
+from course_utils.observing.timing import Bench
 
 N = 512
 

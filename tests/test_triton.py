@@ -5,8 +5,9 @@ import pytest
 
 from course_utils import check, cp, load, load_ptx, profile, sanitize
 from course_utils.benchmarks.triton import next_power, shortened_ir, shortened_ptx
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.errors import LessonError
-from course_utils.nvrtc import KERNELS, ROOT, compile_ptx
+from course_utils.paths import KERNELS, ROOT
 
 TEXTS = "assets/transcripts/triton_{}_{}.ptx.txt"
 PROGRAM = 1024  # elements that a program of vec_add takes, with 128 threads

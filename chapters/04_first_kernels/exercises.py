@@ -20,7 +20,7 @@ from course_utils.exercises import (
     mutant,
 )
 from course_utils.exercises.late_gpu import LateGPU
-from course_utils.occupancy import Occupancy, Resources
+from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
 HELLO = "04_first_kernels/01_hello_threads"
 GRIDS = "04_first_kernels/02_two_and_three_dimensions"

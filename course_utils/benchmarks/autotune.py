@@ -18,13 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ..device import ON_GPU, cp
+from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
+from ..devices.properties import description, need_gpu
+from ..devices.selection import ON_GPU, cp
 from ..errors import LessonError
-from ..kernels import KERNELS, ROOT, Module, load
-from ..occupancy import MULTIPROCESSORS, REGISTERS, occupancy
-from ..timing import bench
+from ..launching.modules import Module, load
+from ..observing.occupancy_calculator import occupancy
+from ..observing.timing import bench
+from ..paths import KERNELS, ROOT
+from ..records.store import store
 from .case import double, normal
-from .this_gpu import description, need_gpu, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "autotune"
 KERNEL = "06_matmul_and_fft/sgemm_autotuned.cu"

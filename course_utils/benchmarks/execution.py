@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..device import cp
-from ..kernels import ROOT, load
-from ..timing import bench
-from .this_gpu import description, multiprocessors, store
+from ..devices.properties import description, multiprocessors
+from ..devices.selection import cp
+from ..launching.modules import load
+from ..observing.timing import bench
+from ..paths import ROOT
+from ..records.store import store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "execution"
 CHAPTER = "03_gpu_introduction"

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..device import ON_GPU
-from ..kernels import KERNELS, ROOT
+from ..devices.properties import description, device_name, multiprocessors, need_gpu
+from ..devices.selection import ON_GPU
+from ..paths import KERNELS, ROOT
+from ..records.store import store
 from . import launches, memories, registers, roofline, transfers
 from .memories import ring
-from .this_gpu import description, device_name, multiprocessors, need_gpu, store
 
 __all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored", "write"]
 

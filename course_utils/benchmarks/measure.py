@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..device import cp
+from ..devices.properties import multiprocessors
+from ..devices.selection import cp
 from ..emulator import Options
 from ..errors import LessonError
-from ..kernels import load
-from ..timing import bench
+from ..launching.modules import load
+from ..observing.timing import bench
 from .case import Case, Size, Work
-from .this_gpu import multiprocessors
 
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
 

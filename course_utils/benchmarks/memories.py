@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..device import cp
-from ..kernels import load
-from ..timing import bench
-from .this_gpu import multiprocessors, need_gpu
+from ..devices.properties import multiprocessors, need_gpu
+from ..devices.selection import cp
+from ..launching.modules import load
+from ..observing.timing import bench
 
 CHAPTER = "03_gpu_introduction"
 LINE = 128  # bytes of a line of the caches (CUDA C++ Programming Guide, "Device Memory Accesses")

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..device import cp
-from ..kernels import ROOT, load
-from .this_gpu import description, store
+from ..devices.properties import description
+from ..devices.selection import cp
+from ..launching.modules import load
+from ..paths import ROOT
+from ..records.store import store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "overlap"
 ROWS = ("copy in", "kernel", "copy out")

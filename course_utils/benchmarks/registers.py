@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..device import cp
+from ..devices.properties import multiprocessors, need_gpu
+from ..devices.selection import cp
 from ..errors import LessonError
-from ..kernels import load
-from ..timing import bench
+from ..launching.modules import load
+from ..observing.timing import bench
 from .case import blocks, normal
-from .this_gpu import multiprocessors, need_gpu
 
 SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 FILTERS_OF_A_THREAD = 8

@@ -11,13 +11,15 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..device import cp
+from ..devices.properties import multiprocessors, need_gpu
+from ..devices.selection import cp
 from ..errors import LessonError
-from ..kernels import ROOT, load
-from ..timing import bench
-from . import first_kernels, introduction, matmul
-from .case import Case, Launch, Size, Work, blocks, double, normal
-from .this_gpu import multiprocessors, need_gpu
+from ..launching.modules import load
+from ..observing.timing import bench
+from ..paths import ROOT
+from .case import Case, KernelCall, Size, Work, blocks, double, normal
+from .cases import first_kernels, matmul
+from .cases import gpu_introduction as introduction
 
 CHAPTER = "03_gpu_introduction"
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -32,7 +34,9 @@ TRAFFIC = {
 
 def _vec_add(n: int) -> Work:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
-    launch = Launch(load("04_first_kernels/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n))
+    launch = KernelCall(
+        load("04_first_kernels/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n)
+    )
     return Work((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
 
 

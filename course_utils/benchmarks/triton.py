@@ -18,13 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ..device import cp
+from ..compiling.nvrtc import compile_cubin
+from ..devices.properties import description, device_name
+from ..devices.selection import cp
 from ..errors import LessonError
-from ..kernels import KERNELS, ROOT, load
-from ..nvrtc import compile_cubin
-from ..timing import bench
+from ..launching.modules import load
+from ..observing.timing import bench
+from ..paths import KERNELS, ROOT
+from ..records.store import store
 from .case import blocks, double, normal, torch_on_gpu
-from .this_gpu import description, device_name, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "triton"
 TRANSCRIPTS = ROOT / "assets" / "transcripts"

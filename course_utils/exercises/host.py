@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
 from . import kinds
 from .isolated import MOST_OUTPUT, Ended, run_group
 from .spec import KERNELS, HostExercise

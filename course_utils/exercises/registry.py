@@ -7,7 +7,8 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-from .spec import ROOT, BaseExercise
+from ..paths import ROOT
+from .spec import BaseExercise
 
 CHAPTERS = ROOT / "chapters"
 

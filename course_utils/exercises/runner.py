@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import signature
 from ..checking import judge
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
+from ..compiling import signature
+from ..compiling.diagnostics import CompileError
 from ..emulator import GLOBAL, Counts, EmulatedModule, Finding
-from ..nvrtc import CompileError
 from . import kinds, numbers, sandbox
 from .spec import (
     BaseExercise,

@@ -15,18 +15,10 @@ from urllib.parse import unquote
 
 from nbformat import NotebookNode
 
+from ..paths import ROOT
 from . import canonical as form
 from . import stamp
-from .source import (
-    CHECK_TAG,
-    ERROR_TAG,
-    NEEDS,
-    ROOT,
-    Violation,
-    is_exercise,
-    numbered,
-    tags,
-)
+from .cells import CHECK_TAG, ERROR_TAG, NEEDS, Violation, is_exercise, numbered, tags
 
 LONGEST_CELL = 25
 

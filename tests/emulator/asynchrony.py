@@ -2,8 +2,8 @@
 
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import EmulatedModule, KernelFault, Options
-from course_utils.nvrtc import compile_ptx
 
 SEEDS = (0, 1, 2, 3)
 

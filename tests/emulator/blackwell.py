@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from asynchrony import PTX
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import EmulatedModule, KernelFault, Options
-from course_utils.nvrtc import compile_ptx
 
 WRAPPERS = r"""
 #define MEMORY ::: "memory"

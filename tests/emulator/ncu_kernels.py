@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from course_utils import cp, load
-from course_utils.benchmarks.matmul import specialized_arguments
+from course_utils.benchmarks.cases.matmul import specialized_arguments
 
 GRID, BLOCK = 64, 256
 SIDE = 100  # of the matrices: no multiple of a tile or of a warp

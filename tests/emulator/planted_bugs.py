@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import blackwell
 from asynchrony import module
 
-import course_utils.tensor_map as tensor_maps
+import course_utils.launching.tensor_maps as tensor_maps
+from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
@@ -38,7 +39,6 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
-from course_utils.emulator import cupy_api as cp
 
 PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
 CHOICE = re.compile(r"<<(.*?)\|(.*?)>>", re.S)

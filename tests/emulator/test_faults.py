@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import (
     ASSERTION,
     BARRIER,
@@ -18,7 +19,6 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import DATA_RACE, EmulatedModule, Options
 from course_utils.emulator.checks.happens_before import Order
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 

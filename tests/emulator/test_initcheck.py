@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from course_utils import load, sanitize
+from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator import OUT_OF_BOUNDS, UNINITIALISED, EmulatedModule, KernelFault, Options
-from course_utils.emulator import cupy_api as cp
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"

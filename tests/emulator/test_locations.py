@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, EmulatedModule, KernelFault, Options
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 HEADER = """#pragma once

@@ -7,6 +7,7 @@ layouts are checked against a second spelling of them.
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import (
     MISALIGNED,
     OUT_OF_BOUNDS,
@@ -18,7 +19,6 @@ from course_utils.emulator import (
 )
 from course_utils.emulator.instructions.matrix import fragment_a, fragment_b, fragment_c
 from course_utils.emulator.machine import floats
-from course_utils.nvrtc import compile_ptx
 
 F16, F32 = np.float16, np.float32
 WARPS = 3

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import DATA_RACE, EmulatedModule, Options
 from course_utils.emulator.checks import race_shadow
-from course_utils.nvrtc import compile_ptx
 
 THREADS = CELLS = 96
 BARRIERS = {"block": "__syncthreads();", "warp": "__syncwarp();"}

@@ -63,7 +63,7 @@ LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
 class EmulatedModule:
     """A PTX module. Functions are read and decoded when they are first needed.
 
-    Raises :class:`~course_utils.emulator.ptx.PtxError` for text that is not PTX.
+    Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
     """
 
     def __init__(self, text: str):
