@@ -23,13 +23,17 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
 PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
+FIRST := chapters/00_start_here/01_this_machine.ipynb
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-learn: $(READY)  ## open the first notebook in JupyterLab
-	$(PYTHON) -m jupyter lab chapters/00_start_here/01_this_machine.ipynb $(ARGS)
+# The root of the repository is served, so that links between chapters and pictures in assets/ work.
+# .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own.
+learn: export JUPYTER_CONFIG_PATH := .jupyter$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
+learn: $(READY)  ## open the course in JupyterLab, at its first notebook
+	$(PYTHON) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(FIRST) $(ARGS)
 
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)
