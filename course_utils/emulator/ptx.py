@@ -187,7 +187,8 @@ class Function:
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LOC = re.compile(r"^\s*\.loc\s+([^\n;]*)$", re.M)
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"[^\n]*$', re.M)
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"[^\n]*$', re.M)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _HEAD_LINE = re.compile(r"^\s*\.(version|target|address_size)\s+([^\n]*)$", re.M)
 _SECTION = re.compile(r"^\s*\.section\b.*\Z", re.M | re.S)
 _NAME = re.compile(r"^(\$L__info_string\d+):((?:\s*\.b8[^\n]*)+)", re.M)
@@ -273,6 +274,22 @@ def _inlined_name(data: str) -> str:
     return name
 
 
+def source_files(text: str) -> dict[int, str]:
+    """The names of a module's source files, by the number that its lines refer to.
+
+    PTX spells a byte outside ASCII in octal (``M\\303\\274ller`` is Müller), and puts a backslash
+    before quotes and backslashes.
+    """
+    return {int(match[1]): _unescaped(match[2]) for match in _FILE.finditer(text)}
+
+
+def _unescaped(name: str) -> str:
+    def byte(match: re.Match[bytes]) -> bytes:
+        return bytes([int(match[1], 8)]) if len(match[1]) == 3 else match[1]
+
+    return _ESCAPE.sub(byte, name.encode()).decode("utf-8", "replace")
+
+
 Names = dict[int | str, str]  # source files by number, names of inlined functions by label
 
 
@@ -280,7 +297,7 @@ def parse_module(text: str) -> tuple[dict[str, Variable], dict[str, Function], N
     """Variables and functions (bodies unread) of a module, by name, and what its lines refer to."""
     text = _COMMENT.sub(" ", text.replace("\0", " "))
     here = os.getcwd() + os.sep
-    files = {int(m[1]): m[2].removeprefix(here) for m in _FILE.finditer(text)}
+    files = {number: name.removeprefix(here) for number, name in source_files(text).items()}
     files |= {m[1]: m[2] for m in _NAME.finditer(text)}
     text = _SECTION.sub(" ", _FILE.sub(" ", text))
     text = _HEAD_LINE.sub(" ", text)

@@ -11,7 +11,6 @@ from ..devices.limits import LaunchError, dimensions
 from ..emulator.machine import Options
 from ..emulator.tracing import Access, Step, TraceOptions
 from ..launching.emulation import emulator_arguments, on_emulator
-from ..launching.modules import Kernel, Module
 
 __all__ = ["Access", "Step", "Trace", "trace"]
 
@@ -65,7 +64,7 @@ class Trace:
 
 
 def trace(
-    kernel: Kernel | Module,
+    kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
     args: tuple,
@@ -92,7 +91,7 @@ def trace(
         raise LaunchError(
             f"{kernel.name}: a block of {block} threads has warps 0 to {warps - 1}, not {warp}."
         )
-    file = kernel.module.filename
+    file = kernel.filename
     options = Options(trace=TraceOptions(file, index, warp, limit))
     result = kernel.launch(
         grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options

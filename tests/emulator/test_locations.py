@@ -61,6 +61,20 @@ def test_a_race_in_an_inlined_helper_of_a_header_names_the_line_that_calls_it(en
     )
 
 
+@pytest.mark.parametrize("name", ["José Müller", "course (1)", 'a "quoted" name', "back\\slash"])
+def test_files_are_called_by_their_names_whatever_letters_these_have(tmp_path, monkeypatch, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "tile.cuh").write_text(HEADER)
+    monkeypatch.chdir(tmp_path)
+    source = KERNEL.replace("common/", "").replace("SYNC", "")
+    options = (f"--include-path={tmp_path / name}",)
+    entry = Module(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
+    arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
+    (found,) = entry.launch(1, 64, arrays, options=Options(racecheck=True)).findings
+    assert (found.location.file, found.location.line) == (f"{name}/x.cu", 6)
+    assert f"at {name}/x.cu:4, in load_tile ({name}/tile.cuh:10)" in found.message
+
+
 def test_a_fault_in_a_helper_says_which_call_and_which_line_of_the_helper(entry):
     arrays = np.zeros(63, F32), np.zeros(64, F32)
     with pytest.raises(KernelFault) as caught:
