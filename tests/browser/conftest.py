@@ -56,4 +56,5 @@ def lab(request: pytest.FixtureRequest, screenshots: Path):
         page.goto(server.address)
         page.wait_for_function("window.jupyterapp !== undefined")
         yield lab
+        lab.screenshot("at_the_end")
         chromium.close()

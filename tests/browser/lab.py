@@ -69,7 +69,7 @@ class Lab:
         self.wait_for(path)
 
     def close(self) -> None:
-        """Close the document in front unsaved: what it would still draw costs the others time."""
+        """Close the document in front, unsaved: it draws all its cells, even when out of sight."""
         self.page.evaluate("() => jupyterapp.shell.currentWidget.dispose()")
 
     def show_last_cell(self) -> None:

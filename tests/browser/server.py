@@ -35,7 +35,7 @@ class Server:
             flags += " --allow-root"
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                ["make", "learn", f"PYTHON={sys.executable}", f"ARGS={flags}"],
+                ["make", "learn", f"PYTHON={Path(sys.executable).name}", f"ARGS={flags}"],
                 cwd=self.course,
                 env=_environment(folder),
                 stdout=log,
@@ -81,4 +81,10 @@ def _environment(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": "runtime",
         "IPYTHONDIR": "ipython",
     }
-    return {**kept, **{name: str(folder / "jupyter" / part) for name, part in own.items()}}
+    # By its name, as in `make learn PYTHON=python3`: its folder may have a space in its path.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return {
+        **kept,
+        "PATH": path,
+        **{name: str(folder / "jupyter" / part) for name, part in own.items()},
+    }

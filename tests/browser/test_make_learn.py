@@ -15,7 +15,8 @@ from course_utils.exercises import kinds
 from course_utils.paths import CHAPTERS, ROOT
 
 FIRST = "chapters/00_start_here/01_this_machine.ipynb"
-MAPS = ["README.md", *(path.relative_to(ROOT).as_posix() for path in CHAPTERS.glob("*/README.md"))]
+CHAPTER_MAPS = sorted(path.relative_to(ROOT).as_posix() for path in CHAPTERS.glob("*/README.md"))
+MAPS = ["README.md", *CHAPTER_MAPS]
 BOOKS = sorted(path.relative_to(ROOT).as_posix() for path in CHAPTERS.glob("*/*.ipynb"))
 LAST = list({posixpath.dirname(book): book for book in BOOKS}.values())
 
@@ -58,7 +59,20 @@ def assert_shows(lab, document: str) -> None:
         lab.view.get_by_role("heading", name=title.strip()).first.wait_for()
 
 
+def leave(lab, document: str) -> None:
+    """Close a notebook that has been seen; the first stays open for its exercise."""
+    if document in BOOKS and document != FIRST:
+        lab.close()
+
+
 DRAWN = [x for x in [*MAPS, *BOOKS] if any(PICTURE.search(text) for text in texts(x))]
+
+
+@pytest.mark.parametrize("document", [*MAPS, *BOOKS])
+def test_no_link_leads_to_a_folder(document):
+    linked = [target for text in texts(document) for target in targets(document, text)]
+    # JupyterLab opens a dialog with an error in place of a folder.
+    assert [target for target in linked if (ROOT / target).is_dir()] == []
 
 
 def test_the_first_notebook_opens(lab):
@@ -74,6 +88,7 @@ def test_pictures_load(lab, document):
     lab.view.locator("img").first.scroll_into_view_if_needed()
     lab.screenshot(f"picture_in_{document.replace('/', '_')}")
     assert widths and all(widths)
+    leave(lab, document)
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +111,7 @@ def test_every_link_opens_its_document(lab, followed, document):
         lab.open(document)
         lab.follow(address, path)
         assert_shows(lab, path)
-        if path in BOOKS and path != FIRST:
-            lab.close()
+        leave(lab, path)
 
 
 @pytest.mark.parametrize("book", LAST)
@@ -108,6 +122,9 @@ def test_the_last_notebook_of_a_chapter_leads_to_the_next(lab, book):
     lab.screenshot(f"end_of_{book.replace('/', '_')}")
     lab.follow(lab.links([following])[following], following)
     assert_shows(lab, following)
+    leave(lab, following)
+    lab.open(book)
+    leave(lab, book)
 
 
 def test_a_link_with_an_anchor_scrolls_to_its_heading(lab):
@@ -118,6 +135,8 @@ def test_a_link_with_an_anchor_scrolls_to_its_heading(lab):
     lab.wait_for(FIRST)
     lab.wait_until_seen("Glossary")
     lab.screenshot("glossary")
+    lab.open(book)
+    leave(lab, book)
 
 
 def test_an_exercise_is_written_run_and_judged(lab):
