@@ -173,7 +173,6 @@ extern "C" __global__ void second(const int* t, int* y, int n)
     twice = Exercise(
         id="04.twice",
         title="two kernels",
-        notebook="04/x",
         task="t",
         source="",
         hints=(),
