@@ -5,16 +5,17 @@ from __future__ import annotations
 from . import figures
 from .benchmarks import autotune, hardware, stored
 from .checking import check
-from .device import cp, device, size
+from .devices.selection import cp, device, size
+from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
-from .kernels import load
-from .machine import doctor
-from .occupancy import occupancy
-from .profile import profile, sanitize
-from .ptx_files import load_ptx
+from .launching.modules import load
+from .launching.ptx_files import load_ptx
+from .observing.occupancy_calculator import occupancy
+from .observing.profiling import profile
+from .observing.sanitizing import sanitize
+from .observing.timing import bench
+from .observing.warp_traces import trace
 from .shell import running_shell
-from .timing import bench
-from .trace import trace
 
 __all__ = [
     "answer",

@@ -8,7 +8,7 @@ from importlib import import_module
 
 # Each has add_parser(subparsers), which sets `func`: from the parsed arguments to an exit status.
 COMMANDS = (
-    "course_utils.machine",
+    "course_utils.environment",
     "course_utils.notebooks.run",
     "course_utils.exercises.cli",
     "course_utils.benchmarks",

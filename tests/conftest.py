@@ -6,7 +6,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
-from course_utils.device import ON_GPU
+from course_utils.devices.selection import ON_GPU
 
 
 def pytest_configure(config):

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from course_utils.nvrtc import ROOT
+from course_utils.paths import ROOT
 
 PARTS = ("assets", "chapters", "course_utils", "kernels", "tests")
 GO_BY_SOURCE_LINES = (

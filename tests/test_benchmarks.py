@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, stored, table
-from course_utils.benchmarks.case import Launch, Work
-from course_utils.benchmarks.this_gpu import description, file_in, store
+from course_utils.benchmarks import CASES, stored
+from course_utils.benchmarks.case import KernelCall, Work
+from course_utils.devices.properties import description
 from course_utils.errors import LessonError
+from course_utils.records import readme_table as table
+from course_utils.records.store import file_in, store
 
 
 def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum"):
@@ -75,7 +77,7 @@ def test_a_wrong_element_is_named_with_what_it_should_be():
 def test_work_clears_what_its_kernel_adds_to():
     kernel = load(source='extern "C" __global__ void count(int *x) { atomicAdd(x, 1); }').kernel
     out = cp.full(1, 7, cp.int32)
-    work = Work((Launch(kernel, 1, 32, (out,)),), out, lambda: cp.full(1, 32.0), cleared=(out,))
+    work = Work((KernelCall(kernel, 1, 32, (out,)),), out, lambda: cp.full(1, 32.0), cleared=(out,))
     work()
     work()
     assert not work.wrong()
@@ -84,7 +86,7 @@ def test_work_clears_what_its_kernel_adds_to():
 @pytest.mark.parametrize("n", [1, 5, 4099])
 def test_reading_everything_keeps_nothing_unless_it_is_no_number(n):
     words, never = cp.ones(4 * n, cp.float32), cp.zeros(1, cp.float32)
-    read = load("04_first_kernels/read_only.cu")
+    read = load("04_first_kernels/coalescing/read_only.cu")
     read((2,), (256,), (words, never, n))
     assert never.get()[0] == 0
     words[-1] = cp.nan

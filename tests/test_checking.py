@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from course_utils.checking import CheckFailed, Verdict, check, judge, kinds
+from course_utils.checking import CheckFailed, Verdict, check, judge
+from course_utils.checking import error_kinds as kinds
 from course_utils.checking.tolerance import tolerance_for
 
 RNG = np.random.default_rng(7)
@@ -114,7 +115,11 @@ CASES = {
     "rows reversed": (MATRIX[:, ::-1], MATRIX, kinds.REVERSED),
     "doubled": (2 * VECTOR, VECTOR, kinds.SCALED),
     "negated": (-MATRIX, MATRIX, kinds.SCALED),
-    "half precision inside": (VECTOR.astype(np.float16).astype("f4"), VECTOR, kinds.PRECISION),
+    "half precision inside": (
+        VECTOR.astype(np.float16).astype("f4"),
+        VECTOR,
+        kinds.PRECISION,
+    ),
     "all the same": (np.full_like(VECTOR, 3), VECTOR, kinds.WRONG),
     "noise": (VECTOR + RNG.standard_normal(1000).astype("f4"), VECTOR, kinds.WRONG),
 }

@@ -4,7 +4,7 @@ import pytest
 
 from course_utils import sanitize
 from course_utils.benchmarks import CASES
-from course_utils.device import ON_GPU
+from course_utils.devices.selection import ON_GPU
 
 RUNS = [
     pytest.param(case, n, id=f"{case.name}-{n}".replace(" ", ""))

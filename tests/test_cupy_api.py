@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_utils.emulator import cupy_api as cp
-from course_utils.emulator.cupy_cuda import NoTimesError
+from course_utils.devices import emulated_cupy as cp
+from course_utils.devices.emulated_cuda import NoTimesError
 
 
 def test_asarray_of_a_numpy_array_is_a_copy():

@@ -6,10 +6,11 @@ The atoms of the newest tensor cores are tested in ``emulator/test_tcgen05_cute.
 import numpy as np
 import pytest
 
-from course_utils import cp, load, nvrtc, sanitize
+from course_utils import cp, load, sanitize
+from course_utils.compiling.headers import cute_header_paths
 
 pytestmark = pytest.mark.skipif(
-    not nvrtc.cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
+    not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
 )
 
 # C (M, N) = A (M, K) times B (N, K) transposed; a block computes 64 × 32 of C. Each tile is copied

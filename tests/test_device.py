@@ -8,7 +8,7 @@ import pytest
 
 from course_utils import cp, device, size
 
-module = import_module("course_utils.device")
+module = import_module("course_utils.devices.selection")
 
 
 def test_the_device_and_its_arrays_agree():

@@ -2,48 +2,57 @@
 
 import pytest
 
-from course_utils import doctor, machine
+from course_utils import doctor, environment
 from course_utils.__main__ import main
+from course_utils.paths import ROOT
 
 
 def test_parts_of_one_cuda_are_well():
-    line = machine.majors_line({"NVRTC": 12, "CuPy": 12})
-    assert (line.status, line.found) == (machine.GOOD, "all CUDA 12")
+    line = environment.majors_line({"NVRTC": 12, "CuPy": 12})
+    assert (line.status, line.found) == (environment.GOOD, "all CUDA 12")
 
 
 def test_mixed_cuda_majors_are_broken_and_say_what_to_do():
-    line = machine.majors_line({"NVRTC": 13, "CuPy": 12, "PyTorch": 12})
-    assert line.status == machine.BAD
+    line = environment.majors_line({"NVRTC": 13, "CuPy": 12, "PyTorch": 12})
+    assert line.status == environment.BAD
     assert "NVRTC 13, CuPy 12" in line.found
-    assert "make learn" in line.remedy
+    assert "remove .venv" in line.remedy
 
 
 def test_every_line_is_one_line_with_what_was_found():
-    for line in machine.examine():
+    for line in environment.examine():
         assert line.found and "\n" not in str(line)
-        assert line.status == machine.GOOD or line.remedy
+        assert line.status == environment.GOOD or line.remedy
+
+
+def test_pytorch_s_line_says_what_wants_it():
+    (line,) = [line for line in environment.examine() if line.what == "PyTorch"]
+    assert "wanted by" in line.found
+    assert line.status == environment.GOOD or "make torch" in line.remedy
 
 
 def test_this_machine_can_compile():
-    status = {line.what: line.status for line in machine.examine()}
-    assert status["compiler (NVRTC)"] == status["CUDA headers"] == machine.GOOD
+    status = {line.what: line.status for line in environment.examine()}
+    assert status["compiler (NVRTC)"] == status["CUDA headers"] == environment.GOOD
 
 
 def test_the_command_fails_where_something_is_broken(monkeypatch, capsys):
-    monkeypatch.setattr(machine, "cuda_majors", lambda: {"NVRTC": 13, "CuPy": 12})
+    monkeypatch.setattr(environment, "cuda_majors", lambda: {"NVRTC": 13, "CuPy": 12})
     assert main(["doctor"]) == 1
     assert "!!  CUDA versions" in capsys.readouterr().out
 
 
 def test_the_command_succeeds_where_nothing_is(monkeypatch, capsys):
-    monkeypatch.setattr(machine, "examine", lambda: [machine.Line(machine.GOOD, "all", "here")])
+    monkeypatch.setattr(
+        environment, "examine", lambda: [environment.ReportLine(environment.GOOD, "all", "here")]
+    )
     assert main(["doctor"]) == 0
     assert "All is well." in capsys.readouterr().out
 
 
 def test_the_report_shows_no_path_of_this_machine(capsys):
     doctor()
-    assert str(machine.nvrtc.ROOT) not in capsys.readouterr().out
+    assert str(ROOT) not in capsys.readouterr().out
 
 
 def test_an_unknown_command_lists_the_known_ones(capsys):

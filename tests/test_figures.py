@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_utils import figures
-from course_utils.figures.memory import bank_phases
+from course_utils.figures.memory_accesses import bank_phases
 from course_utils.figures.style import DPI, STYLE_FILE, settings
 
 LANES = np.arange(32)

@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 
 from course_utils import cp, device, load
-from course_utils.arguments import _bfloat16_bits
+from course_utils.compiling.diagnostics import CompileError
+from course_utils.compiling.includes import included_files
+from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
-from course_utils.kernels import KERNELS, LaunchFault, included_files
-from course_utils.launch import LaunchError
-from course_utils.nvrtc import CompileError
+from course_utils.launching.arguments import _bfloat16_bits
+from course_utils.launching.modules import LaunchFault
+from course_utils.paths import KERNELS
 
 N = 1000
 
 
 @pytest.fixture(scope="module")
 def vec_add():
-    return load("04_first_kernels/vec_add.cu")
+    return load("04_first_kernels/threads/vec_add.cu")
 
 
 def arrays(n: int = N, dtype=np.float32):
@@ -56,11 +58,15 @@ def test_the_last_launch_is_kept_on_the_emulator(vec_add):
 
 @pytest.mark.gpu
 def test_the_same_kernel_runs_on_the_emulator_too(vec_add):
-    from course_utils.emulator import cupy_api
+    from course_utils.devices import emulated_cupy
 
     a, b, c = arrays()
     vec_add((4,), (256,), (a, b, c, N))
-    x, y, z = cupy_api.asarray(a.get()), cupy_api.asarray(b.get()), cupy_api.empty(N, np.float32)
+    x, y, z = (
+        emulated_cupy.asarray(a.get()),
+        emulated_cupy.asarray(b.get()),
+        emulated_cupy.empty(N, np.float32),
+    )
     vec_add.emulated((4,), (256,), (x, y, z, N))
     assert z.get().tobytes() == c.get().tobytes()
 
@@ -298,7 +304,7 @@ def test_a_device_variable_is_an_array():
 
 
 def test_a_file_that_is_not_there_is_suggested_from_elsewhere():
-    with pytest.raises(LessonError, match="04_first_kernels/vec_add.cu"):
+    with pytest.raises(LessonError, match="04_first_kernels/threads/vec_add.cu"):
         load("vec_add.cu")
     with pytest.raises(LessonError, match="below kernels/"):
         load("no_such_kernel.cu")
@@ -350,7 +356,7 @@ def test_a_fault_is_the_report_alone(vec_add):
         vec_add(5, 256, (*arrays(), N + 1))
     assert caught.value.finding.kind == "out of bounds"
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
-    assert re.search(r"kernels/04_first_kernels/vec_add.cu:\d+", str(caught.value))
+    assert re.search(r"kernels/04_first_kernels/threads/vec_add.cu:\d+", str(caught.value))
 
 
 @pytest.mark.parametrize(

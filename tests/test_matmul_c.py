@@ -11,7 +11,7 @@ import pytest
 
 from course_utils.checking import check
 from course_utils.exercises import host
-from course_utils.nvrtc import ROOT
+from course_utils.paths import ROOT
 
 HOST = ROOT / "kernels/06_matmul_and_fft/host"
 RUNGS = ("matmul_ijk", "matmul_ikj", "matmul_blocked", "matmul_registers", "matmul_packed")

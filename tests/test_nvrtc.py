@@ -2,8 +2,10 @@
 
 import pytest
 
-from course_utils import nvrtc
-from course_utils.nvrtc import CompileError, compile_cubin, compile_ptx, compile_source
+from course_utils.compiling.diagnostics import MAX_ERRORS_SHOWN, CompileError
+from course_utils.compiling.headers import include_paths
+from course_utils.compiling.nvrtc import compile_cubin, compile_ptx, compile_source
+from course_utils.paths import ROOT
 
 NAME = "kernels/04_first_kernels/student.cu"
 
@@ -93,7 +95,7 @@ def test_a_missing_brace_is_placed_at_the_brace_left_open():
 
 def test_only_the_first_errors_are_shown():
     text = str(error_of("__global__ void f() { a = 1; b = 2; c = 3; d = 4; e = 5; }"))
-    assert text.count("error:") == nvrtc.MAX_ERRORS_SHOWN
+    assert text.count("error:") == MAX_ERRORS_SHOWN
     assert "and 2 more" in text
 
 
@@ -122,8 +124,8 @@ def test_an_unknown_option_is_named():
 
 def test_errors_name_no_absolute_path():
     error = error_of('#include <cuda_fp16.h>\n__global__ void f() { __hadd(1, "2", 3); }')
-    assert str(nvrtc.ROOT) not in str(error)
-    assert not any(path in str(error) for path in nvrtc.include_paths())
+    assert str(ROOT) not in str(error)
+    assert not any(path in str(error) for path in include_paths())
 
 
 def test_in_a_notebook_only_the_message_is_shown():

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import figures, load, nvrtc, occupancy
+from course_utils import figures, load, occupancy
+from course_utils.compiling.bindings import nvrtc_version
+from course_utils.devices.limits import LaunchError
+from course_utils.devices.multiprocessors import MULTIPROCESSORS
 from course_utils.errors import LessonError
-from course_utils.launch import LaunchError
-from course_utils.nvrtc import KERNELS
-from course_utils.occupancy import (
-    MULTIPROCESSORS,
+from course_utils.observing.occupancy_calculator import (
     Occupancy,
     Resources,
     parse_report,
     resources,
 )
+from course_utils.paths import KERNELS
 
 DRIVER = json.loads((Path(__file__).parent / "emulator/occupancy_h200.json").read_text())
 
@@ -182,10 +183,10 @@ def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):
                 assert found.at(threads).blocks_per_sm == count(function.ptr, threads, 0), threads
 
 
-@pytest.mark.skipif(nvrtc.version() < (12, 9), reason="this NVRTC has no cache to keep out of")
+@pytest.mark.skipif(nvrtc_version() < (12, 9), reason="this NVRTC has no cache to keep out of")
 def test_the_compiler_is_asked_for_its_report_and_not_for_what_it_has_cached(monkeypatch):
     asked = []
-    module = load("04_first_kernels/vec_add.cu")
+    module = load("04_first_kernels/threads/vec_add.cu")
     compiled = module.compiled
     monkeypatch.setattr(
         module, "compiled", lambda arch, *options: asked.extend(options) or compiled(arch, *options)

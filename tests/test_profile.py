@@ -316,11 +316,11 @@ def test_source_heat_refuses_a_measure_that_does_not_exist(found):
 
 def test_counting_does_not_change_what_a_kernel_computes():
     kernel = load(source=STYLES, filename="styles.cu").emulated.styles
-    from course_utils.emulator import cupy_api
+    from course_utils.devices import emulated_cupy
     from course_utils.emulator.machine import Options
 
-    x = cupy_api.asarray(np.random.default_rng(0).random(4096).astype(np.float32))
-    plain, counted = (cupy_api.zeros(4096, np.float32) for _ in range(2))
+    x = emulated_cupy.asarray(np.random.default_rng(0).random(4096).astype(np.float32))
+    plain, counted = (emulated_cupy.zeros(4096, np.float32) for _ in range(2))
     kernel.launch(BLOCKS, THREADS, (x, plain, 40))
     kernel.launch(BLOCKS, THREADS, (x, counted, 40), options=Options(counters=True))
     assert plain.tobytes() == counted.tobytes()

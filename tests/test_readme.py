@@ -4,7 +4,8 @@ import base64
 import json
 import re
 
-from course_utils.benchmarks.table import FOLDER, README, ROOT, with_table
+from course_utils.paths import ROOT
+from course_utils.records.readme_table import FOLDER, README, with_table
 
 TEXT = README.read_text(encoding="utf-8")
 

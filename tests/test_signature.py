@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_utils.signature import kernels
+from course_utils.compiling.signature import kernels
 
 
 def only(parameters: str):

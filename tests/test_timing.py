@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from course_utils import bench, cp, load
-from course_utils.emulator.cupy_cuda import NoTimesError
-from course_utils.timing import Bench
+from course_utils.devices.emulated_cuda import NoTimesError
+from course_utils.observing.timing import Bench
 
 N = 512
 
 
 def work():
-    kernel = load("04_first_kernels/vec_add.cu")
+    kernel = load("04_first_kernels/threads/vec_add.cu")
     a, b, c = (cp.ones(N, np.float32) for _ in range(3))
     return lambda: kernel(2, 256, (a, b, c, N))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_utils import cp, figures, load, trace
-from course_utils.launch import LaunchError
+from course_utils.devices.limits import LaunchError
 
 BRANCH = r"""
 __device__ int tripled(int v) { return v * 3; }
@@ -125,9 +125,9 @@ def test_a_warp_that_does_not_exist_is_refused(kernel, where, message):
 def test_an_ordinary_launch_records_nothing(kernel):
     emulated = kernel.emulated
     x, y, n = (a.get() if hasattr(a, "get") else a for a in arguments())
-    from course_utils.emulator import cupy_api
+    from course_utils.devices import emulated_cupy
 
-    result = emulated.launch(4, 64, (cupy_api.asarray(x), cupy_api.asarray(y), n))
+    result = emulated.launch(4, 64, (emulated_cupy.asarray(x), emulated_cupy.asarray(y), n))
     assert result.trace is None
 
 

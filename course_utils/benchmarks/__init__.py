@@ -14,16 +14,18 @@ import argparse
 import json
 from pathlib import Path
 
-from ..device import EMULATOR, ON_GPU, cp, device
+from ..devices.properties import description, device_name
+from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
-from ..kernels import ROOT
-from . import autotune, first_kernels, hardware, introduction, matmul, overlap, triton
-from .case import Case, Launch, Work
+from ..paths import ROOT
+from ..records.readme_table import stored, write
+from . import autotune, hardware, overlap, triton
+from .case import Case, KernelCall, Work
+from .cases import first_kernels, matmul
+from .cases import gpu_introduction as introduction
 from .measure import ceilings, emulate, measure
-from .table import stored, write
-from .this_gpu import description, device_name
 
-__all__ = ["CASES", "Case", "Launch", "Work", "add_parser", "run", "stored"]
+__all__ = ["CASES", "Case", "KernelCall", "Work", "add_parser", "run", "stored"]
 
 # Measurements of the machine rather than of a kernel; each writes a file of its own.
 OTHERS = {"hardware": hardware.write, "overlap": overlap.write, "triton": triton.write}

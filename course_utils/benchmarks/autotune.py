@@ -18,18 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from ..device import ON_GPU, cp
+from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
+from ..devices.properties import description, need_gpu
+from ..devices.selection import ON_GPU, cp
 from ..errors import LessonError
-from ..kernels import KERNELS, ROOT, Module, load
-from ..occupancy import MULTIPROCESSORS, REGISTERS, occupancy
-from ..timing import bench
+from ..launching.modules import Module, load
+from ..observing.occupancy_calculator import occupancy
+from ..observing.timing import bench
+from ..paths import KERNELS, ROOT
+from ..records.store import store
 from .case import double, normal
-from .this_gpu import description, need_gpu, store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "autotune"
-KERNEL = "06_matmul_and_fft/sgemm_autotuned.cu"
-COPIES = "06_matmul_and_fft/sgemm_cp_async.cu"
-ORDERED = "06_matmul_and_fft/sgemm_ordered.cu"
+KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
+COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"
+ORDERED = "06_matmul_and_fft/sgemm/12_sgemm_ordered.cu"
 SIZE = 4096
 WARP_TILES = (128, 32), (64, 64), (32, 128), (16, 256)  # rows, columns; each lane has 8 x 16
 MOST_SHARED = MULTIPROCESSORS["sm_90"].shared_block  # bytes that a block may have

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..device import ON_GPU, cp
-from ..emulator import cupy_api
-from ..kernels import KERNELS, Kernel, included_files
-from ..tensor_map import TensorMap
+from ..compiling.includes import included_files
+from ..devices import emulated_cupy
+from ..devices.selection import ON_GPU, cp
+from ..launching.modules import Kernel
+from ..launching.tensor_maps import TensorMap
+from ..paths import KERNELS
 
 Size = int | tuple[int, ...]
 
@@ -22,7 +24,7 @@ PEAKS = {"fp32": 66.9e12, "tf32": 494e12, "bf16": 989e12, "int8": 1979e12}
 
 
 @dataclass(frozen=True)
-class Launch:
+class KernelCall:
     """One call of a kernel: ``launch()`` checks and runs it."""
 
     kernel: Kernel
@@ -51,7 +53,7 @@ class Work:
     that their results are equal bit for bit.
     """
 
-    launches: tuple[Launch, ...]
+    launches: tuple[KernelCall, ...]
     output: Any
     expected: Callable[[], Any]
     rtol: float = 0.0
@@ -104,7 +106,7 @@ class Work:
             if not hasattr(value, "get"):
                 return value
             if id(value) not in copies:
-                copies[id(value)] = cupy_api.asarray(value.get())
+                copies[id(value)] = emulated_cupy.asarray(value.get())
             return copies[id(value)]
 
         def expected() -> Any:

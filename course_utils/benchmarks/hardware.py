@@ -15,25 +15,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..device import ON_GPU
-from ..kernels import KERNELS, ROOT
+from ..devices.properties import description, device_name, multiprocessors, need_gpu
+from ..devices.selection import ON_GPU
+from ..paths import KERNELS, ROOT
+from ..records.store import store
 from . import launches, memories, registers, roofline, transfers
 from .memories import ring
-from .this_gpu import description, device_name, multiprocessors, need_gpu, store
 
 __all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored", "write"]
 
 FOLDER = ROOT / "assets" / "benchmarks" / "memory"
 SOURCES = (
-    "pointer_chase.cu",
-    "shared_chase.cu",
-    "fma_chains.cu",
-    "read_again.cu",
-    "shared_again.cu",
-    "constant_read.cu",
-    "window_each.cu",
-    "window_shared.cu",
-    "delay_line.cu",
+    "03_gpu_introduction/memory/pointer_chase.cu",
+    "03_gpu_introduction/memory/shared_chase.cu",
+    "03_gpu_introduction/roofline/fma_chains.cu",
+    "03_gpu_introduction/memory/read_again.cu",
+    "03_gpu_introduction/memory/shared_again.cu",
+    "03_gpu_introduction/memory/constant_read.cu",
+    "03_gpu_introduction/memory/window_each.cu",
+    "03_gpu_introduction/memory/window_shared.cu",
+    "03_gpu_introduction/memory/delay_line.cu",
 )
 
 
@@ -97,4 +98,4 @@ def write(folder: Path = FOLDER) -> Path:
 
 
 def _hash(name: str) -> str:
-    return hashlib.sha256((KERNELS / memories.CHAPTER / name).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((KERNELS / name).read_bytes()).hexdigest()[:12]

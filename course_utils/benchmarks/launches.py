@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..device import cp
+from ..devices.properties import need_gpu
+from ..devices.selection import cp
 from ..errors import LessonError
-from ..kernels import load
-from ..timing import bench
-from .case import Launch, blocks, normal
-from .first_kernels import KEEP, SCALE, SEED, SHIFT
-from .this_gpu import need_gpu
+from ..launching.modules import load
+from ..observing.timing import bench
+from .case import KernelCall, blocks, normal
+from .cases.first_kernels import KEEP, SCALE, SEED, SHIFT
 
 ROUNDS = 25  # of the chain, in one measurement
 
@@ -59,7 +59,7 @@ def _times(n: int) -> dict[str, float]:
 def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
     """A function that launches the kernels in order, again and again, and does not wait."""
     items = [
-        Launch(load(f"04_first_kernels/{name}.cu").kernel, blocks(n, 256), 256, args)
+        KernelCall(load(f"04_first_kernels/fusion/{name}.cu").kernel, blocks(n, 256), 256, args)
         for name, args in arguments.items()
     ]
     ready = [(i.kernel.raw, (i.grid,), (i.block,), i.kernel.convert(i.args)) for i in items]

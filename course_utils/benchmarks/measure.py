@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..device import cp
+from ..devices.properties import multiprocessors
+from ..devices.selection import cp
 from ..emulator.machine import Options
 from ..errors import LessonError
-from ..kernels import load
-from ..timing import bench
+from ..launching.modules import load
+from ..observing.timing import bench
 from .case import Case, Size, Work
-from .this_gpu import multiprocessors
 
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
 
@@ -43,7 +43,7 @@ def ceilings() -> dict[str, float]:
     size = 1 << 30
     source, target = cp.zeros(size, cp.uint8), cp.empty(size, cp.uint8)
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
-    read = load("04_first_kernels/read_only.cu").kernel
+    read = load("04_first_kernels/coalescing/read_only.cu").kernel
     arguments = words, never, words.size // 4
     grid = 16 * multiprocessors()
     return {

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..device import cp
-from ..kernels import ROOT, load
-from .this_gpu import description, store
+from ..devices.properties import description
+from ..devices.selection import cp
+from ..launching.modules import load
+from ..paths import ROOT
+from ..records.store import store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "overlap"
 ROWS = ("copy in", "kernel", "copy out")
@@ -29,7 +31,7 @@ def measure(n: int = N, rounds: int = ROUNDS) -> dict[str, list[Span]]:
     host = np.frombuffer(memory, np.float32, n)
     host[:] = 0
     x = cp.empty(n, cp.float32)
-    fade = load("04_first_kernels/fade.cu").kernel.raw  # does not wait
+    fade = load("04_first_kernels/threads/fade.cu").kernel.raw  # does not wait
     panels = {}
     for name, (chunks, count) in PLANS.items():
         for _ in range(2):  # the first run warms up

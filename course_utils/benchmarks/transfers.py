@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 
-from ..device import cp
-from ..kernels import load
-from .this_gpu import multiprocessors, need_gpu
+from ..devices.properties import multiprocessors, need_gpu
+from ..devices.selection import cp
+from ..launching.modules import load
 
 COPIED = tuple(2**10 * 4**n for n in range(2, 10))
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from . import kinds
+from . import error_kinds
 from .classify import Evidence, classify
+from .comparison import CheckFailed, FirstWrong, Verdict, heat_map
 from .tolerance import BFLOAT16_ROUNDOFF, is_inexact, tolerance_for, unit_roundoff
-from .verdict import CheckFailed, FirstWrong, Verdict, heat_map
 
 __all__ = ["CheckFailed", "Verdict", "check", "judge", "kinds", "to_numpy"]
 
@@ -64,14 +64,16 @@ def judge(
         return _wrong_shape(got, want, name)
     if (got.dtype.kind in "fc") != (want.dtype.kind in "fc") or "c" in _one_complex(got, want):
         message = f"{name} has dtype {got.dtype}, expected {want.dtype}."
-        return Verdict(kinds.WRONG_DTYPE, message, kinds.NEXT_STEP[kinds.WRONG_DTYPE], name)
+        return Verdict(
+            error_kinds.WRONG_DTYPE, message, error_kinds.NEXT_STEP[error_kinds.WRONG_DTYPE], name
+        )
     tolerance = tolerance_for(want, max(got_roundoff, want_roundoff), reduction, rtol, atol)
     wrong = np.atleast_1d(~tolerance.close(got, want))
     got, want = np.atleast_1d(got), np.atleast_1d(want)
     if not np.any(got) and not wrong.all():
         wrong |= want != 0  # zeros never pass, whatever the tolerance
     if not wrong.any():
-        return Verdict(kinds.PASS, f"{name} is right.", name=name, total=got.size)
+        return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
     unwritten, strange = _never_written(got, want, initial)
     unwritten &= wrong
     evidence = Evidence(got, want, wrong, unwritten, strange, tolerance, name)
@@ -80,7 +82,7 @@ def judge(
     return Verdict(
         kind,
         message,
-        kinds.NEXT_STEP[kind],
+        error_kinds.NEXT_STEP[kind],
         name,
         FirstWrong(first, want[first], got[first]),
         int(wrong.sum()),
@@ -120,7 +122,9 @@ def _wrong_shape(got: np.ndarray, want: np.ndarray, name: str) -> Verdict:
     message = f"{name} has shape {got.shape}, expected {want.shape}."
     if got.ndim == 2 and got.shape == want.shape[::-1]:
         message += " It may be transposed."
-    return Verdict(kinds.WRONG_SHAPE, message, kinds.NEXT_STEP[kinds.WRONG_SHAPE], name)
+    return Verdict(
+        error_kinds.WRONG_SHAPE, message, error_kinds.NEXT_STEP[error_kinds.WRONG_SHAPE], name
+    )
 
 
 def _one_complex(got: np.ndarray, want: np.ndarray) -> str:

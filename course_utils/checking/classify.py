@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from . import kinds
+from . import error_kinds
 from .tolerance import Tolerance, is_inexact, wide
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -47,7 +47,7 @@ def classify(evidence: Evidence) -> tuple[str, str]:
         message = test(evidence)
         if message:
             return kind, message
-    return kinds.WRONG, _describe_wrong(evidence)
+    return error_kinds.WRONG, _describe_wrong(evidence)
 
 
 def _looks_untouched(e: Evidence) -> str | None:
@@ -204,17 +204,17 @@ def _looks_partly_written(e: Evidence) -> str | None:
 
 
 HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
-    (kinds.NOTHING_WRITTEN, _looks_untouched),
-    (kinds.ALL_ZEROS, _looks_zero),
-    (kinds.UNINITIALISED, _looks_uninitialised),
-    (kinds.TRANSPOSED, _looks_transposed),
-    (kinds.REVERSED, _looks_reversed),
-    (kinds.OFF_BY_ONE, _looks_shifted),
-    (kinds.SCALED, _looks_scaled),
-    (kinds.PRECISION, _looks_imprecise),
-    (kinds.EDGES, _looks_like_edges),
-    (kinds.FIRST_BLOCK, _looks_like_one_block),
-    (kinds.PARTLY_WRITTEN, _looks_partly_written),
+    (error_kinds.NOTHING_WRITTEN, _looks_untouched),
+    (error_kinds.ALL_ZEROS, _looks_zero),
+    (error_kinds.UNINITIALISED, _looks_uninitialised),
+    (error_kinds.TRANSPOSED, _looks_transposed),
+    (error_kinds.REVERSED, _looks_reversed),
+    (error_kinds.OFF_BY_ONE, _looks_shifted),
+    (error_kinds.SCALED, _looks_scaled),
+    (error_kinds.PRECISION, _looks_imprecise),
+    (error_kinds.EDGES, _looks_like_edges),
+    (error_kinds.FIRST_BLOCK, _looks_like_one_block),
+    (error_kinds.PARTLY_WRITTEN, _looks_partly_written),
 )
 
 

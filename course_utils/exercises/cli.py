@@ -57,7 +57,7 @@ def _write() -> int:
 
 
 def _verify(chosen: list, wanted: str) -> int:
-    from ..device import CUDA, device
+    from ..devices.selection import CUDA, device
     from .verify import proofs, table
 
     if wanted == CUDA and device() != CUDA:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
 from . import kinds
 from .isolated import call, serve
 from .registry import find
@@ -58,10 +58,10 @@ def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
     """Launch, compare and time one answer; runs in the separate process."""
-    from .. import timing as clock
     from ..checking import judge
-    from ..device import ON_GPU, cp
+    from ..devices.selection import ON_GPU, cp
     from ..errors import LessonError
+    from ..observing import timing as clock
 
     exercise = find(job["id"])
     size = tuple(job["size"]) if isinstance(job["size"], list) else job["size"]
@@ -95,7 +95,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any):
     """A function that launches every kernel of the exercise and returns its arrays."""
-    from ..kernels import load
+    from ..launching.modules import load
 
     module = load(source=source, defines=exercise.defines)
     values = {name: _on_device(value, cp) for name, value in given.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .spec import ROOT
+from ..paths import ROOT
 
 MOST_OUTPUT = 2**26  # bytes the process may write into any one file
 MOST_READ = 100_000  # bytes of its output that are kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checking.kinds import (
+from ..checking.error_kinds import (
     ALL_ZEROS,
     EDGES,
     FIRST_BLOCK,
@@ -17,7 +17,7 @@ from ..checking.kinds import (
     UNINITIALISED,
     WRONG,
 )
-from ..checking.kinds import NEXT_STEP as CHECK_STEPS
+from ..checking.error_kinds import NEXT_STEP as CHECK_STEPS
 from ..emulator.report import (
     ASSERTION,
     BAD_TENSOR_MAP,

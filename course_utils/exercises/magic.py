@@ -99,6 +99,6 @@ def _new_cell(text: str, message: str) -> Note:
 
 
 def _on_gpu() -> bool:
-    from ..device import ON_GPU
+    from ..devices.selection import ON_GPU
 
     return ON_GPU

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
 from . import kinds, sandbox
 from .spec import NumberExercise
 from .verdict import simple, source_excerpt

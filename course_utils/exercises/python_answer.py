@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..checking import judge
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
 from . import kinds
 from .isolated import call, serve
 from .registry import find

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from .spec import ROOT, BaseExercise
+from ..paths import CHAPTERS
+from .spec import BaseExercise
 
-CHAPTERS = ROOT / "chapters"
 SPECS = "[0-9][0-9]_*.py"
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import signature
 from ..checking import judge
-from ..checking.verdict import Verdict
+from ..checking.comparison import Verdict
+from ..compiling import signature
+from ..compiling.diagnostics import CompileError
 from ..emulator.machine import Module
 from ..emulator.memory import GLOBAL
 from ..emulator.report import Counts, Finding
-from ..nvrtc import CompileError
 from . import kinds, numbers, sandbox
 from .spec import (
     BaseExercise,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import nvrtc, signature
+from ..compiling import nvrtc, signature
 from ..emulator.machine import Module, Options
 from ..emulator.memory import GLOBAL
 from ..emulator.report import Counts, Finding, KernelFault
@@ -46,7 +46,7 @@ class Run:
 
 
 def compile_source(exercise: Launched, source: str, filename: str) -> Module:
-    """The compiled module. Raises nvrtc.CompileError or CompileTimeout."""
+    """The compiled module. Raises CompileError or CompileTimeout."""
     options = tuple(f"-D{name}={value}" for name, value in exercise.defines.items())
     answer: dict[str, Any] = {}
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from ..emulator.report import Counts
+from ..paths import KERNELS
 from .markers import solution_of, starter_of
-
-ROOT = Path(__file__).resolve().parents[2]
-KERNELS = ROOT / "kernels"
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..paths import CHAPTERS, ROOT
 from . import kinds
-from .registry import CHAPTERS, all_exercises
-from .spec import ROOT, BaseExercise
+from .registry import all_exercises
+from .spec import BaseExercise
 from .verdict import Outcome
 
 DONE, ATTEMPTED, OPEN = "done", "attempted", "open"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import figures
-from ..checking.verdict import (
+from ..checking.comparison import (
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
     PASS_COLOUR,
@@ -17,8 +17,8 @@ from ..checking.verdict import (
     panel,
     paragraph,
 )
+from ..compiling.diagnostics import CompileError
 from ..emulator.report import Counts, Finding, Location
-from ..nvrtc import CompileError
 from . import kinds
 
 MOST_LINES = 12  # of what a kernel printed

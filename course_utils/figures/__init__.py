@@ -7,24 +7,24 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
-from .curves import curves, memory_roofs
-from .fragments import chunk_places, fragments, number_formats
-from .growth import growth
+from .block_waves import waves
+from .growth_charts import growth
 from .images import image_pair
-from .memory import access_heatmap, shared_banks, warp_sectors
+from .line_charts import curves, memory_roofs
+from .matrix_fragments import chunk_places, fragments, number_formats
+from .memory_accesses import access_heatmap, shared_banks, warp_sectors
 from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
-from .search import search
-from .source import source_heat
-from .stalls import stalls
+from .searches import search
+from .source_lines import source_heat
+from .stall_charts import stalls
 from .style import png, save, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
-from .timeline import timeline
+from .timelines import timeline
 from .walks import cache_walks
 from .warps import warp_steps
-from .waves import waves
 
 __all__ = [
     "access_heatmap",

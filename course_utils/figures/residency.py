@@ -9,7 +9,7 @@ from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, blend, legend_below, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..occupancy import Occupancy
+    from ..observing.occupancy_calculator import Occupancy
 
 # Colour and hatch of what sets the limit.
 LOOKS = {

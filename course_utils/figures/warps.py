@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..trace import Trace
+    from ..observing.warp_traces import Trace
 
 WARP = 32
 CELL = 0.15  # inches

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from ..paths import ROOT
 from .canonical import ANSI
-from .source import ROOT, SKIPPED, numbered
+from .cells import SKIPPED, numbered
 
 CELL_LINE = re.compile(
     r"Cell In\s?\[\d+\], line (\d+)|^-+>\s*(\d+)|<ipython-input[^\n]*, line (\d+)", re.M
@@ -35,7 +36,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What came of one run: the time in seconds, the cells skipped here, the failure if any."""
 
     seconds: float
@@ -64,7 +65,7 @@ def execute(
     env: dict[str, str],
     timeout: float,
     on_cell: Callable[[int], None] = lambda number: None,
-) -> Outcome:
+) -> RunOutcome:
     """Run ``nb`` in place with ``folder`` as its working folder; ``timeout`` is seconds a cell.
 
     ``on_cell`` hears the number of each code cell when it is done.
@@ -116,7 +117,7 @@ def execute(
             failure = _stopped(nb, running, "the kernel died (a crash, or out of memory)")
         except RuntimeError as error:
             failure = Failure(running, 0, "", f"the kernel did not start: {error}")
-    return Outcome(time.perf_counter() - begin, skipped_cells(nb), failure)
+    return RunOutcome(time.perf_counter() - begin, skipped_cells(nb), failure)
 
 
 def skipped_cells(nb: NotebookNode) -> int:

@@ -19,7 +19,7 @@ CELL_SECONDS = 120.0
 # Run in a process of its own, so that the device asked for is the one that is picked there.
 DESCRIBE = """
 import json
-from course_utils.device import device
+from course_utils import device
 kind = device()
 name = "emulator"
 if kind == "cuda":
@@ -63,7 +63,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Do what ``args`` say: 0 all is well, 1 something failed, 2 the request cannot be met."""
-    from .source import find
+    from .cells import find
 
     try:
         paths = find(args.paths)
@@ -82,8 +82,8 @@ def main(args: argparse.Namespace) -> int:
 
 def check(paths: list[Path]) -> int:
     """Print every violation of the notebooks at ``paths``."""
+    from .cells import shown
     from .checks import violations
-    from .source import shown
 
     wrong = 0
     for path in paths:
@@ -99,7 +99,7 @@ def check(paths: list[Path]) -> int:
 def rewrite(paths: list[Path]) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept."""
     from .canonical import canonical, dumps, read
-    from .source import shown
+    from .cells import shown
 
     for path in paths:
         old = path.read_text(encoding="utf-8")
@@ -113,9 +113,9 @@ def rewrite(paths: list[Path]) -> int:
 def run(paths: list[Path], args: argparse.Namespace) -> int:
     """Execute the notebooks at ``paths`` one after the other."""
     from .canonical import read
+    from .cells import numbered, shown
     from .execute import environment, execute
-    from .progress import progress
-    from .source import numbered, shown
+    from .progress_bars import progress
 
     env = environment(args.device)
     machine = None
@@ -192,7 +192,7 @@ def write_back(path: Path, nb, machine: dict[str, str]) -> None:
 
 def without_machine(text: str) -> str:
     """``text`` with the paths of this machine made relative: repository, venv, home folder."""
-    from .source import ROOT
+    from ..paths import ROOT
 
     home = os.path.expanduser("~").rstrip("/")
     venv = sys.prefix if sys.prefix != sys.base_prefix else ""

@@ -10,8 +10,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from ..paths import ROOT
 from .canonical import STAMP
-from .source import ROOT, Violation, kernels_named, numbered
+from .cells import Violation, kernels_named, numbered
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 UPDATE_COMMAND = "run `make notebooks` on the GPU machine and commit the result"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import KernelFault
-from course_utils.nvrtc import compile_ptx
 
 SEEDS = (0, 1, 2, 3)
 

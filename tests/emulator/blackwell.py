@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from asynchrony import PTX
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import KernelFault
-from course_utils.nvrtc import compile_ptx
 
 WRAPPERS = r"""
 #define MEMORY ::: "memory"

@@ -205,8 +205,8 @@ def kernels(part: int, parts: int) -> Iterator[dict]:
     """Random kernels in CUDA C++: every variable at the end, and NumPy's answer."""
     import random_kernels as random
 
+    from course_utils.compiling.nvrtc import compile_ptx
     from course_utils.emulator.machine import Module
-    from course_utils.nvrtc import compile_ptx
 
     for seed in range(part, KERNELS, parts):
         kernel = random.kernel(seed)
@@ -260,8 +260,8 @@ def course(part: int, parts: int) -> Iterator[dict]:
 def exercises(part: int, parts: int) -> Iterator[dict]:
     """Every exercise's solution, at its small sizes."""
     from course_utils.checking import judge
-    from course_utils.device import cp
-    from course_utils.emulator import cupy_api
+    from course_utils.devices import emulated_cupy
+    from course_utils.devices.selection import cp
     from course_utils.exercises.registry import all_exercises
     from course_utils.exercises.spec import Exercise
 
@@ -270,7 +270,7 @@ def exercises(part: int, parts: int) -> Iterator[dict]:
         for size in exercise.small:
             given = exercise.inputs(np.random.default_rng(1), size)
             expected = exercise.reference(given)
-            ours = _solve(exercise, given, size, "emulator", cupy_api)
+            ours = _solve(exercise, given, size, "emulator", emulated_cupy)
             theirs = _solve(exercise, given, size, "cuda", cp)
             name = f"{exercise.id} {size}"
             if all(same_bits(ours[k], theirs[k]).all() for k in expected):
@@ -289,7 +289,7 @@ def exercises(part: int, parts: int) -> Iterator[dict]:
 
 def _solve(exercise, given, size, device: str, space) -> dict[str, np.ndarray]:
     from course_utils.exercises.spec import Empty
-    from course_utils.kernels import load
+    from course_utils.launching.modules import load
 
     module = load(source=exercise.solution, defines=exercise.defines, device=device)
     values = {}
@@ -468,13 +468,13 @@ def machine_facts() -> dict[str, str]:
     """The GPU, its driver, the versions of what compiled and computed, and the day."""
     import cupy
 
-    from course_utils import nvrtc
+    from course_utils.compiling.bindings import nvrtc_version
 
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     return {
         "gpu": properties["name"].decode(),
         "driver": str(cupy.cuda.runtime.driverGetVersion()),
-        "nvrtc": ".".join(map(str, nvrtc.version())),
+        "nvrtc": ".".join(map(str, nvrtc_version())),
         "numpy": np.__version__,
         "date": datetime.date.today().isoformat(),
     }
@@ -488,8 +488,9 @@ def here() -> dict[str, Any]:
     import random_kernels
     import random_programs
 
+    from course_utils.compiling.bindings import nvrtc_version
+    from course_utils.compiling.nvrtc import compile_ptx
     from course_utils.emulator.machine import Module
-    from course_utils.nvrtc import compile_ptx, version
 
     used: set[str] = set()
     first = {"count": PROGRAMS, "instructions": 0, "lanes": random_programs.LANES, "equal": 0}
@@ -514,7 +515,7 @@ def here() -> dict[str, Any]:
         second["equal"] += all(random_kernels.same(got[n], want[n]).all() for n in want)
         second["statements"] += kernel.statements
     return {
-        "nvrtc": ".".join(map(str, version())),
+        "nvrtc": ".".join(map(str, nvrtc_version())),
         "numpy": np.__version__,
         "programs": {**first, "forms": len(used)},
         "kernels": {**second, "operations": len(random_kernels.OPERATIONS)},

@@ -141,12 +141,12 @@ def machine() -> dict:
     answer = subprocess.run(asked, capture_output=True, text=True).stdout.splitlines()[0]
     device, driver = (part.strip() for part in answer.split(","))
     version = subprocess.run(["ncu", "--version"], capture_output=True, text=True).stdout
-    from course_utils import nvrtc
+    from course_utils.compiling.bindings import nvrtc_version
 
     return {
         "device": device,
         "driver": driver,
-        "nvrtc": "{}.{}".format(*nvrtc.version()),
+        "nvrtc": "{}.{}".format(*nvrtc_version()),
         "ncu": re.search(r"Version (\S+)", version)[1],
         "date": datetime.date.today().isoformat(),
     }

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from ncu_kernels import CASES, Case
 
-from course_utils import nvrtc, profile
-from course_utils.profiling import NCU, Profile
+from course_utils import profile
+from course_utils.compiling.bindings import nvrtc_version
+from course_utils.observing.profiles import NCU, Profile
 
 HERE = Path(__file__).resolve().parent
 MEASURED = json.loads((HERE / "ncu_h200.json").read_text(encoding="utf-8"))
@@ -279,7 +280,7 @@ def page() -> str:
     ]
     return HEAD.format(
         **{key: value for key, value in MEASURED.items() if key != "kernels"},
-        own=".".join(map(str, nvrtc.version())),
+        own=".".join(map(str, nvrtc_version())),
         rows="\n".join(rows),
         equal=sum(a == b for a, b in pairs),
         total=len(pairs),

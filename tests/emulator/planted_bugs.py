@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import blackwell
 from asynchrony import module
 
-import course_utils.tensor_map as tensor_maps
-from course_utils.emulator import cupy_api as cp
+import course_utils.launching.tensor_maps as tensor_maps
+from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator.machine import Options
 from course_utils.emulator.report import (
     ASSERTION,

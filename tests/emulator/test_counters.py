@@ -12,7 +12,7 @@ import pytest
 from access_patterns import patterns
 from ncu_table import CASES, REASONS, UNSTEADY
 
-from course_utils import nvrtc
+from course_utils.compiling.bindings import nvrtc_version
 from course_utils.emulator.counters import (
     atomic_sectors,
     atomic_wavefronts,
@@ -20,7 +20,7 @@ from course_utils.emulator.counters import (
     sectors,
     wavefronts,
 )
-from course_utils.figures.memory import bank_phases
+from course_utils.figures.memory_accesses import bank_phases
 
 HERE = Path(__file__).parent
 MEASURED = json.loads((HERE / "access_patterns_h200.json").read_text(encoding="utf-8"))
@@ -127,7 +127,7 @@ def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explaine
 
 def test_the_page_of_both_columns_is_up_to_date():
     text = ncu_table.PAGE.read_text(encoding="utf-8")
-    if f"NVRTC {'.'.join(map(str, nvrtc.version()))}. Written" not in text:
+    if f"NVRTC {'.'.join(map(str, nvrtc_version()))}. Written" not in text:
         pytest.skip("written with another version of NVRTC, whose PTX may differ")
     assert steady(text) == steady(ncu_table.page())
 

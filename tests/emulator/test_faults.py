@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import (
     ASSERTION,
@@ -17,7 +18,6 @@ from course_utils.emulator.report import (
     UNKNOWN_INSTRUCTION,
     KernelFault,
 )
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from course_utils import load, profile, sanitize
-from course_utils.emulator import cupy_api, fpenv
+from course_utils.devices import emulated_cupy
+from course_utils.emulator import fpenv
 from course_utils.emulator.report import KernelFault
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def fast_kernel():
 
 
 def numbers():
-    return cupy_api.asarray(np.full(100, TINY))
+    return emulated_cupy.asarray(np.full(100, TINY))
 
 
 def launches():

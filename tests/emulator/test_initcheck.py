@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from course_utils import load, sanitize
-from course_utils.emulator import cupy_api as cp
+from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import OUT_OF_BOUNDS, UNINITIALISED, KernelFault
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"

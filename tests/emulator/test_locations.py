@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import DATA_RACE, OUT_OF_BOUNDS, KernelFault
-from course_utils.nvrtc import compile_ptx
 
 F32 = np.float32
 HEADER = """#pragma once

@@ -7,12 +7,12 @@ layouts are checked against a second spelling of them.
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import floats
 from course_utils.emulator.instructions.matrix import fragment_a, fragment_b, fragment_c
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.ptx import PtxError
 from course_utils.emulator.report import MISALIGNED, OUT_OF_BOUNDS, UNKNOWN_INSTRUCTION, KernelFault
-from course_utils.nvrtc import compile_ptx
 
 F16, F32 = np.float16, np.float32
 WARPS = 3

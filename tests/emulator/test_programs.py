@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator.machine import Module, Options
-from course_utils.nvrtc import compile_ptx
 
 
 def launch(source, name, grid, block, args, shared=0, **options):

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import shadow
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import DATA_RACE
-from course_utils.nvrtc import compile_ptx
 
 THREADS = CELLS = 96
 BARRIERS = {"block": "__syncthreads();", "warp": "__syncwarp();"}

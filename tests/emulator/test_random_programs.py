@@ -9,9 +9,9 @@ import random_kernels
 import random_programs
 from instruction_forms import CLOSE, errors
 
-from course_utils.device import ON_GPU
+from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.devices.selection import ON_GPU
 from course_utils.emulator.machine import Module, Options
-from course_utils.nvrtc import compile_ptx
 
 SHAPE = random_programs.BLOCKS, random_programs.THREADS
 

@@ -6,7 +6,7 @@ import pytest
 from asynchrony import PTX
 from blackwell import WRAPPERS, fault, layout, run
 
-from course_utils.emulator import cupy_api
+from course_utils.devices import emulated_cupy
 from course_utils.emulator.machine import Module, Options
 from course_utils.emulator.report import (
     DATA_RACE,
@@ -16,7 +16,7 @@ from course_utils.emulator.report import (
     UNKNOWN_INSTRUCTION,
     KernelFault,
 )
-from course_utils.kernels import load
+from course_utils.launching.modules import load
 
 U32 = np.uint32
 SEEDS = (0, 1, 2)
@@ -526,6 +526,6 @@ def test_load_compiles_for_sm_100a_where_it_is_asked_to():
 u32 x = ld1(where); wait_ld(); out[threadIdx.x] = x;""",
     )
     source = f'{PTX}{WRAPPERS}extern "C" __global__ void f(unsigned* out) {{{body}}}'
-    out = cupy_api.zeros(32, U32)
+    out = emulated_cupy.zeros(32, U32)
     load(source=source, arch="sm_100a", device="emulator").f(1, 32, (out,))
     assert out.get().tolist() == list(range(0, 96, 3))

@@ -11,8 +11,9 @@ from test_matrix import random
 from test_tcgen05_mma import k_major, operand, small
 from test_tcgen05_scales import scales_of
 
+from course_utils.compiling.headers import cute_header_paths
+from course_utils.compiling.nvrtc import compile_source
 from course_utils.emulator.machine import Module, Options
-from course_utils.nvrtc import compile_source, cute_header_paths
 
 pytestmark = pytest.mark.skipif(
     not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from blackwell import run
 
-from course_utils import tensor_map as module
 from course_utils.emulator.report import DATA_RACE
-from course_utils.tensor_map import tensor_map
+from course_utils.launching import tensor_maps as module
+from course_utils.launching.tensor_maps import tensor_map
 
 PARAMETERS = (
     "const __grid_constant__ TensorMap ma, const __grid_constant__ TensorMap mb, float* out"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils import tensor_map as module
-from course_utils.tensor_map import TensorMapError, tensor_map
+from course_utils.launching import tensor_maps as module
+from course_utils.launching.tensor_maps import TensorMapError, tensor_map
 
 F32 = np.float32
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from course_utils import signature
+from course_utils.compiling import signature
 from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
 from course_utils.exercises.registry import all_exercises, find

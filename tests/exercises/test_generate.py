@@ -3,13 +3,7 @@
 import nbformat
 import pytest
 
-from course_utils.exercises.generate import (
-    PARTS,
-    cells,
-    stale_notebooks,
-    starter_cell,
-    write_into,
-)
+from course_utils.exercises.generate import PARTS, cells, stale_notebooks, starter_cell, write_into
 from course_utils.exercises.registry import all_exercises, find
 from course_utils.notebooks.canonical import canonical
 

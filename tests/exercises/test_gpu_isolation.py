@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from course_utils.device import ON_GPU, cp
+from course_utils.devices.selection import ON_GPU, cp
 from course_utils.exercises import HostExercise, host, kinds
 from course_utils.exercises.full_size import run_full
 from course_utils.exercises.registry import find

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from course_utils.__main__ import main
-from course_utils.device import ON_GPU
+from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution, store
 from course_utils.exercises import magic as student

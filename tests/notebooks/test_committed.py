@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from course_utils.notebooks import canonical, checks, stamp
-from course_utils.notebooks.source import ROOT, find, shown
+from course_utils.notebooks.cells import find, shown
+from course_utils.paths import ROOT
 
 BOOKS = find([])
 # Notebooks that were written or changed since the last run on a GPU machine: what they show comes

@@ -12,8 +12,9 @@ from nbval.plugin import get_sanitize_patterns
 
 from course_utils.notebooks import run
 from course_utils.notebooks.canonical import violations
+from course_utils.notebooks.cells import find
 from course_utils.notebooks.execute import environment
-from course_utils.notebooks.source import ROOT, find
+from course_utils.paths import ROOT
 
 H200 = {"kind": "cuda", "name": "NVIDIA H200", "cuda": "12.9"}
 

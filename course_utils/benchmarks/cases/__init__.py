@@ -1,0 +1,1 @@
+"""The kernels that are measured beside libraries, a module a chapter."""

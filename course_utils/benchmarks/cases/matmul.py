@@ -1,0 +1,320 @@
+"""The benchmarks of chapter 06: matrix products beside cuBLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...devices.properties import multiprocessors
+from ...devices.selection import ON_GPU, cp
+from ...launching.modules import load
+from ...launching.tensor_maps import tensor_map
+from ...paths import kernel_file
+from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+
+CHAPTER = "06_matmul_and_fft"
+EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
+
+
+def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
+    """C = A B for n x n matrices; ``launch(a, b, c)`` calls the kernel."""
+    a, b = normal((n, n)), normal((n, n), 1)
+    c, theirs = cp.empty((n, n), cp.float32), cp.empty((n, n), cp.float32)
+    # An error of rounding for each of n additions, and they go up and down.
+    tolerance = 4e-6 * n**0.5
+    return Work(
+        (launch(a, b, c),),
+        output=c,
+        expected=lambda: double(a) @ double(b),
+        rtol=tolerance,
+        atol=4 * tolerance,
+        libraries={"cuBLAS SGEMM": lambda: cp.matmul(a, b, out=theirs)} if ON_GPU else {},
+    )
+
+
+def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
+    """A block of the grid for each tile (rows, columns) of C."""
+
+    def make(n: int) -> Work:
+        kernel = load(kernel_file(file, CHAPTER), defines=defines).kernel
+        grid = blocks(n, tile[1]), blocks(n, tile[0])
+        return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
+
+    return make
+
+
+def dynamic_shared(BM: int = 128, BN: int = 256, BK: int = 8, STAGES: int = 3) -> int:
+    """Bytes of dynamic shared memory of ``sgemm_autotuned.cu`` and the rungs after it."""
+    return STAGES * BK * (BM + 4 + BN) * 4
+
+
+def _wide(file: str, stages: int):
+    """Tiles of 128 x 256, and only whole ones."""
+
+    def make(n: int) -> Work:
+        kernel = load(kernel_file(file, CHAPTER)).kernel
+        grid = n // 256, n // 128
+        shared = dynamic_shared(STAGES=stages)
+        return _product(
+            n, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared)
+        )
+
+    return make
+
+
+def _stream_k(n: int) -> Work:
+    """As many blocks as multiprocessors; they share the tiles of C."""
+    kernel = load(kernel_file("sgemm_stream_k", CHAPTER)).kernel
+    steps = (n // 128) * (n // 256) * (n // 8)
+    grid = min(
+        multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
+    )  # each block has something to do
+    partial = cp.empty((2 * grid, 128, 256), cp.float32)
+    arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
+    shared = dynamic_shared(STAGES=4)
+
+    def launch(a, b, c) -> KernelCall:
+        return KernelCall(kernel, grid, 256, (a, b, c, partial, arrived, n, n, n), shared)
+
+    return _product(n, launch)
+
+
+def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
+    return Case(
+        name,
+        "matrix product, fp32",
+        (kernel_file(file, CHAPTER),),
+        make,
+        bytes=lambda n: 3 * 4 * n * n,
+        flops=lambda n: 2 * n**3,
+        gpu_sizes=(1024, 2048, 4096, 8192),
+        **other,
+    )
+
+
+def _square(name: str, file: str, tile: int, **defines: int) -> Case:
+    make = _tiled(file, (tile, tile), (tile, tile), defines)
+    return _case(name, file, make, emulator_size=256)
+
+
+# --- C = A B^T: both factors are read along K ---
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What the factors are: their dtype, C's, cuBLAS's own, and a key of ``case.PEAKS``.
+
+    ``rtol`` covers the rounding of a result (to fp16 by cuBLAS, to bf16 by both) or, for TF32, of
+    the factors, which a library may cut off in place of rounding them; a TF32 product errs by
+    ``noise`` times the square root of K more. bf16 arrays carry bits.
+    """
+
+    dtype: type
+    result: type
+    theirs: type
+    peak: str
+    rtol: float
+    noise: float = 0.0
+
+
+FACTORS = {
+    "fp16": _Factors(np.float16, np.float32, np.float16, "bf16", 2**-10),
+    "bf16": _Factors(np.uint16, np.uint16, np.uint16, "bf16", 2**-8),
+    "TF32": _Factors(np.float32, np.float32, np.float32, "tf32", 2**-9, 2**-8),
+    "int8": _Factors(np.int8, np.int32, np.int32, "int8", 0.0),
+}
+# Of one sum over K in fp32, for each addition: tensor cores cut off what does not fit.
+SUM_ERROR = 2**-20
+
+
+class _Bf16Work(Work):
+    """Work whose results are the bits of bf16 numbers."""
+
+    def numbers(self, result: Any) -> Any:
+        return _from_bf16(result)
+
+
+def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
+    """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
+
+    The library is cuBLAS, by way of torch. It gives fp16 for fp16, where C is fp32: it has less to
+    write.
+    """
+    factors = FACTORS[kind]
+    a, b = _random(kind, n, 0), _random(kind, n, 1)
+    c = cp.empty((n, n), factors.result)
+    exact = _from_bf16 if kind == "bf16" else double
+    return (_Bf16Work if kind == "bf16" else Work)(
+        (launch(a, b, c),),
+        output=c,
+        expected=lambda: double(exact(a)) @ double(exact(b)).T,
+        rtol=factors.rtol,
+        atol=0.0 if kind == "int8" else n * SUM_ERROR + n**0.5 * factors.noise,
+        libraries=_cublas(kind, a, b),
+        same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
+    )
+
+
+def _random(kind: str, n: int, seed: int) -> Any:
+    """n x n factors of a ``kind``, from a normal distribution."""
+    numbers = normal((n, n), seed)
+    if kind == "int8":
+        return cp.clip(cp.rint(40 * numbers), -127, 127).astype(np.int8)
+    if kind == "bf16":
+        bits = numbers.view(np.uint32)  # bf16 is the upper half, rounded to even
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return numbers.astype(FACTORS[kind].dtype)
+
+
+def _from_bf16(bits: Any) -> Any:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _cublas(kind: str, a: Any, b: Any) -> Mapping[str, Callable[[], Any]]:
+    """cuBLAS with sums of full width, where torch and a GPU are there."""
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+
+    def tensor(array: Any) -> Any:
+        if kind == "bf16":
+            return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
+        return torch.as_tensor(array, device="cuda")
+
+    theirs = cp.empty(a.shape, FACTORS[kind].theirs)
+    x, y, z = tensor(a), tensor(b).T, tensor(theirs)
+    multiply = torch._int_mm if kind == "int8" else torch.matmul
+    settings = torch.backends.cuda.matmul
+    wanted = {
+        "allow_tf32": kind == "TF32",
+        "allow_fp16_reduced_precision_reduction": False,
+        "allow_bf16_reduced_precision_reduction": False,
+    }
+
+    def run() -> Any:
+        with _set(settings, wanted):
+            multiply(x, y, out=z)
+        return theirs
+
+    return {f"cuBLAS {kind}": run}
+
+
+@contextmanager
+def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
+    """Attributes of ``settings`` as ``wanted``, until the end of the block."""
+    before = {name: getattr(settings, name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            setattr(settings, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+
+
+def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case:
+    """The product of ``NAME.cu``; ``make(n)`` ends in :func:`_nt`."""
+    factors = FACTORS[kind]
+    moved = 2 * np.dtype(factors.dtype).itemsize + np.dtype(factors.result).itemsize
+    return Case(
+        name,
+        f"matrix product, {kind}",
+        (kernel_file(name, CHAPTER),),
+        make,
+        bytes=lambda n: moved * n * n,
+        flops=lambda n: 2 * n**3,
+        gpu_sizes=(1024, 2048, 4096, 8192),
+        peak=factors.peak,
+        **other,
+    )
+
+
+def _nt_tiled(name: str, kind: str) -> Case:
+    """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
+
+    def make(n: int) -> Work:
+        kernel = load(kernel_file(name, CHAPTER)).kernel
+        grid = blocks(n, 128), blocks(n, 128)
+        return _nt(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
+
+    return _nt_case(name, kind, make)
+
+
+def _pipeline(n: int) -> Work:
+    """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
+    kernel = load(kernel_file("gemm_bf16_pipeline", CHAPTER)).kernel
+    grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
+    return _nt(n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared))
+
+
+def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple:
+    """What a specialised kernel takes for C = A B^T on a grid of ``blocks``.
+
+    ``a`` (M, K) and ``b`` (N, K) have to live as long as the result is used, since their tensor
+    maps do not keep them; ``c`` (M, N). Factors in float32 are rounded to TF32.
+    """
+    (m, k), n = a.shape, len(b)
+    width = 128 // a.dtype.itemsize  # elements of a row of a tile
+    maps = (
+        tensor_map(x, (rows, width), swizzle=128, tf32=a.dtype == np.float32)
+        for x, rows in ((a, 128), (b, 256))
+    )
+    partial = cp.empty((2 * blocks, 128, 256), np.int32 if c.dtype == np.int32 else np.float32)
+    arrived = cp.zeros(m // 128 * (n // 256), np.int32)
+    return *maps, c, partial, arrived, m, n, k
+
+
+def _specialized(kind: str) -> Case:
+    """Tiles of 128 x 256, and only whole ones; as many blocks as multiprocessors share them."""
+    name = f"gemm_{kind.lower()}_specialized"
+    step = 128 // np.dtype(FACTORS[kind].dtype).itemsize  # elements of a row of a tile
+
+    def make(n: int) -> Work:
+        kernel = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel
+        tiles = n // 128 * (n // 256)
+        grid = min(multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
+        shared = 3 * (128 + 256) * 128
+
+        def launch(a, b, c) -> KernelCall:
+            return KernelCall(kernel, grid, 384, specialized_arguments(a, b, c, grid), shared)
+
+        return _nt(n, kind, launch)
+
+    return _nt_case(name, kind, make, test_sizes=(256,))
+
+
+CASES = (
+    _square("sgemm_naive", "sgemm_naive", 32),
+    _square("sgemm_coalesced", "sgemm_coalesced", 32),
+    _square("sgemm_shared_16", "sgemm_shared", 16, TILE=16),
+    _square("sgemm_shared_32", "sgemm_shared", 32, TILE=32),
+    _case("sgemm_column_tile", "sgemm_column_tile", _tiled("sgemm_column_tile", (64, 64), 512, {})),
+    *(
+        _case(name, name, _tiled(name, (128, 128), 256, {}), emulator_size=256)
+        for name in (
+            "sgemm_register_tile",
+            "sgemm_vector",
+            "sgemm_conflict_free",
+            "sgemm_warp_tile",
+            "sgemm_double_buffer",
+            "sgemm_cp_async",
+        )
+    ),
+    _case("sgemm_autotuned", "sgemm_autotuned", _wide("sgemm_autotuned", 3), test_sizes=(256,)),
+    _case("sgemm_ordered", "sgemm_ordered", _wide("sgemm_ordered", 4), test_sizes=(256,)),
+    _case("sgemm_stream_k", "sgemm_stream_k", _stream_k, test_sizes=(256,)),
+    _nt_tiled("hgemm_wmma", "fp16"),
+    _nt_tiled("hgemm_mma", "fp16"),
+    _nt_tiled("hgemm_ldmatrix", "fp16"),
+    _nt_tiled("hgemm_swizzle", "fp16"),
+    _nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
+    _specialized("bf16"),
+    _nt_tiled("gemm_tf32", "TF32"),
+    _specialized("TF32"),
+    _nt_tiled("igemm_dp4a", "int8"),
+    _specialized("int8"),
+)

@@ -1,0 +1,136 @@
+"""The compiler's answer made readable: the first errors with line, caret and remedy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import LessonError
+from ..paths import ROOT
+from .headers import cuda_header_paths
+
+MAX_ERRORS_SHOWN = 3
+MAX_LINES_PER_ERROR = 9
+
+
+class CompileError(LessonError):
+    """The compiler refused the source.
+
+    ``log`` is the compiler's whole answer; ``file``, ``line`` and ``column`` (1-based, 0 when
+    unknown) say where the first error is. ``str(error)`` is what a reader needs: the first few
+    errors, each with its source line, a caret and, for common mistakes, the remedy.
+    """
+
+    def __init__(self, log: str):
+        self.log = _shorten_paths(log.strip("\0 \n"))
+        diagnostics = parse_log(self.log)
+        first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
+        self.file, self.line, self.column = first.file, first.line, first.column
+        super().__init__(_render(diagnostics) if diagnostics else self.log)
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One error of the compiler's log; ``excerpt`` holds the source line, the caret and notes."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    excerpt: tuple[str, ...]
+
+
+def parse_log(log: str) -> list[Diagnostic]:
+    """The errors in an NVRTC log, in order; warnings and remarks are left out."""
+    found: list[Diagnostic] = []
+    current: tuple[str, int, str] | None = None
+    excerpt: list[str] = []
+
+    def close() -> None:
+        if current is not None:
+            caret = next((row for row in excerpt if row.strip() == "^"), "")
+            column = max(len(caret) - 2, 0)  # NVRTC indents the source line by two
+            file, line, message = current
+            note = _NOTE.match(excerpt[0]) if excerpt and not file else None
+            if note:  # "At end of source": the note says where the open brace is
+                file, line = note["file"], int(note["line"])
+            found.append(Diagnostic(file, line, column, message, tuple(excerpt)))
+
+    for row in log.splitlines():
+        head = _HEAD.match(row)
+        if head:
+            close()
+            excerpt = []
+            is_error = "error" in head["kind"]
+            current = (head["file"] or "", int(head["line"] or 0), head["text"])
+            current = current if is_error else None
+        elif current is not None and row.strip() and not _TAIL.match(row):
+            excerpt.append(row)
+    close()
+    return found
+
+
+# A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
+_HEAD = re.compile(
+    r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
+    r"(?P<kind>(?:catastrophic |internal )?error|warning)(?: #[\w-]+)?: (?P<text>.*)"
+)
+_NOTE = re.compile(r"(?P<file>\S.*?)\((?P<line>\d+)\): note")
+_TAIL = re.compile(r"Remark: |\d+ (catastrophic )?errors? detected|Compilation terminated")
+
+_REMEDIES = {
+    r'source file "(c?stdio(\.h)?|iostream)"': "Remove it: printf needs no #include here.",
+    r'source file "c?(math|assert|stdlib|string)(\.h)?"': (
+        "Remove it: mathematics functions, assert and memcpy are built into device code."
+    ),
+    r'source file "c?stdint(\.h)?"': "Host headers do not exist here: use <cuda/std/cstdint>.",
+    r'source file "(vector|algorithm|array|utility|type_traits|limits)"': (
+        "Host headers do not exist here: use the one under <cuda/std/...> where there is one."
+    ),
+    r'source file "cuda(_runtime)?\.h"': "Remove it: what a kernel needs from it is built in.",
+    r"cannot open source file": "Check the name's spelling; shared headers live in kernels/common.",
+    r'expected a ";"': "The semicolon is often missing at the end of the line before.",
+    r'expected a "}"': "A closing brace is missing: count the { and } of the kernel.",
+    r'expected a "\)"': "A closing parenthesis is missing.",
+    r'"u?int(8|16|32|64)_t" is undefined': (
+        "Write `unsigned`, `long long`..., or add #include <cuda/std/cstdint>."
+    ),
+    r'"(__)?half2?" is undefined': "Add #include <cuda_fp16.h>.",
+    r'"__nv_bfloat162?" is undefined': "Add #include <cuda_bf16.h>.",
+    r'identifier ".+" is undefined': (
+        "Declare it before this line, or check its spelling: capitals count in C++."
+    ),
+    r'namespace "std" has no member': (
+        "Device code has no host library: use the plain function (min, max, sqrtf) or cuda::std."
+    ),
+    r"must have a void return type": "A kernel returns nothing: results go through a pointer.",
+    r"not allowed in JIT mode": "Only device code is compiled here: remove the host function.",
+    r"excessive recursion": "The template never stops: give it a specialisation that ends it.",
+    r"must be a modifiable lvalue": "It cannot be written to: is it declared const?",
+    r"too (few|many) arguments in function call": "Compare with the function's parameter list.",
+}
+
+
+def _render(diagnostics: list[Diagnostic]) -> str:
+    parts = []
+    for item in diagnostics[:MAX_ERRORS_SHOWN]:
+        where = f"{item.file}:{item.line}: " if item.file else ""
+        rows = [f"{where}error: {item.message}", *item.excerpt[:MAX_LINES_PER_ERROR]]
+        hidden = len(item.excerpt) - MAX_LINES_PER_ERROR
+        if hidden > 0:
+            rows.append(f"  ({hidden} more lines in error.log)")
+        matches = (_REMEDIES[p] for p in _REMEDIES if re.search(p, item.message))
+        if remedy := next(matches, None):
+            rows.append(f"  -> {remedy}")
+        parts.append("\n".join(rows))
+    rest = len(diagnostics) - MAX_ERRORS_SHOWN
+    if rest > 0:
+        parts.append(f"and {rest} more. The first error often causes the others: mend it first.")
+    return "\n\n".join(parts)
+
+
+def _shorten_paths(log: str) -> str:
+    """``log`` with no absolute path in it: headers are named as they are included."""
+    for folder in (*cuda_header_paths(), str(ROOT)):
+        log = log.replace(f"{folder}/", "")
+    return log

@@ -1,0 +1,104 @@
+"""The one road from CUDA C++ to machine code: NVRTC, which needs neither a GPU nor a driver.
+
+The emulator runs the PTX (:func:`compile_ptx`); a GPU loads a cubin (:func:`compile_cubin`) where
+CuPy cannot name the target itself, such as ``sm_90a``. Both get the options CuPy adds to its own
+kernels, so a kernel means the same thing on both devices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from .bindings import ask, binding, read_text
+from .diagnostics import CompileError
+from .headers import include_paths
+
+COMMON_OPTIONS = ("-std=c++17", "-lineinfo")  # for CuPy as well as for us
+CUPY_OPTIONS = ("-ftz=true", "--device-as-default-execution-space")  # those CuPy adds by itself
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """PTX (str) or a cubin (bytes), the mangled name of each requested name expression, and what
+    the compiler had to say."""
+
+    code: str | bytes
+    mangled: dict[str, str]
+    log: str = ""
+
+
+def compile_ptx(
+    source: str, *, filename: str, arch: str = "compute_90a", options: tuple[str, ...] = ()
+) -> str:
+    """Compile CUDA C++ to PTX text for ``arch`` (``compute_XX``); raise :class:`CompileError`.
+
+    ``filename`` is what errors and line information call the source, such as
+    ``kernels/04_first_kernels/threads/vec_add.cu``.
+    """
+    return compile_source(source, filename=filename, arch=arch, options=options).code
+
+
+def compile_cubin(
+    source: str, *, filename: str, arch: str = "sm_90a", options: tuple[str, ...] = ()
+) -> bytes:
+    """Compile CUDA C++ to a cubin for ``arch`` (``sm_XX``); raise :class:`CompileError`."""
+    return compile_source(source, filename=filename, arch=arch, options=options).code
+
+
+def compile_source(
+    source: str,
+    *,
+    filename: str,
+    arch: str,
+    options: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),
+) -> Compiled:
+    """Compile ``source``: to PTX for an ``arch`` ``compute_XX``, to a cubin for ``sm_XX``.
+
+    ``names`` are name expressions (``"scale<float, 4>"``) that make the compiler instantiate
+    templates; ``Compiled.mangled`` maps each to the symbol it became.
+    """
+    return _compile(source, filename, arch, tuple(options), tuple(names))
+
+
+@cache
+def _compile(
+    source: str, filename: str, arch: str, options: tuple[str, ...], names: tuple[str, ...]
+) -> Compiled:
+    nvrtc = binding()
+    flags = [
+        f"--gpu-architecture={arch}",
+        *COMMON_OPTIONS,
+        *CUPY_OPTIONS,
+        *options,
+        *(f"--include-path={path}" for path in include_paths()),
+    ]
+    text = with_line_directive(source, filename).encode()
+    program = ask(nvrtc.nvrtcCreateProgram(text, filename.encode(), 0, [], []))
+    try:
+        for name in names:
+            ask(nvrtc.nvrtcAddNameExpression(program, name.encode()))
+        (status,) = nvrtc.nvrtcCompileProgram(
+            program, len(flags), [flag.encode() for flag in flags]
+        )
+        log = read_text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = log.decode("utf-8", "replace").strip("\0 \n")
+        if int(status):
+            raise CompileError(log)
+        mangled = {
+            name: ask(nvrtc.nvrtcGetLoweredName(program, name.encode())).decode() for name in names
+        }
+        if arch.startswith("sm_"):
+            cubin = read_text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+            return Compiled(cubin, mangled, log)
+        ptx = read_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
+        return Compiled(ptx.decode("utf-8", "replace").replace("\0", ""), mangled, log)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def with_line_directive(source: str, filename: str) -> str:
+    """``source`` under a name: the compiler then reports ``filename`` and the file's own lines."""
+    name = filename.replace("\\", r"\\").replace('"', r"\"")
+    return f'#line 1 "{name}"\n{source}'

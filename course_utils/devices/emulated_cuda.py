@@ -1,0 +1,210 @@
+"""``cp.cuda`` without a GPU: the modelled device, and streams and events that do nothing.
+
+The machine modelled is an H200's: compute capability 9.0, 132 SMs, 227 KB of shared memory a block.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+from ..errors import LessonError
+
+NAME = "emulated sm_90a (no GPU)"
+SMS = 132
+ATTRIBUTES = {  # names as in cudaDeviceGetAttribute, values of an H200
+    "ClockRate": 1980000,
+    "ComputeCapabilityMajor": 9,
+    "ComputeCapabilityMinor": 0,
+    "ConcurrentKernels": 1,
+    "CooperativeLaunch": 1,
+    "GlobalMemoryBusWidth": 6144,
+    "L2CacheSize": 62914560,
+    "MaxBlockDimX": 1024,
+    "MaxBlockDimY": 1024,
+    "MaxBlockDimZ": 64,
+    "MaxBlocksPerMultiprocessor": 32,
+    "MaxGridDimX": 2147483647,
+    "MaxGridDimY": 65535,
+    "MaxGridDimZ": 65535,
+    "MaxRegistersPerBlock": 65536,
+    "MaxRegistersPerMultiprocessor": 65536,
+    "MaxSharedMemoryPerBlock": 49152,
+    "MaxSharedMemoryPerBlockOptin": 232448,
+    "MaxSharedMemoryPerMultiprocessor": 233472,
+    "MaxThreadsPerBlock": 1024,
+    "MaxThreadsPerMultiProcessor": 2048,
+    "MultiProcessorCount": SMS,
+    "ReservedSharedMemoryPerBlock": 1024,
+    "TotalConstantMemory": 65536,
+    "WarpSize": 32,
+}
+
+
+class NoTimesError(LessonError):
+    """Someone asked the emulator how long something took."""
+
+    def __init__(self):
+        super().__init__(
+            "Times are measured on a GPU only: the emulator counts what a kernel does, it does not "
+            "know how long a GPU would take."
+        )
+
+
+class Device:
+    """The one device, number 0."""
+
+    compute_capability = "90"
+
+    def __init__(self, device: int = 0):
+        if int(device) != 0:
+            raise ValueError(f"there is one emulated device, number 0; got {device}")
+        self.id = 0
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        return dict(ATTRIBUTES)
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        """(free, total) bytes; the emulator keeps arrays in the host's memory."""
+        total = getDeviceProperties(0)["totalGlobalMem"]
+        return total, total
+
+    def synchronize(self) -> None:
+        """Return at once: a launch on the emulator has ended when the call returns."""
+
+    def use(self) -> Device:
+        return self
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_) -> None:
+        return None
+
+    def __int__(self) -> int:
+        return self.id
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Device)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "<CUDA Device 0>"
+
+
+class Event:
+    """A mark in a stream; it holds no time."""
+
+    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess=False):
+        self.done = True
+
+    def record(self, stream=None) -> None:
+        """Mark this point: everything before it has already run."""
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+
+class Stream:
+    """A queue of work; on the emulator everything runs in the order it is called."""
+
+    ptr = 0
+    done = True
+
+    def __init__(self, null: bool = False, non_blocking: bool = False, ptds=False, priority=None):
+        pass
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+    def use(self) -> Stream:
+        return self
+
+    def record(self, event: Event | None = None) -> Event:
+        return event or Event()
+
+    def wait_event(self, event: Event) -> None:
+        """Return at once."""
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_) -> None:
+        return None
+
+
+Stream.null = Stream(null=True)
+
+
+def get_current_stream() -> Stream:
+    return Stream.null
+
+
+def get_elapsed_time(start: Event, end: Event) -> float:
+    """Raise :class:`NoTimesError`: the emulator invents no times."""
+    raise NoTimesError
+
+
+def is_available() -> bool:
+    """True: kernels can be launched here."""
+    return True
+
+
+@contextmanager
+def _nothing():
+    yield
+
+
+def getDeviceProperties(device: int) -> dict:  # noqa: N802 (CUDA's own name)
+    """The properties of the modelled device, under CUDA's names."""
+    Device(device)
+    return {
+        "name": NAME.encode(),
+        "major": 9,
+        "minor": 0,
+        "multiProcessorCount": SMS,
+        "warpSize": 32,
+        "maxThreadsPerBlock": 1024,
+        "maxThreadsPerMultiProcessor": 2048,
+        "maxThreadsDim": (1024, 1024, 64),
+        "maxGridSize": (2147483647, 65535, 65535),
+        "regsPerBlock": 65536,
+        "regsPerMultiprocessor": 65536,
+        "sharedMemPerBlock": 49152,
+        "sharedMemPerBlockOptin": 232448,
+        "sharedMemPerMultiprocessor": 233472,
+        "totalConstMem": 65536,
+        "l2CacheSize": 62914560,
+        "memoryBusWidth": 6144,
+        "totalGlobalMem": 143771 * 2**20,
+        "clockRate": 1980000,
+    }
+
+
+def _version() -> int:
+    from ..compiling.bindings import nvrtc_version
+
+    major, minor = nvrtc_version()
+    return 1000 * major + 10 * minor
+
+
+runtime = SimpleNamespace(
+    getDeviceProperties=getDeviceProperties,
+    getDeviceCount=lambda: 1,
+    getDevice=lambda: 0,
+    setDevice=lambda device: Device(device) and None,
+    deviceSynchronize=lambda: None,
+    memGetInfo=lambda: Device().mem_info,
+    runtimeGetVersion=_version,
+    driverGetVersion=_version,
+)
+nvtx = SimpleNamespace(
+    RangePush=lambda *_: None,
+    RangePop=lambda: None,
+    Mark=lambda *_: None,
+    range=lambda *_: _nothing(),
+)

@@ -1,0 +1,99 @@
+"""What must hold for a launch before it starts: the same checks for a GPU and for the emulator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+
+from ..errors import LessonError
+
+# CUDA C++ Programming Guide 12.9, "Technical Specifications per Compute Capability".
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_BLOCK = (1024, 1024, 64)
+MAX_THREADS = 1024
+
+
+class LaunchError(LessonError):
+    """A kernel was called with arguments or a launch shape that cannot be right."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one kernel allows on one device.
+
+    ``threads``: the most in a block (less than 1024 under ``__launch_bounds__``, or where registers
+    run out). ``static_shared``: bytes of its ``__shared__`` arrays of fixed size. ``shared``: bytes
+    that a block can have in all.
+    """
+
+    threads: int
+    static_shared: int
+    shared: int
+
+
+def dimensions(value, what: str) -> tuple[int, int, int]:
+    """``value``, an int or up to three of them, as (x, y, z). ``what`` is "grid" or "block"."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    whole = all(isinstance(item, Integral) and not isinstance(item, bool) for item in items)
+    if not whole or not 1 <= len(items) <= 3:
+        raise LaunchError(
+            f"The {what} is one to three whole numbers, such as (8,) or (8, 4); got {value!r}."
+            + (" Use // to divide whole numbers." if _has_float(items) else "")
+        )
+    return (*map(int, items), 1, 1)[:3]
+
+
+def _has_float(items) -> bool:
+    return any(isinstance(item, float) for item in items)
+
+
+def check_shape(
+    name: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    dynamic_shared: int,
+    limits: Limits,
+) -> None:
+    """Raise :class:`LaunchError` unless the kernel ``name`` can be launched in this shape."""
+    for what, shape, most in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
+        unit = "blocks" if what == "grid" else "threads"
+        for axis, count, limit in zip("xyz", shape, most, strict=True):
+            if count < 1:
+                raise LaunchError(
+                    f"{name}: the {what} is {shape}, which has no {unit} along {axis}, so nothing "
+                    f"would run. Every entry must be at least 1; for n elements and b threads in a "
+                    f"block, a grid of (n + b - 1) // b blocks covers them all."
+                )
+            if count > limit:
+                raise LaunchError(
+                    f"{name}: the {what} is {shape}, but a {what} has at most {limit:,} {unit} "
+                    f"along {axis}. "
+                    + (
+                        "Put the longest axis on x, or let each thread do more than one element."
+                        if what == "grid"
+                        else "Use a smaller block and more blocks."
+                    )
+                )
+    threads = math.prod(block)
+    if threads > MAX_THREADS:
+        raise LaunchError(
+            f"{name}: the block is {block}, which is {threads:,} threads, but a block has at most "
+            f"{MAX_THREADS}. Use a smaller block and more blocks."
+        )
+    if threads > limits.threads:
+        raise LaunchError(
+            f"{name}: the block is {block}, which is {threads:,} threads, but this kernel was "
+            f"compiled for at most {limits.threads}: by its __launch_bounds__, or because each "
+            f"thread needs so many registers. Use a smaller block."
+        )
+    if dynamic_shared < 0:
+        raise LaunchError(f"{name}: shared_mem is {dynamic_shared}; it counts bytes, 0 or more.")
+    total = limits.static_shared + dynamic_shared
+    if total > limits.shared:
+        raise LaunchError(
+            f"{name}: a block would need {total:,} bytes of shared memory "
+            f"({limits.static_shared:,} declared in the kernel, {dynamic_shared:,} asked for with "
+            f"shared_mem), but it can have at most {limits.shared:,} "
+            f"({limits.shared // 1024} KB). Use a smaller tile."
+        )

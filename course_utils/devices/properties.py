@@ -1,0 +1,37 @@
+"""The GPU that is measured, and the file its figures go to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import LessonError
+from .selection import ON_GPU, cp
+
+
+def need_gpu() -> None:
+    """Raise LessonError where there is no GPU to measure."""
+    if not ON_GPU:
+        raise LessonError(
+            "This measures a GPU, and this machine has none: use hardware.stored() for the figures "
+            "that come with the course."
+        )
+
+
+def device_name() -> str:
+    """What the GPU calls itself."""
+    return cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+
+
+def multiprocessors() -> int:
+    """How many the GPU has."""
+    return cp.cuda.Device().attributes["MultiProcessorCount"]
+
+
+def description() -> dict[str, Any]:
+    """What every file of measurements begins with: the GPU's name, its driver and CUDA."""
+    runtime = cp.cuda.runtime
+    return {
+        "device": device_name(),
+        "driver": runtime.driverGetVersion(),
+        "cuda": runtime.runtimeGetVersion(),
+    }

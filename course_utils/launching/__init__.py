@@ -1,0 +1,1 @@
+"""``load`` and what it returns: kernels whose every launch is checked."""

@@ -1,0 +1,135 @@
+"""Turns the arguments of a launch into what a parameter of that C type takes, or says why not."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..compiling.signature import Parameter
+from ..devices import emulated_cupy
+from ..devices.limits import LaunchError
+
+
+def convert(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
+    """``value`` for ``parameter``: an array for a pointer, a NumPy scalar of the C type's size.
+
+    ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``); ``where`` begins
+    the message of the LaunchError raised where the value cannot be meant.
+    """
+    if parameter.pointer:
+        return _pointer(value, parameter, where, space)
+    if parameter.dtype is None:  # a struct by value
+        return value
+    return _scalar(value, parameter, where)
+
+
+def _scalar(value: Any, parameter: Parameter, where: str) -> Any:
+    if isinstance(value, np.ndarray) and not isinstance(value, emulated_cupy.ndarray):
+        value = value[()] if value.ndim == 0 else value
+    if not isinstance(value, (Real, np.generic)):
+        what = _describe(value)
+        remedy = ""
+        if hasattr(value, "shape") and value.shape == ():
+            remedy = f" Take the number out of it: {_python_type(parameter)}(...)."
+        raise LaunchError(f"{where}: wants one {parameter.c_type}, got {what}.{remedy}")
+    kind = parameter.dtype.kind
+    if "bfloat16" in parameter.c_type:
+        return _bfloat16_bits(float(value))
+    if kind == "f":
+        return parameter.dtype.type(value)
+    if isinstance(value, (float, np.floating)):
+        raise LaunchError(
+            f"{where}: wants a whole number ({parameter.c_type}), got the float {value!r}. "
+            f"Write int(...) around it, or // where you divide."
+        )
+    low, high = (0, 1) if kind == "b" else _range(parameter.dtype)
+    if not low <= int(value) <= high:
+        raise LaunchError(
+            f"{where}: {value} does not fit the type {parameter.c_type}, "
+            f"which goes from {low:,} to {high:,}."
+        )
+    return parameter.dtype.type(value)
+
+
+def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
+    if value is None:
+        return np.uint64(0)
+    if hasattr(value, "ptr") and not hasattr(value, "dtype"):  # a MemoryPointer
+        return np.uint64(value.ptr)
+    if not isinstance(value, space.ndarray):
+        if hasattr(value, "__cuda_array_interface__") or _is_torch(value):
+            _check_torch(value, where, space)
+            value = space.asarray(value)
+        else:
+            raise LaunchError(_not_an_array(value, where))
+    if not value.flags.c_contiguous:
+        raise LaunchError(
+            f"{where}: the array is not contiguous (a transpose, or a slice with steps), and a "
+            f"kernel sees plain memory. Pass cp.ascontiguousarray(...) of it."
+        )
+    wanted = parameter.dtype
+    if wanted is not None and not _same_memory(value.dtype, wanted, parameter.c_type):
+        raise LaunchError(
+            f"{where}: wants elements of {wanted.name}, the array holds {value.dtype.name}. "
+            f"Make it with dtype=cp.{wanted.name}, or convert it: .astype(cp.{wanted.name})."
+        )
+    return value
+
+
+def _not_an_array(value: Any, where: str) -> str:
+    if isinstance(value, np.ndarray):
+        return (
+            f"{where}: a NumPy array lies in the host's memory, where a kernel cannot reach it. "
+            f"Copy it to the device: cp.asarray(...)."
+        )
+    if isinstance(value, emulated_cupy.ndarray):
+        return f"{where}: the array belongs to the emulator, the kernel runs on a GPU."
+    if isinstance(value, (list, tuple)):
+        return f"{where}: wants an array, got {_describe(value)}. Make one: cp.array(...)."
+    return f"{where}: wants an array, got {_describe(value)}. Are the arguments in order?"
+
+
+def _same_memory(given: np.dtype, wanted: np.dtype, c_type: str) -> bool:
+    if given == wanted:
+        return True
+    if wanted.itemsize == 1 == given.itemsize:  # char, unsigned char, bool, fp8: bytes
+        return True
+    return "bfloat16" in c_type and given.name == "bfloat16"
+
+
+def _is_torch(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "data_ptr")
+
+
+def _check_torch(value: Any, where: str, space: Any) -> None:
+    if _is_torch(value) and value.is_cuda == (space is emulated_cupy):
+        other = "the GPU" if value.is_cuda else "the host's memory"
+        raise LaunchError(f"{where}: the tensor is in {other}, the kernel runs elsewhere.")
+
+
+def _describe(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"an array of shape {tuple(value.shape)}"
+    if isinstance(value, Real):
+        return f"the number {value!r}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _python_type(parameter: Parameter) -> str:
+    return "float" if parameter.dtype.kind == "f" else "int"
+
+
+def _range(dtype: np.dtype) -> tuple[int, int]:
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def _bfloat16_bits(value: float) -> np.uint16:
+    """The upper half of an fp32, rounded to nearest even."""
+    bits = int(np.float32(value).view(np.uint32))
+    if np.isnan(value):
+        return np.uint16(0x7FFF)
+    return np.uint16((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF)

@@ -1,0 +1,379 @@
+"""``load``: a ``.cu`` file as a module whose kernels are called as CuPy's are.
+
+Every call is checked against the kernel's parsed signature before anything runs, in the same way on
+a GPU and on the emulator, because a launch itself checks nothing: raw bytes go to the device.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..compiling import signature as _signature
+from ..compiling.diagnostics import CompileError
+from ..compiling.headers import cuda_header_paths, cute_header_paths
+from ..compiling.includes import digest, included_files
+from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_line_directive
+from ..compiling.signature import Signature
+from ..devices import emulated_cupy, gpu
+from ..devices.limits import LaunchError, Limits, check_shape, dimensions
+from ..devices.selection import EMULATOR, ON_GPU, cp
+from ..devices.selection import device as current_device
+from ..emulator.report import KernelFault, LaunchResult
+from ..errors import LessonError
+from ..paths import KERNELS, ROOT, unnumbered
+from .arguments import convert
+from .cubins import CUBIN_TARGETS, CubinModule
+
+
+class LaunchFault(KernelFault, LessonError):
+    """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
+
+
+def load(
+    path: str | os.PathLike | None = None,
+    *,
+    source: str | None = None,
+    filename: str = "kernel.cu",
+    defines: Mapping[str, Any] | None = None,
+    names: Iterable[str] = (),
+    arch: str | None = None,
+    options: Iterable[str] = (),
+    device: str | None = None,
+) -> Module:
+    """Compile a kernel file, or ``source``, for this machine's device.
+
+    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/threads/vec_add.cu"``; a
+    ``source`` given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros.
+    ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
+    a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
+    are. ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
+
+    Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
+    caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
+    """
+    if (path is None) == (source is None):
+        raise LessonError(
+            'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
+        )
+    folder = KERNELS
+    if path is not None:
+        file = _find(path)
+        source, folder = file.read_text(encoding="utf-8"), file.parent
+        filename = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+    return Module(
+        source,
+        filename=filename,
+        folder=folder,
+        defines=dict(defines or {}),
+        names=tuple(names),
+        arch=arch,
+        options=tuple(options),
+        device=device or current_device(),
+    )
+
+
+def _find(path: str | os.PathLike) -> Path:
+    for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
+        if candidate.is_file():
+            return candidate.resolve()
+    name = unnumbered(Path(path).name)
+    elsewhere = [
+        file.relative_to(KERNELS).as_posix()
+        for file in KERNELS.rglob(f"*{name}")
+        if unnumbered(file.name) == name
+    ]
+    hint = " Its path starts below kernels/."
+    if elsewhere:  # in the chapter that was asked for rather than in another
+        nearest = max(sorted(elsewhere), key=lambda p: len(os.path.commonprefix([p, str(path)])))
+        hint = f" Did you mean {nearest!r}?"
+    raise LessonError(f"There is no kernel file {os.fspath(path)!r}.{hint}")
+
+
+class Module:
+    """Compiled CUDA C++: its kernels are attributes; with one kernel, call the module itself."""
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        filename: str,
+        folder: Path = KERNELS,
+        defines: dict[str, Any],
+        names: tuple[str, ...] = (),
+        arch: str | None = None,
+        options: tuple[str, ...] = (),
+        device: str,
+    ):
+        self.source, self.filename, self.device = source, filename, device
+        self._recipe = {
+            "filename": filename,
+            "folder": folder,
+            "defines": defines,
+            "names": names,
+            "arch": arch,
+            "options": options,
+        }
+        headers = included_files(source, folder)
+        signatures = _signatures(source, headers, defines)
+        templates = [name for name in signatures if signatures[name].template]
+        plain = [name for name in signatures if name not in templates]
+        # A kernel that is not extern "C" has a mangled name: reach it by name expression.
+        if 'extern "C"' not in source:
+            names = (*plain, *names)
+        options = (
+            *(f"-D{key}={_macro(value)}" for key, value in defines.items()),
+            f"-I{KERNELS}",
+            f"-I{KERNELS / 'common'}",
+            f"-I{folder}",
+            *(f"-I{path}" for path in cute_header_paths()),
+            # CuPy finds mma.h by itself, but not always the crt/mma.h that it includes.
+            *(f"-I{path}" for path in (cuda_header_paths() if "<mma.h>" in source else ())),
+            # Compiler caches look at the source and the options only, not at included files.
+            f"-DCOURSE_HEADERS=0x{digest(headers)}",
+            *options,
+        )
+        self._flags = options, names
+        raw = _compile(with_line_directive(source, filename), options, names, arch, device)
+        prints = any("printf" in text for text in (source, *headers.values()))
+        self._kernels = {
+            name: Kernel(self, name, raw, signatures.get(name.partition("<")[0]), prints)
+            for name in dict.fromkeys((*plain, *names))
+        }
+        self._raw = raw
+        self._templates = templates
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        matches = [k for key, k in self._kernels.items() if key.partition("<")[0] == name]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            known = ", ".join(repr(kernel.name) for kernel in matches)
+            raise AttributeError(f"{name} has several instances: write module[...] with {known}")
+        if name in self._templates:
+            raise AttributeError(
+                f'{name} is a template: name an instance, load(..., names=["{name}<float>"])'
+            )
+        raise AttributeError(
+            f"{self.filename} has no kernel {name!r}; it has {', '.join(self._kernels) or 'none'}"
+        )
+
+    def __getitem__(self, name: str) -> Kernel:
+        """The kernel called ``name``, or a template's instance by its name expression."""
+        if name in self._kernels:
+            return self._kernels[name]
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self._kernels.values())
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._kernels]
+
+    def __repr__(self) -> str:
+        return f"<{self.filename}: {', '.join(self._kernels)} on {self.device}>"
+
+    @property
+    def kernel(self) -> Kernel:
+        """The module's one kernel."""
+        if len(self._kernels) != 1:
+            found = ", ".join(self._kernels) or "none"
+            raise LaunchError(
+                f"{self.filename} does not have exactly one kernel (it has {found}): "
+                f"call the one you mean, module.NAME(grid, block, args)."
+            )
+        return next(iter(self._kernels.values()))
+
+    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+        """Launch the module's one kernel; see :class:`Kernel`."""
+        self.kernel(grid, block, args, shared_mem=shared_mem)
+
+    def variable(self, name: str, shape, dtype) -> Any:
+        """A ``__device__`` or ``__constant__`` variable as an array that shares its memory."""
+        return _namespace(self.device).ndarray(shape, dtype, self._raw.get_global(name))
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """The module as NVRTC compiles it for another ``arch``, such as the cubin of "sm_90a",
+        with further ``options``; it is not loaded."""
+        own, names = self._flags
+        return compile_source(
+            self.source, filename=self.filename, arch=arch, options=(*own, *options), names=names
+        )
+
+    @cached_property
+    def emulated(self) -> Module:
+        """The same module on the emulator, whatever the machine; itself where it is there."""
+        if self.device == EMULATOR:
+            return self
+        return Module(self.source, device=EMULATOR, **self._recipe)
+
+
+class Kernel:
+    """One kernel: ``kernel(grid, block, args, shared_mem=bytes)``.
+
+    ``grid`` and ``block`` are ints or tuples (x, y, z); ``args`` a tuple of cp arrays and numbers,
+    which are converted to the parameters' C types. A call that cannot be right raises
+    :class:`~course_utils.devices.limits.LaunchError` and launches nothing. On a GPU the call waits
+    until the kernel has ended, so that a fault appears in the cell that caused it.
+
+    ``signature`` is None where the kernel's definition could not be found in the source: its
+    arguments are then passed as CuPy does, unchecked.
+    """
+
+    def __init__(
+        self, module: Module, name: str, raw_module: Any, signature: Signature | None, prints: bool
+    ):
+        self.module, self.name, self._prints = module, name, prints
+        self.signature = signature.specialise(name) if signature else None
+        self._raw_module = raw_module
+
+    @cached_property
+    def raw(self) -> Any:
+        """CuPy's kernel, or the emulator's."""
+        return self._raw_module.get_function(self.name)
+
+    @property
+    def source(self) -> str:
+        return self.module.source
+
+    @property
+    def filename(self) -> str:
+        """What the source is called in errors and reports."""
+        return self.module.filename
+
+    @property
+    def last_launch(self) -> LaunchResult | None:
+        """What the emulator saw of the last launch; None before it, and on a GPU."""
+        return self.raw.last_launch if self.device == EMULATOR else None
+
+    @property
+    def device(self) -> str:
+        return self.module.device
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """What is known of the compiled kernel; registers and local memory on a GPU only."""
+        return dict(self.raw.attributes)
+
+    @property
+    def emulated(self) -> Kernel:
+        """The same kernel on the emulator, whatever the machine."""
+        return self.module.emulated[self.name]
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.signature or self.name} of {self.module.filename}>"
+
+    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+        self.launch(grid, block, args, shared_mem=shared_mem)
+
+    def launch(
+        self, grid, block, args, *, shared_mem: int = 0, options: Any = None
+    ) -> LaunchResult | None:
+        """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
+
+        ``options`` are the emulator's (:class:`course_utils.emulator.machine.Options`).
+        """
+        shape = dimensions(grid, "grid"), dimensions(block, "block")
+        values = self.check(*shape, args, shared_mem)
+        if self.device == EMULATOR:
+            try:
+                return self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
+            except KernelFault as fault:
+                raise LaunchFault(fault.finding, fault.earlier) from None
+        if options is not None:
+            raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
+        with gpu.readable_faults(self.name):
+            self.raw(*shape, values, shared_mem=shared_mem)
+            gpu.wait(prints=self._prints)
+        return None
+
+    def check(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args, shared_mem: int = 0
+    ) -> tuple:
+        """The arguments as the device takes them; LaunchError where the launch cannot be right."""
+        if not isinstance(args, (tuple, list)):
+            raise LaunchError(
+                f"{self.name}: the arguments are one tuple, such as (a, b, n); "
+                f"with a single argument write (a,)."
+            )
+        raw, (plain, most) = self.raw, _shared_limits(self.device)
+        limits = Limits(raw.max_threads_per_block, raw.shared_size_bytes, most)
+        check_shape(self.name, grid, block, shared_mem, limits)
+        if limits.static_shared + shared_mem > plain:
+            raw.max_dynamic_shared_size_bytes = shared_mem
+        return self.convert(args)
+
+    def convert(self, args) -> tuple:
+        """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""
+        if self.signature is None:
+            return tuple(args)
+        parameters = self.signature.parameters
+        if len(args) != len(parameters):
+            few = "few" if len(args) < len(parameters) else "many"
+            listed = ", ".join(map(str, parameters))
+            missing = ""
+            if few == "few":
+                names = ", ".join(parameter.name for parameter in parameters[len(args) :])
+                missing = f" Missing at the end, unless one was left out before: {names}."
+            raise LaunchError(
+                f"{self.name}: too {few} arguments: {len(args)} given, {len(parameters)} wanted "
+                f"({listed}).{missing}"
+            )
+        space = _namespace(self.device)
+        return tuple(
+            convert(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
+            for number, (value, parameter) in enumerate(zip(args, parameters, strict=True), 1)
+        )
+
+
+def _signatures(source: str, headers: Mapping[Path, str], defines: dict) -> dict[str, Signature]:
+    aliases = {key: str(value) for key, value in defines.items()}
+    found = {}
+    for text in (*headers.values(), source):
+        found |= _signature.kernels(text, aliases)
+    return found
+
+
+def _macro(value: Any) -> str:
+    return str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+@cache
+def _shared_limits(device: str) -> tuple[int, int]:
+    """Bytes of shared memory a block may have: as it is, and when the kernel asks for more."""
+    attributes = _namespace(device).cuda.Device().attributes
+    return attributes["MaxSharedMemoryPerBlock"], attributes["MaxSharedMemoryPerBlockOptin"]
+
+
+def _namespace(device: str) -> Any:
+    return emulated_cupy if device == EMULATOR else cp
+
+
+def _compile(
+    code: str, options: tuple[str, ...], names: tuple[str, ...], arch: str | None, device: str
+) -> Any:
+    options = (*COMMON_OPTIONS, *options)
+    if device == EMULATOR:
+        target = (f"-arch={arch}",) if arch else ()
+        return emulated_cupy.RawModule(
+            code=code, options=(*options, *target), name_expressions=names
+        )
+    if not ON_GPU:
+        raise LessonError("This kernel was asked to run on a GPU, and this machine has none.")
+    if arch in CUBIN_TARGETS:
+        return CubinModule(code, options, names, arch)
+    import cupy
+
+    try:
+        module = cupy.RawModule(code=code, options=options, name_expressions=names or None)
+        module.compile()
+    except cupy.cuda.compiler.CompileException as error:
+        raise CompileError(str(error)) from None
+    return module

@@ -1,0 +1,42 @@
+"""``profile``: what a kernel does to memory, counted on the emulator, also where there is a GPU."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..devices.limits import dimensions
+from ..emulator.machine import Options
+from ..launching.emulation import emulator_arguments, on_emulator
+from .profiles import Profile
+
+
+def profile(
+    kernel: Any,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    *,
+    shared_mem: int = 0,
+) -> Profile:
+    """Run ``kernel`` on the emulator and count what it does.
+
+    The answer is a :class:`~course_utils.observing.profiles.Profile`: totals, and tables by source
+    line, by kind of instruction and under Nsight Compute's names. Arguments and errors as for
+    :func:`~course_utils.sanitize`, but a fault of the kernel is raised.
+    """
+    kernel = on_emulator(kernel)
+    options = Options(counters=True)
+    result = kernel.launch(
+        grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
+    )
+    lanes = math.prod(dimensions(block, "block"))
+    return Profile(
+        kernel.name,
+        result.counts,
+        kernel.source,
+        kernel.filename,
+        tuple(result.instructions),
+        math.prod(dimensions(grid, "grid")) * -(-lanes // 32),
+        result.tally,
+    )

@@ -1,0 +1,133 @@
+"""``sanitize`` and ``profile``: what a kernel does wrong, and what it does to memory.
+
+Both run the kernel on the emulator, on a machine with a GPU too: a faulty kernel can hurt nothing
+there, and every access is seen.
+"""
+
+from __future__ import annotations
+
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Any
+
+from ..emulator.machine import Options
+from ..emulator.memory import GLOBAL
+from ..emulator.report import Finding, KernelFault, LaunchResult, Location
+from ..launching.emulation import emulator_arguments, on_emulator
+
+OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`sanitize` found: ``findings`` in the order met, and what the kernel printed.
+
+    As text: the first finding of each kind, and a count of the rest.
+    """
+
+    kernel: str
+    findings: tuple[Finding, ...]
+    source: str
+    filename: str
+    printed: str = ""
+
+    @property
+    def clean(self) -> bool:
+        return not self.findings
+
+    def __str__(self) -> str:
+        if self.clean:
+            checks = "bounds, alignment, uninitialised reads, races, barriers"
+            return f"{self.kernel}: no fault found ({checks})."
+        kinds = dict.fromkeys(finding.kind for finding in self.findings)
+        return "\n\n".join(map(self._first_and_rest, kinds))
+
+    __repr__ = __str__
+
+    def _first_and_rest(self, kind: str) -> str:
+        """The first finding of a kind in full, and the others in a line each."""
+        first, *rest = (finding for finding in self.findings if finding.kind == kind)
+        lines = [self._with_source(first)]
+        if rest:
+            lines.append(f"And {len(rest)} more of this kind ({kind}):")
+        for finding in rest:
+            places = dict.fromkeys(map(str, filter(None, _places(finding))))
+            array = f" on {finding.array}" if finding.array else ""
+            lines.append(f"  {' and '.join(places)}{array}{_times(finding)}")
+        return "\n".join(lines)
+
+    def _with_source(self, finding: Finding) -> str:
+        lines = [finding.message + (f"\n  Seen{_times(finding)}." if finding.repeats else "")]
+        places = [p for p in _places(finding) if p is not None]
+        text = self.source.splitlines()
+        for line in sorted({p.line for p in places if p.file == self.filename}):
+            if 0 < line <= len(text):
+                lines.append(f"{line:>6} | {text[line - 1]}")
+        return "\n".join(lines)
+
+
+def _places(finding: Finding) -> tuple[Location | None, Location | None]:
+    return finding.other_location, finding.location
+
+
+def _times(finding: Finding) -> str:
+    return f" {finding.repeats + 1:,} times" if finding.repeats else ""
+
+
+def sanitize(
+    kernel: Any,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    *,
+    shared_mem: int = 0,
+) -> Report:
+    """Run ``kernel`` on the emulator under every check and report what is wrong.
+
+    The arguments are those of a launch. Arrays that already live on the emulator receive what the
+    kernel wrote; arrays of a GPU are copied and stay as they are. Raises
+    :class:`~course_utils.devices.limits.LaunchError` for a launch that cannot be right; faults of
+    the kernel itself are in the report, never raised.
+
+    A kernel that starts asynchronous copies runs several times, from the same contents of memory:
+    first with copies that land as late as they can, then at random moments. What the first run
+    wrote is what stays.
+    """
+    kernel = on_emulator(kernel)
+    values = emulator_arguments(args)
+
+    def run(seed: int) -> tuple[list[Finding], LaunchResult | None]:
+        options = Options(racecheck=True, seed=seed)
+        try:
+            result = kernel.launch(grid, block, values, shared_mem=shared_mem, options=options)
+        except KernelFault as fault:
+            return [*fault.earlier, fault.finding], None
+        return result.findings, result
+
+    again = kernel.raw.entry.asynchronous and isinstance(values, tuple)
+    before = GLOBAL.contents(values) if again else []
+    findings, result = run(0)
+    if again and result is not None and _copied(result):
+        after = GLOBAL.contents()
+        for seed in OTHER_SEEDS:
+            GLOBAL.put_back(before)
+            with redirect_stdout(StringIO()):
+                findings = _merge(findings, run(seed)[0])
+        GLOBAL.put_back(after)
+        kernel.raw.last_launch = result
+    printed = result.printed if result else ""
+    return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed)
+
+
+def _copied(result: LaunchResult) -> bool:
+    """Whether anything asynchronous was done."""
+    return any("async" in opcode.split(".") for opcode in result.counts.opcodes)
+
+
+def _merge(known: list[Finding], more: list[Finding]) -> list[Finding]:
+    """``known``, and those of ``more`` that are new: of another kind, or at other lines."""
+    seen = {(f.kind, *map(str, _places(f))) for f in known}
+    note = "\n  Seen when asynchronous copies land earlier than they have to."
+    new = [f for f in more if (f.kind, *map(str, _places(f))) not in seen]
+    return known + [replace(f, message=f.message + note) for f in new]

@@ -1,0 +1,135 @@
+"""``bench``: how long work takes on a GPU; on the emulator, what it did. Never a made-up time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ..devices import emulated_cupy, gpu
+from ..devices.emulated_cuda import NoTimesError
+from ..devices.selection import ON_GPU, cp
+from ..emulator.report import Counts
+
+FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What :func:`bench` found.
+
+    On a GPU ``times_ms`` holds one time for each run. On the emulator it is empty, ``counts`` says
+    what the ``launches`` kernels of one run did, and asking for a time raises ``NoTimesError``.
+    """
+
+    times_ms: tuple[float, ...] = ()
+    counts: Counts | None = None
+    launches: int = 0
+    bytes: int | None = field(default=None, kw_only=True)
+    flops: int | None = field(default=None, kw_only=True)
+
+    @property
+    def median_ms(self) -> float:
+        """The median time of a run in milliseconds."""
+        return statistics.median(self._times())
+
+    @property
+    def spread_ms(self) -> float:
+        """The distance between the first and the third quartile of the times, in milliseconds."""
+        times = self._times()
+        if len(times) < 2:
+            return 0.0
+        first, _, third = statistics.quantiles(times, n=4, method="inclusive")
+        return third - first
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The ``bytes`` given to :func:`bench` over the median time."""
+        return self._rate(self.bytes, "bytes")
+
+    @property
+    def flops_per_second(self) -> float:
+        """The ``flops`` given to :func:`bench` over the median time."""
+        return self._rate(self.flops, "flops")
+
+    def _times(self) -> tuple[float, ...]:
+        if not self.times_ms:
+            raise NoTimesError
+        return self.times_ms
+
+    def _rate(self, amount: int | None, name: str) -> float:
+        median = self.median_ms
+        if amount is None:
+            raise ValueError(f"no rate without an amount: bench(..., {name}=...)")
+        return amount / (median * 1e-3)
+
+    def __repr__(self) -> str:
+        if self.counts is not None:
+            kernels = "1 launch" if self.launches == 1 else f"{self.launches} launches"
+            return (
+                f"{kernels}: {self.counts.thread_instructions:,} thread instructions, "
+                f"{self.counts.warp_instructions:,} warp instructions "
+                f"(emulated: times are measured on a GPU only)"
+            )
+        text = (
+            f"{self.median_ms:.4g} ms, spread {self.spread_ms:.2g} ms in {len(self.times_ms)} runs"
+        )
+        if self.bytes is not None:
+            text += f", {self.bytes_per_second / 1e12:.3g} TB/s"
+        if self.flops is not None:
+            text += f", {self.flops_per_second / 1e12:.3g} TFLOP/s"
+        return text
+
+
+def bench(
+    fn: Callable[[], Any],
+    *,
+    warmup: int = 3,
+    repeats: int = 20,
+    flush_l2: bool = True,
+    bytes: int | None = None,
+    flops: int | None = None,
+) -> Bench:
+    """Measure ``fn()`` on a GPU, or count what it does on the emulator.
+
+    On a GPU: ``warmup`` runs that are not measured, then ``repeats`` runs, each between two CUDA
+    events; with ``flush_l2``, 256 MB are written before each so that nothing of the inputs is left
+    in the L2 cache. On the emulator ``fn`` runs once. ``bytes`` and ``flops`` are what one run has
+    to move and compute at least; they turn times into rates.
+    """
+    if warmup < 0 or repeats < 1:
+        raise ValueError(f"warmup must be 0 or more, repeats at least 1; got {warmup}, {repeats}")
+    if not ON_GPU:
+        return _count(fn, bytes, flops)
+    flush = cp.empty(FLUSH_BYTES, cp.uint8) if flush_l2 else None
+    times = []
+    with gpu.readable_faults("the work measured"), gpu.without_waiting():
+        for run in range(warmup + repeats):
+            if flush is not None:
+                flush.fill(run % 256)
+            start, end = cp.cuda.Event(), cp.cuda.Event()
+            start.record()
+            fn()
+            end.record()
+            end.synchronize()
+            if run >= warmup:
+                times.append(cp.cuda.get_elapsed_time(start, end))
+    return Bench(tuple(times), bytes=bytes, flops=flops)
+
+
+def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
+    from ..emulator.machine import Options
+
+    with emulated_cupy.recorded_launches(Options(counters=True)) as results:
+        fn()
+    total = Counts()
+    for result in results:
+        for item in fields(Counts):
+            before, more = getattr(total, item.name), getattr(result.counts, item.name)
+            if isinstance(before, dict):
+                for name, number in more.items():
+                    before[name] = before.get(name, 0) + number
+            else:
+                setattr(total, item.name, before + more)
+    return Bench(counts=total, launches=len(results), bytes=bytes, flops=flops)

@@ -1,0 +1,100 @@
+"""``trace``: the steps of one warp, in the order in which it makes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..devices.limits import LaunchError, dimensions
+from ..emulator.machine import Options
+from ..emulator.tracing import Access, Step, TraceOptions
+from ..launching.emulation import emulator_arguments, on_emulator
+
+__all__ = ["Access", "Step", "Trace", "trace"]
+
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of warp ``warp`` of block ``block_index``; ``complete`` is False when more
+    followed than were kept.
+
+    A trace is iterated, indexed and sliced as its ``steps`` are; its text is a table with a mark
+    for each active lane.
+    """
+
+    kernel: str
+    steps: tuple[Step, ...]
+    source: str
+    filename: str
+    block_index: tuple[int, int, int]
+    warp: int
+    complete: bool = True
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, which: int | slice) -> Any:
+        return self.steps[which]
+
+    def at(self, line: int) -> tuple[Step, ...]:
+        """The steps that come from a line of the kernel's file."""
+        return tuple(s for s in self.steps if s.line == line and s.file == self.filename)
+
+    def text(self, line: int) -> str:
+        """A line of the kernel's file, without the blanks around it; "" where there is none."""
+        lines = self.source.splitlines()
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def __str__(self) -> str:
+        width = max((len(step.opcode) for step in self.steps), default=0)
+        rows = [f"{self.kernel}, warp {self.warp} of block {self.block_index}: lane 0 at the left"]
+        for step in self.steps:
+            lanes = "".join("x" if on else "." for on in step.active)
+            rows.append(f"{step.line:>5}  {step.opcode:<{width}}  {lanes}")
+        return "\n".join([*rows, *([] if self.complete else ["and more: raise limit to see them"])])
+
+    __repr__ = __str__
+
+
+def trace(
+    kernel: Any,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    *,
+    block_index: int | tuple[int, ...] = (0, 0, 0),
+    warp: int = 0,
+    limit: int = 2000,
+    shared_mem: int = 0,
+) -> Trace:
+    """Run ``kernel`` on the emulator and record the steps of one warp: see :class:`Trace`.
+
+    ``warp`` counts within the block ``block_index``. The first ``limit`` steps are kept; the launch
+    runs to its end all the same. A step is one PTX instruction with its source line and the lanes
+    that take part: lanes that took the other way at a branch are idle. Arguments and errors as for
+    :func:`~course_utils.profile`; also raises :class:`~course_utils.devices.limits.LaunchError`
+    when the grid has no such block, or the block no such warp.
+    """
+    kernel = on_emulator(kernel)
+    index = (*(block_index if isinstance(block_index, (tuple, list)) else (block_index,)), 0, 0)[:3]
+    shape, warps = dimensions(grid, "grid"), -(-math.prod(dimensions(block, "block")) // WARP)
+    if not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
+        raise LaunchError(f"{kernel.name}: the grid is {shape}; it has no block {index}.")
+    if not 0 <= warp < warps:
+        raise LaunchError(
+            f"{kernel.name}: a block of {block} threads has warps 0 to {warps - 1}, not {warp}."
+        )
+    file = kernel.filename
+    options = Options(trace=TraceOptions(file, index, warp, limit))
+    result = kernel.launch(
+        grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
+    )
+    found = result.trace
+    return Trace(kernel.name, tuple(found.steps), kernel.source, file, index, warp, found.complete)
