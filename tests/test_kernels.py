@@ -11,7 +11,7 @@ from course_utils.compiling.includes import included_files
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
 from course_utils.launching.arguments import _bfloat16_bits
-from course_utils.launching.modules import LaunchFault
+from course_utils.launching.kernels import LaunchFault
 from course_utils.paths import KERNELS
 
 N = 1000

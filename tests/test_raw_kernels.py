@@ -4,7 +4,8 @@ import pytest
 
 from course_utils import cp, load, occupancy, profile, sanitize, trace
 from course_utils.devices import emulated_cupy
-from course_utils.emulator.report import OUT_OF_BOUNDS
+from course_utils.devices.limits import LaunchError
+from course_utils.emulator import OUT_OF_BOUNDS
 from course_utils.errors import LessonError
 from course_utils.launching.emulation import on_emulator
 
@@ -160,3 +161,13 @@ def test_cupy_s_own_kernels_are_observed():
     instance = cp.RawModule(code=TEMPLATE, name_expressions=NAMES).get_function(NAMES[0])
     report = sanitize(instance, (1,), (8,), (cp.zeros(4, cp.float32),))
     assert (report.findings[0].array, report.kernel) == ("x", NAMES[0])
+
+
+@pytest.mark.gpu
+def test_a_kernel_on_the_emulator_takes_arrays_of_a_gpu_and_they_get_what_it_wrote():
+    kernel = load(source=SCALE, options=RIGHT, device="emulator")
+    x = cp.ones((10, 10), cp.float32)
+    kernel((1,), (128,), (x, 2.0, N))
+    assert (x == 2).all()
+    with pytest.raises(LaunchError, match="not contiguous"):
+        kernel((1,), (128,), (x.T, 2.0, N))

@@ -65,8 +65,8 @@ class OnGPU:
     def __init__(self, host):
         self.host = host
 
-    def get(self):
-        return self.host.copy()
+    def get(self, order="C"):
+        return self.host.copy(order)
 
     def set(self, host):
         self.host[:] = host

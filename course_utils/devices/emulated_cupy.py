@@ -19,7 +19,7 @@ import numpy as _np
 from ..compiling import signature as _signature
 from ..compiling.nvrtc import Compiled
 from ..compiling.nvrtc import compile_source as _compile_source
-from ..emulator.report import LaunchResult
+from ..emulator import LaunchResult
 from . import emulated_cuda as cuda
 from .limits import Limits, check_shape, dimensions
 
@@ -36,7 +36,7 @@ class MemoryPointer:
 
     @property
     def ptr(self) -> int:
-        from ..emulator.memory import GLOBAL
+        from ..emulator import GLOBAL
 
         return GLOBAL.pointer(self.array)
 
@@ -157,7 +157,7 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
     ``sanitize`` knows a use of it.
     """
-    from ..emulator.memory import GLOBAL
+    from ..emulator import GLOBAL
 
     made = _np.empty(shape, dtype, order).view(ndarray)
     plain = _plain(made)
@@ -357,7 +357,7 @@ class RawModule:
         name_expressions=None,
         jitify: bool = False,
     ):
-        from ..emulator.machine import Module
+        from ..emulator import EmulatedModule
 
         if (code is None) == (path is None):
             raise TypeError("RawModule takes either code= (CUDA C++) or path= (a PTX file)")
@@ -370,12 +370,12 @@ class RawModule:
         self._signatures: dict[str, _signature.Signature] = {}
         if path is not None:
             with open(path, encoding="utf-8") as file:
-                self._machine = Module(file.read())
+                self._machine = EmulatedModule(file.read())
             return
         compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled = compiled.mangled
         self._signatures = _signature.kernels(code)
-        self._machine = Module(compiled.code)
+        self._machine = EmulatedModule(compiled.code)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the

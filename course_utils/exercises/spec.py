@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..emulator.report import Counts
+from ..emulator import Counts
 from ..paths import KERNELS
 from .markers import solution_of, starter_of
 

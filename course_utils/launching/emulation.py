@@ -1,15 +1,13 @@
-"""A kernel and its arguments as the emulator takes them, whatever the machine."""
+"""Any kernel of the course, or of CuPy, as the emulator runs it, whatever the machine."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..devices import emulated_cupy
-from .modules import Kernel, Module
+from .arguments import carry_over
+from .kernels import Kernel
+from .modules import Module
 from .raw_kernels import kernel_of_raw
-from .tensor_maps import TensorMap
 
 
 def on_emulator(kernel: Any) -> Kernel:
@@ -23,17 +21,6 @@ def on_emulator(kernel: Any) -> Kernel:
     return kernel.emulated if isinstance(kernel, Kernel) else kernel_of_raw(kernel)
 
 
-def emulator_arguments(args: tuple) -> tuple:
+def emulator_arguments(args: Any) -> Any:
     """Arrays of a GPU, and tensor maps of them, become the emulator's; the rest stays as it is."""
-    copies: dict[int, Any] = {}
-
-    def copy(value: Any) -> Any:
-        if isinstance(value, TensorMap) and value.settings:
-            return value.of(copy(value.array))
-        if isinstance(value, np.ndarray) or not hasattr(value, "__cuda_array_interface__"):
-            return value
-        if id(value) not in copies:
-            copies[id(value)] = emulated_cupy.asarray(value.get())
-        return copies[id(value)]
-
-    return tuple(copy(value) for value in args) if isinstance(args, (tuple, list)) else args
+    return carry_over(args)[0]

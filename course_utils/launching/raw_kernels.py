@@ -9,7 +9,7 @@ from ..compiling.nvrtc import Compiled
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR
 from ..errors import LessonError
-from .modules import Kernel
+from .kernels import Kernel
 
 KEPT_MODULES = 64  # of CuPy's that were compiled for the emulator, too
 
@@ -38,7 +38,7 @@ def kernel_of_raw(kernel: Any) -> Kernel:
 
 class RawSource:
     """What stands in for the module of a raw kernel, as far as a
-    :class:`~course_utils.launching.modules.Kernel` asks for it."""
+    :class:`~course_utils.launching.kernels.Kernel` asks for it."""
 
     device = EMULATOR
     filename = emulated_cupy.CODE_NAME
@@ -47,7 +47,7 @@ class RawSource:
         self.source, self._kernel = kernel.code, kernel
 
     def __getitem__(self, name: str) -> Kernel:
-        return Kernel(self, name, self, None, False)
+        return Kernel(self, name, self)
 
     def get_function(self, name: str) -> emulated_cupy.RawKernel:
         """The raw kernel."""

@@ -23,7 +23,7 @@ from ..devices.multiprocessors import (
 )
 from ..errors import LessonError
 from ..launching.emulation import on_emulator
-from ..launching.modules import Kernel
+from ..launching.kernels import Kernel
 
 
 @dataclass(frozen=True)

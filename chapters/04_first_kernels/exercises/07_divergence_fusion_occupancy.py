@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_utils.emulator.report import Counts
+from course_utils.emulator import Counts
 from course_utils.exercises import Exercise, PythonExercise, Target, empty, floats, kinds, mutant
 from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
 from course_utils.observing.occupancy_calculator import Occupancy, Resources

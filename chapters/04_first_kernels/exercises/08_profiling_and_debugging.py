@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.emulator.report import Counts
+from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
     Exercise,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course_utils.emulator.report import Counts
+from course_utils.emulator import Counts
 
 
 def atomics_on(space: str) -> Callable[[Counts], int]:
