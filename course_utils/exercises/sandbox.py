@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compiling import nvrtc, signature
-from ..emulator import GLOBAL, Counts, EmulatedModule, Finding, KernelFault, Options
+from ..emulator import ALL_CHECKS, GLOBAL, Counts, EmulatedModule, Finding, KernelFault, Options
 from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 60.0
@@ -99,7 +99,7 @@ def run(
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     parameters = signature.kernels(source)
-    options = Options(racecheck=True, budget=BUDGET, counters=counters)
+    options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
     for launch in exercise.launches(size):
         name = launch.kernel or exercise.kernel
         entry = module.entry(name)
