@@ -13,7 +13,7 @@ import numpy as np
 
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR
-from ..emulator import GLOBAL, Counts, Finding, KernelFault, Options
+from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
 from ..launching.modules import Module, load
 from .spec import Empty, Launched
 
@@ -94,7 +94,7 @@ def run(
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
-    options = Options(racecheck=True, budget=BUDGET, counters=counters)
+    options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
     for launch in exercise.launches(size):
         kernel = module[launch.kernel or exercise.kernel]
         chosen = tuple(values[name] for name in launch.arguments or values)
