@@ -131,7 +131,7 @@ def clear() -> None:
 def make_venv() -> None:
     """An empty environment with pip, of the Python that runs this. Raises SetupError."""
     command = [sys.executable, "-m", "venv", VENV]
-    made = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    made = subprocess.run(command, env=variables(), capture_output=True, text=True)
     if made.returncode:
         said = made.stdout + made.stderr
         raise SetupError(f"{said}\nPython could not make .venv: see above.")
@@ -175,7 +175,7 @@ def has_gpu() -> bool:
 def pip(*arguments: str) -> str:
     """Run .venv's pip, with a line for each large download; its errors where it failed, or ""."""
     command = [PYTHON, "-m", "pip", *arguments]
-    piped = {"stdout": subprocess.PIPE, "text": True, "env": environment(), "close_fds": False}
+    piped = {"stdout": subprocess.PIPE, "text": True, "env": variables(), "close_fds": False}
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stderr=errors, **piped) as running:
             for line in running.stdout:
@@ -188,7 +188,7 @@ def pip(*arguments: str) -> str:
     return (said or f"pip ended with status {running.returncode}") if running.returncode else ""
 
 
-def environment() -> dict[str, str]:
+def variables() -> dict[str, str]:
     """Variables for pip and venv: nothing of other environments, no questions."""
     kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
     return kept | {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from course_utils import install
+from course_utils.paths import CHAPTERS, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = Path(install.__file__)
 
 
@@ -177,8 +177,8 @@ def test_a_second_set_up_waits_for_the_first_and_finds_it_done(checkout):
 def test_pip_sees_nothing_of_other_environments(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PIP_USER", "1")
-    assert "PYTHONPATH" not in install.environment()
-    assert install.environment()["PIP_USER"] == "0"
+    assert "PYTHONPATH" not in install.variables()
+    assert install.variables()["PIP_USER"] == "0"
 
 
 def test_the_script_needs_the_standard_library_alone():
@@ -227,7 +227,7 @@ def test_a_machine_without_python_is_told_what_to_install(tmp_path):
 
 def test_cells_that_import_torch_say_that_they_need_it():
     found = 0
-    for path in sorted(ROOT.glob("chapters/*/*.ipynb")):
+    for path in sorted(CHAPTERS.glob("*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
             if any(line.split()[:2] in (["import", "torch"], ["from", "torch"]) for line in lines):

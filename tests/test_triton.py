@@ -27,9 +27,9 @@ def softmax_of(x):
 @pytest.fixture
 def written(tmp_path):
     """vec_add.cu as a file of PTX."""
-    source = (KERNELS / "04_first_kernels/vec_add.cu").read_text(encoding="utf-8")
+    source = (KERNELS / "04_first_kernels/threads/vec_add.cu").read_text(encoding="utf-8")
     file = tmp_path / "vec_add.ptx"
-    file.write_text(compile_ptx(source, filename="kernels/04_first_kernels/vec_add.cu"))
+    file.write_text(compile_ptx(source, filename="kernels/04_first_kernels/threads/vec_add.cu"))
     return file
 
 
@@ -127,7 +127,7 @@ def test_tritons_loads_are_counted_for_the_lines_of_its_program():
 
 @pytest.mark.parametrize("rows, columns", [(1, 4), (3, 1000), (2, 4096)])
 def test_our_softmax_that_keeps_its_row_is_right(rows, columns):
-    kernel = load("04_first_kernels/softmax_row.cu")
+    kernel = load("04_first_kernels/reductions/softmax_row.cu")
     x, y = normal((rows, columns)), cp.full((rows, columns), cp.nan, dtype=cp.float32)
     report = sanitize(kernel, rows, 256, (x, y, columns))
     assert report.clean, str(report)
@@ -136,7 +136,7 @@ def test_our_softmax_that_keeps_its_row_is_right(rows, columns):
 
 
 def test_our_softmax_reads_each_element_once():
-    kernel = load("04_first_kernels/softmax_row.cu")
+    kernel = load("04_first_kernels/reductions/softmax_row.cu")
     x, y = normal((2, 4096)), cp.empty((2, 4096), dtype=cp.float32)
     assert profile(kernel, 2, 256, (x, y, 4096)).counts.global_load_bytes == x.nbytes
 

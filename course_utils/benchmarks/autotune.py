@@ -30,9 +30,9 @@ from ..records.store import store
 from .case import double, normal
 
 FOLDER = ROOT / "assets" / "benchmarks" / "autotune"
-KERNEL = "06_matmul_and_fft/sgemm_autotuned.cu"
-COPIES = "06_matmul_and_fft/sgemm_cp_async.cu"
-ORDERED = "06_matmul_and_fft/sgemm_ordered.cu"
+KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
+COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"
+ORDERED = "06_matmul_and_fft/sgemm/12_sgemm_ordered.cu"
 SIZE = 4096
 WARP_TILES = (128, 32), (64, 64), (32, 128), (16, 256)  # rows, columns; each lane has 8 x 16
 MOST_SHARED = MULTIPROCESSORS["sm_90"].shared_block  # bytes that a block may have

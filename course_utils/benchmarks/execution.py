@@ -1,8 +1,8 @@
 """How a GPU runs warps and blocks: latency hidden by more warps, and the waves of a grid.
 
 ``python -m course_utils.benchmarks.execution`` measures the GPU at hand with kernels of
-``kernels/03_gpu_introduction`` and writes ``assets/benchmarks/execution/<device>.json``, which the
-notebook on the execution model draws on every machine.
+``kernels/03_gpu_introduction/execution`` and writes ``assets/benchmarks/execution/<device>.json``,
+which the notebook on the execution model draws on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..paths import ROOT
 from ..records.store import store
 
 FOLDER = ROOT / "assets" / "benchmarks" / "execution"
-CHAPTER = "03_gpu_introduction"
+TOPIC = "03_gpu_introduction/execution"
 WARP = 32
 WARPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 FMA_STEPS, LOAD_STEPS = 65536, 256
@@ -36,7 +36,7 @@ def latency_hiding(warps: int) -> tuple[float, float]:
     grid, block = (multiprocessors() * warps // per_block,), (WARP * per_block,)
     n = grid[0] * block[0]
     x, y, at = cp.ones(n, cp.float32), cp.empty(n, cp.float32), cp.empty(n, cp.int32)
-    fma, chase = load(f"{CHAPTER}/fma_chain.cu"), load(f"{CHAPTER}/load_chain.cu")
+    fma, chase = load(f"{TOPIC}/fma_chain.cu"), load(f"{TOPIC}/load_chain.cu")
     ring = _ring()
     return (
         bench(lambda: fma(grid, block, (x, y, FMA_STEPS)), repeats=10).median_ms,
@@ -58,7 +58,7 @@ def block_times() -> dict[str, list[int] | int]:
     """Where and when, in nanoseconds, each block of two and a half waves ran."""
     each = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"] // BLOCK
     blocks = multiprocessors() * each * 5 // 2
-    diary = load(f"{CHAPTER}/block_diary.cu")
+    diary = load(f"{TOPIC}/block_diary.cu")
     sm, ticket, counter = (cp.zeros(n, cp.int32) for n in (blocks, blocks, 1))
     begin, end = (cp.zeros(blocks, cp.int64) for _ in range(2))
     for _ in range(2):  # the first run warms up

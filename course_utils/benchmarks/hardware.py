@@ -26,15 +26,15 @@ __all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored", "writ
 
 FOLDER = ROOT / "assets" / "benchmarks" / "memory"
 SOURCES = (
-    "pointer_chase.cu",
-    "shared_chase.cu",
-    "fma_chains.cu",
-    "read_again.cu",
-    "shared_again.cu",
-    "constant_read.cu",
-    "window_each.cu",
-    "window_shared.cu",
-    "delay_line.cu",
+    "03_gpu_introduction/memory/pointer_chase.cu",
+    "03_gpu_introduction/memory/shared_chase.cu",
+    "03_gpu_introduction/roofline/fma_chains.cu",
+    "03_gpu_introduction/memory/read_again.cu",
+    "03_gpu_introduction/memory/shared_again.cu",
+    "03_gpu_introduction/memory/constant_read.cu",
+    "03_gpu_introduction/memory/window_each.cu",
+    "03_gpu_introduction/memory/window_shared.cu",
+    "03_gpu_introduction/memory/delay_line.cu",
 )
 
 
@@ -98,4 +98,4 @@ def write(folder: Path = FOLDER) -> Path:
 
 
 def _hash(name: str) -> str:
-    return hashlib.sha256((KERNELS / memories.CHAPTER / name).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((KERNELS / name).read_bytes()).hexdigest()[:12]

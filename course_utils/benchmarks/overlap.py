@@ -31,7 +31,7 @@ def measure(n: int = N, rounds: int = ROUNDS) -> dict[str, list[Span]]:
     host = np.frombuffer(memory, np.float32, n)
     host[:] = 0
     x = cp.empty(n, cp.float32)
-    fade = load("04_first_kernels/fade.cu").kernel.raw  # does not wait
+    fade = load("04_first_kernels/threads/fade.cu").kernel.raw  # does not wait
     panels = {}
     for name, (chunks, count) in PLANS.items():
         for _ in range(2):  # the first run warms up

@@ -32,7 +32,9 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
     found, first = [], None
     for limit in limits:
         options = (f"--maxrregcount={limit}",) if limit else ()
-        kernel = load("04_first_kernels/conv_bn_relu_pool_filters.cu", options=options).kernel
+        kernel = load(
+            "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu", options=options
+        ).kernel
         out.fill(float("nan"))
         run = bench(lambda kernel=kernel: kernel(grid, (32, 8), args), repeats=11)
         first = out.get() if first is None else first
@@ -53,7 +55,7 @@ def sum_bounds(n: int = 1 << 28) -> list[dict]:
     milliseconds with two blocks for each SM. Raises LessonError where there is no GPU.
     """
     need_gpu()
-    text = load("04_first_kernels/sum_vector.cu").source
+    text = load("04_first_kernels/reductions/05_sum_vector.cu").source
     x, grid = normal(n), 2 * multiprocessors()
     sums = cp.empty(grid, cp.float32)
     found = []

@@ -57,8 +57,8 @@ def vec_add_runs(n: int) -> tuple[dict[str, Run], Callable[[], Any]]:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     x, y, z = (torch.as_tensor(array, device="cuda") for array in (a, b, c))
     triton_add = program("vec_add")
-    plain = load(f"{CHAPTER}/vec_add.cu").kernel.raw
-    vector = load(f"{CHAPTER}/vec_add_vector.cu").kernel.raw
+    plain = load(f"{CHAPTER}/threads/vec_add.cu").kernel.raw
+    vector = load(f"{CHAPTER}/threads/vec_add_vector.cu").kernel.raw
     compiled = torch.compile(lambda x, y: x + y, dynamic=False)
     count, groups = np.int32(n), np.int32(n // 4)
 
@@ -86,8 +86,8 @@ def softmax_runs(rows: int, columns: int) -> tuple[dict[str, Run], Callable[[], 
     torch = torch_on_gpu()
     x, y = normal((rows, columns)), cp.empty((rows, columns), cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (x, y))
-    three_passes = load("03_gpu_introduction/softmax_rows.cu").kernel.raw
-    one_pass = load(f"{CHAPTER}/softmax_row.cu").kernel.raw
+    three_passes = load("03_gpu_introduction/roofline/softmax_rows.cu").kernel.raw
+    one_pass = load(f"{CHAPTER}/reductions/softmax_row.cu").kernel.raw
     triton_softmax = program("softmax_row")
     compiled = torch.compile(lambda x: torch.softmax(x, dim=1), dynamic=False)
     count = np.int32(columns)
@@ -191,7 +191,7 @@ def first_call_ms() -> dict[str, float]:
         del os.environ["TRITON_CACHE_DIR"]
         if before is not None:
             os.environ["TRITON_CACHE_DIR"] = before
-    source = load(f"{CHAPTER}/vec_add.cu").source + f"// {time.time()}\n"
+    source = load(f"{CHAPTER}/threads/vec_add.cu").source + f"// {time.time()}\n"
     start = time.perf_counter()
     compile_cubin(source, filename="vec_add.cu")
     by_nvrtc = time.perf_counter() - start

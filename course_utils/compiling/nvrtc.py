@@ -34,7 +34,7 @@ def compile_ptx(
     """Compile CUDA C++ to PTX text for ``arch`` (``compute_XX``); raise :class:`CompileError`.
 
     ``filename`` is what errors and line information call the source, such as
-    ``kernels/04_first_kernels/vec_add.cu``.
+    ``kernels/04_first_kernels/threads/vec_add.cu``.
     """
     return compile_source(source, filename=filename, arch=arch, options=options).code
 

@@ -21,7 +21,7 @@ from ..devices.limits import LaunchError
 from ..devices.selection import EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
 from ..errors import LessonError
-from ..paths import KERNELS, ROOT
+from ..paths import KERNELS, ROOT, unnumbered
 from .cubins import CUBIN_TARGETS, CubinModule
 from .kernels import Kernel, namespace
 
@@ -39,18 +39,18 @@ def load(
 ) -> Module:
     """Compile a kernel file, or ``source``, for this machine's device.
 
-    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/vec_add.cu"``; a ``source``
-    given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros. ``names`` are
-    name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for a target that
-    CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they are. ``device``
-    is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
+    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/threads/vec_add.cu"``; a
+    ``source`` given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros.
+    ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
+    a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
+    are. ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
     """
     if (path is None) == (source is None):
         raise LessonError(
-            'load takes a path, load("04_first_kernels/vec_add.cu"), or source="...".'
+            'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
         )
     folder = KERNELS
     if path is not None:
@@ -73,9 +73,16 @@ def _find(path: str | os.PathLike) -> Path:
     for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
         if candidate.is_file():
             return candidate.resolve()
-    name = Path(path).name
-    elsewhere = sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.rglob(name))
-    hint = f" Did you mean {elsewhere[0]!r}?" if elsewhere else " Its path starts below kernels/."
+    name = unnumbered(Path(path).name)
+    elsewhere = [
+        file.relative_to(KERNELS).as_posix()
+        for file in KERNELS.rglob(f"*{name}")
+        if unnumbered(file.name) == name
+    ]
+    hint = " Its path starts below kernels/."
+    if elsewhere:  # in the chapter that was asked for rather than in another
+        nearest = max(sorted(elsewhere), key=lambda p: len(os.path.commonprefix([p, str(path)])))
+        hint = f" Did you mean {nearest!r}?"
     raise LessonError(f"There is no kernel file {os.fspath(path)!r}.{hint}")
 
 

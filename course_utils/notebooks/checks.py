@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -106,7 +107,7 @@ def has_links_that_resolve(nb: NotebookNode, path: Path, root: Path) -> list[Vio
 
 
 def names_kernels_that_exist(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
-    remedy = "give the path from kernels/, such as 04_first_kernels/vec_add.cu"
+    remedy = "give the path from kernels/, such as 04_first_kernels/threads/vec_add.cu"
     return [
         Violation(number, f'load("{name}"): there is no kernels/{name}', remedy)
         for number, cell in numbered(nb, "code")
@@ -296,6 +297,5 @@ def _read(file: Path) -> NotebookNode:
 
 @functools.cache
 def _public() -> frozenset[str]:
-    import course_utils
-
-    return frozenset(getattr(course_utils, "__all__", ())) | {"figures"}
+    """What the package, which is loaded whenever this module is, offers to notebooks."""
+    return frozenset(sys.modules[__package__.partition(".")[0]].__all__)
