@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.properties import multiprocessors
 from ..devices.selection import cp
-from ..emulator.machine import Options
+from ..emulator import Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench

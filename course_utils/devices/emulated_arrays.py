@@ -21,7 +21,7 @@ class MemoryPointer:
 
     @property
     def ptr(self) -> int:
-        from ..emulator.memory import GLOBAL
+        from ..emulator import GLOBAL
 
         return GLOBAL.pointer(self.array)
 
@@ -142,7 +142,7 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
     ``sanitize`` knows a use of it.
     """
-    from ..emulator.memory import GLOBAL
+    from ..emulator import GLOBAL
 
     made = np.empty(shape, dtype, order).view(ndarray)
     bare = plain(made)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compiling import signature
 from ..compiling.nvrtc import Compiled, compile_source
-from ..emulator.report import LaunchResult
+from ..emulator import LaunchResult
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
 from .limits import Limits, check_shape, dimensions
@@ -52,7 +52,7 @@ class RawModule:
         name_expressions=None,
         jitify: bool = False,
     ):
-        from ..emulator.machine import Module
+        from ..emulator import EmulatedModule
 
         if (code is None) == (path is None):
             raise TypeError("RawModule takes either code= (CUDA C++) or path= (a PTX file)")
@@ -65,12 +65,12 @@ class RawModule:
         self._signatures: dict[str, signature.Signature] = {}
         if path is not None:
             with open(path, encoding="utf-8") as file:
-                self._machine = Module(file.read())
+                self._machine = EmulatedModule(file.read())
             return
         compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled = compiled.mangled
         self._signatures = signature.kernels(code)
-        self._machine = Module(compiled.code)
+        self._machine = EmulatedModule(compiled.code)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
-from ..emulator.machine import Options
-from ..emulator.memory import GLOBAL
-from ..emulator.report import Finding, KernelFault, LaunchResult, Location
+from ..emulator import GLOBAL, Finding, KernelFault, LaunchResult, Location, Options
 from ..launching.emulation import emulator_arguments, on_emulator
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land

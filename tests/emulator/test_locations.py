@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import DATA_RACE, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, EmulatedModule, KernelFault, Options
 
 F32 = np.float32
 HEADER = """#pragma once
@@ -37,7 +36,7 @@ def entry(tmp_path):
 
     def make(source):
         options = (f"--include-path={tmp_path}",)
-        return Module(compile_ptx(source, filename="kernel.cu", options=options)).entry("f")
+        return EmulatedModule(compile_ptx(source, filename="kernel.cu", options=options)).entry("f")
 
     return make
 
@@ -98,6 +97,6 @@ def test_a_helper_in_the_students_own_file_is_named_by_its_own_line():
 extern "C" __global__ void f(float *y) {
     put(y);
 }"""
-    entry = Module(compile_ptx(source, filename="kernel.cu")).entry("f")
+    entry = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("f")
     (found,) = entry.launch(1, 32, (np.zeros(1, F32),), options=Options(racecheck=True)).findings
     assert str(found.location) == "kernel.cu:1"

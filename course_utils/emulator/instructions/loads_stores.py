@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..lanes import Group
-from ..memory import LOCAL_WINDOW, SHARED_WINDOW, Region
-from ..order import STRONG
-from ..program import Builder, step
-from .table import DTYPES
+from ..checks.happens_before import STRONG
+from ..machine import ptx
+from ..machine.instruction_set import DTYPES
+from ..machine.lanes import Group
+from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, Region
+from ..machine.program import Builder, step
 
 SPACES = {
     "global": 0, "const": 0, "param": 0, "param::entry": 0, "param::func": 0,
@@ -187,7 +187,7 @@ def ld(b: Builder, i: ptx.Instruction):
     if kind == "b128":
         return None
     target, address = i.operands[0], i.operands[1]
-    targets = target.items if isinstance(target, ptx.Group) else (target,)
+    targets = target.items if isinstance(target, ptx.OperandList) else (target,)
     if "param" in "".join(i.modifiers) and isinstance(address.base, ptx.Symbol):
         return _load_parameter(b, i, targets, address, kind)
     site = Site(b, i, address, kind, count)
@@ -245,7 +245,7 @@ def st(b: Builder, i: ptx.Instruction):
     if kind == "b128":
         return None
     address, source = i.operands
-    sources = source.items if isinstance(source, ptx.Group) else (source,)
+    sources = source.items if isinstance(source, ptx.OperandList) else (source,)
     gets = [b.read(s, kind) for s in sources]
     if "param" in "".join(i.modifiers):
         variable = i.scope.find("variables", address.base.name)

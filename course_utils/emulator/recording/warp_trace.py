@@ -10,24 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .memory import Region
+from ..machine.memory import Region
+from ..machine.options import TraceOptions
 
 WARP = 32
 
 
-@dataclass(frozen=True)
-class TraceOptions:
-    """Which warp to follow: ``warp`` counts within the block ``block`` (x, y, z). At most ``limit``
-    steps are kept. ``file`` is the source whose lines are wanted where helpers are inlined."""
-
-    file: str = ""
-    block: tuple[int, int, int] = (0, 0, 0)
-    warp: int = 0
-    limit: int = 2000
-
-
 @dataclass(frozen=True, eq=False)
-class Access:
+class WarpAccess:
     """What the lanes of one warp ask of memory in one instruction.
 
     ``array`` is the array's name; ``space`` "global", "shared" or "local"; ``bytes`` what each lane
@@ -48,7 +38,7 @@ class Access:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class WarpStep:
     """One instruction as one warp runs it.
 
     ``line`` is the line of ``file`` that it comes from (0 when unknown); ``opcode`` the PTX
@@ -60,7 +50,7 @@ class Step:
     line: int
     opcode: str
     active: np.ndarray
-    access: Access | None = None
+    access: WarpAccess | None = None
 
     @property
     def mask(self) -> int:
@@ -68,7 +58,7 @@ class Step:
         return sum(1 << n for n in np.flatnonzero(self.active).tolist())
 
 
-def reach(site, group, low: int, high: int, region: Region, spread) -> Access:
+def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAccess:
     """What lanes ``low`` … ``high`` of a group (positions; all of one warp) access at ``site``."""
     start = spread.low + site.offset + site.window - region.start
     addresses = np.full(WARP, -1, np.int64)
@@ -76,7 +66,7 @@ def reach(site, group, low: int, high: int, region: Region, spread) -> Access:
     addresses[lanes] = start
     if spread.delta is not None:
         addresses[lanes] += spread.delta[low:high].astype(np.int64)
-    return Access(region.name, region.space, site.is_store, site.bytes, addresses)
+    return WarpAccess(region.name, region.space, site.is_store, site.bytes, addresses)
 
 
 class Tracer:
@@ -84,9 +74,9 @@ class Tracer:
 
     def __init__(self, options: TraceOptions):
         self.options = options
-        self.steps: list[Step] = []
+        self.steps: list[WarpStep] = []
         self.complete = True
-        self._accesses: list[Access] = []
+        self._accesses: list[WarpAccess] = []
 
     def begin(self, batch) -> int | None:
         """The first lane of the warp within the batch; None when its block is in another."""
@@ -128,7 +118,7 @@ class Tracer:
         active[lanes % WARP] = True
         place = instruction.place_in(self.options.file)
         self.steps.append(
-            Step(
+            WarpStep(
                 place.file if place else "",
                 place.line if place else 0,
                 instruction.full_opcode,
@@ -145,7 +135,7 @@ class Tracer:
         if low < high:
             self._accesses.append(reach(site, group, low, high, region, spread))
 
-    def _together(self) -> Access | None:
+    def _together(self) -> WarpAccess | None:
         """One access of all that an instruction made: lanes that reach several arrays are noted
         array by array, and the first of them names it."""
         if not self._accesses:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .machine import Batch
+    from .emulated_module import Batch
     from .program import Code
 
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -133,6 +133,13 @@ class Group:
         merged.credit = max(g.credit for g in groups)
         merged.local_top = self.local_top
         return merged
+
+
+def lane_masks(group: Group) -> tuple[np.ndarray, np.ndarray]:
+    """(warps, lane masks): the warps of a group and which of their lanes are in it; uint32."""
+    bits = np.uint32(1) << (group.lanes & 31).astype(np.uint32)
+    starts = np.searchsorted(group.lanes >> 5, group.warps)
+    return group.warps, np.bitwise_or.reduceat(bits, starts)
 
 
 def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray) -> list:

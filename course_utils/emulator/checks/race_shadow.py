@@ -1,9 +1,9 @@
 """What is remembered of memory: who touched each cell last, where, and when.
 
 One access of one thread is an *entry*, an int64 that packs the thread (numbered throughout the
-launch), the number of the instruction, and the time of the thread's warp (:mod:`.clocks`). 0 means
-nobody. A :class:`Shadow` keeps for each cell of an array its last writer and its last reader, and
-one more reader that is another thread than the last.
+launch), the number of the instruction, and the time of the thread's warp
+(:mod:`.vector_clocks`). 0 means nobody. A :class:`RaceShadow` keeps for each cell of an array its
+last writer and its last reader, and one more reader that is another thread than the last.
 
 Most accesses need no look at single cells. Between two barriers a tile is either written or read,
 and most arrays of a launch are only ever read: so reads are put aside as they come, and entered
@@ -75,7 +75,7 @@ class _Aside:
         return pack(self.clocks.threads(self.lanes), np.minimum(clock, MAX_CLOCK), number)
 
 
-class Shadow:
+class RaceShadow:
     """The entries of one array, in cells of ``granule`` bytes.
 
     ``size``: bytes of all its copies, of which each block has one or all share the only one.

@@ -12,33 +12,25 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 
+from .. import instructions  # noqa: F401  (fills the tables)
+from ..checks import early_use
+from ..checks.init_check import InitCheck
+from ..checks.proxy_check import ProxyCheck, reads_asynchronously
+from ..checks.race_check import RaceCheck
+from ..checks.sync_check import SyncCheck
+from ..recording.arithmetic import arithmetic
+from ..recording.counters import Tally, add_up
+from ..recording.warp_trace import Tracer
 from . import fpenv, ptx
-from .arithmetic import arithmetic
 from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
-from .counters import Tally, add_up
 from .faults import access_fault, deadlock, endless_loop, readable_name
-from .initcheck import InitCheck
-from .instructions import (  # noqa: F401  (fill the tables)
-    async_copies,
-    atomics,
-    control,
-    early_use,
-    matrix,
-    mbarrier,
-    memory,
-    moves,
-    tcgen05,
-    warp,
-    wgmma,
-)
-from .lanes import Group
+from .lanes import Group, lane_masks
 from .memory import (
     FUNCTION_WINDOW,
     GAP,
@@ -51,13 +43,10 @@ from .memory import (
     Region,
     Regions,
 )
+from .options import Options
 from .program import Builder, Code, unknown
-from .proxies import ProxyCheck, reads_asynchronously
 from .report import Counts, KernelFault, LaunchResult
-from .sanitizer import RaceCheck
-from .synccheck import SyncCheck
 from .tensor_memory import TensorMemory
-from .tracing import TraceOptions, Tracer
 
 MAX_THREADS = 1024
 SMS = 132  # an H200
@@ -71,30 +60,10 @@ BUDGET = 4_000_000  # instructions that a batch may issue for a launch
 LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to run a launch.
-
-    ``racecheck`` collects data races, misused barriers and uses of what nobody wrote.
-    ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued by
-    any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
-    completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
-    blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
-    ``trace``: the warp whose steps are recorded; it is not checked for what nobody wrote.
-    """
-
-    racecheck: bool = False
-    counters: bool = False
-    budget: int | None = None
-    seed: int = 0
-    cluster: tuple[int, int, int] | None = None
-    trace: TraceOptions | None = None
-
-
-class Module:
+class EmulatedModule:
     """A PTX module. Functions are read and decoded when they are first needed.
 
-    Raises :class:`~course_utils.emulator.ptx.PtxError` for text that is not PTX.
+    Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
     """
 
     def __init__(self, text: str):
@@ -186,7 +155,7 @@ class Entry:
     arrays of fixed size. ``max_threads``: from ``__launch_bounds__``, else 1024.
     """
 
-    def __init__(self, module: Module, function: ptx.Function):
+    def __init__(self, module: EmulatedModule, function: ptx.Function):
         self.module, self.function, self.name = module, function, function.name
         ptx.parse_body(function, module.files)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
@@ -270,10 +239,10 @@ class Entry:
         ``args``: one for each parameter, a NumPy array (passed as a pointer to its first element;
         what the kernel writes lands in it) or the parameter's value as bytes or NumPy scalar.
         ``shared``: bytes of dynamic shared memory. ``names``: the parameters' names, for reports.
-        Raises :class:`~course_utils.emulator.report.KernelFault` for a fault that ends the launch
+        Raises :class:`~course_utils.emulator.KernelFault` for a fault that ends the launch
         and ValueError when arguments do not fit the parameters.
         """
-        launch = Launch(self, grid, block, args, shared, names, options or Options())
+        launch = EmulatedLaunch(self, grid, block, args, shared, names, options or Options())
         flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
         with np.errstate(all="ignore"), flushing:
             return launch.run()
@@ -284,7 +253,7 @@ def _triple(value) -> tuple[int, int, int]:
     return (*value, 1, 1)[:3]
 
 
-class Launch:
+class EmulatedLaunch:
     """One launch: its parameters, its batches in flight, and what it has counted so far."""
 
     def __init__(self, entry: Entry, grid, block, args, shared, names, options: Options):
@@ -314,7 +283,7 @@ class Launch:
         crosses = self.races and reads_asynchronously(self.entry.function.instructions)
         self.proxies = ProxyCheck(self.races) if crosses else None
         if self.races:
-            for finding in early_use.unwaited(self.code) + wgmma.unfenced(self.code):
+            for finding in early_use.unwaited(self.code) + early_use.unfenced(self.code):
                 self.races.add(("too early", finding.message), finding)
         self.tally = Tally() if options.counters else None
         self.tracer = Tracer(options.trace) if options.trace else None
@@ -410,7 +379,7 @@ class Launch:
 class Batch:
     """Blocks that run together, one lane per thread."""
 
-    def __init__(self, launch: Launch, first: int, count: int):
+    def __init__(self, launch: EmulatedLaunch, first: int, count: int):
         self.launch, self.first, self.block_count = launch, first, count
         self.threads = math.prod(launch.block)
         self.lanes_per_block = -(-self.threads // 32) * 32
@@ -729,7 +698,7 @@ class Batch:
         A partner that has ended is not waited for.
         """
         mask = np.broadcast_to(block.gather(group.R), group.n)
-        warps, here = warp.present(group)
+        warps, here = lane_masks(group)
         row = np.searchsorted(warps, group.lanes >> 5)
         living = self.living_masks()[group.lanes >> 5]
         ready = (mask & living & ~here[row]) == 0  # nobody named in the mask is elsewhere
@@ -748,7 +717,7 @@ class Batch:
         """For each warp the mask of its lanes that have not ended; uint32."""
         masks = np.zeros(len(self.living), np.uint32)
         for g in itertools.chain(self.groups, self.barriers.parked()):
-            warps, bits = warp.present(g)
+            warps, bits = lane_masks(g)
             masks[warps] |= bits
         return masks
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .instructions import TABLE
-from .instructions.table import DTYPES
+from .instruction_set import DTYPES, TABLE
 from .lanes import Group, blend
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
@@ -355,7 +354,7 @@ class Builder:
             return None
         operands = list(instruction.operands)
         first = operands[0]
-        outputs = list(first.items) if isinstance(first, ptx.Group) else [first]
+        outputs = list(first.items) if isinstance(first, ptx.OperandList) else [first]
         gets = [self.read(o, k) for o, k in zip(operands[1:], op.src, strict=False)]
         if len(gets) != len(op.src):
             raise ptx.PtxError(f"{instruction.text}: expected {len(op.src)} sources")

@@ -6,9 +6,10 @@ cp and shift a commit to an mbarrier, for ld and st tcgen05.wait::ld and ::st); 
 must have come from thread to thread by a barrier, fenced *before* it on one side, and fenced
 *after* it on the other. Only mma, cp and shift follow each other without any waiting.
 
-So the clocks of the race check (:mod:`.clocks`) know more here. Beside what a warp knows of every
-other warp's past, it knows how far that warp's mma, cp and shift have been completed (``tensor``),
-its ld, its st, and how far it has fenced them. Barriers and mbarriers pass all of that on.
+So the clocks of the race check (:mod:`.vector_clocks`) know more here. Beside what a warp
+knows of every other warp's past, it knows how far that warp's mma, cp and shift have been completed
+(``tensor``), its ld, its st, and how far it has fenced them. Barriers and mbarriers pass all of
+that on.
 ``usable`` is what a warp knew when it last fenced *after* a barrier.
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations":
 "Pipelined tcgen05 Instructions", "Canonical synchronization patterns".
@@ -20,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clocks import Clocks
-from .lanes import Group
-from .report import DATA_RACE, Finding
+from ..machine.lanes import Group
+from ..machine.report import DATA_RACE, Finding
+from .vector_clocks import VectorClocks
 
 HALF = 16  # lanes to a cell: some instructions use only one half of a warp's 32 lanes
 KINDS = ("issued", "tensor", "ld", "st", "fenced")
@@ -34,8 +35,8 @@ WAITS = {
 LANE_BITS, SITE_BITS = 24, 12  # of an entry: time | site | lane that used a cell; 0: nobody
 
 
-class TensorClocks(Clocks):
-    """Clocks that also say how far each warp's tcgen05 instructions are.
+class TensorClocks(VectorClocks):
+    """VectorClocks that also say how far each warp's tcgen05 instructions are.
 
     ``tensor[row, w, k * warps + v]`` is the time of warp v up to which w knows that those of the
     k-th of ``KINDS`` are done; ``issued`` is w's own time where v is w, and else what w knows of

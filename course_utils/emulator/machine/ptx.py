@@ -72,14 +72,14 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OperandList:
     """``{a, b}``, ``(a, b)`` or ``p|q``."""
 
     items: tuple
 
 
 SINK = Special("_")
-Operand = Register | Immediate | Special | Symbol | Address | Group
+Operand = Register | Immediate | Special | Symbol | Address | OperandList
 
 
 @dataclass(slots=True)
@@ -493,9 +493,9 @@ def parse_operand(text: str, scope: Scope) -> Operand:
         base, offset = _parse_sum(parts[0], scope)
         return Address(base, offset, tuple(parse_operand(p, scope) for p in parts[1:]))
     if text[0] in "{(":
-        return Group(tuple(parse_operand(p, scope) for p in _split(text[1:-1])))
+        return OperandList(tuple(parse_operand(p, scope) for p in _split(text[1:-1])))
     if "|" in text:
-        return Group(tuple(parse_operand(p, scope) for p in text.split("|")))
+        return OperandList(tuple(parse_operand(p, scope) for p in text.split("|")))
     if text[0] == "!":
         register = scope.register(text[1:].strip())
         return Register(register.slot, register.type, register.name, True)

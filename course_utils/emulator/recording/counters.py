@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.lanes import Group
+from ..machine.ptx import Instruction
+from ..machine.report import Counts
 from .arithmetic import arithmetic
-from .lanes import Group
-from .ptx import Instruction
-from .report import Counts
-from .tracing import Access, reach
+from .warp_trace import WarpAccess, reach
 
 SECTOR = 32
 BANKS = 32
@@ -166,7 +166,7 @@ class Tally:
     """Adds up, instruction by instruction, what a launch asks of memory and where warps part.
 
     ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
-    instruction: (instruction, warp) -> its :class:`~.tracing.Access`.
+    instruction: (instruction, warp) -> its :class:`~.warp_trace.WarpAccess`.
     """
 
     def __init__(self):
@@ -174,7 +174,7 @@ class Tally:
         self._divergent: dict[int, int] = {}
         self._guarded: dict[int, int] = {}
         self._computed: dict[int, tuple[str, int]] = {}
-        self.first_accesses: dict[tuple[int, int], Access] = {}
+        self.first_accesses: dict[tuple[int, int], WarpAccess] = {}
 
     # --- while the launch runs ---
 

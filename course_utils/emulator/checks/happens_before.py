@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .clocks import Clocks
-from .lanes import Group
+from ..machine.lanes import Group
+from .vector_clocks import VectorClocks
 
 STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
 NARROW = {"cta", "cluster"}  # scopes that say nothing to other blocks, but for those of a cluster
@@ -160,7 +160,7 @@ class Flags:
 class Order:
     """What fences and flags have made known in a batch, beside its clocks."""
 
-    def __init__(self, batch, clocks: Clocks, flags: Flags):
+    def __init__(self, batch, clocks: VectorClocks, flags: Flags):
         self.clocks, self.flags = clocks, flags
         self.shared_flags = Flags(flags.warps, flags.fences)
         self.fenced, self.fenced_near = np.zeros((2, *clocks.known.shape), np.int64)

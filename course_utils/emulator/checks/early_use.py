@@ -12,9 +12,9 @@ Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
 
 from __future__ import annotations
 
-from .. import ptx
-from ..program import Code
-from ..report import DATA_RACE, Finding
+from ..machine import ptx
+from ..machine.program import Code
+from ..machine.report import DATA_RACE, Finding
 
 NO_RESULT = ("st", "red", "stmatrix", "bra")
 FILLS = {("wgmma", "mma_async"), ("tcgen05", "ld")}  # those that fill registers later
@@ -25,7 +25,7 @@ def slots_of(operand: ptx.Operand) -> list[int]:
     """The registers of an operand."""
     if isinstance(operand, ptx.Register):
         return [operand.slot]
-    if isinstance(operand, ptx.Group):
+    if isinstance(operand, ptx.OperandList):
         return [slot for item in operand.items for slot in slots_of(item)]
     return slots_of(operand.base) if isinstance(operand, ptx.Address) else []
 
@@ -97,3 +97,81 @@ def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
         use.location,
         other_location=filler.location,
     )
+
+
+# --- fences that are missing ----------------------------------------------------------------------
+
+
+def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
+    """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
+    the last wait_group ("since"), and which registers were computed since then."""
+    if i.opcode == "wgmma" and i.modifiers[0] == "fence":
+        state.clear()
+        state.update(ever=True, since=True)
+    elif i.opcode == "wgmma" and i.modifiers[0] == "wait_group":
+        ever = state["ever"]
+        state.clear()
+        state.update(ever=ever, since=False)
+    elif i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
+        used = [s for o in i.operands[:2] if isinstance(o, ptx.OperandList) for s in slots_of(o)]
+        if not state["ever"]:
+            missing.setdefault(i.location, (i, None))
+        elif not state["since"]:
+            changed = next((state[s] for s in used if s in state), None)
+            if changed is not None:
+                missing.setdefault(i.location, (i, changed))
+        for slot in used:
+            state.pop(slot, None)
+    elif i.opcode not in NO_RESULT and i.operands:
+        sources = [s for o in i.operands[1:] for s in slots_of(o)]
+        for slot in slots_of(i.operands[0]):
+            if i.opcode != "mov":
+                state[slot] = i
+            elif sources and sources[0] in state:
+                state[slot] = state[sources[0]]
+            else:
+                state.pop(slot, None)
+
+
+def unfenced(code: Code) -> list[Finding]:
+    """wgmma instructions that no wgmma.fence comes before: none at all on some path from the start,
+    or none since the last wait_group although registers that they use were computed since. What
+    stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
+    if not any(i.opcode == "wgmma" for block in code.blocks for i in block.instructions):
+        return []
+    at_start: list[dict | None] = [None] * len(code.blocks)
+    at_start[0] = {"ever": False, "since": False}
+    missing: dict = {}
+    todo = {0}
+    while todo:
+        number = todo.pop()
+        state = dict(at_start[number])
+        for i in code.blocks[number].instructions:
+            _fenced(i, state, missing)
+        for successor in code.blocks[number].successors:
+            known_there = at_start[successor]
+            if known_there is None:
+                at_start[successor] = dict(state)
+                todo.add(successor)
+                continue
+            joined = {**state, **known_there}
+            for flag in ("ever", "since"):
+                joined[flag] = state[flag] and known_there[flag]
+            if joined != known_there:
+                at_start[successor] = joined
+                todo.add(successor)
+    findings = []
+    for i, changed in missing.values():
+        why = "with no wgmma.fence before it"
+        if changed is not None:
+            why = f"with no wgmma.fence since {changed.location} set a register that it uses"
+        findings.append(
+            Finding(
+                DATA_RACE,
+                f"Missing fence: the wgmma at {i.location} starts {why}. wgmma.fence orders what "
+                "threads did to registers before what the tensor cores do to them.",
+                i.location,
+                other_location=None if changed is None else changed.location,
+            )
+        )
+    return findings

@@ -2,10 +2,10 @@
 barriers.
 
 The machine runs the lanes of a batch in step, which hides a missing barrier: the result comes out
-right by luck. So memory remembers who touched it (:mod:`.shadow`), and warps what they know of each
-other's past (:mod:`.clocks`). An access that meets another thread's access, one of them a write,
-with nothing between them, is a race. Nothing orders two blocks of a launch, unless they make an
-order of their own with flags and fences (:mod:`.order`).
+right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they know of
+each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one of them
+a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless they
+make an order of their own with flags and fences (:mod:`.happens_before`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .clocks import Clocks
-from .lanes import Group
-from .order import Flags, Order, fences, makes_order
-from .races import Access
-from .report import BARRIER, DATA_RACE, Finding
-from .shadow import CLOCK_SHIFT, MAX_SITES, THREAD, Shadow, meets, number_of, pack
-from .tensor_races import TensorClocks
+from ..machine.lanes import Group
+from ..machine.report import BARRIER, DATA_RACE, Finding
+from .happens_before import Flags, Order, fences, makes_order
+from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
+from .races import AccessCheck
+from .tensor_memory_check import TensorClocks
+from .vector_clocks import VectorClocks
 
 
 def is_strong(site, region) -> bool:
@@ -34,7 +34,7 @@ def is_strong(site, region) -> bool:
 
 
 @dataclass(eq=False)
-class CopySite:
+class CopySide:
     """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
     its end, once it has; other threads must be ordered behind that."""
 
@@ -58,12 +58,12 @@ class RaceCheck:
         self._kinds: dict[tuple, int] = {}
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
-        self._global: dict[object, Shadow] = {}
+        self._global: dict[object, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.instructions())
         self._flags: Flags | None = None
 
     def begin(self, batch) -> None:
-        clocks = TensorClocks if self.launch.entry.tensor_memory else Clocks
+        clocks = TensorClocks if self.launch.entry.tensor_memory else VectorClocks
         batch.clocks = clocks(batch)
         if self._makes_order:
             if self._flags is None:
@@ -143,7 +143,7 @@ class RaceCheck:
         span = low, low + length + site.bytes
         reads = not (site.is_store or site.is_atomic)
         if not reads or shadow.flying or meets(span, shadow.written):
-            access = Access(self, site, group, region, shadow, span, group.full(index + first))
+            access = AccessCheck(self, site, group, region, shadow, span, group.full(index + first))
             for piece in range(max(1, site.bytes // shadow.granule)):
                 access.make(piece)
         if reads:
@@ -152,7 +152,7 @@ class RaceCheck:
         if flag:
             order.after(site, group, region, group.full(index + first))
 
-    def _shadow(self, batch, region, width: int, size: int) -> Shadow | None:
+    def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
         ``width``; None for a region that is not watched."""
         if region.space == "shared":
@@ -163,7 +163,7 @@ class RaceCheck:
             return None
         shadow = shadows.get(region)
         if shadow is None:
-            shadow = shadows[region] = Shadow(region.storage.size, max(4, width))
+            shadow = shadows[region] = RaceShadow(region.storage.size, max(4, width))
         if shadows is batch.shadows and shadow.level != batch.clocks.level:
             shadow.forget()
             shadow.level = batch.clocks.level
@@ -200,7 +200,7 @@ class RaceCheck:
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
                 span = _span(region, shadow, cells)
                 group = Group(batch, owners, None, 0, None)
-                access = Access(self, site, group, region, shadow, span)
+                access = AccessCheck(self, site, group, region, shadow, span)
                 access.make(0, cells)
                 if not writes:
                     shadow.enter_read(cells, access.entries, span)
@@ -233,9 +233,9 @@ class RaceCheck:
         self.add(("left", id(transfer.instruction)),
                  Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
 
-    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySite:
+    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
         key = (id(instruction), writes, id(waited))
-        return self._copy_sites.setdefault(key, CopySite(instruction, writes, waited))
+        return self._copy_sites.setdefault(key, CopySide(instruction, writes, waited))
 
     # --- the end of threads ---
 
@@ -304,7 +304,7 @@ def _sides(transfer):
         yield source, transfer.source, transfer.take, False
 
 
-def _span(region, shadow: Shadow, cells: np.ndarray) -> tuple[int, int]:
+def _span(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
     """The range of bytes, in a block's copy of an array, that holds some cells."""
     inside = cells * shadow.granule % region.stride
     return int(inside.min()), int(inside.max()) + shadow.granule

@@ -41,7 +41,7 @@ class Unwritten:
 
     def shadow(self, region: Region):
         """The shadow of what is unwritten still; None when nothing is."""
-        from .initcheck import Shadow
+        from ..checks.init_check import InitShadow
 
         width = len(self.pattern)
         unit = np.dtype(f"u{math.gcd(width, 8)}")
@@ -56,7 +56,7 @@ class Unwritten:
         if self.found is None:
             if width <= 2 and not same.all():
                 same[:] = False
-            self.found = Shadow(region.storage.size)
+            self.found = InitShadow(region.storage.size)
             rows(self.found.bytes)[same] = np.iinfo(unit).max
         else:
             rows(self.found.bytes)[~same] = 0

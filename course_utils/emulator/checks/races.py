@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from .lanes import Group
-from .report import DATA_RACE, Finding
-from .shadow import CLOCK_SHIFT, THREAD, Shadow, meets, number_of, pack
+from ..machine.lanes import Group
+from ..machine.report import DATA_RACE, Finding
+from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 
 Span = tuple[int, int]
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
-class Access:
+class AccessCheck:
     """One instruction of some lanes on one array.
 
-    ``races``: the :class:`~.sanitizer.RaceCheck` that gets to know what is found; ``span``: the
+    ``races``: the :class:`~.race_check.RaceCheck` that gets to know what is found; ``span``: the
     bytes touched, from the start of a copy of the array; ``elements``: where each lane's access
     begins, in elements of the instruction's width.
     """
 
     def __init__(
-        self, races, site, group: Group, region, shadow: Shadow, span: Span,
+        self, races, site, group: Group, region, shadow: RaceShadow, span: Span,
         elements: np.ndarray | None = None,
     ):  # fmt: skip
         self.races, self.site, self.group = races, site, group

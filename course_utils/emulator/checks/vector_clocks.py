@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .shadow import CLOCK_SHIFT, MAX_CLOCK, THREAD
+from .race_shadow import CLOCK_SHIFT, MAX_CLOCK, THREAD
 
 
-class Clocks:
+class VectorClocks:
     """The clocks of one batch.
 
     ``span``: lanes that can know of each other, those of a block or of a cluster; ``rows`` such

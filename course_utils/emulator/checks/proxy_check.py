@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .faults import where
-from .lanes import Group
-from .report import DATA_RACE, Finding
-from .synccheck import Numbered
+from ..machine.faults import where
+from ..machine.lanes import Group
+from ..machine.report import DATA_RACE, Finding
+from .sync_check import Numbered
 
 CELL = 4  # bytes of shared memory that are remembered together
 LANE_BITS, NUMBER_BITS = 20, 16

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .counters import InstructionCounts, Tally
-    from .tracing import Tracer
+    from ..recording.counters import InstructionCounts, Tally
+    from ..recording.warp_trace import Tracer
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .async_engine import KEY_SHIFT
-from .faults import where
-from .lanes import Group
-from .report import BARRIER, Finding
+from ..machine.async_engine import KEY_SHIFT
+from ..machine.faults import where
+from ..machine.lanes import Group
+from ..machine.report import BARRIER, Finding
 
 EVERYONE = 0xFFFFFFFF
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from course_utils.emulator import fpenv
+from . import fpenv
 
 F16, F32, F64 = np.float16, np.float32, np.float64
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .ptx import Instruction
+from ..machine.ptx import Instruction
 
 _OPERATIONS = {"add": "add", "sub": "add", "mul": "mul", "fma": "fma", "mad": "fma"}
 _LETTERS = {"f32": "f", "f64": "d", "f16": "h", "bf16": "h", "f16x2": "h", "bf16x2": "h"}

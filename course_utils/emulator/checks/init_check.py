@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import ptx
-from .faults import where
-from .lanes import Group
-from .report import UNINITIALISED, Finding
+from ..machine import ptx
+from ..machine.faults import where
+from ..machine.lanes import Group
+from ..machine.report import UNINITIALISED, Finding
 
 # A mark is record << 28 | lane << 8 | the bytes of the register that are undefined, a bit for each.
 LANE_SHIFT, RECORD_SHIFT = 8, 28
@@ -53,7 +53,7 @@ class Record:
         return self.region.name, cell
 
 
-class Shadow:
+class InitShadow:
     """Which bytes of a region nobody has written: 0xFF for each of them, 0 for the others.
 
     ``low`` and ``high``: of the copies of the region, ``stride`` bytes each, no byte below or above
@@ -105,16 +105,16 @@ class Shadow:
         self.marks[cells * width // 4] = marks
 
 
-def _blank(batch, region) -> Shadow:
+def _blank(batch, region) -> InitShadow:
     """A shadow of a region in which nothing is undefined."""
     if region.owner == "all":
-        return Shadow(region.storage.size)
+        return InitShadow(region.storage.size)
     copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
-    return Shadow(copies * region.stride, region.stride)
+    return InitShadow(copies * region.stride, region.stride)
 
 
 def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
-    """Shadow elements as masks with a bit for each undefined byte; int64."""
+    """InitShadow elements as masks with a bit for each undefined byte; int64."""
     rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
     return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
 
@@ -136,7 +136,7 @@ class InitCheck:
 
     # --- memory ---
 
-    def shadow(self, batch, region) -> Shadow | None:
+    def shadow(self, batch, region) -> InitShadow | None:
         """The shadow of a region; None when all of it has been written."""
         table = self._global if region.owner == "all" else batch.undefined
         if region not in table:
@@ -146,7 +146,7 @@ class InitCheck:
             found = table[region] = None
         return found
 
-    def _new_shadow(self, batch, region) -> Shadow | None:
+    def _new_shadow(self, batch, region) -> InitShadow | None:
         if region.owner == "all":
             return None if region.unwritten is None else region.unwritten.shadow(region)
         if region.space not in ("shared", "local"):
@@ -184,9 +184,11 @@ class InitCheck:
         else:
             self._load(site, group, region, shadow, cells)
 
-    def _load(self, site, group: Group, region, shadow: Shadow | None, cells) -> None:
+    def _load(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         target = site.instruction.operands[0]
-        for piece, item in enumerate(target.items if isinstance(target, ptx.Group) else (target,)):
+        for piece, item in enumerate(
+            target.items if isinstance(target, ptx.OperandList) else (target,)
+        ):
             marks = None
             if shadow is not None:
                 marks = self._read(site, group, region, shadow, cells + piece)
@@ -195,7 +197,7 @@ class InitCheck:
                     marks = _whole(marks)
                 self._put(group, group.lanes, item.slot, marks)
 
-    def _read(self, site, group: Group, region, shadow: Shadow, cells) -> np.ndarray | None:
+    def _read(self, site, group: Group, region, shadow: InitShadow, cells) -> np.ndarray | None:
         """The marks of elements read; None when all are defined."""
         bits = shadow.view(site.width).take(cells)
         if not bits.any():
@@ -215,9 +217,11 @@ class InitCheck:
             self._last[key] = len(self.records) - 1
         return self._last[key]
 
-    def _store(self, site, group: Group, region, shadow: Shadow | None, cells) -> None:
+    def _store(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         source = site.instruction.operands[1]
-        for piece, item in enumerate(source.items if isinstance(source, ptx.Group) else (source,)):
+        for piece, item in enumerate(
+            source.items if isinstance(source, ptx.OperandList) else (source,)
+        ):
             marks = self._of(group, item)
             if marks is not None:
                 marks = marks & ~BYTES | marks & ((1 << site.width) - 1)
@@ -239,7 +243,7 @@ class InitCheck:
             if shadow is not None:
                 shadow.write(cells + piece, site.width, marks)
 
-    def _update(self, site, group: Group, region, shadow: Shadow | None, cells) -> None:
+    def _update(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         where_to = f"{region.name}[{int(cells[0])}]" if region.owner == "all" else region.name
         for operand in site.instruction.operands[1:]:
             marks = self._of(group, operand)
@@ -275,7 +279,7 @@ class InitCheck:
             return
         row, column = (int(x[0]) for x in np.nonzero(bad))
         lanes = transfer.lanes[row : row + 1]
-        site = _CopySite(transfer.instruction, width)
+        site = _CopySource(transfer.instruction, width)
         group = Group(batch, lanes, None, 0, None)
         cells = transfer.take[row : row + 1, column].astype(np.int64)
         record = self._record(site, group, source, cells)
@@ -448,7 +452,7 @@ class InitCheck:
         echo = self._echo(group, {slot: group.lanes.astype(np.uint32)})
         effect.act(echo)
         first = effect.instruction.operands[0]
-        target = first.items[0] if isinstance(first, ptx.Group) else first
+        target = first.items[0] if isinstance(first, ptx.OperandList) else first
         other = set(effect.writes) - {target.slot}
         nothing = np.zeros(group.n, np.int64)
         taken = group.batch.marks[key][group.full(echo.R[target.slot]).astype(np.int64)]
@@ -503,7 +507,7 @@ class InitCheck:
         """A mark for memory that a matrix instruction read; which element is not known."""
         shadows = ((r, self.shadow(group.batch, r)) for r in (*self._reached, *group.batch.shared))
         region, shadow = next((r, s) for r, s in shadows if s is not None)
-        site = _CopySite(i, self._met)
+        site = _CopySource(i, self._met)
         cell = np.flatnonzero(shadow.bytes)[:1] // self._met
         record = self._record(site, group, region, np.broadcast_to(cell, group.n))
         return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
@@ -540,7 +544,7 @@ class InitCheck:
 
 
 @dataclass(eq=False)
-class _CopySite:
+class _CopySource:
     instruction: object
     width: int
 
@@ -589,8 +593,8 @@ def _data_slots(i) -> list:
     }[i.opcode]  # fmt: skip
     found = []
     for operand in operands:
-        items = operand.items if isinstance(operand, ptx.Group) else (operand,)
-        if i.opcode == "wgmma" and not isinstance(operand, ptx.Group):
+        items = operand.items if isinstance(operand, ptx.OperandList) else (operand,)
+        if i.opcode == "wgmma" and not isinstance(operand, ptx.OperandList):
             continue  # a descriptor
         found += [x for x in items if isinstance(x, ptx.Register)]
     return found
@@ -636,7 +640,7 @@ def _logic(check: InitCheck, group: Group, effect) -> dict | None:
 
 def _moved(check: InitCheck, group: Group, effect) -> dict:
     target, source = effect.instruction.operands
-    if isinstance(target, ptx.Group):
+    if isinstance(target, ptx.OperandList):
         marks, width = _marks(check, group, source), _share(effect, len(target.items))
         parts = {}
         for n, item in enumerate(target.items):
@@ -644,7 +648,7 @@ def _moved(check: InitCheck, group: Group, effect) -> dict:
                 mask = marks >> n * width & ((1 << width) - 1)
                 parts[item.slot] = np.where(mask, marks & ~BYTES | mask, 0)
         return parts
-    if isinstance(source, ptx.Group):
+    if isinstance(source, ptx.OperandList):
         width, total = _share(effect, len(source.items)), np.zeros(group.n, np.int64)
         for n, item in enumerate(source.items):
             marks = _marks(check, group, item)

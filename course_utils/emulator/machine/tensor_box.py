@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .instructions.table import DTYPES
+from .instruction_set import DTYPES
 
 ENCODED_BYTES = 128
 _LAYOUT = struct.Struct("<4sBBBBQ5I4Q5H5B")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks.tensor_memory_check import TensorRaces
 from .async_engine import Transfer
 from .faults import where
 from .lanes import Group
 from .report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
-from .tensor_races import TensorRaces
 
 LANES, COLUMNS = 128, 512
 UNIT = 32  # columns that are allocated together, and lanes that one warp can reach
@@ -216,7 +216,7 @@ class TensorMemory:
     ) -> None:  # fmt: skip
         """Check an access to ``lanes`` × ``columns`` of each block, and tell the race check of it.
 
-        ``kind`` is one of those in :mod:`tensor_races`.
+        ``kind`` is one of those in :mod:`~..checks.tensor_memory_check`.
         """
         for block in blocks:
             self._check_columns(i, lane, block, columns, "writes" if writes else "reads")
