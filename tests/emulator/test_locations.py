@@ -67,7 +67,7 @@ def test_files_are_called_by_their_names_whatever_letters_these_have(tmp_path, m
     monkeypatch.chdir(tmp_path)
     source = KERNEL.replace("common/", "").replace("SYNC", "")
     options = (f"--include-path={tmp_path / name}",)
-    entry = Module(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
+    entry = EmulatedModule(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
     arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
     (found,) = entry.launch(1, 64, arrays, options=Options(racecheck=True)).findings
     assert (found.location.file, found.location.line) == (f"{name}/x.cu", 6)

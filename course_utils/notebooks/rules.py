@@ -1,7 +1,7 @@
 """The house rules that a committed notebook keeps, checked without starting a kernel.
 
 Every check is a function (notebook, its path, the repository's root) → list of violations;
-:data:`CHECKS` names them.
+:data:`RULES` names them.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) ->
     return found
 
 
-CHECKS: tuple[Check, ...] = (
+RULES: tuple[Check, ...] = (
     is_stamped,
     has_no_errors,
     has_no_machine_paths,
@@ -241,7 +241,7 @@ def violations(path: Path, root: Path = ROOT) -> list[Violation]:
     text = path.read_text(encoding="utf-8")
     nb = form.read(text)
     found = form.violations(text)
-    for check in CHECKS:
+    for check in RULES:
         found += check(nb, path, root)
     return list(dict.fromkeys(found))
 

@@ -7,7 +7,7 @@ import copy
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from course_utils.notebooks.checks import CHECKS, violations
+from course_utils.notebooks.rules import RULES, violations
 
 
 def output(text):
@@ -130,6 +130,6 @@ def test_every_check_is_tried_by_a_bad_notebook(repository, good):
     for spoil, _ in BAD.values():
         nb = copy.deepcopy(good)
         spoil(nb)
-        failed |= {c.__name__ for c in CHECKS if c(nb, repository.path, repository.root)}
+        failed |= {c.__name__ for c in RULES if c(nb, repository.path, repository.root)}
     apart = {"has_exercises_without_output"}
-    assert {c.__name__ for c in CHECKS} - apart <= failed
+    assert {c.__name__ for c in RULES} - apart <= failed
