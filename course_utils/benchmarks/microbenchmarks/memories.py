@@ -7,12 +7,26 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..devices.properties import multiprocessors, need_gpu
-from ..devices.selection import cp
-from ..launching.modules import load
-from ..observing.timing import bench
+from ...devices.properties import multiprocessors, need_gpu
+from ...devices.selection import cp
+from ...launching.modules import load
+from ...observing.timing import bench
 
 CHAPTER = "03_gpu_introduction"
+SOURCES = tuple(
+    f"{CHAPTER}/{name}.cu"
+    for name in (
+        "pointer_chase",
+        "shared_chase",
+        "fma_chains",
+        "read_again",
+        "shared_again",
+        "constant_read",
+        "window_each",
+        "window_shared",
+        "delay_line",
+    )
+)
 LINE = 128  # bytes of a line of the caches (CUDA C++ Programming Guide, "Device Memory Accesses")
 MIB, GIB = 2**20, 2**30
 FOOTPRINTS = tuple(int(2**10 * 2 ** (step / 2)) // LINE * LINE for step in range(4, 39))

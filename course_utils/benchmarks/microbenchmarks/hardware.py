@@ -1,47 +1,37 @@
 """What a GPU's memories and arithmetic can do: measured here, or the figures the course comes with.
 
-``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and writes
-``assets/benchmarks/memory/<device>.json``. The functions that measure are in :mod:`.memories`,
-:mod:`.transfers`, :mod:`.roofline`, :mod:`.launches` and :mod:`.registers`; they raise LessonError
-where there is no GPU.
+``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and stores
+it. The functions that measure are in :mod:`.memories`, :mod:`.transfers`, :mod:`.roofline`,
+:mod:`.launches` and :mod:`.registers`; they raise LessonError where there is no GPU.
 """
 
 from __future__ import annotations
 
-import datetime
-import hashlib
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from ..devices.properties import description, device_name, multiprocessors, need_gpu
-from ..devices.selection import ON_GPU
-from ..paths import KERNELS, ROOT
-from ..records.store import store
+from ...devices.properties import device_name, multiprocessors, need_gpu
+from ...devices.selection import ON_GPU
+from ...records.store import measurements
 from . import launches, memories, registers, roofline, transfers
 from .memories import ring
 
-__all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored", "write"]
+__all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored"]
 
-FOLDER = ROOT / "assets" / "benchmarks" / "memory"
+NAME = "hardware"
 SOURCES = (
-    "pointer_chase.cu",
-    "shared_chase.cu",
-    "fma_chains.cu",
-    "read_again.cu",
-    "shared_again.cu",
-    "constant_read.cu",
-    "window_each.cu",
-    "window_shared.cu",
-    "delay_line.cu",
+    *memories.SOURCES,
+    *transfers.SOURCES,
+    *launches.SOURCES,
+    *registers.SOURCES,
+    *roofline.sources(),
 )
 
 
-def stored() -> dict:
-    """The figures measured on the GPU that the course comes with; ``["device"]`` names it."""
-    (file,) = FOLDER.glob("*.json")
-    return json.loads(file.read_text(encoding="utf-8"))
+def stored(device: str | None = None) -> dict[str, Any]:
+    """Every figure measured on ``device``; ``["device"]`` names it. Without one it is the GPU at
+    hand where its figures were stored, otherwise the GPU that the course comes with."""
+    return measurements(NAME, device)
 
 
 # What can be measured, by the name it has in the file; each is a function of nothing.
@@ -71,8 +61,8 @@ MEASURES: dict[str, Callable[[], Any]] = {
 def measured(name: str) -> tuple[Any, str]:
     """``name`` of :data:`MEASURES`, and the GPU it was measured on.
 
-    On a machine with a GPU it is measured here and now; elsewhere these are the figures that come
-    with the course. ``traffic`` is always the stored one, since ncu is rarely allowed to count.
+    On a machine with a GPU it is measured here and now; elsewhere these are the :func:`stored`
+    figures. ``traffic`` is always the stored one, since ncu is rarely allowed to count.
     """
     if ON_GPU and name != "traffic":
         return MEASURES[name](), device_name()
@@ -80,22 +70,10 @@ def measured(name: str) -> tuple[Any, str]:
     return content[name], content["device"]
 
 
-def measure() -> dict:
-    """Everything, on this machine's GPU: what the file holds. Takes about a minute."""
+def measure() -> dict[str, Any]:
+    """Everything, on this machine's GPU. Takes about a minute."""
     need_gpu()
     return {
-        **description(),
-        "date": datetime.date.today().isoformat(),
-        "sources": {file: _hash(file) for file in SOURCES},
         "multiprocessors": multiprocessors(),
         **{name: run() for name, run in MEASURES.items()},
     }
-
-
-def write(folder: Path = FOLDER) -> Path:
-    """Measure this GPU and store the result; returns the file."""
-    return store(folder, measure())
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256((KERNELS / memories.CHAPTER / name).read_bytes()).hexdigest()[:12]
