@@ -9,6 +9,7 @@ from course_utils import cp, load
 from course_utils.benchmarks import KernelCall, Work, nsight_compute, profilers, sass
 from course_utils.benchmarks.counted_launch import launch_of
 from course_utils.benchmarks.microbenchmarks import sums
+from course_utils.checking import difference, judge
 from course_utils.errors import LessonError
 
 
@@ -16,6 +17,39 @@ def test_a_wrong_element_is_named_with_what_it_should_be():
     out = cp.asarray(np.array([1.0, 5.0, 3.0], np.float32))
     work = Work((), out, lambda: cp.asarray(np.array([1.0, 2.0, 3.0])), rtol=1e-6)
     assert work.wrong() == "1 of 3 elements are wrong; element 1 is 5.0, expected 2.0"
+
+
+def test_a_result_of_another_shape_is_named():
+    work = Work((), cp.zeros(3), lambda: cp.ones((3, 1)))
+    assert work.wrong() == "its shape is (3,), expected (3, 1)"
+
+
+@pytest.mark.parametrize(
+    "got, tolerance, right",
+    [
+        ([1.0, 2.0], 0.0, True),
+        ([1.0, 2.1], 0.2, True),
+        ([1.0, 2.1], 0.01, False),
+        ([1.0, np.nan], 9.0, False),
+        ([0.0, 0.0], 9.0, False),
+    ],
+)
+def test_benchmarks_and_check_decide_alike(got, tolerance, right):
+    got, want = cp.asarray(np.array(got, np.float32)), cp.asarray(np.array([1.0, 2.0]))
+    assert (difference(got, want, tolerance, 0.0) == "") == right
+    assert judge(got, want, rtol=tolerance, atol=0.0).passed == right
+
+
+class Counted(np.ndarray):
+    """An array that cannot be copied to the host, as far as ``difference`` can tell."""
+
+    def get(self):
+        raise AssertionError("copied to the host")
+
+
+def test_large_arrays_are_compared_where_they_lie():
+    array = np.ones(5, np.float32).view(Counted)
+    assert difference(array, array, 0.0, 0.0) == ""
 
 
 def test_work_clears_what_its_kernel_adds_to():

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checking import difference
 from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
 from ..devices.properties import need_gpu
 from ..devices.selection import ON_GPU, cp
@@ -270,5 +271,5 @@ def _ready(kernel: Module, shape: tuple[int, int], threads: int, args: tuple, sh
 
 def _check(c: Any, exact: Any, name: str) -> None:
     tolerance = 4e-6 * len(c) ** 0.5
-    if not bool((abs(double(c) - exact) <= tolerance * (4 + abs(exact))).all()):
-        raise LessonError(f"{name}: the result is wrong.")
+    if wrong := difference(c, exact, rtol=tolerance, atol=4 * tolerance):
+        raise LessonError(f"{name}: {wrong}.")

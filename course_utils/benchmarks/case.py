@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checking import difference
 from ..devices import emulated_cupy
 from ..devices.selection import ON_GPU, cp
 from ..launching.modules import Kernel
@@ -76,21 +77,8 @@ class Work:
 
     def wrong(self, result: Any = None) -> str:
         """How ``result`` (the output) differs from what is expected; empty where it is right."""
-        space = cp.get_array_module(self.output)
         got = self.numbers(self.output if result is None else result)
-        got = space.asarray(got).astype(np.float64)
-        want = space.asarray(self.expected())
-        if got.shape != want.shape:
-            return f"its shape is {got.shape}, expected {want.shape}"
-        difference = space.abs(got - want)
-        bad = ~(difference <= self.atol + self.rtol * space.abs(want))
-        if not bool(bad.any()):
-            return ""
-        first = int(bad.ravel().argmax())
-        return (
-            f"{int(bad.sum()):,} of {bad.size:,} elements are wrong; element {first} is "
-            f"{float(got.ravel()[first])!r}, expected {float(want.ravel()[first])!r}"
-        )
+        return difference(got, self.expected(), self.rtol, self.atol)
 
     def on_emulator(self) -> Work:
         """The same work for the emulator, on copies of the arrays; itself where that is here."""

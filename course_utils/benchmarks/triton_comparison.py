@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checking import difference
 from ..compiling.nvrtc import compile_cubin
 from ..devices.properties import device_name
 from ..devices.selection import cp
@@ -128,8 +129,8 @@ def times(runs: dict[str, Run], expected: Callable[[], Any]) -> dict[str, dict[s
     """
     right = expected()
     for name, run in runs.items():
-        if not cp.allclose(cp.asarray(run()), right, rtol=1e-5, atol=1e-7):
-            raise LessonError(f"{name} computes something else than expected.")
+        if wrong := difference(run(), right, rtol=1e-5, atol=1e-7):
+            raise LessonError(f"{name}: {wrong}.")
     del right
     medians: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(2):
