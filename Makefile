@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run test test-gpu unit notebooks nbval bench lint doctor
+.PHONY: help learn run test test-gpu unit notebooks nbval bench lint doctor torch
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -23,13 +23,17 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
 PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
+FIRST := chapters/00_start_here/01_this_machine.ipynb
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-learn: $(READY)  ## open the first notebook in JupyterLab
-	$(PYTHON) -m jupyter lab chapters/00_start_here/01_this_machine.ipynb $(ARGS)
+# The root of the repository is served, so that links between chapters and pictures in assets/ work.
+# .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own.
+learn: export JUPYTER_CONFIG_PATH := .jupyter$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
+learn: $(READY)  ## open the course in JupyterLab, at its first notebook
+	$(PYTHON) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(FIRST) $(ARGS)
 
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)
@@ -61,32 +65,25 @@ test-gpu: unit nbval  ## what a GPU runner checks
 	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/test_kernels.py
 	@$(MAKE) --no-print-directory bench PYTHON=$(PYTHON)
 
-# Set-up. The stamp is newer than pyproject.toml, so a second call starts at once.
-.venv/.ready: pyproject.toml
-	@extra=cpu; what='the compiler, the emulator and the CPU build of PyTorch (about a minute, 1.8 GB)'; \
-	if nvidia-smi -L >/dev/null 2>&1; then \
-	    extra=gpu; what='CuPy, PyTorch and CUDA 12 for your GPU (a few minutes, about 8 GB)'; \
-	fi; \
-	found=''; \
-	for candidate in python3 python3.13 python3.12 python3.11 python; do \
-	    if $$candidate -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	        found=$$candidate; break; \
-	    fi; \
-	done; \
-	if [ -z "$$found" ]; then \
-	    echo 'The course needs Python 3.11 or later with its venv module. Install it, then try again.'; \
+# Set-up. The stamp is newer than pyproject.toml, so a second call starts at once. Python is asked
+# for ensurepip because Debian and Ubuntu keep it, and with it venv, in a package of their own.
+.venv/.ready: pyproject.toml .venv/bin/python
+	@if [ "$$(uname -s)" != Linux ]; then \
+	    echo 'The course runs on Linux: its kernels need NVRTC, which does not exist for macOS.'; \
+	    echo 'On a Mac use a Linux container or Google Colab, under Windows WSL 2.'; \
 	    exit 1; \
 	fi; \
-	start=$$SECONDS; \
-	if [ -x .venv/bin/python ]; then \
-	    echo 'Set-up again: pyproject.toml has changed, so .venv is brought up to date.'; \
-	else \
-	    echo "Set-up, once: $$($$found --version) in .venv, with $$what."; \
-	    $$found -m venv .venv; \
-	fi; \
-	.venv/bin/python -m pip install --no-compile -e ".[$$extra,dev]" 2>.venv/errors.log | awk ' \
-	    /^ *Downloading .*[0-9][0-9]\.?[0-9]* MB/ {print "  fetching", $$0; fflush()} \
-	    /^Installing collected/ && NF > 4 {print "  unpacking", NF - 3, "packages"; fflush()}' \
-	|| { cat .venv/errors.log; echo 'Set-up failed: see above, then run the same command again.'; exit 1; }; \
-	touch $@; \
-	echo "Set-up done in $$((SECONDS - start)) s."
+	for python in python3 python3.13 python3.12 python3.11 python; do \
+	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	        then exec $$python -I course_utils/install.py; \
+	    fi; \
+	done; \
+	echo 'The course needs Python 3.11 or later with its venv module. Install it, then try again'; \
+	echo '(on Debian and Ubuntu: sudo apt install python3-venv).'; \
+	exit 1
+
+# Absent, or a link to a Python that is gone: set-up makes it.
+.venv/bin/python: ;
+
+torch: .venv/.ready  ## fetch the CPU build of PyTorch, where set-up could not
+	@.venv/bin/python -I course_utils/install.py torch

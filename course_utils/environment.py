@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,9 +19,10 @@ from pathlib import Path
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
 from .devices.selection import ON_GPU, cp, device
-from .needs import all_notebooks, capability, gpu_count
+from .needs import all_notebooks, capability, gpu_count, wanting
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
+AFRESH = "remove .venv and run `make doctor`: it sets up again"
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ def examine() -> list[ReportLine]:
         _driver(),
         _nvrtc(),
         _headers(),
-        _package("CuPy", "cupy", "make learn" if _has_driver() else ""),
-        _package("PyTorch", "torch", "make learn"),
+        _package("CuPy", "cupy", AFRESH if _has_driver() else "needs a GPU"),
+        _torch(),
         _toolkit(),
         _program("ninja", "pip install ninja: it builds PyTorch extensions"),
         _profiler(),
@@ -94,8 +95,7 @@ def majors_line(majors: Mapping[str, int]) -> ReportLine:
     """Whether all parts belong to one CUDA major version; mixed, they load each other's parts."""
     if len(set(majors.values())) > 1:
         listed = ", ".join(f"{part} {major}" for part, major in majors.items())
-        remedy = "remove .venv and run `make learn`: it installs parts that agree"
-        return ReportLine(BAD, "CUDA versions", f"mixed: {listed}", remedy)
+        return ReportLine(BAD, "CUDA versions", f"mixed: {listed}", AFRESH)
     found = f"all CUDA {next(iter(majors.values()))}" if majors else "none"
     return ReportLine(GOOD, "CUDA versions", found)
 
@@ -125,8 +125,8 @@ def _driver() -> ReportLine:
         )
     version = version.splitlines()[0]
     if not ON_GPU and os.environ.get("COURSE_DEVICE") != "emulator":
-        remedy = "CuPy cannot use it: remove .venv and run `make learn`"
-        return ReportLine(BAD, "NVIDIA driver", f"{version}, but {device()} is used", remedy)
+        found = f"{version}, but CuPy cannot use it: {device()} is used"
+        return ReportLine(BAD, "NVIDIA driver", found, AFRESH)
     return ReportLine(GOOD, "NVIDIA driver", version)
 
 
@@ -134,7 +134,7 @@ def _nvrtc() -> ReportLine:
     try:
         major, minor = nvrtc_version()
     except RuntimeError:
-        return ReportLine(BAD, "compiler (NVRTC)", "cannot be loaded", "run `make learn`")
+        return ReportLine(BAD, "compiler (NVRTC)", "cannot be loaded", AFRESH)
     return ReportLine(GOOD, "compiler (NVRTC)", f"{major}.{minor}")
 
 
@@ -153,12 +153,16 @@ def _headers() -> ReportLine:
     return ReportLine(GOOD, "CUDA headers", ", ".join(HEADERS))
 
 
-def _package(what: str, name: str, command: str) -> ReportLine:
+def _package(what: str, name: str, remedy: str) -> ReportLine:
     if find_spec(name) is None:
-        remedy = f"run `{command}`" if command else "needs a GPU"
         return ReportLine(ABSENT, what, "not installed", remedy)
     module = next((d for d in _installed() if d == name or d.startswith(f"{name}-cuda")), name)
     return ReportLine(GOOD, what, metadata.version(module))
+
+
+def _torch() -> ReportLine:
+    line = _package("PyTorch", "torch", "run `make torch`")
+    return replace(line, found=f"{line.found}, {wanting('torch')}")
 
 
 def _toolkit() -> ReportLine:

@@ -172,3 +172,18 @@ def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
     return [
         notebook_needs(p) for p in sorted(root.glob("chapters/[0-9][0-9]_*/[0-9][0-9]_*.ipynb"))
     ]
+
+
+def wanting(token: str) -> str:
+    """ "wanted by 4 cells of 04_first_kernels/08_profiling_and_debugging", from all notebooks.
+
+    A cell that lacks something else too is not counted: ``token`` alone would not help it.
+    """
+    words = lacking(token)
+    found = []
+    for notebook in all_notebooks():
+        cells = sum(token in cell and missing(cell) in ([], [words]) for cell in notebook.cells)
+        if cells:
+            name = f"{notebook.path.parent.name}/{notebook.path.stem}"
+            found.append(f"{cells} {'cell' if cells == 1 else 'cells'} of {name}")
+    return f"wanted by {', '.join(found) or 'no notebook'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -10,3 +11,25 @@ KERNELS = ROOT / "kernels"
 ASSETS = ROOT / "assets"
 BENCHMARKS = ASSETS / "benchmarks"
 README = ROOT / "README.md"
+
+
+def unnumbered(name: str) -> str:
+    """A file's name without its place in a ladder: ``01_sgemm_naive.cu`` is sgemm_naive.cu."""
+    return re.sub(r"^\d+_", "", name)
+
+
+def kernel_file(name: str, chapter: str) -> str:
+    """Where the kernel ``name`` of a ``chapter`` lies below ``kernels/``, in whichever topic folder
+    and at whichever place of its ladder: ``("sgemm_naive", "06_matmul_and_fft")`` gives
+    ``06_matmul_and_fft/sgemm/01_sgemm_naive.cu``.
+
+    Raises ValueError unless there is exactly one such file.
+    """
+    files = [
+        path.relative_to(KERNELS).as_posix()
+        for path in KERNELS.joinpath(chapter).rglob(f"*{name}.cu")
+        if unnumbered(path.stem) == name and path.parent.name not in ("exercises", "host")
+    ]
+    if len(files) != 1:
+        raise ValueError(f"kernels/{chapter} has {len(files)} kernels named {name}, wanted one.")
+    return files[0]

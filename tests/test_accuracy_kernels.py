@@ -15,7 +15,7 @@ STORED_BITS = {"FP32": 23, "TF32": 10, "BF16": 7, "FP16": 10, "FP16_SUMS": 10}  
 def held():
     """What fragment_holders.cu writes: the numbers of the elements that each lane holds."""
     arrays = [cp.full((32, count), -1, cp.int32) for count in (8, 4, 4)]
-    kernel = load("06_matmul_and_fft/fragment_holders.cu")
+    kernel = load("06_matmul_and_fft/tensor_cores/fragment_holders.cu")
     kernel((1,), (32,), tuple(arrays))
     return kernel, arrays
 
@@ -58,7 +58,7 @@ def ran(form, shape, positive=False, seed=0):
     # 0.25 is added so that no number is too small for fp16.
     A, B = (draw((rows, K), dtype=np.float32) + np.float32(0.25) for rows in (M, N))
     sums = cp.full((int(np.log2(K // 16)) + 1, M, N), cp.nan, dtype=cp.float32)
-    kernel = load("06_matmul_and_fft/accuracy_mma.cu", defines={"FORMAT": form})
+    kernel = load("06_matmul_and_fft/tensor_cores/accuracy_mma.cu", defines={"FORMAT": form})
     kernel((N // 8, M // 16), (32,), (cp.asarray(A), cp.asarray(B), sums, M, N, K))
     return sums.get(), A, B
 
@@ -80,7 +80,7 @@ def test_sums_are_those_of_the_rounded_factors(form, shape):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_sums_in_every_format_have_no_findings(form):
-    kernel = load("06_matmul_and_fft/accuracy_mma.cu", defines={"FORMAT": form})
+    kernel = load("06_matmul_and_fft/tensor_cores/accuracy_mma.cu", defines={"FORMAT": form})
     A, B = cp.ones((32, 64), cp.float32), cp.ones((16, 64), cp.float32)
     sums = cp.empty((3, 32, 16), cp.float32)
     report = sanitize(kernel, (2, 2), 32, (A, B, sums, 32, 16, 64))
@@ -100,6 +100,6 @@ def test_fp16_cannot_hold_a_large_sum():
     A, B = cp.full((M, K), 8, cp.float32), cp.full((N, K), 4, cp.float32)
     for form, last in (("FP16", 32.0 * K), ("FP16_SUMS", np.inf)):
         sums = cp.zeros((9, M, N), cp.float32)
-        kernel = load("06_matmul_and_fft/accuracy_mma.cu", defines={"FORMAT": form})
+        kernel = load("06_matmul_and_fft/tensor_cores/accuracy_mma.cu", defines={"FORMAT": form})
         kernel((1, 1), (32,), (A, B, sums, M, N, K))
         assert (sums[-1].get() == last).all()

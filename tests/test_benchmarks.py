@@ -64,7 +64,7 @@ def test_work_clears_what_its_kernel_adds_to():
 @pytest.mark.parametrize("n", [1, 5, 4099])
 def test_reading_everything_keeps_nothing_unless_it_is_no_number(n):
     words, never = cp.ones(4 * n, cp.float32), cp.zeros(1, cp.float32)
-    read = load("04_first_kernels/read_only.cu")
+    read = load("04_first_kernels/coalescing/read_only.cu")
     read((2,), (256,), (words, never, n))
     assert never.get()[0] == 0
     words[-1] = cp.nan

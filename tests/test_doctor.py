@@ -16,13 +16,19 @@ def test_mixed_cuda_majors_are_broken_and_say_what_to_do():
     line = environment.majors_line({"NVRTC": 13, "CuPy": 12, "PyTorch": 12})
     assert line.status == environment.BAD
     assert "NVRTC 13, CuPy 12" in line.found
-    assert "make learn" in line.remedy
+    assert "remove .venv" in line.remedy
 
 
 def test_every_line_is_one_line_with_what_was_found():
     for line in environment.examine():
         assert line.found and "\n" not in str(line)
         assert line.status == environment.GOOD or line.remedy
+
+
+def test_pytorch_s_line_says_what_wants_it():
+    (line,) = [line for line in environment.examine() if line.what == "PyTorch"]
+    assert "wanted by" in line.found
+    assert line.status == environment.GOOD or "make torch" in line.remedy
 
 
 def test_this_machine_can_compile():

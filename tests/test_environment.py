@@ -22,9 +22,9 @@ def test_both_ask_for_the_same_python():
     assert python in (ROOT / "environment.yml").read_text()
 
 
-def test_the_cpu_extra_brings_nothing_that_needs_a_driver():
-    names = " ".join(PROJECT["optional-dependencies"]["cpu"])
-    assert "cupy" not in names and "triton" not in names
+def test_the_cpu_extra_brings_nothing_that_needs_a_driver_and_no_torch():
+    names = " ".join(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cpu"])
+    assert "cupy" not in names and "triton" not in names and "torch" not in names
 
 
 def test_every_extra_stays_on_one_cuda_major_version():

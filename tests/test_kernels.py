@@ -11,7 +11,7 @@ from course_utils.compiling.includes import included_files
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
 from course_utils.launching.arguments import _bfloat16_bits
-from course_utils.launching.modules import LaunchFault
+from course_utils.launching.kernels import LaunchFault
 from course_utils.paths import KERNELS
 
 N = 1000
@@ -19,7 +19,7 @@ N = 1000
 
 @pytest.fixture(scope="module")
 def vec_add():
-    return load("04_first_kernels/vec_add.cu")
+    return load("04_first_kernels/threads/vec_add.cu")
 
 
 def arrays(n: int = N, dtype=np.float32):
@@ -304,7 +304,7 @@ def test_a_device_variable_is_an_array():
 
 
 def test_a_file_that_is_not_there_is_suggested_from_elsewhere():
-    with pytest.raises(LessonError, match="04_first_kernels/vec_add.cu"):
+    with pytest.raises(LessonError, match="04_first_kernels/threads/vec_add.cu"):
         load("vec_add.cu")
     with pytest.raises(LessonError, match="below kernels/"):
         load("no_such_kernel.cu")
@@ -356,7 +356,7 @@ def test_a_fault_is_the_report_alone(vec_add):
         vec_add(5, 256, (*arrays(), N + 1))
     assert caught.value.finding.kind == "out of bounds"
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
-    assert re.search(r"kernels/04_first_kernels/vec_add.cu:\d+", str(caught.value))
+    assert re.search(r"kernels/04_first_kernels/threads/vec_add.cu:\d+", str(caught.value))
 
 
 @pytest.mark.parametrize(

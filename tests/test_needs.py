@@ -138,3 +138,17 @@ def test_a_notebook_that_needs_nothing_runs_everywhere(machine, tmp_path):
     path = tmp_path / "01_topic.ipynb"
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]}))
     assert needs.notebook_needs(path).verdict() == "runs here"
+
+
+def test_what_wants_a_package_leaves_out_cells_that_it_would_not_help(
+    machine, tmp_path, monkeypatch
+):
+    machine(0)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    sources = ["%%needs torch\nx = 1", "%%needs torch\ny = 1", "%%needs gpu torch\nz = 1"]
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    path = tmp_path / "01_topic.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    monkeypatch.setattr(needs, "all_notebooks", lambda: [needs.notebook_needs(path)])
+    assert needs.wanting("torch") == f"wanted by 2 cells of {tmp_path.name}/01_topic"
+    assert needs.wanting("triton") == "wanted by no notebook"

@@ -10,9 +10,9 @@ from course_utils.paths import ROOT
 NAME = "kernels/04_first_kernels/student.cu"
 
 
-def error_of(source: str, **kwargs) -> CompileError:
+def error_of(source: str, filename: str = NAME, **kwargs) -> CompileError:
     with pytest.raises(CompileError) as caught:
-        compile_ptx(source, filename=NAME, **kwargs)
+        compile_ptx(source, filename=filename, **kwargs)
     return caught.value
 
 
@@ -52,6 +52,21 @@ def test_an_error_shows_file_line_source_and_caret():
     rows = str(error).splitlines()
     assert rows[0] == f'{NAME}:3: error: identifier "b" is undefined'
     assert rows[1].index("b;") == rows[2].index("^")
+
+
+@pytest.mark.parametrize("folder", ["José Müller", "course (1)", "(1) course", 'a "b"', "a\\b"])
+def test_an_error_names_its_file_whatever_letters_are_in_its_path(folder):
+    error = error_of("__global__ void f(int *a)\n{\n    a[0] = b;\n}", f"{folder}/x.cu")
+    assert (error.file, error.line) == (f"{folder}/x.cu", 3)
+    assert str(error).startswith(f'{folder}/x.cu:3: error: identifier "b" is undefined')
+
+
+def test_an_error_in_an_included_file_names_it_whatever_letters_are_in_its_path(tmp_path):
+    header = tmp_path / "José Müller" / "größe (1).cuh"
+    header.parent.mkdir()
+    header.write_text("\nconstexpr int kSize = b;\n")
+    error = error_of(f'#include "{header.name}"\n', options=(f"-I{header.parent}",))
+    assert (error.file, error.line) == (str(header), 2)
 
 
 @pytest.mark.parametrize(

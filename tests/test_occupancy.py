@@ -186,7 +186,7 @@ def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):
 @pytest.mark.skipif(nvrtc_version() < (12, 9), reason="this NVRTC has no cache to keep out of")
 def test_the_compiler_is_asked_for_its_report_and_not_for_what_it_has_cached(monkeypatch):
     asked = []
-    module = load("04_first_kernels/vec_add.cu")
+    module = load("04_first_kernels/threads/vec_add.cu")
     compiled = module.compiled
     monkeypatch.setattr(
         module, "compiled", lambda arch, *options: asked.extend(options) or compiled(arch, *options)

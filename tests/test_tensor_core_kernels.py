@@ -6,6 +6,7 @@ import pytest
 from course_utils import cp, load, sanitize
 from course_utils.benchmarks.cases.matmul import specialized_arguments
 from course_utils.launching.tensor_maps import TensorMapError, tensor_map
+from course_utils.paths import kernel_file
 
 STAGES = 3
 TILE = 128, 256, 64  # BM, BN, BK of gemm_bf16_pipeline.cu
@@ -25,7 +26,9 @@ def launch_of(M, N, K, seed):
     """The kernel, its launch, and what C should be in float64."""
     rng = np.random.default_rng(seed)
     a, b = (to_bf16(rng.standard_normal((rows, K))) for rows in (M, N))
-    kernel = load("06_matmul_and_fft/gemm_bf16_pipeline.cu", defines={"STAGES": STAGES}).kernel
+    kernel = load(
+        "06_matmul_and_fft/tensor_cores/05_gemm_bf16_pipeline.cu", defines={"STAGES": STAGES}
+    ).kernel
     c = cp.full((M, N), 0x7FFF, cp.uint16)  # NaN
     grid = (M // TILE[0]) * (N // TILE[1])
     shared = STAGES * (TILE[0] + TILE[1]) * TILE[2] * 2
@@ -69,7 +72,9 @@ def specialized(kind, M, N, K, blocks, seed):
     there = cp.asarray(a), cp.asarray(b)
     c = cp.empty((M, N), result)
     c.view(cp.uint8)[...] = 255
-    kernel = load(f"06_matmul_and_fft/gemm_{kind}_specialized.cu", arch="sm_90a").kernel
+    kernel = load(
+        kernel_file(f"gemm_{kind}_specialized", "06_matmul_and_fft"), arch="sm_90a"
+    ).kernel
     launch = blocks, 384, specialized_arguments(*there, c, blocks)
     return kernel, launch, lambda: number(c.get()), number(a) @ number(b).T, there
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load, profile, sanitize
+from course_utils.paths import kernel_file
 
 FP16 = ("hgemm_wmma", "hgemm_mma", "hgemm_ldmatrix", "hgemm_swizzle")
 RUNGS = (*FP16, "gemm_tf32", "igemm_dp4a")
@@ -36,7 +37,7 @@ def launch_of(rung, M, N, K, seed=0):
         expected = as_tf32(a).astype(np.float64) @ as_tf32(b).astype(np.float64).T
     else:
         expected = a.astype(np.float64) @ b.astype(np.float64).T
-    kernel = load(f"06_matmul_and_fft/{rung}.cu").kernel
+    kernel = load(kernel_file(f"{rung}", "06_matmul_and_fft")).kernel
     return kernel, (grid, 256, (cp.asarray(a), cp.asarray(b), c, M, N, K)), expected
 
 
@@ -69,14 +70,14 @@ def test_a_rung_has_no_findings(rung, shape):
 def test_sums_of_the_largest_8_bit_products_are_exact():
     K = 4099
     a, c = cp.full((1, K), -128, np.int8), cp.zeros((1, 1), np.int32)
-    load("06_matmul_and_fft/igemm_dp4a.cu")((1, 1), 256, (a, a, c, 1, 1, K))
+    load("06_matmul_and_fft/tensor_cores/igemm_dp4a.cu")((1, 1), 256, (a, a, c, 1, 1, K))
     assert int(c[0, 0]) == K * 128 * 128
 
 
 def test_tf32_rounds_its_factors_before_it_multiplies():
     a = cp.full((1, 1), 1 + 2**-11, np.float32)  # half way between two TF32 numbers: up
     c = cp.zeros((1, 1), np.float32)
-    load("06_matmul_and_fft/gemm_tf32.cu")((1, 1), 256, (a, a, c, 1, 1, 1))
+    load("06_matmul_and_fft/tensor_cores/gemm_tf32.cu")((1, 1), 256, (a, a, c, 1, 1, 1))
     assert float(c[0, 0]) == (1 + 2**-10) ** 2
 
 

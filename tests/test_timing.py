@@ -11,7 +11,7 @@ N = 512
 
 
 def work():
-    kernel = load("04_first_kernels/vec_add.cu")
+    kernel = load("04_first_kernels/threads/vec_add.cu")
     a, b, c = (cp.ones(N, np.float32) for _ in range(3))
     return lambda: kernel(2, 256, (a, b, c, N))
 

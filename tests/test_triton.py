@@ -7,6 +7,8 @@ from course_utils import check, cp, load, load_ptx, profile, sanitize
 from course_utils.benchmarks.triton_comparison import next_power, shortened_ir, shortened_ptx
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.errors import LessonError
+from course_utils.launching import ptx_files
+from course_utils.launching.ptx_files import PtxModule
 from course_utils.paths import KERNELS, ROOT
 
 TEXTS = "assets/transcripts/triton_{}_{}.ptx.txt"
@@ -25,9 +27,9 @@ def softmax_of(x):
 @pytest.fixture
 def written(tmp_path):
     """vec_add.cu as a file of PTX."""
-    source = (KERNELS / "04_first_kernels/vec_add.cu").read_text(encoding="utf-8")
+    source = (KERNELS / "04_first_kernels/threads/vec_add.cu").read_text(encoding="utf-8")
     file = tmp_path / "vec_add.ptx"
-    file.write_text(compile_ptx(source, filename="kernels/04_first_kernels/vec_add.cu"))
+    file.write_text(compile_ptx(source, filename="kernels/04_first_kernels/threads/vec_add.cu"))
     return file
 
 
@@ -43,6 +45,18 @@ def test_a_report_about_ptx_shows_the_line_of_its_source(written):
     assert "c[i] = a[i] + b[i]" in str(report)
 
 
+def test_the_source_of_ptx_is_found_where_its_path_has_letters_outside_ascii(tmp_path, monkeypatch):
+    monkeypatch.setattr(ptx_files, "ROOT", tmp_path)
+    origin = tmp_path / "José Müller" / "größe.cu"
+    origin.parent.mkdir()
+    origin.write_text('extern "C" __global__ void f(int *a) { *a = 1; }\n')
+    file = origin.with_suffix(".ptx")
+    file.write_text(compile_ptx(origin.read_text(), filename=str(origin)))
+    module = PtxModule(file)
+    assert module.filename == "José Müller/größe.cu"
+    assert module.source == origin.read_text()
+
+
 class OnGPU:
     """What the emulator sees of an array of a GPU: it can be fetched and set."""
 
@@ -51,8 +65,8 @@ class OnGPU:
     def __init__(self, host):
         self.host = host
 
-    def get(self):
-        return self.host.copy()
+    def get(self, order="C"):
+        return self.host.copy(order)
 
     def set(self, host):
         self.host[:] = host
@@ -113,7 +127,7 @@ def test_tritons_loads_are_counted_for_the_lines_of_its_program():
 
 @pytest.mark.parametrize("rows, columns", [(1, 4), (3, 1000), (2, 4096)])
 def test_our_softmax_that_keeps_its_row_is_right(rows, columns):
-    kernel = load("04_first_kernels/softmax_row.cu")
+    kernel = load("04_first_kernels/reductions/softmax_row.cu")
     x, y = normal((rows, columns)), cp.full((rows, columns), cp.nan, dtype=cp.float32)
     report = sanitize(kernel, rows, 256, (x, y, columns))
     assert report.clean, str(report)
@@ -122,7 +136,7 @@ def test_our_softmax_that_keeps_its_row_is_right(rows, columns):
 
 
 def test_our_softmax_reads_each_element_once():
-    kernel = load("04_first_kernels/softmax_row.cu")
+    kernel = load("04_first_kernels/reductions/softmax_row.cu")
     x, y = normal((2, 4096)), cp.empty((2, 4096), dtype=cp.float32)
     assert profile(kernel, 2, 256, (x, y, 4096)).counts.global_load_bytes == x.nbytes
 

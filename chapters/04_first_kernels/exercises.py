@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_utils.emulator.report import Counts
+from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
     Exercise,

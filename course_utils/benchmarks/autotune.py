@@ -25,10 +25,10 @@ from ..records.store import measurements
 from .case import double, normal
 
 NAME = "autotune"
-KERNEL = "06_matmul_and_fft/sgemm_autotuned.cu"
-COPIES = "06_matmul_and_fft/sgemm_cp_async.cu"
-ORDERED = "06_matmul_and_fft/sgemm_ordered.cu"
-DOUBLE_BUFFER = COPIES.replace("cp_async", "double_buffer")
+KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
+COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"
+ORDERED = "06_matmul_and_fft/sgemm/12_sgemm_ordered.cu"
+DOUBLE_BUFFER = "06_matmul_and_fft/sgemm/09_sgemm_double_buffer.cu"
 SOURCES = KERNEL, COPIES, ORDERED, DOUBLE_BUFFER
 SIZE = 4096
 WARP_TILES = (128, 32), (64, 64), (32, 128), (16, 256)  # rows, columns; each lane has 8 x 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..devices.selection import cp
+from ..paths import unnumbered
 from .case import Case, Size
 from .cases import CASES
 
@@ -12,7 +13,7 @@ from .cases import CASES
 def launch_of(name: str, size: Size) -> tuple[str, str]:
     """(Python code that launches the case ``name`` once, its first kernel's name)."""
     code = f"from {__name__} import launch; launch({name!r}, {size!r})"
-    return code, Path(_case(name).files[0]).stem
+    return code, unnumbered(Path(_case(name).files[0]).stem)
 
 
 def launch(name: str, size: Size) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.properties import multiprocessors
 from ..devices.selection import cp
-from ..emulator.machine import Options
+from ..emulator import Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
@@ -43,7 +43,7 @@ def ceilings() -> dict[str, float]:
     size = 1 << 30
     source, target = cp.zeros(size, cp.uint8), cp.empty(size, cp.uint8)
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
-    read = load("04_first_kernels/read_only.cu").kernel
+    read = load("04_first_kernels/coalescing/read_only.cu").kernel
     arguments = words, never, words.size // 4
     grid = 16 * multiprocessors()
     return {

@@ -29,10 +29,14 @@ from .case import blocks, double, normal, torch_on_gpu
 
 TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"
-THREE_PASSES = "03_gpu_introduction/softmax_rows.cu"
+THREE_PASSES = "03_gpu_introduction/roofline/softmax_rows.cu"
+ONE_PASS = f"{CHAPTER}/reductions/softmax_row.cu"
+VEC_ADD, VEC_ADD_VECTOR = (f"{CHAPTER}/threads/{name}.cu" for name in ("vec_add", "vec_add_vector"))
 SOURCES = (
     THREE_PASSES,
-    *(f"{CHAPTER}/{name}.cu" for name in ("vec_add", "vec_add_vector", "softmax_row")),
+    ONE_PASS,
+    VEC_ADD,
+    VEC_ADD_VECTOR,
     *(f"{CHAPTER}/triton/{name}.py" for name in ("vec_add", "softmax_row")),
 )
 VECTOR = 1 << 28
@@ -61,8 +65,8 @@ def vec_add_runs(n: int) -> tuple[dict[str, Run], Callable[[], Any]]:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     x, y, z = (torch.as_tensor(array, device="cuda") for array in (a, b, c))
     triton_add = program("vec_add")
-    plain = load(f"{CHAPTER}/vec_add.cu").kernel.raw
-    vector = load(f"{CHAPTER}/vec_add_vector.cu").kernel.raw
+    plain = load(VEC_ADD).kernel.raw
+    vector = load(VEC_ADD_VECTOR).kernel.raw
     compiled = torch.compile(lambda x, y: x + y, dynamic=False)
     count, groups = np.int32(n), np.int32(n // 4)
 
@@ -91,7 +95,7 @@ def softmax_runs(rows: int, columns: int) -> tuple[dict[str, Run], Callable[[], 
     x, y = normal((rows, columns)), cp.empty((rows, columns), cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (x, y))
     three_passes = load(THREE_PASSES).kernel.raw
-    one_pass = load(f"{CHAPTER}/softmax_row.cu").kernel.raw
+    one_pass = load(ONE_PASS).kernel.raw
     triton_softmax = program("softmax_row")
     compiled = torch.compile(lambda x: torch.softmax(x, dim=1), dynamic=False)
     count = np.int32(columns)
@@ -195,7 +199,7 @@ def first_call_ms() -> dict[str, float]:
         del os.environ["TRITON_CACHE_DIR"]
         if before is not None:
             os.environ["TRITON_CACHE_DIR"] = before
-    source = load(f"{CHAPTER}/vec_add.cu").source + f"// {time.time()}\n"
+    source = load(VEC_ADD).source + f"// {time.time()}\n"
     start = time.perf_counter()
     compile_cubin(source, filename="vec_add.cu")
     by_nvrtc = time.perf_counter() - start

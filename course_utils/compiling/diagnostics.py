@@ -72,10 +72,10 @@ def parse_log(log: str) -> list[Diagnostic]:
 
 # A note that follows an error ("note: to match this '{'") belongs to it, so it is no head.
 _HEAD = re.compile(
-    r"(?:(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
+    r"(?:(?P<file>\S.*?)\((?P<line>\d+)\): |At end of source: |nvrtc: )"
     r"(?P<kind>(?:catastrophic |internal )?error|warning)(?: #[\w-]+)?: (?P<text>.*)"
 )
-_NOTE = re.compile(r"(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): note")
+_NOTE = re.compile(r"(?P<file>\S.*?)\((?P<line>\d+)\): note")
 _TAIL = re.compile(r"Remark: |\d+ (catastrophic )?errors? detected|Compilation terminated")
 
 _REMEDIES = {

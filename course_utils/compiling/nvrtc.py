@@ -34,7 +34,7 @@ def compile_ptx(
     """Compile CUDA C++ to PTX text for ``arch`` (``compute_XX``); raise :class:`CompileError`.
 
     ``filename`` is what errors and line information call the source, such as
-    ``kernels/04_first_kernels/vec_add.cu``.
+    ``kernels/04_first_kernels/threads/vec_add.cu``.
     """
     return compile_source(source, filename=filename, arch=arch, options=options).code
 
@@ -100,4 +100,5 @@ def _compile(
 
 def with_line_directive(source: str, filename: str) -> str:
     """``source`` under a name: the compiler then reports ``filename`` and the file's own lines."""
-    return f'#line 1 "{filename}"\n{source}'
+    name = filename.replace("\\", r"\\").replace('"', r"\"")
+    return f'#line 1 "{name}"\n{source}'

@@ -17,12 +17,14 @@ from contextlib import contextmanager
 import numpy as _np
 
 from ..compiling import signature as _signature
+from ..compiling.nvrtc import Compiled
 from ..compiling.nvrtc import compile_source as _compile_source
-from ..emulator.report import LaunchResult
+from ..emulator import LaunchResult
 from . import emulated_cuda as cuda
 from .limits import Limits, check_shape, dimensions
 
 CANARY = 0xCD  # every byte of an integer array that was never written
+CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
 NAN_BITS = {2: 0x7E5A, 4: 0x7FC5A5A5, 8: 0x7FF85A5A5A5A5A5A}  # NaNs nobody computes
 
 
@@ -34,7 +36,7 @@ class MemoryPointer:
 
     @property
     def ptr(self) -> int:
-        from ..emulator.memory import GLOBAL
+        from ..emulator import GLOBAL
 
         return GLOBAL.pointer(self.array)
 
@@ -155,7 +157,7 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
     ``sanitize`` knows a use of it.
     """
-    from ..emulator.memory import GLOBAL
+    from ..emulator import GLOBAL
 
     made = _np.empty(shape, dtype, order).view(ndarray)
     plain = _plain(made)
@@ -355,32 +357,46 @@ class RawModule:
         name_expressions=None,
         jitify: bool = False,
     ):
-        from ..emulator.machine import Module
+        from ..emulator import EmulatedModule
 
         if (code is None) == (path is None):
             raise TypeError("RawModule takes either code= (CUDA C++) or path= (a PTX file)")
-        self.code, self.options, self.backend = code, tuple(options), backend
+        self.code, self.file_path = code, path
+        self.options, self.backend = tuple(options), backend
+        self.translate_cucomplex = translate_cucomplex
+        self.enable_cooperative_groups = enable_cooperative_groups
         self.name_expressions = tuple(name_expressions or ())
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, _signature.Signature] = {}
         if path is not None:
             with open(path, encoding="utf-8") as file:
-                self._machine = Module(file.read())
+                self._machine = EmulatedModule(file.read())
             return
-        arch, others = _split_arch(self.options)
-        compiled = _compile_source(
-            code, filename="kernel.cu", arch=arch, options=others, names=self.name_expressions
-        )
+        compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled = compiled.mangled
         self._signatures = _signature.kernels(code)
-        self._machine = Module(compiled.code)
+        self._machine = EmulatedModule(compiled.code)
 
     def get_function(self, name: str) -> RawKernel:
-        """The kernel called ``name``, or the instance of one of the ``name_expressions``."""
-        entry = self._machine.entry(self._mangled.get(name, name))
+        """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the
+        symbol it became, which is what CuPy calls it."""
+        symbol = self._mangled.get(name, name)
+        name = next((known for known, its in self._mangled.items() if its == symbol), name)
         known = self._signatures.get(name.partition("<")[0])
         names = tuple(parameter.name for parameter in known.parameters) if known else ()
-        return RawKernel._of_entry(name, entry, names)
+        return RawKernel._of_module(self, name, self._machine.entry(symbol), names)
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """``code`` as NVRTC compiles it for ``arch``, such as the cubin of "sm_90a", with further
+        ``options``; it is not loaded."""
+        _, own = _split_arch(self.options)
+        return _compile_source(
+            self.code,
+            filename=CODE_NAME,
+            arch=arch,
+            options=(*own, *options),
+            names=self.name_expressions,
+        )
 
     def get_global(self, name: str) -> MemoryPointer:
         """Where the ``__device__`` or ``__constant__`` variable ``name`` lives."""
@@ -410,9 +426,22 @@ class RawKernel:
         self.__dict__.update(made.__dict__)
 
     @classmethod
-    def _of_entry(cls, name: str, entry, parameter_names: tuple[str, ...]) -> RawKernel:
+    def _of_module(
+        cls, module: RawModule, name: str, entry, parameter_names: tuple[str, ...]
+    ) -> RawKernel:
         made = cls.__new__(cls)
+        for attribute in (
+            "code",
+            "file_path",
+            "options",
+            "backend",
+            "translate_cucomplex",
+            "enable_cooperative_groups",
+            "name_expressions",
+        ):
+            setattr(made, attribute, getattr(module, attribute))
         made.name, made.entry, made._names = name, entry, parameter_names
+        made.compiled = module.compiled
         made.max_dynamic_shared_size_bytes = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
         made.last_launch = None
         return made

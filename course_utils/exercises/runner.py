@@ -18,9 +18,7 @@ from ..checking import judge
 from ..checking.comparison import Verdict
 from ..compiling import signature
 from ..compiling.diagnostics import CompileError
-from ..emulator.machine import Module
-from ..emulator.memory import GLOBAL
-from ..emulator.report import Counts, Finding
+from ..emulator import GLOBAL, Counts, EmulatedModule, Finding
 from . import kinds, numbers, sandbox
 from .spec import (
     BaseExercise,
@@ -124,7 +122,9 @@ def _run_host(exercise: HostExercise, source: str) -> Outcome:
     return _outcome(exercise, verdict_of(exercise, source))
 
 
-def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: str) -> Verdict:
+def _try_small_sizes(
+    exercise: Exercise, module: EmulatedModule, source: str, filename: str
+) -> Verdict:
     """The most telling verdict: a fault at once, then a race, then the first wrong result."""
     wrong: Verdict | None = None
     printed = ""
@@ -181,7 +181,9 @@ def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: An
     return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
 
 
-def _try_target(exercise: Exercise, module: Module, source: str, verdict: Verdict) -> Outcome:
+def _try_target(
+    exercise: Exercise, module: EmulatedModule, source: str, verdict: Verdict
+) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
     counts = _count(exercise, module, source)
@@ -196,13 +198,13 @@ def _try_target(exercise: Exercise, module: Module, source: str, verdict: Verdic
     return replace(outcome, counts=counts, target=figures, before=before)
 
 
-def _count(exercise: Exercise, module: Module, source: str) -> Counts:
+def _count(exercise: Exercise, module: EmulatedModule, source: str) -> Counts:
     size = exercise.target.size
     given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
     return sandbox.run(exercise, module, source, given, size, counters=True).counts
 
 
-def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:
+def _check_entry(exercise: Exercise, module: EmulatedModule, source: str) -> Verdict | None:
     """Is there a kernel with the name and the parameters of the launch?"""
     found = signature.kernels(source)
     wanted = signature.kernels(exercise.solution)

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compiling import nvrtc, signature
-from ..emulator.machine import Module, Options
-from ..emulator.memory import GLOBAL
-from ..emulator.report import Counts, Finding, KernelFault
+from ..emulator import GLOBAL, Counts, EmulatedModule, Finding, KernelFault, Options
 from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 60.0
@@ -45,7 +43,7 @@ class Run:
     fault: Finding | None = None
 
 
-def compile_source(exercise: Launched, source: str, filename: str) -> Module:
+def compile_source(exercise: Launched, source: str, filename: str) -> EmulatedModule:
     """The compiled module. Raises CompileError or CompileTimeout."""
     options = tuple(f"-D{name}={value}" for name, value in exercise.defines.items())
     answer: dict[str, Any] = {}
@@ -64,7 +62,7 @@ def compile_source(exercise: Launched, source: str, filename: str) -> Module:
         raise CompileTimeout
     if "error" in answer:
         raise answer["error"]
-    return Module(answer["ptx"])
+    return EmulatedModule(answer["ptx"])
 
 
 def poison(spec: Empty, seed: int) -> np.ndarray:
@@ -81,7 +79,7 @@ def poison(spec: Empty, seed: int) -> np.ndarray:
 
 def run(
     exercise: Launched,
-    module: Module,
+    module: EmulatedModule,
     source: str,
     given: Mapping[str, Any],
     size: Any,

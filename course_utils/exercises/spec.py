@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..emulator.report import Counts
+from ..emulator import Counts
 from .source import solution_of, starter_of
 
 ROOT = Path(__file__).resolve().parents[2]

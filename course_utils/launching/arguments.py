@@ -10,6 +10,8 @@ import numpy as np
 from ..compiling.signature import Parameter
 from ..devices import emulated_cupy
 from ..devices.limits import LaunchError
+from ..devices.selection import cp
+from .tensor_maps import TensorMap
 
 
 def convert(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
@@ -23,6 +25,29 @@ def convert(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     if parameter.dtype is None:  # a struct by value
         return value
     return _scalar(value, parameter, where)
+
+
+def carry_over(args: Any) -> tuple[Any, list[tuple[Any, emulated_cupy.ndarray]]]:
+    """``args`` for the emulator, and each array of a GPU among them beside its copy there.
+
+    Arrays of a GPU, and tensor maps of them, become the emulator's; the rest stays as it is.
+    """
+    copies: dict[int, tuple[Any, emulated_cupy.ndarray]] = {}
+
+    def carried(value: Any) -> Any:
+        if isinstance(value, TensorMap) and value.settings:
+            return value.of(carried(value.array))
+        if not hasattr(value, "__cuda_array_interface__"):
+            return value
+        if id(value) not in copies:
+            # A torch tensor shares its memory; "A" keeps a transposed array transposed.
+            array = value if hasattr(value, "get") else cp.asarray(value)
+            copies[id(value)] = array, emulated_cupy.asarray(array.get(order="A"))
+        return copies[id(value)][1]
+
+    if not isinstance(args, (tuple, list)):
+        return args, []
+    return tuple(map(carried, args)), list(copies.values())
 
 
 def _scalar(value: Any, parameter: Parameter, where: str) -> Any:

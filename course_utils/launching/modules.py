@@ -1,14 +1,10 @@
-"""``load``: a ``.cu`` file as a module whose kernels are called as CuPy's are.
-
-Every call is checked against the kernel's parsed signature before anything runs, in the same way on
-a GPU and on the emulator, because a launch itself checks nothing: raw bytes go to the device.
-"""
+"""``load``: a ``.cu`` file as a module of kernels, compiled for this machine's device."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +16,14 @@ from ..compiling.headers import cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
 from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_line_directive
 from ..compiling.signature import Signature
-from ..devices import emulated_cupy, gpu
-from ..devices.limits import LaunchError, Limits, check_shape, dimensions
-from ..devices.selection import EMULATOR, ON_GPU, cp
+from ..devices import emulated_cupy
+from ..devices.limits import LaunchError
+from ..devices.selection import EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
-from ..emulator.report import KernelFault, LaunchResult
 from ..errors import LessonError
-from ..paths import KERNELS, ROOT
-from .arguments import convert
+from ..paths import KERNELS, ROOT, unnumbered
 from .cubins import CUBIN_TARGETS, CubinModule
-
-
-class LaunchFault(KernelFault, LessonError):
-    """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
+from .kernels import Kernel, namespace
 
 
 def load(
@@ -48,18 +39,18 @@ def load(
 ) -> Module:
     """Compile a kernel file, or ``source``, for this machine's device.
 
-    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/vec_add.cu"``; a ``source``
-    given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros. ``names`` are
-    name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for a target that
-    CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they are. ``device``
-    is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
+    ``path`` is relative to ``kernels/``, such as ``"04_first_kernels/threads/vec_add.cu"``; a
+    ``source`` given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros.
+    ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
+    a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
+    are. ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
     """
     if (path is None) == (source is None):
         raise LessonError(
-            'load takes a path, load("04_first_kernels/vec_add.cu"), or source="...".'
+            'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
         )
     folder = KERNELS
     if path is not None:
@@ -82,9 +73,16 @@ def _find(path: str | os.PathLike) -> Path:
     for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
         if candidate.is_file():
             return candidate.resolve()
-    name = Path(path).name
-    elsewhere = sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.rglob(name))
-    hint = f" Did you mean {elsewhere[0]!r}?" if elsewhere else " Its path starts below kernels/."
+    name = unnumbered(Path(path).name)
+    elsewhere = [
+        file.relative_to(KERNELS).as_posix()
+        for file in KERNELS.rglob(f"*{name}")
+        if unnumbered(file.name) == name
+    ]
+    hint = " Its path starts below kernels/."
+    if elsewhere:  # in the chapter that was asked for rather than in another
+        nearest = max(sorted(elsewhere), key=lambda p: len(os.path.commonprefix([p, str(path)])))
+        hint = f" Did you mean {nearest!r}?"
     raise LessonError(f"There is no kernel file {os.fspath(path)!r}.{hint}")
 
 
@@ -190,7 +188,7 @@ class Module:
 
     def variable(self, name: str, shape, dtype) -> Any:
         """A ``__device__`` or ``__constant__`` variable as an array that shares its memory."""
-        return _namespace(self.device).ndarray(shape, dtype, self._raw.get_global(name))
+        return namespace(self.device).ndarray(shape, dtype, self._raw.get_global(name))
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """The module as NVRTC compiles it for another ``arch``, such as the cubin of "sm_90a",
@@ -208,118 +206,6 @@ class Module:
         return Module(self.source, device=EMULATOR, **self._recipe)
 
 
-class Kernel:
-    """One kernel: ``kernel(grid, block, args, shared_mem=bytes)``.
-
-    ``grid`` and ``block`` are ints or tuples (x, y, z); ``args`` a tuple of cp arrays and numbers,
-    which are converted to the parameters' C types. A call that cannot be right raises
-    :class:`~course_utils.devices.limits.LaunchError` and launches nothing. On a GPU the call waits
-    until the kernel has ended, so that a fault appears in the cell that caused it.
-
-    ``signature`` is None where the kernel's definition could not be found in the source: its
-    arguments are then passed as CuPy does, unchecked.
-    """
-
-    def __init__(
-        self, module: Module, name: str, raw_module: Any, signature: Signature | None, prints: bool
-    ):
-        self.module, self.name, self._prints = module, name, prints
-        self.signature = signature.specialise(name) if signature else None
-        self._raw_module = raw_module
-        self.last_launch: LaunchResult | None = None
-
-    @cached_property
-    def raw(self) -> Any:
-        """CuPy's kernel, or the emulator's."""
-        return self._raw_module.get_function(self.name)
-
-    @property
-    def source(self) -> str:
-        return self.module.source
-
-    @property
-    def device(self) -> str:
-        return self.module.device
-
-    @property
-    def attributes(self) -> dict[str, int]:
-        """What is known of the compiled kernel; registers and local memory on a GPU only."""
-        return dict(self.raw.attributes)
-
-    @property
-    def emulated(self) -> Kernel:
-        """The same kernel on the emulator, whatever the machine."""
-        return self.module.emulated[self.name]
-
-    def __repr__(self) -> str:
-        return f"<kernel {self.signature or self.name} of {self.module.filename}>"
-
-    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
-        self.launch(grid, block, args, shared_mem=shared_mem)
-
-    def launch(
-        self, grid, block, args, *, shared_mem: int = 0, options: Any = None
-    ) -> LaunchResult | None:
-        """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
-
-        ``options`` are the emulator's (:class:`course_utils.emulator.machine.Options`).
-        """
-        shape = dimensions(grid, "grid"), dimensions(block, "block")
-        values = self.check(*shape, args, shared_mem)
-        if self.device == EMULATOR:
-            try:
-                self.last_launch = self.raw.launch(
-                    *shape, values, shared_mem=shared_mem, options=options
-                )
-            except KernelFault as fault:
-                raise LaunchFault(fault.finding, fault.earlier) from None
-            return self.last_launch
-        if options is not None:
-            raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
-        with gpu.readable_faults(self.name):
-            self.raw(*shape, values, shared_mem=shared_mem)
-            gpu.wait(prints=self._prints)
-        return None
-
-    def check(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], args, shared_mem: int = 0
-    ) -> tuple:
-        """The arguments as the device takes them; LaunchError where the launch cannot be right."""
-        if not isinstance(args, (tuple, list)):
-            raise LaunchError(
-                f"{self.name}: the arguments are one tuple, such as (a, b, n); "
-                f"with a single argument write (a,)."
-            )
-        raw, (plain, most) = self.raw, _shared_limits(self.device)
-        limits = Limits(raw.max_threads_per_block, raw.shared_size_bytes, most)
-        check_shape(self.name, grid, block, shared_mem, limits)
-        if limits.static_shared + shared_mem > plain:
-            raw.max_dynamic_shared_size_bytes = shared_mem
-        return self.convert(args)
-
-    def convert(self, args) -> tuple:
-        """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""
-        if self.signature is None:
-            return tuple(args)
-        parameters = self.signature.parameters
-        if len(args) != len(parameters):
-            few = "few" if len(args) < len(parameters) else "many"
-            listed = ", ".join(map(str, parameters))
-            missing = ""
-            if few == "few":
-                names = ", ".join(parameter.name for parameter in parameters[len(args) :])
-                missing = f" Missing at the end, unless one was left out before: {names}."
-            raise LaunchError(
-                f"{self.name}: too {few} arguments: {len(args)} given, {len(parameters)} wanted "
-                f"({listed}).{missing}"
-            )
-        space = _namespace(self.device)
-        return tuple(
-            convert(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
-            for number, (value, parameter) in enumerate(zip(args, parameters, strict=True), 1)
-        )
-
-
 def _signatures(source: str, headers: Mapping[Path, str], defines: dict) -> dict[str, Signature]:
     aliases = {key: str(value) for key, value in defines.items()}
     found = {}
@@ -330,17 +216,6 @@ def _signatures(source: str, headers: Mapping[Path, str], defines: dict) -> dict
 
 def _macro(value: Any) -> str:
     return str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
-
-
-@cache
-def _shared_limits(device: str) -> tuple[int, int]:
-    """Bytes of shared memory a block may have: as it is, and when the kernel asks for more."""
-    attributes = _namespace(device).cuda.Device().attributes
-    return attributes["MaxSharedMemoryPerBlock"], attributes["MaxSharedMemoryPerBlockOptin"]
-
-
-def _namespace(device: str) -> Any:
-    return emulated_cupy if device == EMULATOR else cp
 
 
 def _compile(

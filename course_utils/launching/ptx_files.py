@@ -8,14 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..compiling.nvrtc import Compiled
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR, cp
 from ..devices.selection import device as current_device
+from ..emulator import source_files
 from ..errors import LessonError
 from ..needs import lacking
 from ..paths import ROOT
-from .emulation import emulator_arguments
-from .modules import Kernel
+from .kernels import Kernel
 
 
 def load_ptx(path: str | os.PathLike, *, device: str | None = None) -> Kernel:
@@ -41,7 +42,7 @@ def load_ptx(path: str | os.PathLike, *, device: str | None = None) -> Kernel:
 
 
 class PtxModule:
-    """A PTX file as far as a :class:`~course_utils.launching.modules.Kernel` asks for it.
+    """A PTX file as far as a :class:`~course_utils.launching.kernels.Kernel` asks for it.
 
     ``source`` and ``filename`` are those of the program that the PTX was made from.
     """
@@ -50,14 +51,19 @@ class PtxModule:
         text = file.read_text(encoding="utf-8")
         self.file, self.device = file, device or _suitable(text)
         self.names = re.findall(r"\.entry\s+([\w$]+)", text)
-        named = re.search(r'^\s*\.file\s+1\s+"([^"]+)"', text, re.M)
-        self.filename = named[1].removeprefix(f"{ROOT.as_posix()}/") if named else file.name
+        named = source_files(text).get(1, file.name)
+        self.filename = named.removeprefix(f"{ROOT.as_posix()}/")
         origin = ROOT / self.filename
         self.source = origin.read_text(encoding="utf-8") if origin.is_file() else text
 
     def __getitem__(self, name: str) -> Kernel:
-        kind = _Emulated if self.device == EMULATOR else Kernel
-        return kind(self, name, self._raw, None, False)
+        return Kernel(self, name, self._raw)
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """Raises LessonError: PTX was compiled before, for a target that it names."""
+        raise LessonError(
+            f"{self.file.name} is PTX, and only its CUDA C++ can be compiled for {arch}."
+        )
 
     @cached_property
     def _raw(self) -> Any:
@@ -75,15 +81,3 @@ def _suitable(text: str) -> str:
     target = re.search(r"^\s*\.target\s+(\w+)", text, re.M)
     wrong_gpu = target is not None and lacking(target[1]) is not None
     return EMULATOR if wrong_gpu else current_device()
-
-
-class _Emulated(Kernel):
-    """A kernel on the emulator that also takes arrays of a GPU: they get what it wrote."""
-
-    def launch(self, grid, block, args, *, shared_mem: int = 0, options: Any = None) -> Any:
-        copies = emulator_arguments(args)
-        result = super().launch(grid, block, copies, shared_mem=shared_mem, options=options)
-        for array, copy in zip(args, copies, strict=True):
-            if copy is not array:
-                array.set(copy.get())
-        return result

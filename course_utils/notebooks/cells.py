@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..paths import ROOT
 
 EXERCISE = "%%exercise"
 NEEDS = "%%needs"
@@ -17,7 +17,7 @@ CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
 SKIPPED = "Skipped here: "
 
-# "04_first_kernels/vec_add.cu" in any call
+# "04_first_kernels/threads/vec_add.cu" in any call
 CU_LITERAL = re.compile(r"""["']([\w./-]+\.cu)["']""")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..compiling.bindings import nvrtc_version
 from ..devices.limits import MAX_THREADS, LaunchError, dimensions
@@ -21,7 +22,8 @@ from ..devices.multiprocessors import (
     Multiprocessor,
 )
 from ..errors import LessonError
-from ..launching.modules import Kernel, Module
+from ..launching.emulation import on_emulator
+from ..launching.kernels import Kernel
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Occupancy:
 
 
 def occupancy(
-    kernel: Kernel | Module,
+    kernel: Any,
     block: int | tuple[int, ...],
     shared_mem: int = 0,
     arch: str = "sm_90a",
@@ -150,7 +152,7 @@ def occupancy(
     compiled for ``arch`` by NVRTC, so its registers are those of that GPU and of NVRTC's version.
     Raises :class:`~course_utils.errors.LessonError` for an ``arch`` whose limits are not known.
     """
-    kernel = kernel.kernel if isinstance(kernel, Module) else kernel
+    kernel = on_emulator(kernel)
     if arch.rstrip("af") not in MULTIPROCESSORS:
         raise LessonError(
             f"The limits of {arch!r} are not known; there are {', '.join(MULTIPROCESSORS)}."
@@ -166,7 +168,7 @@ def occupancy(
         threads,
         shared_mem,
         resources(kernel, arch),
-        kernel.emulated.raw.max_threads_per_block,
+        kernel.raw.max_threads_per_block,
     )
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..emulator.counters import SECTOR, InstructionCounts, Tally, add_up
-from ..emulator.report import Counts
-from ..emulator.tracing import Access
+from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
 from ..errors import LessonError
 from ..text_tables import Table
 from .measures import MEASURES, NCU, ratio
@@ -257,14 +255,14 @@ class Profile:
 
     def access(
         self, line: int, warp: int = 0, *, array: str | None = None, store: bool | None = None
-    ) -> Access:
+    ) -> WarpAccess:
         """What a warp of block (0, 0, 0) asks of memory when it first comes to ``line``.
 
         ``array`` and ``store`` choose where the line reaches several arrays, or loads and stores.
         For other blocks, and for later turns of a loop, see :func:`course_utils.trace`. Draw it
         with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
         """
-        found: dict[tuple[str, bool], Access] = {}
+        found: dict[tuple[str, bool], WarpAccess] = {}
         for item in self.instructions:
             place = item.instruction.place_in(self.filename)
             if place is None or (place.file, place.line) != (self.filename, line):

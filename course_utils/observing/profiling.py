@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..devices.limits import dimensions
-from ..emulator.machine import Options
+from ..emulator import Options
 from ..launching.emulation import emulator_arguments, on_emulator
-from ..launching.modules import Kernel, Module
 from .profiles import Profile
 
 
 def profile(
-    kernel: Kernel | Module,
+    kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
     args: tuple,
@@ -35,7 +35,7 @@ def profile(
         kernel.name,
         result.counts,
         kernel.source,
-        kernel.module.filename,
+        kernel.filename,
         tuple(result.instructions),
         math.prod(dimensions(grid, "grid")) * -(-lanes // 32),
         result.tally,

@@ -9,12 +9,10 @@ from __future__ import annotations
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
+from typing import Any
 
-from ..emulator.machine import Options
-from ..emulator.memory import GLOBAL
-from ..emulator.report import Finding, KernelFault, LaunchResult, Location
+from ..emulator import GLOBAL, Finding, KernelFault, LaunchResult, Location, Options
 from ..launching.emulation import emulator_arguments, on_emulator
-from ..launching.modules import Kernel, Module
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 
@@ -76,7 +74,7 @@ def _times(finding: Finding) -> str:
 
 
 def sanitize(
-    kernel: Kernel | Module,
+    kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
     args: tuple,
@@ -115,11 +113,9 @@ def sanitize(
             with redirect_stdout(StringIO()):
                 findings = _merge(findings, run(seed)[0])
         GLOBAL.put_back(after)
-        kernel.last_launch = result
+        kernel.raw.last_launch = result
     printed = result.printed if result else ""
-    return Report(
-        kernel.name, tuple(findings), kernel.module.source, kernel.module.filename, printed
-    )
+    return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed)
 
 
 def _copied(result: LaunchResult) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from ..devices import emulated_cupy, gpu
 from ..devices.emulated_cuda import NoTimesError
 from ..devices.selection import ON_GPU, cp
-from ..emulator.report import Counts
+from ..emulator import Counts
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
 
@@ -119,7 +119,7 @@ def bench(
 
 
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
-    from ..emulator.machine import Options
+    from ..emulator import Options
 
     with emulated_cupy.recorded_launches(Options(counters=True)) as results:
         fn()

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..devices.limits import LaunchError, dimensions
-from ..emulator.machine import Options
-from ..emulator.tracing import Access, Step, TraceOptions
+from ..emulator import Options, TraceOptions, WarpAccess, WarpStep
 from ..launching.emulation import emulator_arguments, on_emulator
-from ..launching.modules import Kernel, Module
 
-__all__ = ["Access", "Step", "Trace", "trace"]
+__all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
 
 WARP = 32
 
@@ -28,14 +26,14 @@ class Trace:
     """
 
     kernel: str
-    steps: tuple[Step, ...]
+    steps: tuple[WarpStep, ...]
     source: str
     filename: str
     block_index: tuple[int, int, int]
     warp: int
     complete: bool = True
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[WarpStep]:
         return iter(self.steps)
 
     def __len__(self) -> int:
@@ -44,7 +42,7 @@ class Trace:
     def __getitem__(self, which: int | slice) -> Any:
         return self.steps[which]
 
-    def at(self, line: int) -> tuple[Step, ...]:
+    def at(self, line: int) -> tuple[WarpStep, ...]:
         """The steps that come from a line of the kernel's file."""
         return tuple(s for s in self.steps if s.line == line and s.file == self.filename)
 
@@ -65,7 +63,7 @@ class Trace:
 
 
 def trace(
-    kernel: Kernel | Module,
+    kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
     args: tuple,
@@ -92,7 +90,7 @@ def trace(
         raise LaunchError(
             f"{kernel.name}: a block of {block} threads has warps 0 to {warps - 1}, not {warp}."
         )
-    file = kernel.module.filename
+    file = kernel.filename
     options = Options(trace=TraceOptions(file, index, warp, limit))
     result = kernel.launch(
         grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..compiling.includes import included_files
 from ..compiling.signature import strip_comments
-from ..paths import KERNELS
+from ..paths import KERNELS, unnumbered
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"[^"]*"\s*$', re.M)
 
@@ -44,8 +44,8 @@ def code(text: str) -> str:
 
 
 def hashes(files: Iterable[str]) -> dict[str, str]:
-    """The hash of each file below ``kernels/`` by its name without a folder, sorted."""
-    return dict(sorted((Path(file).name, source_hash(file)) for file in files))
+    """The hash of each file below ``kernels/`` by its name without folder and number."""
+    return dict(sorted((unnumbered(Path(file).name), source_hash(file)) for file in files))
 
 
 def changed(content: dict, sources: dict[str, str]) -> list[str]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from course_utils import cp, load
 from course_utils.benchmarks.cases.matmul import specialized_arguments
+from course_utils.paths import kernel_file
 
 GRID, BLOCK = 64, 256
 SIDE = 100  # of the matrices: no multiple of a tile or of a warp
@@ -148,6 +150,9 @@ def shared(name: str, style: str, element: str, place: str) -> Case:
 WIDE = 8 * (128 + 4 + 256) * 4  # bytes of a pair of tiles of sgemm_autotuned.cu and after
 
 
+matmul = partial(kernel_file, chapter="06_matmul_and_fft")
+
+
 def rung(
     file: str,
     m: int,
@@ -162,7 +167,7 @@ def rung(
 ) -> Case:
     """A course kernel with a block for each ``tile`` (rows, columns) of C."""
     return Case(
-        name or file, f"the course's {file}, {m} × {n} × {k}", file=f"06_matmul_and_fft/{file}.cu",
+        name or file, f"the course's {file}, {m} × {n} × {k}", file=matmul(file),
         grid=(-(-n // tile[1]), -(-m // tile[0])), block=(threads,), shared=shared,
         arguments=product(m, n, k, dtype, result),
     )  # fmt: skip
@@ -202,7 +207,7 @@ CASES = (
         COLUMN_ROW + "if (column < n && row < n) b[row * n + column] = 2 * a[row * n + column];",
         **TILES,
     ),
-    Case("vec_add", "the course's first kernel", file="04_first_kernels/vec_add.cu",
+    Case("vec_add", "the course's first kernel", file="04_first_kernels/threads/vec_add.cu",
          arguments=vectors(16001)),
     # --- transposes ---
     Case(
@@ -370,7 +375,7 @@ CASES = (
         Case(
             name,
             f"the course's {name}",
-            file=f"06_matmul_and_fft/{file}.cu",
+            file=matmul(file),
             defines=defines,
             grid=(-(-SIDE // side),) * 2,
             block=(side, side),
@@ -395,7 +400,7 @@ CASES = (
     rung("sgemm_autotuned", 256, 512, 64, (128, 256), 256, shared=3 * WIDE),
     rung("sgemm_ordered", 256, 512, 64, (128, 256), 256, shared=4 * WIDE),
     Case("sgemm_stream_k", "the course's sgemm_stream_k, 3 blocks for 4 tiles",
-         file="06_matmul_and_fft/sgemm_stream_k.cu", grid=(3,), shared=4 * WIDE,
+         file=matmul("sgemm_stream_k"), grid=(3,), shared=4 * WIDE,
          arguments=stream_k(3, 256, 512, 64)),
     *(rung(f"hgemm_{name}", 200, 200, 136, (128, 128), 256, dtype="f2")
       for name in ("wmma", "mma", "ldmatrix", "swizzle")),
@@ -403,10 +408,10 @@ CASES = (
     rung("gemm_tf32", 200, 200, 100, (128, 128), 256),
     rung("igemm_dp4a", 200, 200, 100, (128, 128), 256, dtype="i1", result="i4"),
     Case("gemm_bf16_pipeline", "the course's gemm_bf16_pipeline",
-         file="06_matmul_and_fft/gemm_bf16_pipeline.cu", defines={"STAGES": 3}, grid=(4,),
+         file=matmul("gemm_bf16_pipeline"), defines={"STAGES": 3}, grid=(4,),
          shared=3 * (128 + 256) * 64 * 2, arguments=product(256, 512, 256, "u2", "u2")),
     *(Case(f"gemm_{kind}_specialized", f"the course's gemm_{kind}_specialized, 3 blocks",
-           file=f"06_matmul_and_fft/gemm_{kind}_specialized.cu", arch="sm_90a", grid=(3,),
+           file=matmul(f"gemm_{kind}_specialized"), arch="sm_90a", grid=(3,),
            block=(384,), shared=3 * (128 + 256) * 128, arguments=by_tma(3, 256, 512, k, dtype))
       for kind, k, dtype in (("bf16", 256, "u2"), ("tf32", 128, "f4"), ("int8", 512, "i1"))),
 )  # fmt: skip

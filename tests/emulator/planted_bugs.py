@@ -21,8 +21,7 @@ from asynchrony import module
 
 import course_utils.launching.tensor_maps as tensor_maps
 from course_utils.devices import emulated_cupy as cp
-from course_utils.emulator.machine import Options
-from course_utils.emulator.report import (
+from course_utils.emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
     BARRIER,
@@ -38,6 +37,7 @@ from course_utils.emulator.report import (
     USE_AFTER_FREE,
     Finding,
     KernelFault,
+    Options,
 )
 
 PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
@@ -116,7 +116,7 @@ def padded() -> np.ndarray:
 
 def freed() -> np.uint64:
     """The address of an array that is gone."""
-    from course_utils.emulator.memory import GLOBAL
+    from course_utils.emulator import GLOBAL
 
     return np.uint64(GLOBAL.pointer(np.zeros(64, np.float32), "old"))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator.report import DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
+from course_utils.emulator import DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
 
 F32 = np.float32
 

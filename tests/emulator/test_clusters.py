@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator.report import BARRIER, OUT_OF_BOUNDS
+from course_utils.emulator import BARRIER, OUT_OF_BOUNDS
 
 F32 = np.float32
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import (
+from course_utils.emulator import (
     ASSERTION,
     BARRIER,
     DATA_RACE,
@@ -16,7 +15,9 @@ from course_utils.emulator.report import (
     OUT_OF_BOUNDS,
     TRAP,
     UNKNOWN_INSTRUCTION,
+    EmulatedModule,
     KernelFault,
+    Options,
 )
 
 F32 = np.float32
@@ -25,7 +26,7 @@ F32 = np.float32
 def run(body, grid, block, args, names=(), parameters="float* x, int n", shared=0, **options):
     """A kernel whose body begins on line 2 of kernel.cu."""
     source = f'extern "C" __global__ void f({parameters}) {{\n{body}\n}}'
-    module = Module(compile_ptx(source, filename="kernel.cu"))
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     return module.entry("f").launch(
         grid, block, args, shared, names=names, options=Options(**options)
     )
@@ -151,7 +152,7 @@ def test_recursion_without_end_is_an_endless_loop():
                                                 return deeper(n + 1) + a[n & 31]; }
     extern "C" __global__ void f(int* x) { x[0] = deeper(0); }
     """
-    module = Module(compile_ptx(source, filename="kernel.cu"))
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     with pytest.raises(KernelFault, match="calls itself without end"):
         module.entry("f").launch(1, 1, (np.zeros(1, np.int32),))
 
@@ -237,7 +238,7 @@ def test_an_unknown_instruction_is_an_error_that_names_it():
     .visible .entry f() { frobnicate.u32 %r1; ret; }
     """.replace("%r1", "5")
     with pytest.raises(KernelFault) as caught:
-        Module(ptx).entry("f").launch(1, 32, ())
+        EmulatedModule(ptx).entry("f").launch(1, 32, ())
     assert caught.value.finding.kind == UNKNOWN_INSTRUCTION
     assert "frobnicate.u32" in str(caught.value)
 

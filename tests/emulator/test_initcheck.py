@@ -6,8 +6,7 @@ import pytest
 from course_utils import load, sanitize
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices import emulated_cupy as cp
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import OUT_OF_BOUNDS, UNINITIALISED, KernelFault
+from course_utils.emulator import OUT_OF_BOUNDS, UNINITIALISED, EmulatedModule, KernelFault, Options
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"
@@ -17,7 +16,7 @@ def entry(body, parameters="const float* x, float* y", before=""):
     source = (
         f'{before}\nextern "C" __global__ void f({parameters}) {{\n#line 1 "kernel.cu"\n{body}\n}}'
     )
-    return Module(compile_ptx(source, filename="k.cu")).entry("f")
+    return EmulatedModule(compile_ptx(source, filename="k.cu")).entry("f")
 
 
 def findings(body, args, block=32, **form):
@@ -163,7 +162,7 @@ def wmma_findings(c, d):
     """What is found when ``WMMA`` adds the square of a matrix of ones to ``c``."""
     ones = cp.ones((16, 16), cp.float16)
     result = (
-        Module(compile_ptx(WMMA, filename="f.cu"))
+        EmulatedModule(compile_ptx(WMMA, filename="f.cu"))
         .entry("f")
         .launch((1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(racecheck=True))
     )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import DATA_RACE, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, EmulatedModule, KernelFault, Options
 
 F32 = np.float32
 HEADER = """#pragma once
@@ -37,7 +36,7 @@ def entry(tmp_path):
 
     def make(source):
         options = (f"--include-path={tmp_path}",)
-        return Module(compile_ptx(source, filename="kernel.cu", options=options)).entry("f")
+        return EmulatedModule(compile_ptx(source, filename="kernel.cu", options=options)).entry("f")
 
     return make
 
@@ -59,6 +58,20 @@ def test_a_race_in_an_inlined_helper_of_a_header_names_the_line_that_calls_it(en
         "  thread (0, 0, 0) reads it at kernel.cu:6\n"
         "  with no __syncthreads() in between."
     )
+
+
+@pytest.mark.parametrize("name", ["José Müller", "course (1)", 'a "quoted" name', "back\\slash"])
+def test_files_are_called_by_their_names_whatever_letters_these_have(tmp_path, monkeypatch, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "tile.cuh").write_text(HEADER)
+    monkeypatch.chdir(tmp_path)
+    source = KERNEL.replace("common/", "").replace("SYNC", "")
+    options = (f"--include-path={tmp_path / name}",)
+    entry = EmulatedModule(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
+    arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
+    (found,) = entry.launch(1, 64, arrays, options=Options(racecheck=True)).findings
+    assert (found.location.file, found.location.line) == (f"{name}/x.cu", 6)
+    assert f"at {name}/x.cu:4, in load_tile ({name}/tile.cuh:10)" in found.message
 
 
 def test_a_fault_in_a_helper_says_which_call_and_which_line_of_the_helper(entry):
@@ -84,6 +97,6 @@ def test_a_helper_in_the_students_own_file_is_named_by_its_own_line():
 extern "C" __global__ void f(float *y) {
     put(y);
 }"""
-    entry = Module(compile_ptx(source, filename="kernel.cu")).entry("f")
+    entry = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("f")
     (found,) = entry.launch(1, 32, (np.zeros(1, F32),), options=Options(racecheck=True)).findings
     assert str(found.location) == "kernel.cu:1"

@@ -8,18 +8,24 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import floats
+from course_utils.emulator import (
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    UNKNOWN_INSTRUCTION,
+    EmulatedModule,
+    KernelFault,
+    Options,
+    PtxError,
+)
 from course_utils.emulator.instructions.matrix import fragment_a, fragment_b, fragment_c
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.ptx import PtxError
-from course_utils.emulator.report import MISALIGNED, OUT_OF_BOUNDS, UNKNOWN_INSTRUCTION, KernelFault
+from course_utils.emulator.machine import floats
 
 F16, F32 = np.float16, np.float32
 WARPS = 3
 
 
 def launch(source, block, args, grid=1, shared=0, names=(), **options):
-    module = Module(compile_ptx(source, filename="kernel.cu", arch="compute_90a"))
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu", arch="compute_90a"))
     (name,) = module.entries
     return module.entry(name).launch(
         grid, block, args, shared, names=names, options=Options(**options)

@@ -7,14 +7,15 @@ from asynchrony import PTX
 from blackwell import WRAPPERS, fault, layout, run
 
 from course_utils.devices import emulated_cupy
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import (
+from course_utils.emulator import (
     DATA_RACE,
     DEADLOCK,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
+    EmulatedModule,
     KernelFault,
+    Options,
 )
 from course_utils.launching.modules import load
 
@@ -299,7 +300,7 @@ def test_a_form_that_is_not_known_is_an_error_that_names_it(text):
     operands = "[%r1], [%r3], %d1, %r4, %p" if "mma" in text else "{%r1, %r2}, [%r3]"
     ptx = ptx.replace("OPERANDS", operands)
     with pytest.raises(KernelFault) as caught:
-        Module(ptx).entry("f").launch(1, 32, (), options=Options())
+        EmulatedModule(ptx).entry("f").launch(1, 32, (), options=Options())
     assert caught.value.finding.kind == UNKNOWN_INSTRUCTION
     assert text in caught.value.finding.message
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from blackwell import run
 
-from course_utils.emulator.report import DATA_RACE
+from course_utils.emulator import DATA_RACE
 from course_utils.launching import tensor_maps as module
 from course_utils.launching.tensor_maps import tensor_map
 

@@ -9,15 +9,15 @@ import pytest
 from blackwell import layout, run
 from test_matrix import random
 
-from course_utils.emulator.floats import to_f16
-from course_utils.emulator.instructions.tcgen05_tiles import SMALL
-from course_utils.emulator.report import (
+from course_utils.emulator import (
     DATA_RACE,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     KernelFault,
 )
+from course_utils.emulator.instructions.tcgen05_tiles import SMALL
+from course_utils.emulator.machine.floats import to_f16
 
 U32, F32 = np.uint32, np.float32
 SEEDS = (0, 1, 2)

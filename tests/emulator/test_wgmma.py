@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
 
-from course_utils.emulator.report import BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator import BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
 
 F32 = np.float32
 

@@ -10,19 +10,20 @@ from typing import Any
 from ...devices.properties import multiprocessors
 from ...devices.selection import ON_GPU, cp
 from ...launching.modules import Kernel, load
+from ...paths import kernel_file
 from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 
-FOLDER = "04_first_kernels"
+CHAPTER = "04_first_kernels"
 SERIES_STEPS = 256
 SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
 
 
 def _kernel(name: str, **defines: int) -> Kernel:
-    return load(f"{FOLDER}/{name}.cu", defines=defines).kernel
+    return load(kernel_file(name, CHAPTER), defines=defines).kernel
 
 
 def _files(*names: str) -> tuple[str, ...]:
-    return tuple(f"{FOLDER}/{name}.cu" for name in names)
+    return tuple(kernel_file(name, CHAPTER) for name in names)
 
 
 def _tensors(*arrays: Any) -> tuple:

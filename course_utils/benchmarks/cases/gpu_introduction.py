@@ -8,7 +8,7 @@ from ...devices.selection import cp
 from ...launching.modules import load
 from ..case import Case, KernelCall, Work, double, normal
 
-FOLDER = "03_gpu_introduction"
+FOLDER = "03_gpu_introduction/roofline"
 
 
 def _softmax(n: tuple[int, int]) -> Work:

@@ -13,9 +13,10 @@ from ...devices.properties import multiprocessors
 from ...devices.selection import ON_GPU, cp
 from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
+from ...paths import kernel_file
 from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 
-FOLDER = "06_matmul_and_fft"
+CHAPTER = "06_matmul_and_fft"
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
 
 
@@ -39,7 +40,7 @@ def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
     """A block of the grid for each tile (rows, columns) of C."""
 
     def make(n: int) -> Work:
-        kernel = load(f"{FOLDER}/{file}.cu", defines=defines).kernel
+        kernel = load(kernel_file(file, CHAPTER), defines=defines).kernel
         grid = blocks(n, tile[1]), blocks(n, tile[0])
         return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
 
@@ -55,7 +56,7 @@ def _wide(file: str, stages: int):
     """Tiles of 128 x 256, and only whole ones."""
 
     def make(n: int) -> Work:
-        kernel = load(f"{FOLDER}/{file}.cu").kernel
+        kernel = load(kernel_file(file, CHAPTER)).kernel
         grid = n // 256, n // 128
         shared = dynamic_shared(STAGES=stages)
         return _product(
@@ -67,7 +68,7 @@ def _wide(file: str, stages: int):
 
 def _stream_k(n: int) -> Work:
     """As many blocks as multiprocessors; they share the tiles of C."""
-    kernel = load(f"{FOLDER}/sgemm_stream_k.cu").kernel
+    kernel = load(kernel_file("sgemm_stream_k", CHAPTER)).kernel
     steps = (n // 128) * (n // 256) * (n // 8)
     grid = min(
         multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
@@ -86,7 +87,7 @@ def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
     return Case(
         name,
         "matrix product, fp32",
-        (f"{FOLDER}/{file}.cu",),
+        (kernel_file(file, CHAPTER),),
         make,
         bytes=lambda n: 3 * 4 * n * n,
         flops=lambda n: 2 * n**3,
@@ -222,7 +223,7 @@ def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case
     return Case(
         name,
         f"matrix product, {kind}",
-        (f"{FOLDER}/{name}.cu",),
+        (kernel_file(name, CHAPTER),),
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
@@ -236,7 +237,7 @@ def _nt_tiled(name: str, kind: str) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
     def make(n: int) -> Work:
-        kernel = load(f"{FOLDER}/{name}.cu").kernel
+        kernel = load(kernel_file(name, CHAPTER)).kernel
         grid = blocks(n, 128), blocks(n, 128)
         return _nt(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
@@ -245,7 +246,7 @@ def _nt_tiled(name: str, kind: str) -> Case:
 
 def _pipeline(n: int) -> Work:
     """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
-    kernel = load(f"{FOLDER}/gemm_bf16_pipeline.cu").kernel
+    kernel = load(kernel_file("gemm_bf16_pipeline", CHAPTER)).kernel
     grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
     return _nt(n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared))
 
@@ -273,7 +274,7 @@ def _specialized(kind: str) -> Case:
     step = 128 // np.dtype(FACTORS[kind].dtype).itemsize  # elements of a row of a tile
 
     def make(n: int) -> Work:
-        kernel = load(f"{FOLDER}/{name}.cu", arch="sm_90a").kernel
+        kernel = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel
         tiles = n // 128 * (n // 256)
         grid = min(multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
         shared = 3 * (128 + 256) * 128

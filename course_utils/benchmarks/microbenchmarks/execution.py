@@ -15,8 +15,8 @@ from ...devices.selection import cp
 from ...launching.modules import load
 from ...observing.timing import bench
 
-CHAPTER = "03_gpu_introduction"
-SOURCES = tuple(f"{CHAPTER}/{name}.cu" for name in ("fma_chain", "load_chain", "block_diary"))
+TOPIC = "03_gpu_introduction/execution"
+SOURCES = tuple(f"{TOPIC}/{name}.cu" for name in ("fma_chain", "load_chain", "block_diary"))
 WARP = 32
 WARPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 FMA_STEPS, LOAD_STEPS = 65536, 256
@@ -30,7 +30,7 @@ def latency_hiding(warps: int) -> tuple[float, float]:
     grid, block = (multiprocessors() * warps // per_block,), (WARP * per_block,)
     n = grid[0] * block[0]
     x, y, at = cp.ones(n, cp.float32), cp.empty(n, cp.float32), cp.empty(n, cp.int32)
-    fma, chase = load(f"{CHAPTER}/fma_chain.cu"), load(f"{CHAPTER}/load_chain.cu")
+    fma, chase = load(f"{TOPIC}/fma_chain.cu"), load(f"{TOPIC}/load_chain.cu")
     ring = _ring()
     return (
         bench(lambda: fma(grid, block, (x, y, FMA_STEPS)), repeats=10).median_ms,
@@ -52,7 +52,7 @@ def block_times() -> dict[str, list[int] | int]:
     """Where and when, in nanoseconds, each block of two and a half waves ran."""
     each = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"] // BLOCK
     blocks = multiprocessors() * each * 5 // 2
-    diary = load(f"{CHAPTER}/block_diary.cu")
+    diary = load(f"{TOPIC}/block_diary.cu")
     sm, ticket, counter = (cp.zeros(n, cp.int32) for n in (blocks, blocks, 1))
     begin, end = (cp.zeros(blocks, cp.int64) for _ in range(2))
     for _ in range(2):  # the first run warms up

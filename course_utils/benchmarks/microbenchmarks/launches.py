@@ -14,7 +14,8 @@ from ..cases.first_kernels import KEEP, SCALE, SEED, SHIFT
 
 FUSED = "chain_fused"
 CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"
-SOURCES = tuple(f"04_first_kernels/{name}.cu" for name in (*CHAIN, FUSED))
+TOPIC = "04_first_kernels/fusion"
+SOURCES = tuple(f"{TOPIC}/{name}.cu" for name in (*CHAIN, FUSED))
 ROUNDS = 25  # of the chain, in one measurement
 
 
@@ -58,7 +59,7 @@ def _times(n: int) -> dict[str, float]:
 def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
     """A function that launches the kernels in order, again and again, and does not wait."""
     items = [
-        KernelCall(load(f"04_first_kernels/{name}.cu").kernel, blocks(n, 256), 256, args)
+        KernelCall(load(f"{TOPIC}/{name}.cu").kernel, blocks(n, 256), 256, args)
         for name, args in arguments.items()
     ]
     ready = [(i.kernel.raw, (i.grid,), (i.block,), i.kernel.convert(i.args)) for i in items]

@@ -12,20 +12,23 @@ from ...devices.selection import cp
 from ...launching.modules import load
 from ...observing.timing import bench
 
-CHAPTER = "03_gpu_introduction"
-SOURCES = tuple(
-    f"{CHAPTER}/{name}.cu"
-    for name in (
-        "pointer_chase",
-        "shared_chase",
-        "fma_chains",
-        "read_again",
-        "shared_again",
-        "constant_read",
-        "window_each",
-        "window_shared",
-        "delay_line",
-    )
+TOPIC = "03_gpu_introduction/memory"
+FMA_CHAINS = "03_gpu_introduction/roofline/fma_chains.cu"
+SOURCES = (
+    FMA_CHAINS,
+    *(
+        f"{TOPIC}/{name}.cu"
+        for name in (
+            "pointer_chase",
+            "shared_chase",
+            "read_again",
+            "shared_again",
+            "constant_read",
+            "window_each",
+            "window_shared",
+            "delay_line",
+        )
+    ),
 )
 LINE = 128  # bytes of a line of the caches (CUDA C++ Programming Guide, "Device Memory Accesses")
 MIB, GIB = 2**20, 2**30
@@ -52,7 +55,7 @@ def latency(footprint: int, steps: int = 20_000) -> tuple[float, float]:
     The chain is walked once (at most 600,000 steps) before, so that the caches hold what they can.
     """
     need_gpu()
-    chase = load(f"{CHAPTER}/pointer_chase.cu")
+    chase = load(f"{TOPIC}/pointer_chase.cu")
     chain = cp.asarray(ring(footprint // LINE, LINE // 4))
     place, cycles = cp.zeros(1, cp.uint32), cp.zeros(1, cp.int64)
 
@@ -74,12 +77,12 @@ def small_latencies(steps: int = 20_000) -> dict[str, tuple[float, float]]:
     found = {}
     place, cycles = cp.zeros(1, cp.uint32), cp.zeros(1, cp.int64)
     sums = cp.zeros(1, cp.float32)
-    fma = load(f"{CHAPTER}/fma_chains.cu", defines={"CHAINS": 1})
+    fma = load(FMA_CHAINS, defines={"CHAINS": 1})
     found["fma"] = _step_time(
         lambda count: fma((1,), (1,), (0.5, 1.0, count, cycles, sums)), cycles, steps
     )
     for name, constant, places in (("shared", 0, 1024), ("constant", 1, 256)):
-        module = load(f"{CHAPTER}/shared_chase.cu", defines={"CONSTANT": constant})
+        module = load(f"{TOPIC}/shared_chase.cu", defines={"CONSTANT": constant})
         chain = cp.asarray(ring(places, 1))
         module.variable("constant_ring", 1024, np.uint32)[:places] = chain
         place.fill(0)
@@ -112,7 +115,7 @@ def sweep_bandwidth(footprint: int, *, private: bool) -> float:
     every load goes to L2, or to the memory behind it when the footprint is larger.
     """
     need_gpu()
-    kernel = load(f"{CHAPTER}/read_again.cu", defines={"PRIVATE": int(private)})
+    kernel = load(f"{TOPIC}/read_again.cu", defines={"PRIVATE": int(private)})
     blocks = multiprocessors() * 2
     vectors = footprint // 16 // blocks * blocks
     passes = max(1, 4 * GIB // footprint)
@@ -135,7 +138,7 @@ def sweep(*, private: bool) -> list[tuple[int, int]]:
 def shared_bandwidth() -> float:
     """Bytes a second that all multiprocessors together read from shared memory."""
     need_gpu()
-    kernel = load(f"{CHAPTER}/shared_again.cu")
+    kernel = load(f"{TOPIC}/shared_again.cu")
     blocks, passes = multiprocessors() * 8, 20_000
     x, sums = cp.zeros(4096, cp.float32), cp.empty(blocks * 256, cp.float32)
     moved = blocks * passes * 16 * 1024
@@ -155,7 +158,7 @@ def copy_bandwidth(nbytes: int = GIB) -> float:
 def constant_times() -> dict[str, float]:
     """Milliseconds of the same constant loads by how many places a warp asks for at a time."""
     need_gpu()
-    kernel = load(f"{CHAPTER}/constant_read.cu").kernel
+    kernel = load(f"{TOPIC}/constant_read.cu").kernel
     blocks = multiprocessors() * 8
     y = cp.empty(blocks * 256, cp.float32)
     return {
@@ -172,7 +175,7 @@ def window_times(n: int = 1 << 26) -> dict[str, float]:
     x, y = cp.ones(n, cp.float32), cp.empty(n, cp.float32)
     found: dict[str, float] = {"elements": n}
     for name in ("window_each", "window_shared"):
-        kernel = load(f"{CHAPTER}/{name}.cu").kernel
+        kernel = load(f"{TOPIC}/{name}.cu").kernel
         run = functools.partial(kernel, -(-n // 256), 256, (x, y, n))
         found[name] = round(bench(run, repeats=9).median_ms, 5)
     return found
@@ -192,7 +195,7 @@ def delay_times(steps: int = 4096, sequences: int = 1 << 16) -> dict[str, dict]:
         ("written out, 32 registers", 1, ("--maxrregcount=32",)),
     ):
         defines = {"UNROLLED": unrolled}
-        kernel = load(f"{CHAPTER}/delay_line.cu", defines=defines, options=options).kernel
+        kernel = load(f"{TOPIC}/delay_line.cu", defines=defines, options=options).kernel
         run = functools.partial(kernel, -(-sequences // 128), 128, (x, y, steps, sequences))
         found[name] = {
             "median_ms": round(bench(run, repeats=9).median_ms, 5),

@@ -12,7 +12,7 @@ import numpy as np
 from ...devices.selection import cp
 from ...launching.modules import load
 
-KERNEL = "04_first_kernels/fade.cu"
+KERNEL = "04_first_kernels/threads/fade.cu"
 SOURCES = (KERNEL,)
 ROWS = ("copy in", "kernel", "copy out")
 N, ROUNDS = 1 << 26, 1000

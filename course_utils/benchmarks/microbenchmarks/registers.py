@@ -11,8 +11,8 @@ from ...launching.modules import load
 from ...observing.timing import bench
 from ..case import blocks, normal
 
-CONVOLUTION = "04_first_kernels/conv_bn_relu_pool_filters.cu"
-SUM = "04_first_kernels/sum_vector.cu"
+CONVOLUTION = "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu"
+SUM = "04_first_kernels/reductions/05_sum_vector.cu"
 SOURCES = CONVOLUTION, SUM
 SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 FILTERS_OF_A_THREAD = 8

@@ -16,7 +16,6 @@ from ..case import Case, KernelCall, Size, Work, blocks, double, normal
 from ..cases import CASES, first_kernels
 from ..counted_launch import launch_of
 
-CHAPTER = "03_gpu_introduction"
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 # Nsight Compute's names of what crosses each level, and the bytes of its unit; a sector has 32
 # (Nsight Compute, "Metrics Reference"). For L2: what the L1 caches ask of it.
@@ -30,7 +29,7 @@ TRAFFIC = {
 def _vec_add(n: int) -> Work:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     launch = KernelCall(
-        load("04_first_kernels/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n)
+        load("04_first_kernels/threads/vec_add.cu").kernel, blocks(n, 256), 256, (a, b, c, n)
     )
     return Work((launch,), c, lambda: double(a) + double(b), rtol=1e-6, atol=1e-7)
 
@@ -44,7 +43,9 @@ VEC_ADD = replace(
 def peak_flops(number: str = "float", chains: int = 8) -> float:
     """FLOP/s of multiply-adds in registers: ``number`` is "float" or "double"."""
     need_gpu()
-    kernel = load(f"{CHAPTER}/fma_chains.cu", defines={"CHAINS": chains, "NUMBER": number})
+    kernel = load(
+        "03_gpu_introduction/roofline/fma_chains.cu", defines={"CHAINS": chains, "NUMBER": number}
+    )
     blocks, threads, steps = multiprocessors() * 16, 256, 20_000
     cycles = cp.zeros(1, cp.int64)
     sums = cp.empty(blocks * threads, cp.float32 if number == "float" else cp.float64)

@@ -11,6 +11,7 @@ from ...errors import LessonError
 from ...launching.modules import Module, load
 from ...observing.occupancy_calculator import occupancy
 from ...observing.timing import bench
+from ...paths import kernel_file
 from .. import nsight_compute, sass
 from ..case import blocks, normal
 from ..cases import CASES
@@ -20,8 +21,8 @@ CHAPTER = "04_first_kernels"
 TREES = "sum_shared_interleaved", "sum_shared_sequential"
 COUNTED = (*TREES, "sum_warp_shuffle")
 REPEATED = "sum_atomic", "sum_single_pass"
-VECTOR = f"{CHAPTER}/sum_vector.cu"
-SOURCES = (VECTOR, *(f"{CHAPTER}/{name}.cu" for name in (*COUNTED, *REPEATED)))
+VECTOR = kernel_file("sum_vector", CHAPTER)
+SOURCES = (VECTOR, *(kernel_file(name, CHAPTER) for name in (*COUNTED, *REPEATED)))
 SIZE, REPEATED_SIZE = 1 << 28, 4_000_037
 THREADS, LOADS = (64, 128, 256, 512, 1024), (1, 2, 4)
 BOUNDS = "(kThreads, 2)"
@@ -104,7 +105,8 @@ def instructions(name: str) -> dict[str, float]:
 def tree_step(name: str) -> list[str]:
     """A step of a tree in the GPU's own instructions: the barrier, the loads, the addition and the
     store. Raises LessonError where there is no disassembler."""
-    source, arch = load(f"{CHAPTER}/{name}.cu").source, f"sm_{cp.cuda.Device().compute_capability}"
+    source = load(kernel_file(name, CHAPTER)).source
+    arch = f"sm_{cp.cuda.Device().compute_capability}"
     return one_step(sass.listing(compile_cubin(source, filename=f"{name}.cu", arch=arch)))
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..builtins import BUILTINS
-from ..lanes import Frame, Group
-from ..order import NARROW, is_fence
-from ..program import Builder, ending, step
-from ..report import TRAP, Finding, KernelFault
+from ..checks.happens_before import NARROW, is_fence
+from ..machine import ptx
+from ..machine.lanes import Frame, Group
+from ..machine.program import Builder, ending, step
+from ..machine.report import TRAP, Finding, KernelFault
+from ..machine.runtime_functions import BUILTINS
 
 
 def _choose(b: Builder, i: ptx.Instruction, taken, skipped):
@@ -117,9 +117,11 @@ def ret(b: Builder, i: ptx.Instruction):
 def call(b: Builder, i: ptx.Instruction):
     """call (results), function, (arguments): a name, or a register holding a function's address."""
     operands = list(i.operands)
-    results = operands.pop(0).items if isinstance(operands[0], ptx.Group) else ()
+    results = operands.pop(0).items if isinstance(operands[0], ptx.OperandList) else ()
     callee = operands.pop(0)
-    arguments = operands.pop(0).items if operands and isinstance(operands[0], ptx.Group) else ()
+    arguments = (
+        operands.pop(0).items if operands and isinstance(operands[0], ptx.OperandList) else ()
+    )
     sent = [b.slots_of_parameter(i.scope.find("variables", a.name)) for a in arguments]
     returned = [i.scope.find("variables", r.name) for r in results]
     for slots in sent:

@@ -23,10 +23,10 @@ from functools import cache
 
 import numpy as np
 
-from .. import floats, ptx
-from ..lanes import Group
-from ..program import Builder, gathers, step
-from .memory import Site
+from ..machine import floats, ptx
+from ..machine.lanes import Group
+from ..machine.program import Builder, gathers, step
+from .loads_stores import Site
 from .warp import Rows
 
 CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
@@ -85,7 +85,7 @@ def decode(kind: str, words: np.ndarray) -> np.ndarray:
 
 
 def items(operand: ptx.Operand) -> tuple:
-    return operand.items if isinstance(operand, ptx.Group) else (operand,)
+    return operand.items if isinstance(operand, ptx.OperandList) else (operand,)
 
 
 def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:

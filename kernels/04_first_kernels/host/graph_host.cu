@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "04_first_kernels/fade.cu"
+#include "04_first_kernels/threads/fade.cu"
 #include "04_first_kernels/host/check.h"
 
 constexpr int kLaunches = 100;

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "04_first_kernels/fade.cu"
+#include "04_first_kernels/threads/fade.cu"
 
 static void say(const char *call, cudaError_t status)
 {

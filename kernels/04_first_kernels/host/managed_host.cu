@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "04_first_kernels/fade.cu"
+#include "04_first_kernels/threads/fade.cu"
 #include "04_first_kernels/host/check.h"
 
 float timed_fade(float *x, int n)

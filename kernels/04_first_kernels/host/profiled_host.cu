@@ -10,19 +10,19 @@
 
 namespace naive
 {
-#include "04_first_kernels/transpose_naive.cu"
+#include "04_first_kernels/transpose/01_transpose_naive.cu"
 }
 namespace shared
 {
-#include "04_first_kernels/transpose_shared.cu"
+#include "04_first_kernels/transpose/02_transpose_shared.cu"
 }
 namespace padded
 {
-#include "04_first_kernels/transpose_padded.cu"
+#include "04_first_kernels/transpose/03_transpose_padded.cu"
 }
 #include "04_first_kernels/host/check.h"
-#include "06_matmul_and_fft/sgemm_coalesced.cu"
-#include "06_matmul_and_fft/sgemm_naive.cu"
+#include "06_matmul_and_fft/sgemm/02_sgemm_coalesced.cu"
+#include "06_matmul_and_fft/sgemm/01_sgemm_naive.cu"
 
 int main(int count, char **words)
 {

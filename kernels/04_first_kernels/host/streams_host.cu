@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "04_first_kernels/fade.cu"
+#include "04_first_kernels/threads/fade.cu"
 #include "04_first_kernels/host/check.h"
 
 // Milliseconds of the round trip of n elements, cut into `chunks` and dealt out to `count` streams.

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "04_first_kernels/vec_add.cu"
+#include "04_first_kernels/threads/vec_add.cu"
 
 // Stops the program with file and line when a call of the CUDA runtime fails.
 #define CHECK(call)                                                                                \

@@ -1,0 +1,185 @@
+"""A kernel that is called as CuPy's are, its every launch checked.
+
+A call is compared with the kernel's parsed signature before anything runs, in the same way on a GPU
+and on the emulator, because a launch itself checks nothing: raw bytes go to the device.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Any, Protocol
+
+from ..compiling.nvrtc import Compiled
+from ..compiling.signature import Signature
+from ..devices import emulated_cupy, gpu
+from ..devices.limits import LaunchError, Limits, check_shape, dimensions
+from ..devices.selection import EMULATOR, cp
+from ..emulator import KernelFault, LaunchResult
+from ..errors import LessonError
+from .arguments import carry_over, convert
+
+
+class LaunchFault(KernelFault, LessonError):
+    """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
+
+
+class KernelModule(Protocol):
+    """What a :class:`Kernel` asks of where it comes from: a module of ``load``, a PTX file, or the
+    code of a raw kernel. ``filename`` is what errors and reports call ``source``."""
+
+    source: str
+    filename: str
+    device: str
+
+    def __getitem__(self, name: str) -> Kernel: ...
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """The source as NVRTC compiles it for ``arch``; it is not loaded."""
+
+    @property
+    def emulated(self) -> KernelModule:
+        """The same module on the emulator, whatever the machine."""
+
+
+class Kernel:
+    """One kernel: ``kernel(grid, block, args, shared_mem=bytes)``.
+
+    ``grid`` and ``block`` are ints or tuples (x, y, z); ``args`` a tuple of cp arrays and numbers,
+    which are converted to the parameters' C types. A call that cannot be right raises
+    :class:`~course_utils.devices.limits.LaunchError` and launches nothing. On a GPU the call waits
+    until the kernel has ended, so that a fault appears in the cell that caused it. A kernel on the
+    emulator also takes arrays of a GPU: it works on copies, and they get what it wrote.
+
+    ``signature`` is None where the kernel's definition could not be found in the source: its
+    arguments are then passed as CuPy does, unchecked.
+    """
+
+    def __init__(
+        self,
+        module: KernelModule,
+        name: str,
+        raw_module: Any,
+        signature: Signature | None = None,
+        prints: bool = False,
+    ):
+        self.module, self.name, self._prints = module, name, prints
+        self.signature = signature.specialise(name) if signature else None
+        self._raw_module = raw_module
+
+    @cached_property
+    def raw(self) -> Any:
+        """CuPy's kernel, or the emulator's."""
+        return self._raw_module.get_function(self.name)
+
+    @property
+    def source(self) -> str:
+        return self.module.source
+
+    @property
+    def filename(self) -> str:
+        """What the source is called in errors and reports."""
+        return self.module.filename
+
+    @property
+    def last_launch(self) -> LaunchResult | None:
+        """What the emulator saw of the last launch; None before it, and on a GPU."""
+        return self.raw.last_launch if self.device == EMULATOR else None
+
+    @property
+    def device(self) -> str:
+        return self.module.device
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """What is known of the compiled kernel; registers and local memory on a GPU only."""
+        return dict(self.raw.attributes)
+
+    @property
+    def emulated(self) -> Kernel:
+        """The same kernel on the emulator, whatever the machine."""
+        return self.module.emulated[self.name]
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.signature or self.name} of {self.module.filename}>"
+
+    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+        self.launch(grid, block, args, shared_mem=shared_mem)
+
+    def launch(
+        self, grid, block, args, *, shared_mem: int = 0, options: Any = None
+    ) -> LaunchResult | None:
+        """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
+
+        ``options`` are the emulator's (:class:`course_utils.emulator.Options`).
+        """
+        shape = dimensions(grid, "grid"), dimensions(block, "block")
+        if self.device == EMULATOR:
+            return self._emulate(shape, args, shared_mem, options)
+        if options is not None:
+            raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
+        values = self.check(*shape, args, shared_mem)
+        with gpu.readable_faults(self.name):
+            self.raw(*shape, values, shared_mem=shared_mem)
+            gpu.wait(prints=self._prints)
+        return None
+
+    def _emulate(self, shape, args, shared_mem: int, options: Any) -> LaunchResult:
+        args, copies = carry_over(args)
+        values = self.check(*shape, args, shared_mem)
+        try:
+            result = self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
+        except KernelFault as fault:
+            raise LaunchFault(fault.finding, fault.earlier) from None
+        for array, copy in copies:
+            array.set(copy.get(order="A"))
+        return result
+
+    def check(
+        self, grid: tuple[int, int, int], block: tuple[int, int, int], args, shared_mem: int = 0
+    ) -> tuple:
+        """The arguments as the device takes them; LaunchError where the launch cannot be right."""
+        if not isinstance(args, (tuple, list)):
+            raise LaunchError(
+                f"{self.name}: the arguments are one tuple, such as (a, b, n); "
+                f"with a single argument write (a,)."
+            )
+        raw, (plain, most) = self.raw, _shared_limits(self.device)
+        limits = Limits(raw.max_threads_per_block, raw.shared_size_bytes, most)
+        check_shape(self.name, grid, block, shared_mem, limits)
+        if limits.static_shared + shared_mem > plain:
+            raw.max_dynamic_shared_size_bytes = shared_mem
+        return self.convert(args)
+
+    def convert(self, args) -> tuple:
+        """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""
+        if self.signature is None:
+            return tuple(args)
+        parameters = self.signature.parameters
+        if len(args) != len(parameters):
+            few = "few" if len(args) < len(parameters) else "many"
+            listed = ", ".join(map(str, parameters))
+            missing = ""
+            if few == "few":
+                names = ", ".join(parameter.name for parameter in parameters[len(args) :])
+                missing = f" Missing at the end, unless one was left out before: {names}."
+            raise LaunchError(
+                f"{self.name}: too {few} arguments: {len(args)} given, {len(parameters)} wanted "
+                f"({listed}).{missing}"
+            )
+        space = namespace(self.device)
+        return tuple(
+            convert(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
+            for number, (value, parameter) in enumerate(zip(args, parameters, strict=True), 1)
+        )
+
+
+@cache
+def _shared_limits(device: str) -> tuple[int, int]:
+    """Bytes of shared memory a block may have: as it is, and when the kernel asks for more."""
+    attributes = namespace(device).cuda.Device().attributes
+    return attributes["MaxSharedMemoryPerBlock"], attributes["MaxSharedMemoryPerBlockOptin"]
+
+
+def namespace(device: str) -> Any:
+    """CuPy, or the emulator's namespace of the same names."""
+    return emulated_cupy if device == EMULATOR else cp

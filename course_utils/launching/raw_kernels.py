@@ -1,0 +1,81 @@
+"""Kernels of ``cp.RawModule`` and ``cp.RawKernel``, CuPy's own or the emulator's, as a Kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ..compiling.nvrtc import Compiled
+from ..devices import emulated_cupy
+from ..devices.selection import EMULATOR
+from ..errors import LessonError
+from .kernels import Kernel
+
+KEPT_MODULES = 64  # of CuPy's that were compiled for the emulator, too
+
+
+def kernel_of_raw(kernel: Any) -> Kernel:
+    """A raw kernel on the emulator; its arguments are passed as CuPy does, unchecked.
+
+    One of the emulator's is launched itself. One of CuPy's knows its code and options: the emulator
+    compiles them once more. Raises LessonError where it has no code, being from a PTX or cubin
+    file, and for what is no kernel.
+    """
+    if not all(hasattr(kernel, name) for name in ("code", "name", "options")):
+        raise LessonError(_no_kernel(kernel))
+    if kernel.code is None:
+        file = getattr(kernel, "file_path", None) or "..."
+        raise LessonError(
+            f"{kernel.name} was loaded from a compiled file (path={str(file)!r}), so its CUDA C++ "
+            f"is not known. Load its source instead, with load or cp.RawModule(code=...); "
+            f"a PTX file with load_ptx."
+        )
+    if not isinstance(kernel, emulated_cupy.RawKernel):
+        module = _emulated_module(kernel.code, kernel.options, _name_expressions(kernel))
+        kernel = module.get_function(kernel.name)
+    return RawSource(kernel)[kernel.name]
+
+
+class RawSource:
+    """What stands in for the module of a raw kernel, as far as a
+    :class:`~course_utils.launching.kernels.Kernel` asks for it."""
+
+    device = EMULATOR
+    filename = emulated_cupy.CODE_NAME
+
+    def __init__(self, kernel: emulated_cupy.RawKernel):
+        self.source, self._kernel = kernel.code, kernel
+
+    def __getitem__(self, name: str) -> Kernel:
+        return Kernel(self, name, self)
+
+    def get_function(self, name: str) -> emulated_cupy.RawKernel:
+        """The raw kernel."""
+        return self._kernel
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """The source as NVRTC compiles it for ``arch``; it is not loaded."""
+        return self._kernel.compiled(arch, *options)
+
+    @property
+    def emulated(self) -> RawSource:
+        return self
+
+
+def _name_expressions(kernel: Any) -> tuple[str, ...]:
+    """Those of CuPy's kernel, which tells of them only in what it gives to pickle."""
+    return tuple(kernel.__getstate__().get("name_expressions") or ())
+
+
+@lru_cache(KEPT_MODULES)
+def _emulated_module(
+    code: str, options: tuple[str, ...], names: tuple[str, ...]
+) -> emulated_cupy.RawModule:
+    return emulated_cupy.RawModule(code=code, options=options, name_expressions=names)
+
+
+def _no_kernel(value: Any) -> str:
+    wanted = "a kernel of load, load_ptx, cp.RawModule or cp.RawKernel"
+    if hasattr(value, "get_function"):
+        return f'This is a module, and {wanted} is wanted: module.get_function("name").'
+    return f"Wanted {wanted}; got {value!r}."

@@ -1,0 +1,122 @@
+"""The package's plan: its arrows point one way, and a name stands for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cache
+from inspect import isfunction
+from pathlib import Path
+
+import pytest
+
+import course_utils
+from course_utils import figures
+from course_utils.paths import ROOT
+
+PACKAGE = ROOT / "course_utils"
+
+# Each may import those above it, and nothing below. The emulator imports nothing outside itself.
+ROOMS = (
+    {"paths", "errors", "shell", "text_tables", "emulator"},
+    {"compiling"},
+    {"devices"},
+    {"needs", "install"},
+    {"launching"},
+    {"observing"},
+    {"checking", "environment"},
+    {"records"},
+    {"benchmarks", "figures", "notebooks"},
+    {"exercises"},
+    {"__main__", ""},
+)
+LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Dotted name below course_utils -> file; the package itself is ""."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        parts = file.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = file
+    return found
+
+
+def imports(name: str, at_once: bool = False) -> set[str]:
+    """The modules of the course that the module ``name`` imports, anywhere in it or, ``at_once``,
+    when it is loaded itself."""
+    file = modules()[name]
+    inside = name.split(".") if name else []
+    package = inside if file.name == "__init__.py" else inside[:-1]
+    found = set()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in tree.body if at_once else ast.walk(tree):
+        targets = []
+        if isinstance(node, ast.Import):
+            targets = [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else None
+            base = node.module.split(".") if node.module else []
+            whole = ["course_utils", *above, *base] if above is not None else base
+            targets = [(".".join(whole), alias.name) for alias in node.names]
+        for target, member in targets:
+            head, _, rest = target.partition(".")
+            if head == "course_utils":
+                longer = ".".join(filter(None, (rest, member)))
+                found.add(longer if longer in modules() else rest)
+    return found
+
+
+def room(name: str) -> str:
+    return name.partition(".")[0]
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_a_module_imports_only_from_its_room_and_those_above(name):
+    others = {other for other in imports(name) if room(other) != room(name)}
+    too_low = {other for other in others if LEVEL[room(other)] >= LEVEL[room(name)]}
+    assert not too_low, f"course_utils.{name} imports {', '.join(sorted(too_low))}"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    waiting = {name: imports(name, at_once=True) & modules().keys() for name in modules()}
+    for name, others in waiting.items():
+        # A package that a module lies in is loaded before the module, whoever imports it.
+        others.difference_update({name, room(name), ""})
+    while ready := [name for name, others in waiting.items() if not others]:
+        for name in ready:
+            del waiting[name]
+        for others in waiting.values():
+            others.difference_update(ready)
+    assert not waiting, f"a circle among {', '.join(sorted(waiting))}"
+
+
+def test_the_name_of_a_module_is_used_once():
+    places = defaultdict(list)
+    for name in modules():
+        leaf = name.rpartition(".")[2]
+        if leaf not in ("", "cli", "__main__"):
+            places[leaf].append(name)
+    assert not {leaf: names for leaf, names in places.items() if len(names) > 1}
+
+
+def test_the_name_of_a_public_class_is_used_once():
+    places = defaultdict(list)
+    for name, file in modules().items():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name)
+    assert not {cls: names for cls, names in places.items() if len(names) > 1}
+
+
+@pytest.mark.parametrize("package", (course_utils, figures), ids=lambda p: p.__name__)
+def test_a_public_function_does_not_share_its_name_with_a_module(package):
+    leaves = {name.rpartition(".")[2] for name in modules()}
+    public = {name for name in package.__all__ if isfunction(getattr(package, name))}
+    assert not public & leaves
+
+
+def test_the_root_of_the_course_is_worked_out_once():
+    finds = [n for n, f in modules().items() if "Path(__file__).resolve()" in f.read_text("utf-8")]
+    assert finds == ["paths"]

@@ -1,0 +1,237 @@
+"""Set-up: what it installs where, what it does with a ``.venv`` that is there, and what it says."""
+
+import ast
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_utils import install
+from course_utils.paths import CHAPTERS, ROOT
+
+SCRIPT = Path(install.__file__)
+
+
+class Checkout:
+    """A folder with a pyproject.toml, and a pip that notes its calls in place of running."""
+
+    def __init__(self):
+        self.calls: list[str] = []
+        self.failing: tuple[str, ...] = ()  # calls that hold one of these texts fail
+        self.ready_during_pip: list[bool] = []
+        self.made = 0
+
+    def pip(self, *arguments: str) -> str:
+        call = " ".join(arguments)
+        self.calls.append(call)
+        self.ready_during_pip.append(install.READY.exists())
+        return "ERROR: no" if any(text in call for text in self.failing) else ""
+
+    def make_venv(self) -> None:
+        self.made += 1
+        install.PYTHON.parent.mkdir(parents=True, exist_ok=True)
+        install.PYTHON.symlink_to(sys.executable)
+
+    def torch_calls(self) -> list[str]:
+        return [call for call in self.calls if "torch" in call]
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch) -> Checkout:
+    monkeypatch.chdir(tmp_path)
+    install.PROJECT.write_text("[project]\n")
+    found = Checkout()
+    monkeypatch.setattr(install, "pip", found.pip)
+    monkeypatch.setattr(install, "make_venv", found.make_venv)
+    monkeypatch.setattr(install, "has_gpu", lambda: False)
+    monkeypatch.setattr(install, "who_wants_torch", lambda: "wanted by 2 cells of 01_a/01_b")
+    return found
+
+
+def test_a_new_checkout_gets_the_cpu_extra_and_is_ready(checkout):
+    assert install.main([]) == 0
+    assert checkout.calls[0] == "install --no-compile -e .[cpu,dev]"
+    assert install.READY.exists() and not install.UNFINISHED.exists()
+
+
+def test_it_is_not_ready_while_pip_runs(checkout):
+    install.main([])
+    assert not any(checkout.ready_during_pip)
+
+
+def test_a_gpu_gets_the_gpu_extra_and_no_cpu_build(checkout, monkeypatch):
+    monkeypatch.setattr(install, "has_gpu", lambda: True)
+    assert install.main([]) == 0
+    assert checkout.calls == ["install --no-compile -e .[gpu,dev]"]
+
+
+def test_only_the_cpu_build_of_torch_is_ever_asked_for(checkout):
+    checkout.failing = ("--no-index",)
+    install.main([])
+    assert len(checkout.torch_calls()) == 3
+    assert all("torch==" in call and "+cpu" in call for call in checkout.torch_calls())
+
+
+def test_a_local_wheel_of_torch_comes_first_and_alone(checkout):
+    install.main([])
+    assert "--no-index" in checkout.torch_calls()[0]
+    assert not any("--index-url" in call for call in checkout.calls)
+
+
+def test_set_up_asks_the_index_once_and_make_torch_is_patient(checkout):
+    checkout.failing = ("--no-index",)
+    install.main([])
+    assert f"{install.TORCH_INDEX} --retries 0 --timeout" in checkout.torch_calls()[1]
+    checkout.calls.clear()
+    assert install.main(["torch"]) == 0
+    assert checkout.torch_calls()[1].endswith(install.TORCH_INDEX)
+
+
+def test_without_torch_set_up_goes_on_and_one_line_says_so(checkout, capsys):
+    checkout.failing = ("--no-index", "--index-url")
+    assert install.main([]) == 0 and install.READY.exists()
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "wanted by 2 cells of 01_a/01_b" in said and "`make torch`" in said
+
+
+def test_torch_without_what_it_needs_is_taken_out_again(checkout):
+    checkout.failing = (f"--no-compile {install.TORCH}",)
+    assert install.main([]) == 0
+    assert checkout.calls[-1] == "uninstall --yes torch"
+
+
+def test_make_torch_says_why_it_failed_and_the_environment_stays_ready(checkout, capsys):
+    install.main([])
+    checkout.failing = ("--no-index", "--index-url")
+    assert install.main(["torch"]) == 1
+    assert "ERROR: no" in capsys.readouterr().err
+    assert install.READY.exists() and not install.UNFINISHED.exists()
+
+
+def test_a_failure_shows_what_pip_said_and_is_not_ready(checkout, capsys):
+    checkout.failing = ("-e",)
+    assert install.main([]) == 1
+    assert "ERROR: no\nSet-up failed" in capsys.readouterr().err
+    assert not install.READY.exists()
+
+
+def test_an_interrupted_set_up_starts_from_nothing(checkout, monkeypatch, capsys):
+    def interrupted(*_):
+        (install.VENV / "half").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(install, "pip", interrupted)
+    assert install.main([]) == 130
+    assert "same command" in capsys.readouterr().err
+    monkeypatch.setattr(install, "pip", checkout.pip)
+    assert install.main([]) == 0
+    assert checkout.made == 2 and not (install.VENV / "half").exists()
+
+
+@pytest.mark.parametrize("script", ["exit 1", None], ids=["has no pip", "is gone"])
+def test_an_environment_whose_python_does_not_work_is_made_afresh(checkout, script):
+    install.PYTHON.parent.mkdir(parents=True)
+    if script:
+        install.PYTHON.write_text(f"#!/bin/sh\n{script}\n")
+        install.PYTHON.chmod(0o755)
+    else:
+        install.PYTHON.symlink_to("/no/such/python")
+    (install.VENV / "lib").mkdir()
+    assert install.main([]) == 0
+    assert checkout.made == 1 and not (install.VENV / "lib").exists()
+
+
+def test_an_environment_of_the_readers_own_is_kept(checkout):
+    checkout.make_venv()
+    (install.VENV / "mine").touch()
+    assert install.main([]) == 0
+    assert checkout.made == 1 and (install.VENV / "mine").exists()
+
+
+def test_a_newer_pyproject_brings_the_environment_up_to_date(checkout, capsys):
+    install.main([])
+    later = install.READY.stat().st_mtime + 5
+    os.utime(install.PROJECT, (later, later))
+    checkout.calls.clear()
+    assert install.main([]) == 0
+    assert checkout.made == 1 and checkout.calls
+    assert "up to date" in capsys.readouterr().out
+
+
+def test_a_second_set_up_waits_for_the_first_and_finds_it_done(checkout):
+    checkout.make_venv()
+    with install.PROJECT.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        second = subprocess.Popen([sys.executable, "-I", SCRIPT], stdout=subprocess.PIPE, text=True)
+        assert second.stdout.readline().startswith("Another make")
+        install.READY.touch()
+    said, _ = second.communicate(timeout=60)
+    assert second.returncode == 0 and said == ""
+
+
+def test_pip_sees_nothing_of_other_environments(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    monkeypatch.setenv("PIP_USER", "1")
+    assert "PYTHONPATH" not in install.variables()
+    assert install.variables()["PIP_USER"] == "0"
+
+
+def test_the_script_needs_the_standard_library_alone():
+    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+    names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
+    assert names and names <= sys.stdlib_module_names | {"collections.abc"}
+
+
+def test_the_question_for_notebooks_that_want_torch_is_answered(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(install, "PYTHON", Path(sys.executable))
+    assert install.who_wants_torch().startswith("wanted by ")
+
+
+def make(folder: Path, *programs: str) -> str:
+    """What ``make doctor`` says in a new checkout on a machine with these programs alone."""
+    shutil.copy(ROOT / "Makefile", folder)
+    (folder / "pyproject.toml").touch()
+    for name in ("bash", *programs):
+        if not (folder / "bin" / name).exists():
+            (folder / "bin" / name).symlink_to(shutil.which(name))
+    done = subprocess.run(
+        [shutil.which("make"), "doctor"], cwd=folder, env={"PATH": str(folder / "bin")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0 and not (folder / ".venv").exists()
+    return done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_a_mac_is_told_at_once_that_it_has_no_nvrtc(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "uname").write_text("#!/bin/sh\necho Darwin\n")
+    (tmp_path / "bin" / "uname").chmod(0o755)
+    said = make(tmp_path, "sh")
+    assert "NVRTC, which does not exist for macOS" in said and "Colab" in said
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_a_machine_without_python_is_told_what_to_install(tmp_path):
+    (tmp_path / "bin").mkdir()
+    assert "needs Python 3.11 or later" in make(tmp_path, "uname")
+
+
+def test_cells_that_import_torch_say_that_they_need_it():
+    found = 0
+    for path in sorted(CHAPTERS.glob("*/*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
+            if any(line.split()[:2] in (["import", "torch"], ["from", "torch"]) for line in lines):
+                found += 1
+                words = lines[0].split()
+                assert words[0] == "%%needs" and "torch" in words, f"{path.name}: {lines[0]}"
+    assert found
