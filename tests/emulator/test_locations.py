@@ -76,7 +76,7 @@ def test_files_are_called_by_their_names_whatever_letters_these_have(tmp_path, m
     options = (f"--include-path={tmp_path / name}",)
     entry = EmulatedModule(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
     arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
-    (found,) = entry.launch(1, 64, arrays, options=Options(racecheck=True)).findings
+    (found,) = entry.launch(1, 64, arrays, options=Options(checks=ALL_CHECKS)).findings
     assert (found.location.file, found.location.line) == (f"{name}/x.cu", 6)
     assert f"at {name}/x.cu:4, in load_tile ({name}/tile.cuh:10)" in found.message
 
