@@ -8,6 +8,7 @@ import pytest
 from course_utils import cp, device, load
 from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.includes import included_files
+from course_utils.devices import emulated_cupy
 from course_utils.devices.limits import LaunchError
 from course_utils.errors import LessonError
 from course_utils.launching.arguments import _bfloat16_bits
@@ -58,8 +59,6 @@ def test_the_last_launch_is_kept_on_the_emulator(vec_add):
 
 @pytest.mark.gpu
 def test_the_same_kernel_runs_on_the_emulator_too(vec_add):
-    from course_utils.devices import emulated_cupy
-
     a, b, c = arrays()
     vec_add((4,), (256,), (a, b, c, N))
     x, y, z = (
@@ -161,6 +160,14 @@ def test_a_launch_shape_that_cannot_be_is_refused(vec_add, grid, block, message)
 def test_too_much_shared_memory_is_refused(vec_add):
     text = refused(vec_add, 4, 256, (*arrays(), N), shared_mem=228 * 1024)
     assert "shared_mem" in text and "KB" in text
+
+
+def test_a_declaration_of_more_than_48_kb_of_shared_memory_is_refused():
+    source = """extern "C" __global__ void f(float *x) {
+        __shared__ float tile[12289]; tile[threadIdx.x] = 1; x[0] = tile[3]; }"""
+    kernel = load(source=source, device="emulator").kernel
+    text = refused(kernel, 1, 64, (emulated_cupy.zeros(1, np.float32),))
+    assert "49,156 bytes" in text and "at most 49,152" in text
 
 
 def test_static_and_dynamic_shared_memory_are_added_up():

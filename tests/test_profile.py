@@ -222,49 +222,6 @@ def test_a_guard_s_idle_lanes_compute_nothing():
     assert profile(kernel, 1, 32, (cp.zeros(32, cp.float32),)).counts.operations == {"fadd": 5}
 
 
-@pytest.mark.parametrize(
-    ("opcode", "modifiers", "expected"),
-    [
-        ("fma", "rn.ftz.f32", ("f32", "ffma", 2, 1)),
-        ("sub", "f64", ("f64", "dadd", 1, 1)),
-        ("fma", "rn.f16x2", ("f16", "hfma", 4, 1)),
-        ("mul", "bf16", ("bf16", "hmul", 1, 1)),
-        (
-            "mma",
-            "sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-            ("bf16 (tensor cores)", "", 2 * 16 * 8 * 16, 32),
-        ),
-        (
-            "wmma",
-            "mma.sync.aligned.row.col.m16n16k16.f32.f32",
-            ("f16 (tensor cores)", "", 2 * 16**3, 32),
-        ),
-        (
-            "wgmma",
-            "mma_async.sync.aligned.m64n128k16.f32.bf16.bf16",
-            ("bf16 (tensor cores)", "", 2 * 64 * 128 * 16, 128),
-        ),
-    ],
-)
-def test_the_work_of_an_instruction_follows_from_its_name(opcode, modifiers, expected):
-    from course_utils.emulator.arithmetic import _arithmetic
-
-    work = _arithmetic(opcode, tuple(modifiers.split(".")))
-    assert (work.type, work.operation, work.flops, work.threads) == expected
-
-
-@pytest.mark.parametrize(
-    "opcode",
-    ["add.s32", "mad.lo.u32", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32",
-     "wgmma.fence.sync.aligned", "wmma.load.a.sync.aligned.row.m16n16k16.f16", "ld.global.f32"],
-)  # fmt: skip
-def test_work_on_integers_and_moves_are_no_flops(opcode):
-    from course_utils.emulator.arithmetic import _arithmetic
-
-    name, *modifiers = opcode.split(".")
-    assert _arithmetic(name, tuple(modifiers)) is None
-
-
 def test_a_bulk_copy_counts_its_bytes_as_global_traffic():
     source = r"""
     extern "C" __global__ void bulk(const float *x, float *y)
@@ -317,7 +274,7 @@ def test_source_heat_refuses_a_measure_that_does_not_exist(found):
 def test_counting_does_not_change_what_a_kernel_computes():
     kernel = load(source=STYLES, filename="styles.cu").emulated.styles
     from course_utils.devices import emulated_cupy
-    from course_utils.emulator.machine import Options
+    from course_utils.emulator import Options
 
     x = emulated_cupy.asarray(np.random.default_rng(0).random(4096).astype(np.float32))
     plain, counted = (emulated_cupy.zeros(4096, np.float32) for _ in range(2))

@@ -5,7 +5,7 @@ import pytest
 from course_utils import cp, load, occupancy, profile, sanitize, trace
 from course_utils.devices import emulated_cupy
 from course_utils.devices.limits import LaunchError
-from course_utils.emulator.report import OUT_OF_BOUNDS
+from course_utils.emulator import OUT_OF_BOUNDS
 from course_utils.errors import LessonError
 from course_utils.launching.emulation import on_emulator
 

@@ -3,8 +3,7 @@
 import pytest
 
 from course_utils import cp, device, load, sanitize
-from course_utils.emulator.machine import Entry
-from course_utils.emulator.report import DATA_RACE, OUT_OF_BOUNDS
+from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, Entry
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emulator.report import UNINITIALISED
+from ..emulator import UNINITIALISED
 
 PASS = "pass"
 

@@ -1,1 +1,103 @@
-"""A PTX machine on NumPy: runs the PTX of any CUDA kernel on a machine with no GPU."""
+"""A PTX machine on NumPy: runs the PTX of any CUDA kernel on a machine with no GPU.
+
+These are the names that the rest of the course uses; the modules behind them are the emulator's
+own business. What runs kernels is imported when it is first asked for, so that a program that only
+names a :class:`Finding` does not pay for the machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .machine.memory import GLOBAL
+from .machine.options import ALL_CHECKS, Options, TraceOptions
+from .machine.report import (
+    ASSERTION,
+    BAD_TENSOR_MAP,
+    BARRIER,
+    DATA_RACE,
+    DEADLOCK,
+    ENDLESS_LOOP,
+    KINDS,
+    MISALIGNED,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    TENSOR_MEMORY,
+    TRAP,
+    UNINITIALISED,
+    UNKNOWN_INSTRUCTION,
+    USE_AFTER_FREE,
+    Counts,
+    Finding,
+    KernelFault,
+    LaunchResult,
+    Location,
+)
+
+if TYPE_CHECKING:
+    from .machine.emulated_module import EmulatedModule, Entry
+    from .machine.ptx import PtxError, source_files
+    from .machine.tensor_box import Box
+    from .recording.counters import SECTOR, InstructionCounts, Tally, add_up
+    from .recording.warp_trace import WarpAccess, WarpStep
+
+_LATER = {
+    "EmulatedModule": "machine.emulated_module",
+    "Entry": "machine.emulated_module",
+    "PtxError": "machine.ptx",
+    "source_files": "machine.ptx",
+    "Box": "machine.tensor_box",
+    "SECTOR": "recording.counters",
+    "InstructionCounts": "recording.counters",
+    "Tally": "recording.counters",
+    "add_up": "recording.counters",
+    "WarpAccess": "recording.warp_trace",
+    "WarpStep": "recording.warp_trace",
+}
+
+__all__ = [
+    "ALL_CHECKS",
+    "ASSERTION",
+    "BAD_TENSOR_MAP",
+    "BARRIER",
+    "DATA_RACE",
+    "DEADLOCK",
+    "ENDLESS_LOOP",
+    "GLOBAL",
+    "KINDS",
+    "MISALIGNED",
+    "NULL_POINTER",
+    "OUT_OF_BOUNDS",
+    "SECTOR",
+    "TENSOR_MEMORY",
+    "TRAP",
+    "UNINITIALISED",
+    "UNKNOWN_INSTRUCTION",
+    "USE_AFTER_FREE",
+    "Box",
+    "Counts",
+    "EmulatedModule",
+    "Entry",
+    "Finding",
+    "InstructionCounts",
+    "KernelFault",
+    "LaunchResult",
+    "Location",
+    "Options",
+    "PtxError",
+    "Tally",
+    "TraceOptions",
+    "WarpAccess",
+    "WarpStep",
+    "add_up",
+    "source_files",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value

@@ -18,7 +18,7 @@ from ..checking.error_kinds import (
     WRONG,
 )
 from ..checking.error_kinds import NEXT_STEP as CHECK_STEPS
-from ..emulator.report import (
+from ..emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
     BARRIER,
@@ -33,7 +33,7 @@ from ..emulator.report import (
     UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
 )
-from ..emulator.report import KINDS as FAULTS
+from ..emulator import KINDS as FAULTS
 
 NOT_STARTED = "not started"
 EMPTY = "empty cell"

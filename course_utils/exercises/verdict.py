@@ -18,7 +18,7 @@ from ..checking.comparison import (
     paragraph,
 )
 from ..compiling.diagnostics import CompileError
-from ..emulator.report import Counts, Finding, Location
+from ..emulator import Counts, Finding, Location
 from . import kinds
 
 MOST_LINES = 12  # of what a kernel printed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..emulator.tracing import Access
+    from ..emulator import WarpAccess
 
 # CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory
 # Banks".
@@ -74,7 +74,7 @@ def _write_numbers(axes: Axes, values: np.ndarray, picture) -> None:
 
 @styled
 def warp_sectors(
-    addresses: Sequence[int] | Access, bytes: int = 4, *, title: str | None = None
+    addresses: Sequence[int] | WarpAccess, bytes: int = 4, *, title: str | None = None
 ) -> Figure:
     """One warp's global accesses on the 32-byte sectors and 128-byte lines that they touch.
 
@@ -173,7 +173,7 @@ def _sector_labels(axes: Axes, wanted: dict[int, list[int]], row_of: dict[int, i
 
 @styled
 def shared_banks(
-    addresses: Sequence[int] | Access, bytes: int = 4, *, title: str | None = None
+    addresses: Sequence[int] | WarpAccess, bytes: int = 4, *, title: str | None = None
 ) -> Figure:
     """One warp's shared-memory accesses on the 32 banks: how many passes the request takes.
 
@@ -246,12 +246,12 @@ def bank_phases(
 
 def _paired(wanted: dict[int, int], bit: int) -> bool:
     """Whether every lane wants what its partner does, the lane whose number differs in ``bit``.
-    What that changes was measured: see :func:`course_utils.emulator.counters.wavefronts`."""
+    What that changes was measured: see ``wavefronts`` in emulator/recording/counters.py."""
     return all(wanted.get(lane ^ bit, address) == address for lane, address in wanted.items())
 
 
 def _of_access(
-    addresses: Sequence[int] | Access, bytes: int, title: str | None
+    addresses: Sequence[int] | WarpAccess, bytes: int, title: str | None
 ) -> tuple[Sequence[int], int, str | None]:
     """The addresses, the width and a title, of an access or as they were given."""
     if not hasattr(addresses, "addresses"):

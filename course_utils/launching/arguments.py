@@ -40,7 +40,7 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, emulated_cupy.ndarray]]]
         if not hasattr(value, "__cuda_array_interface__"):
             return value
         if id(value) not in copies:
-            # A torch tensor shares its memory; "A": a transposed array stays one, as its memory does.
+            # A torch tensor shares its memory; "A" keeps a transposed array transposed.
             array = value if hasattr(value, "get") else cp.asarray(value)
             copies[id(value)] = array, emulated_cupy.asarray(array.get(order="A"))
         return copies[id(value)][1]

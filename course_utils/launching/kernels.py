@@ -14,7 +14,7 @@ from ..compiling.signature import Signature
 from ..devices import emulated_cupy, gpu
 from ..devices.limits import LaunchError, Limits, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
-from ..emulator.report import KernelFault, LaunchResult
+from ..emulator import KernelFault, LaunchResult
 from ..errors import LessonError
 from .arguments import carry_over, convert
 
@@ -110,7 +110,7 @@ class Kernel:
     ) -> LaunchResult | None:
         """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
 
-        ``options`` are the emulator's (:class:`course_utils.emulator.machine.Options`).
+        ``options`` are the emulator's (:class:`course_utils.emulator.Options`).
         """
         shape = dimensions(grid, "grid"), dimensions(block, "block")
         if self.device == EMULATOR:

@@ -12,7 +12,7 @@ from ..compiling.nvrtc import Compiled
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR, cp
 from ..devices.selection import device as current_device
-from ..emulator.ptx import source_files
+from ..emulator import source_files
 from ..errors import LessonError
 from ..needs import lacking
 from ..paths import ROOT

@@ -96,7 +96,7 @@ def tensor_map(
 def _address(array: Any, on_gpu: bool) -> int:
     if on_gpu:
         return int(array.data.ptr)
-    from ..emulator.memory import GLOBAL
+    from ..emulator import GLOBAL
 
     return GLOBAL.pointer(array)
 
@@ -147,7 +147,7 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) ->
 
 
 def _encode_for_emulator(parts: tuple, interleave: int | None) -> bytes:
-    from ..emulator.tensor_map import Box
+    from ..emulator import Box
 
     if interleave:
         raise TensorMapError("tensor_map: the emulator knows no interleaved layouts.")

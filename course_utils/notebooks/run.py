@@ -83,7 +83,7 @@ def main(args: argparse.Namespace) -> int:
 def check(paths: list[Path]) -> int:
     """Print every violation of the notebooks at ``paths``."""
     from .cells import shown
-    from .checks import violations
+    from .rules import violations
 
     wrong = 0
     for path in paths:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..emulator.report import Counts
+from ..emulator import Counts
 
 # What a line, or a whole kernel, can be ranked by: see figures.source_heat.
 MEASURES: dict[str, tuple[str, Callable[[Counts], int]]] = {

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..emulator.counters import SECTOR, InstructionCounts, Tally, add_up
-from ..emulator.report import Counts
-from ..emulator.tracing import Access
+from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
 from ..errors import LessonError
-from ..text_tables import Table
+from ..text_tables import Table, pairs
 from .measures import MEASURES, NCU, ratio
 
 SOURCE_WIDTH = 48  # characters of a source line in a table
+NAME_WIDTH = 29  # of a total's name, so that most profiles look alike
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class SourceLines:
             (str(line.number or ""), *(get(line) for _, get in columns), line.text[:SOURCE_WIDTH])
             for line in self._lines
         ]
-        return str(Table(headings, rows, last_is_text=True))
+        return str(Table(headings, rows, left=("source",)))
 
     __repr__ = __str__
 
@@ -146,10 +145,8 @@ class Profile:
         return rows
 
     def __str__(self) -> str:
-        labels = max(29, max(len(name) for name, _ in self.rows)) + 1
-        width = max(len(value) for _, value in self.rows)
-        lines = [f"{name:<{labels}}{value:>{width}}" for name, value in self.rows]
-        return "\n".join([f"{self.kernel}, counted by the emulator", *lines])
+        totals = pairs(self.rows, name_width=NAME_WIDTH, right=True)
+        return f"{self.kernel}, counted by the emulator\n{totals}"
 
     __repr__ = __str__
 
@@ -234,7 +231,8 @@ class Profile:
             for name, (metric, get) in NCU.items()
             if (value := get(self.counts))
         ]
-        return Table(("counter", "value", "Nsight Compute's metric"), rows, last_is_text=True)
+        metric = "Nsight Compute's metric"
+        return Table(("counter", "value", metric), rows, left=(metric,))
 
     @property
     def bytes_by_type(self) -> dict[str, int]:
@@ -257,14 +255,14 @@ class Profile:
 
     def access(
         self, line: int, warp: int = 0, *, array: str | None = None, store: bool | None = None
-    ) -> Access:
+    ) -> WarpAccess:
         """What a warp of block (0, 0, 0) asks of memory when it first comes to ``line``.
 
         ``array`` and ``store`` choose where the line reaches several arrays, or loads and stores.
         For other blocks, and for later turns of a loop, see :func:`course_utils.trace`. Draw it
         with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
         """
-        found: dict[tuple[str, bool], Access] = {}
+        found: dict[tuple[str, bool], WarpAccess] = {}
         for item in self.instructions:
             place = item.instruction.place_in(self.filename)
             if place is None or (place.file, place.line) != (self.filename, line):

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..devices.limits import dimensions
-from ..emulator.machine import Options
+from ..emulator import Options
 from ..launching.emulation import emulator_arguments, on_emulator
 from .profiles import Profile
 

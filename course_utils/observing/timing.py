@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..devices import emulated_cupy, gpu
+from ..devices import gpu
 from ..devices.emulated_cuda import NoTimesError
+from ..devices.emulated_kernels import recorded_launches
 from ..devices.selection import ON_GPU, cp
-from ..emulator.report import Counts
+from ..emulator import Counts
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
 
@@ -119,9 +120,9 @@ def bench(
 
 
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
-    from ..emulator.machine import Options
+    from ..emulator import Options
 
-    with emulated_cupy.recorded_launches(Options(counters=True)) as results:
+    with recorded_launches(Options(counters=True)) as results:
         fn()
     total = Counts()
     for result in results:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..devices.limits import LaunchError, dimensions
-from ..emulator.machine import Options
-from ..emulator.tracing import Access, Step, TraceOptions
+from ..emulator import Options, TraceOptions, WarpAccess, WarpStep
 from ..launching.emulation import emulator_arguments, on_emulator
+from ..text_tables import Column, Columns
 
-__all__ = ["Access", "Step", "Trace", "trace"]
+__all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
 
 WARP = 32
 
@@ -27,14 +27,14 @@ class Trace:
     """
 
     kernel: str
-    steps: tuple[Step, ...]
+    steps: tuple[WarpStep, ...]
     source: str
     filename: str
     block_index: tuple[int, int, int]
     warp: int
     complete: bool = True
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[WarpStep]:
         return iter(self.steps)
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Trace:
     def __getitem__(self, which: int | slice) -> Any:
         return self.steps[which]
 
-    def at(self, line: int) -> tuple[Step, ...]:
+    def at(self, line: int) -> tuple[WarpStep, ...]:
         """The steps that come from a line of the kernel's file."""
         return tuple(s for s in self.steps if s.line == line and s.file == self.filename)
 
@@ -54,10 +54,11 @@ class Trace:
 
     def __str__(self) -> str:
         width = max((len(step.opcode) for step in self.steps), default=0)
+        columns = Columns(Column(width=5), Column(width=width, left=True), Column(left=True))
         rows = [f"{self.kernel}, warp {self.warp} of block {self.block_index}: lane 0 at the left"]
         for step in self.steps:
             lanes = "".join("x" if on else "." for on in step.active)
-            rows.append(f"{step.line:>5}  {step.opcode:<{width}}  {lanes}")
+            rows.append(columns.row(step.line, step.opcode, lanes))
         return "\n".join([*rows, *([] if self.complete else ["and more: raise limit to see them"])])
 
     __repr__ = __str__

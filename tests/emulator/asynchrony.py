@@ -3,8 +3,7 @@
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import KernelFault
+from course_utils.emulator import EmulatedModule, KernelFault, Options
 
 SEEDS = (0, 1, 2, 3)
 
@@ -62,7 +61,7 @@ def module(parameters, body, *, prefix="", before=""):
     signature = f'extern "C" __global__ void {prefix} f({parameters}) {{'
     head = f'#line 1 "/include/wrappers.cuh"\n{PTX}{before}\n{signature}'
     source = f'{head}\n#line 1 "kernel.cu"\n{body}\n}}'
-    return Module(compile_ptx(source, filename="wrappers.cu"))
+    return EmulatedModule(compile_ptx(source, filename="wrappers.cu"))
 
 
 def run(parameters, body, grid, block, args, shared=0, prefix="", before="", **options):

@@ -5,8 +5,7 @@ import pytest
 from asynchrony import PTX
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import KernelFault
+from course_utils.emulator import EmulatedModule, KernelFault, Options
 
 WRAPPERS = r"""
 #define MEMORY ::: "memory"
@@ -59,7 +58,9 @@ def module(parameters, body, *, prefix="", before="", options=()):
     signature = f'extern "C" __global__ void {prefix} f({parameters}) {{'
     head = f'#line 1 "/include/wrappers.cuh"\n{PTX}{WRAPPERS}{before}\n{signature}'
     source = f'{head}\n#line 1 "kernel.cu"\n{body}\n}}'
-    return Module(compile_ptx(source, filename="w.cu", arch="compute_100a", options=options))
+    return EmulatedModule(
+        compile_ptx(source, filename="w.cu", arch="compute_100a", options=options)
+    )
 
 
 def run(parameters, body, grid, block, args, shared=0, prefix="", before="", **options):

@@ -164,12 +164,12 @@ def programs(part: int, parts: int) -> Iterator[dict]:
     from instruction_forms import CLOSE as BOUNDS
     from instruction_forms import errors
 
-    from course_utils.emulator.machine import Module
+    from course_utils.emulator import EmulatedModule
 
     for seed in range(part, PROGRAMS, parts):
         program = random.program(seed)
         outputs = program.outputs()
-        entry = Module(program.text).entry("run")
+        entry = EmulatedModule(program.text).entry("run")
         entry.launch(random.BLOCKS, random.THREADS, [program.words, *outputs])
         _, *theirs = on_gpu(
             program.text, "run", random.BLOCKS, random.THREADS, [program.words, *program.outputs()]
@@ -206,13 +206,13 @@ def kernels(part: int, parts: int) -> Iterator[dict]:
     import random_kernels as random
 
     from course_utils.compiling.nvrtc import compile_ptx
-    from course_utils.emulator.machine import Module
+    from course_utils.emulator import EmulatedModule
 
     for seed in range(part, KERNELS, parts):
         kernel = random.kernel(seed)
         text = compile_ptx(kernel.source, filename="random.cu")
         ours, shape = np.zeros_like(kernel.words), (random.BLOCKS, random.THREADS)
-        Module(text).entry("run").launch(*shape, [kernel.words, ours])
+        EmulatedModule(text).entry("run").launch(*shape, [kernel.words, ours])
         _, theirs = on_gpu(text, "run", *shape, [kernel.words, np.zeros_like(ours)])
         facts: dict[str, Any] = {"statements": kernel.statements}
         want, mine, device = kernel.expected(), kernel.values(ours), kernel.values(theirs)
@@ -333,24 +333,24 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
     import cupy
     import pytest
 
-    from course_utils.emulator import machine
+    from course_utils.emulator import ALL_CHECKS, EmulatedModule, Entry, Options
 
     test = [""]
-    plain_init, plain_launch = machine.Module.__init__, machine.Entry.launch
+    plain_init, plain_launch = EmulatedModule.__init__, Entry.launch
 
     def init(self, text):
         plain_init(self, text)
         self.text = text
 
     def launch(self, grid, block, args, shared=0, names=(), options=None):
-        options = options or machine.Options()
+        options = options or Options()
         ours = _variables(self.module)
         before, theirs = _copies(args), {k: v.copy() for k, v in ours.items()}
         result = plain_launch(self, grid, block, args, shared, names, options)
         why = OPEN.get(test[0], "") or _not_for_a_gpu(self, args, options)
         if not why:
             kept = {k: v.copy() for k, v in ours.items()}
-            again = replace(options, racecheck=True, counters=False, trace=None)
+            again = replace(options, checks=ALL_CHECKS, counters=False, trace=None)
             if plain_launch(self, grid, block, _copies(before), shared, names, again).findings:
                 why = "the sanitizer has findings"
             for k, v in kept.items():
@@ -384,7 +384,7 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
             test[0] = item.name
             put({"begun": item.name})
 
-    machine.Module.__init__, machine.Entry.launch = init, launch
+    EmulatedModule.__init__, Entry.launch = init, launch
     options = ["-q", "-p", "no:cacheprovider", str(HERE / f"{name}.py")]
     return int(pytest.main(options, plugins=[Names()]))
 
@@ -490,14 +490,14 @@ def here() -> dict[str, Any]:
 
     from course_utils.compiling.bindings import nvrtc_version
     from course_utils.compiling.nvrtc import compile_ptx
-    from course_utils.emulator.machine import Module
+    from course_utils.emulator import EmulatedModule
 
     used: set[str] = set()
     first = {"count": PROGRAMS, "instructions": 0, "lanes": random_programs.LANES, "equal": 0}
     for seed in range(PROGRAMS):
         program = random_programs.program(seed)
         outputs = program.outputs()
-        entry = Module(program.text).entry("run")
+        entry = EmulatedModule(program.text).entry("run")
         entry.launch(random_programs.BLOCKS, random_programs.THREADS, [program.words, *outputs])
         registers, close = program.expected()
         pairs = zip(program.approximations(outputs[1]), close, strict=True)
@@ -509,7 +509,7 @@ def here() -> dict[str, Any]:
     for seed in range(KERNELS):
         kernel = random_kernels.kernel(seed)
         out = np.zeros_like(kernel.words)
-        entry = Module(compile_ptx(kernel.source, filename="random.cu")).entry("run")
+        entry = EmulatedModule(compile_ptx(kernel.source, filename="random.cu")).entry("run")
         entry.launch(random_kernels.BLOCKS, random_kernels.THREADS, [kernel.words, out])
         got, want = kernel.values(out), kernel.expected()
         second["equal"] += all(random_kernels.same(got[n], want[n]).all() for n in want)

@@ -21,8 +21,8 @@ from asynchrony import module
 
 import course_utils.launching.tensor_maps as tensor_maps
 from course_utils.devices import emulated_cupy as cp
-from course_utils.emulator.machine import Options
-from course_utils.emulator.report import (
+from course_utils.emulator import (
+    ALL_CHECKS,
     ASSERTION,
     BAD_TENSOR_MAP,
     BARRIER,
@@ -38,6 +38,7 @@ from course_utils.emulator.report import (
     USE_AFTER_FREE,
     Finding,
     KernelFault,
+    Options,
 )
 
 PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
@@ -83,7 +84,7 @@ class Bug:
         make = blackwell.module if self.blackwell else module
         kernel = make(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
         names = [p.split()[-1].strip("*") for p in self.parameters.split(",")]
-        options = Options(racecheck=True, budget=self.budget, seed=seed)
+        options = Options(checks=ALL_CHECKS, budget=self.budget, seed=seed)
         on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
         try:
             args = self.args()
@@ -116,7 +117,7 @@ def padded() -> np.ndarray:
 
 def freed() -> np.uint64:
     """The address of an array that is gone."""
-    from course_utils.emulator.memory import GLOBAL
+    from course_utils.emulator import GLOBAL
 
     return np.uint64(GLOBAL.pointer(np.zeros(64, np.float32), "old"))
 

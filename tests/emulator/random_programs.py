@@ -21,8 +21,8 @@ import departures
 import numpy as np
 from instruction_forms import CLOSE, EXACT, operands
 
-from course_utils.emulator import fpenv
 from course_utils.emulator.instructions import DTYPES, TABLE
+from course_utils.emulator.machine.emulated_module import fpenv
 
 BLOCKS, THREADS = 2, 128
 LANES = BLOCKS * THREADS

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from course_utils.emulator.block_order import places
-from course_utils.emulator.machine import Module, Options
+from course_utils.emulator import EmulatedModule, Options
+from course_utils.emulator.machine.block_order import places
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,10 @@ RARE:
 
 def test_lanes_that_took_a_detour_to_the_end_of_the_text_are_waited_for():
     out = np.zeros(32, np.int32)
-    result = Module(UNLIKELY).entry("run").launch(1, 32, (out,), 0, options=Options(counters=True))
+    result = (
+        EmulatedModule(UNLIKELY)
+        .entry("run")
+        .launch(1, 32, (out,), 0, options=Options(counters=True))
+    )
     assert out.tolist() == [2] + [1] * 31
     assert result.counts.global_store_requests == 1

@@ -13,7 +13,7 @@ from access_patterns import patterns
 from ncu_table import CASES, REASONS, UNSTEADY
 
 from course_utils.compiling.bindings import nvrtc_version
-from course_utils.emulator.counters import (
+from course_utils.emulator.recording.counters import (
     atomic_sectors,
     atomic_wavefronts,
     local_sectors,

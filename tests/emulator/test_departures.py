@@ -9,13 +9,13 @@ from departures import (
     mistakes_one_register_for_two,
 )
 
-from course_utils.emulator.machine import Module
+from course_utils.emulator import EmulatedModule
 
 
 @pytest.mark.parametrize("departure", DEPARTURES, ids=lambda d: d.name)
 def test_the_emulator_leaves_what_the_manual_asks_for(departure):
     (words,) = departure.arguments()
-    Module(departure.text).entry("run").launch(1, 1, (words,))
+    EmulatedModule(departure.text).entry("run").launch(1, 1, (words,))
     assert words[0] == departure.manual != departure.silicon
 
 

@@ -6,8 +6,14 @@ import pytest
 from course_utils import load, sanitize
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices import emulated_cupy as cp
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import OUT_OF_BOUNDS, UNINITIALISED, KernelFault
+from course_utils.emulator import (
+    ALL_CHECKS,
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    EmulatedModule,
+    KernelFault,
+    Options,
+)
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"
@@ -17,12 +23,12 @@ def entry(body, parameters="const float* x, float* y", before=""):
     source = (
         f'{before}\nextern "C" __global__ void f({parameters}) {{\n#line 1 "kernel.cu"\n{body}\n}}'
     )
-    return Module(compile_ptx(source, filename="k.cu")).entry("f")
+    return EmulatedModule(compile_ptx(source, filename="k.cu")).entry("f")
 
 
 def findings(body, args, block=32, **form):
     result = entry(body, **form).launch(
-        1, block, args, names=("x", "y"), options=Options(racecheck=True)
+        1, block, args, names=("x", "y"), options=Options(checks=ALL_CHECKS)
     )
     return result.findings
 
@@ -67,7 +73,7 @@ def test_the_part_that_the_host_left_out_is_not():
 def test_what_an_earlier_launch_wrote_is_defined(watched):
     x, y = cp.empty(32, F32), cp.empty(32, F32)
     write = entry("y[threadIdx.x] = 3;")
-    write.launch(1, 32, (y, x), options=Options(racecheck=watched))
+    write.launch(1, 32, (y, x), options=Options(checks=ALL_CHECKS if watched else ()))
     assert findings(COPY, (x, y)) == []
 
 
@@ -163,9 +169,11 @@ def wmma_findings(c, d):
     """What is found when ``WMMA`` adds the square of a matrix of ones to ``c``."""
     ones = cp.ones((16, 16), cp.float16)
     result = (
-        Module(compile_ptx(WMMA, filename="f.cu"))
+        EmulatedModule(compile_ptx(WMMA, filename="f.cu"))
         .entry("f")
-        .launch((1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(racecheck=True))
+        .launch(
+            (1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(checks=ALL_CHECKS)
+        )
     )
     return result.findings
 

@@ -3,7 +3,7 @@
 import pytest
 from planted_bugs import BUGS, CORRECT, PAGE, render
 
-from course_utils.emulator.report import KINDS
+from course_utils.emulator import KINDS
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)

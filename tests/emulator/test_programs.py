@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator.machine import Module, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 
 def launch(source, name, grid, block, args, shared=0, **options):
-    module = Module(compile_ptx(source, filename="kernel.cu"))
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     return module.entry(name).launch(grid, block, args, shared, options=Options(**options))
 
 
@@ -109,7 +109,7 @@ def test_constant_and_device_variables_are_shared_with_the_host():
         atomicAdd(&visits, 1);
     }
     """
-    module = Module(compile_ptx(source, filename="kernel.cu"))
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     out = np.zeros(32, np.float32)
     module.global_array("weights").view(np.float32)[3] = 40
     module.entry("run").launch(1, 32, (out,))
@@ -354,7 +354,7 @@ def test_named_barriers_let_two_halves_of_a_block_hand_over_data():
     }
     """
     out = np.zeros(64, np.int32)
-    result = launch(source, "run", 1, 128, (out,), racecheck=True)
+    result = launch(source, "run", 1, 128, (out,), checks=ALL_CHECKS)
     assert out.tolist() == [t * t for t in range(64)]
     assert result.findings == []
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import shadow
-from course_utils.emulator.machine import Module, Options
-from course_utils.emulator.report import DATA_RACE
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
+from course_utils.emulator.checks import race_shadow
 
 THREADS = CELLS = 96
 BARRIERS = {"block": "__syncthreads();", "warp": "__syncwarp();"}
@@ -72,9 +71,9 @@ def races(steps) -> bool:
 
 
 def reported(steps, array) -> bool:
-    entry = Module(compile_ptx(source(steps, array), filename="kernel.cu")).entry("f")
+    entry = EmulatedModule(compile_ptx(source(steps, array), filename="kernel.cu")).entry("f")
     x, y = np.zeros(CELLS, np.int32), np.zeros(THREADS, np.int32)
-    found = entry.launch(1, THREADS, (x, y), options=Options(racecheck=True)).findings
+    found = entry.launch(1, THREADS, (x, y), options=Options(checks=ALL_CHECKS)).findings
     return any(f.kind == DATA_RACE for f in found)
 
 
@@ -84,7 +83,7 @@ def reported(steps, array) -> bool:
 def test_block_barriers_alone_decide_what_is_a_race(seed, array, limit, monkeypatch):
     """Whether reads are put aside, or entered at once, or all of them with the first write."""
     if limit:
-        monkeypatch.setattr(shadow, limit, 0)
+        monkeypatch.setattr(race_shadow, limit, 0)
     steps = program(seed, ["block"])
     assert reported(steps, array) == races(steps), source(steps, array)
 

@@ -11,14 +11,14 @@ from instruction_forms import CLOSE, errors
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices.selection import ON_GPU
-from course_utils.emulator.machine import Module, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 SHAPE = random_programs.BLOCKS, random_programs.THREADS
 
 
 def run(program, **options):
     outputs = program.outputs()
-    entry = Module(program.text).entry("run")
+    entry = EmulatedModule(program.text).entry("run")
     entry.launch(*SHAPE, [program.words, *outputs], options=Options(**options))
     return outputs
 
@@ -38,8 +38,8 @@ def test_a_random_program_leaves_what_a_walk_over_its_tree_gives(seed):
 def test_the_sanitizer_changes_no_result_and_finds_nothing_in_a_random_program(seed):
     program = random_programs.program(seed)
     outputs = program.outputs()
-    entry = Module(program.text).entry("run")
-    options = Options(racecheck=True)
+    entry = EmulatedModule(program.text).entry("run")
+    options = Options(checks=ALL_CHECKS)
     result = entry.launch(*SHAPE, [program.words, *outputs], options=options)
     assert [f.message for f in result.findings] == []
     assert [x.tobytes() for x in outputs] == [x.tobytes() for x in run(program)]
@@ -54,7 +54,7 @@ def test_a_seed_gives_one_program():
 def test_a_random_kernel_computes_what_numpy_computes(seed):
     kernel = random_kernels.kernel(seed)
     out = np.zeros_like(kernel.words)
-    entry = Module(compile_ptx(kernel.source, filename="random.cu")).entry("run")
+    entry = EmulatedModule(compile_ptx(kernel.source, filename="random.cu")).entry("run")
     entry.launch(random_kernels.BLOCKS, random_kernels.THREADS, [kernel.words, out])
     got, expected = kernel.values(out), kernel.expected()
     wrong = [n for n in random_kernels.NAMES if not random_kernels.same(got[n], expected[n]).all()]

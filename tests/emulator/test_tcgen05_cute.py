@@ -13,7 +13,7 @@ from test_tcgen05_scales import scales_of
 
 from course_utils.compiling.headers import cute_header_paths
 from course_utils.compiling.nvrtc import compile_source
-from course_utils.emulator.machine import Module, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 pytestmark = pytest.mark.skipif(
     not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
@@ -280,7 +280,7 @@ def kernels():
     fence = 'asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");'
     code = SOURCE.replace("FENCE", fence) + "".join(kernel(name) for name in CASES)
     options = ("-DCUTLASS_ARCH_MMA_SM100A_ENABLED",)
-    return Module(
+    return EmulatedModule(
         compile_source(code, filename="cute.cu", arch="compute_100a", options=options).code
     )
 
@@ -288,7 +288,7 @@ def kernels():
 def check(kernels, name, arguments, out, expected, shared, blocks=1):
     result = kernels.entry(name).launch(
         blocks, 128, (*arguments, out), shared,
-        options=Options(racecheck=True, cluster=(blocks, 1, 1)),
+        options=Options(checks=ALL_CHECKS, cluster=(blocks, 1, 1)),
     )  # fmt: skip
     assert np.abs(out - expected).max() <= 1e-5 * np.abs(expected).max()
     assert [f.message for f in result.findings] == []

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant, spec
 from course_utils.exercises.verify import proofs
-from course_utils.notebooks.checks import explains_every_choice_of_a_quiz
+from course_utils.notebooks.rules import explains_every_choice_of_a_quiz
 from course_utils.paths import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from course_utils.notebooks import canonical, checks, stamp
+from course_utils.notebooks import canonical, rules, stamp
 from course_utils.notebooks.cells import find, shown
 from course_utils.paths import ROOT
 
@@ -36,12 +36,12 @@ def test_notebook_is_canonical(path):
     assert not found, report(found)
 
 
-@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", BOOKS, ids=shown)
-def test_notebook(path, check):
+def test_notebook(path, rule):
     notebook = canonical.read(text_of(path))
-    found = check(notebook, path, ROOT)
-    if check is checks.is_stamped and shown(path) in WAITING and made_on(notebook) == "emulator":
+    found = rule(notebook, path, ROOT)
+    if rule is rules.is_stamped and shown(path) in WAITING and made_on(notebook) == "emulator":
         found = [violation for violation in found if "on the emulator" not in str(violation)]
     assert not found, report(found)
 

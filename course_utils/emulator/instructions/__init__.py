@@ -1,17 +1,30 @@
-"""The instructions that compute values, a family to a module, in the order of the PTX manual."""
+"""The instructions, a family to a module, in the order of the PTX manual; each fills the tables.
+
+Importing this package is what makes the machine know them.
+"""
 
 import numpy as np
 
-from course_utils.emulator.instructions import (  # noqa: F401  (each fills the table)
+from ..machine.instruction_set import DTYPES, TABLE, Op
+from . import (  # noqa: F401  (each fills the tables)
+    async_copies,
+    atomics,
+    control,
     convert,
     floating,
     half,
     integer,
+    loads_stores,
     logic,
+    matrix,
+    mbarrier,
+    moves,
+    tcgen05,
+    warp,
+    wgmma,
 )
-from course_utils.emulator.instructions.table import DTYPES, TABLE, Op, instruction
 
-__all__ = ["DTYPES", "TABLE", "Op", "instruction"]
+__all__ = ["DTYPES", "TABLE", "Op"]
 
 # glibc gives the memory of a freed temporary back to the system at once, and the next temporary
 # then pays for its pages again: up to five times the work of an instruction. Freeing one large

@@ -3,28 +3,28 @@
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy" and its pages on
 cp.async, cp.async.bulk, cp.reduce.async.bulk, cp.async.bulk.tensor, st.async and their groups.
 
-Here every copy becomes a :class:`~course_utils.emulator.async_engine.Transfer` that says which
-elements go where; the engine decides when.
+Here every copy becomes a :class:`~..machine.async_engine.Transfer` that says which elements go
+where; the engine decides when.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..async_engine import KEY_SHIFT, Transfer
-from ..builtins import read_bytes
-from ..faults import access_fault, where
-from ..floats import to_tf32
-from ..lanes import Group
-from ..memory import SHARED_WINDOW
-from ..program import STEPS, Builder, step
-from ..report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
-from ..tensor_map import ENCODED_BYTES, Box, decode
+from ..machine import ptx
+from ..machine.async_engine import KEY_SHIFT, Transfer
+from ..machine.faults import access_fault, where
+from ..machine.floats import to_tf32
+from ..machine.instruction_set import DTYPES
+from ..machine.lanes import Group
+from ..machine.memory import SHARED_WINDOW
+from ..machine.program import STEPS, Builder, step
+from ..machine.report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
+from ..machine.runtime_functions import read_bytes
+from ..machine.tensor_box import ENCODED_BYTES, Box, decode
 from .atomics import _operation
+from .loads_stores import Site, _in_pieces
 from .mbarrier import BarrierSite
-from .memory import Site, _in_pieces
-from .table import DTYPES
 
 
 @step("cp")
@@ -226,8 +226,7 @@ def _deliver(
 
 def _count(group: Group, i, spaces: tuple[str, str], size: int) -> None:
     """Tell the profiler of a copy from one memory to another."""
-    if group.batch.launch.tally:
-        group.batch.launch.tally.copied(i, spaces, size)
+    group.batch.launch.observers.bytes_copied(i, spaces, size)
 
 
 def _bulk(b: Builder, i: ptx.Instruction):
@@ -354,7 +353,9 @@ def st(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[-1]
     dtype = DTYPES[kind]
     target, values = _Place(b, i.operands[0], "shared"), i.operands[1]
-    gets = [b.read(v, kind) for v in (values.items if isinstance(values, ptx.Group) else [values])]
+    gets = [
+        b.read(v, kind) for v in (values.items if isinstance(values, ptx.OperandList) else [values])
+    ]
     site = BarrierSite(b, i, i.operands[2])
     size = dtype.itemsize * len(gets)
 

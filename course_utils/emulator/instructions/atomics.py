@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import floats, ptx
-from ..lanes import Group
-from ..program import Builder, step
-from .memory import Site, _in_pieces
-from .table import DTYPES
+from ..machine import floats, ptx
+from ..machine.instruction_set import DTYPES, TABLE
+from ..machine.lanes import Group
+from ..machine.program import Builder, step
+from .loads_stores import Site, _in_pieces
 
 
 def _increment(old, value):
@@ -41,8 +41,6 @@ OPERATIONS = {
 def _operation(name: str, kind: str):
     """(old, value) -> new, on arrays of the dtype of ``kind``."""
     if kind in ("bf16", "f16x2", "bf16x2"):
-        from . import TABLE
-
         found = TABLE[name](("rn", kind) if name == "add" else (kind,))
         return found.compute if found else None
     if name == "add" and kind == "f32":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.emulator.floats import (
+from ..machine.floats import (
     F16_OF_E4M3,
     F16_OF_E5M2,
     F32,
@@ -31,9 +31,9 @@ from course_utils.emulator.floats import (
     to_tf32,
     two_sum,
 )
-from course_utils.emulator.instructions.floating import MODES, mode_of, saturate
-from course_utils.emulator.instructions.half import relu
-from course_utils.emulator.instructions.table import DTYPES, Op, instruction
+from ..machine.instruction_set import DTYPES, Op, instruction
+from .floating import MODES, mode_of, saturate
+from .half import relu
 
 WHOLE = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}
 FLOATS = {"f16", "bf16", "f32", "f64"}

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.emulator import fpenv
-from course_utils.emulator.floats import (
+from ..machine import fpenv
+from ..machine.floats import (
     F32,
     F64,
     TINY32,
@@ -29,8 +29,8 @@ from course_utils.emulator.floats import (
     odd_sum,
     to_f32,
 )
-from course_utils.emulator.instructions.forms import form
-from course_utils.emulator.instructions.table import Op
+from ..machine.instruction_set import Op
+from .forms import form
 
 MODES = {"rn", "rz", "rm", "rp"}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course_utils.emulator.instructions.table import TABLE, Op, instruction
+from ..machine.instruction_set import TABLE, Op, instruction
 
 Build = Callable[[str, frozenset[str], str], "Op | None"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_utils.emulator.floats import (
+from ..machine.floats import (
     F16,
     F32,
     F64,
@@ -31,10 +31,10 @@ from course_utils.emulator.floats import (
     to_f16,
     to_f32,
 )
-from course_utils.emulator.instructions.floating import extremum, saturate
-from course_utils.emulator.instructions.forms import form
-from course_utils.emulator.instructions.logic import flush16
-from course_utils.emulator.instructions.table import Op
+from ..machine.instruction_set import Op
+from .floating import extremum, saturate
+from .forms import form
+from .logic import flush16
 
 
 def _bf16_of_f64(x: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.emulator.instructions.forms import form
-from course_utils.emulator.instructions.table import DTYPES, Op, instruction
+from ..machine.instruction_set import DTYPES, Op, instruction
+from .forms import form
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 I32, I64, F64 = np.int32, np.int64, np.float64

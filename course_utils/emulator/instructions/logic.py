@@ -10,10 +10,10 @@ from functools import cache
 
 import numpy as np
 
-from course_utils.emulator.floats import flush_bits, from_bf16
-from course_utils.emulator.instructions.forms import form
-from course_utils.emulator.instructions.integer import INTEGERS
-from course_utils.emulator.instructions.table import DTYPES, Op, instruction
+from ..machine.floats import flush_bits, from_bf16
+from ..machine.instruction_set import DTYPES, Op, instruction
+from .forms import form
+from .integer import INTEGERS
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 BITS = "b16 b32 b64"

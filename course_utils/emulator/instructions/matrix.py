@@ -23,10 +23,10 @@ from functools import cache
 
 import numpy as np
 
-from .. import floats, ptx
-from ..lanes import Group
-from ..program import Builder, gathers, step
-from .memory import Site
+from ..machine import floats, ptx
+from ..machine.lanes import Group
+from ..machine.program import Builder, gathers, step
+from .loads_stores import Site
 from .warp import Rows
 
 CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
@@ -85,7 +85,7 @@ def decode(kind: str, words: np.ndarray) -> np.ndarray:
 
 
 def items(operand: ptx.Operand) -> tuple:
-    return operand.items if isinstance(operand, ptx.Group) else (operand,)
+    return operand.items if isinstance(operand, ptx.OperandList) else (operand,)
 
 
 def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
@@ -350,7 +350,7 @@ class Chunks:
         return chunks
 
     def write(self, group: Group, chunks: np.ndarray) -> None:
-        if group.batch.watcher is not None:
+        if group.batch.on_access is not None:
             columns = chunks.view(self.site.dtype).reshape(group.n, -1).T
             self.site.values = [lambda R, column=column: column for column in columns]
         found = self.site.locate(group)

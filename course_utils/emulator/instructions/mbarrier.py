@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..async_engine import KEY_SHIFT, Wait
-from ..clusters import RANK_SHIFT, RANKS
-from ..lanes import Group
-from ..memory import SHARED_WINDOW
-from ..program import ENDINGS, Builder, ending, step
-from ..report import BARRIER, Finding, KernelFault
+from ..machine import ptx
+from ..machine.async_engine import KEY_SHIFT, Wait
+from ..machine.clusters import RANK_SHIFT, RANKS
+from ..machine.lanes import Group
+from ..machine.memory import SHARED_WINDOW
+from ..machine.program import ENDINGS, Builder, ending, step
+from ..machine.report import BARRIER, Finding, KernelFault
 from .control import _choose, _go
-from .memory import Site
+from .loads_stores import Site
 
 
 class BarrierSite(Site):

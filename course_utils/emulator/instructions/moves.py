@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
-from ..program import Builder, step
-from .table import DTYPES
+from ..machine import ptx
+from ..machine.instruction_set import DTYPES
+from ..machine.lanes import lane_masks
+from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from ..machine.program import Builder, step
 
 CLOCKS = {"clock": "u32", "clock_hi": "u32", "clock64": "u64", "globaltimer": "u64",
           "globaltimer_lo": "u32", "globaltimer_hi": "u32"}  # fmt: skip
@@ -23,9 +24,9 @@ WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::clust
 def mov(b: Builder, i: ptx.Instruction):
     target, source = i.operands
     kind = i.modifiers[-1]
-    if isinstance(target, ptx.Group):
+    if isinstance(target, ptx.OperandList):
         return _unpack(b, target.items, source, kind)
-    if isinstance(source, ptx.Group):
+    if isinstance(source, ptx.OperandList):
         return _pack(b, target, source.items, kind)
     if isinstance(source, ptx.Special) and source.name in CLOCKS:
         return _clock(b, target, source.name)
@@ -117,12 +118,10 @@ def isspacep(b: Builder, i: ptx.Instruction):
 
 @step("activemask")
 def activemask(b: Builder, i: ptx.Instruction):
-    from .warp import present
-
     put = b.write(i.operands[0], "b32")
 
     def act(group):
-        warps, masks = present(group)
+        warps, masks = lane_masks(group)
         put(group.R, masks[np.searchsorted(warps, group.lanes >> 5)])
 
     return act

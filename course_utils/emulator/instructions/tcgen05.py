@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import ptx
-from ..async_engine import KEY_SHIFT, Transfer
-from ..lanes import Group
-from ..program import Builder, ending, gathers
-from ..tensor_memory import COLUMNS, UNIT, Request, TensorWork
+from ..machine import ptx
+from ..machine.async_engine import KEY_SHIFT, Transfer
+from ..machine.lanes import Group
+from ..machine.program import Builder, ending, gathers
+from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
+from .loads_stores import Site
 from .matrix import items, read_registers, write_registers
 from .mbarrier import BarrierSite
-from .memory import Site
 from .tcgen05_tiles import GROUPS
 from .warp import Rows
 
@@ -168,7 +168,7 @@ SHAPES = {  # Source: "Data Movement Shape"
 
 
 @dataclass(frozen=True)
-class Cells:
+class TensorCells:
     """The cells that a tcgen05.ld or st moves: ``lane`` and ``column``, both (32, n), count from
     the address on. ``packed``: registers hold the lower halves of two columns, n is twice their
     number."""
@@ -179,7 +179,7 @@ class Cells:
     packed: bool
 
     @staticmethod
-    def of(i: ptx.Instruction, registers: int, half_offset: int) -> Cells | None:
+    def of(i: ptx.Instruction, registers: int, half_offset: int) -> TensorCells | None:
         names = [m for m in i.modifiers if m in SHAPES]
         repeats = [int(m[1:]) for m in i.modifiers if m in ("x1", "x2", "x4", "x8", "x16", "x32",
                                                             "x64", "x128")]  # fmt: skip
@@ -198,7 +198,7 @@ class Cells:
             column = (2 * column[:, :, None] + np.arange(2)).reshape(32, -1)
         if names[0] == "16x32bx2":
             column = column + half_offset * (t >> 4)
-        return Cells(lane, column, shape.lanes, packed)
+        return TensorCells(lane, column, shape.lanes, packed)
 
     def locate(self, group: Group, i, rows: Rows, addresses: np.ndarray, verb: str):
         """Indices into the batch's cells, (warps, 32, n); checks and watches the access."""
@@ -242,7 +242,7 @@ class Cells:
         )
         if at % UNIT % self.lanes or not (at < UNIT or reach <= at < reach + UNIT):
             raise memory.misuse(i, lane, text)
-        if at < reach and memory.races:
+        if at < reach:
             memory.report(i, lane, text)
         return reach + at % UNIT
 
@@ -257,12 +257,12 @@ def _load(b: Builder, i: ptx.Instruction):
     """tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, immHalfSplitoff};
 
     The registers get their values at once; that they are used before tcgen05.wait::ld is seen in
-    the program itself: see :mod:`.early_use`."""
+    the program itself: see :mod:`..checks.early_use`."""
     flags = [m for m in i.modifiers if m not in SHAPES and m[:1] != "x"]
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None
     offset = i.operands[2].value if len(i.operands) > 2 else 0
-    cells = Cells.of(i, len(items(i.operands[0])), offset)
+    cells = TensorCells.of(i, len(items(i.operands[0])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
@@ -284,7 +284,7 @@ def _store(b: Builder, i: ptx.Instruction):
     if not {*flags} <= {"st", "sync", "aligned", "unpack::16b", "b32"}:
         return None
     offset = i.operands[1].value if len(i.operands) > 2 else 0
-    cells = Cells.of(i, len(items(i.operands[-1])), offset)
+    cells = TensorCells.of(i, len(items(i.operands[-1])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)
@@ -317,8 +317,7 @@ def _wait(b: Builder, i: ptx.Instruction):
     def act(group: Group):
         if kind == "st":
             group.batch.engine.wait_group("tensor store", group.lanes, None, i)
-        if group.batch.tensor_memory.races:
-            group.batch.tensor_memory.races.waited(group, kind)
+        group.batch.launch.observers.tensor_wait(group, kind)
 
     return act
 
@@ -330,12 +329,7 @@ def _fence(b: Builder, i: ptx.Instruction):
     """tcgen05.fence::before_thread_sync; tcgen05.fence::after_thread_sync;"""
     before = "before" in i.modifiers[0]
 
-    def act(group: Group):
-        races = group.batch.tensor_memory.races
-        if races:
-            (races.fence_before if before else races.fence_after)(group)
-
-    return act
+    return lambda group: group.batch.launch.observers.tensor_fence(group, before)
 
 
 def _commit(b: Builder, i: ptx.Instruction):
@@ -362,7 +356,5 @@ def _commit(b: Builder, i: ptx.Instruction):
                 keys = first + ranks << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
             work = TensorWork(i, np.repeat(lane, len(keys)), queue="tensor", arrivals=keys)
             batch.engine.start(work)
-            if memory.races:
-                memory.races.committed(lane, work.known)
 
     return act

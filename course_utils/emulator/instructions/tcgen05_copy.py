@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..lanes import Group
-from ..program import Builder
-from ..tensor_memory import LANES, UNIT, TensorWork
+from ..machine import ptx
+from ..machine.lanes import Group
+from ..machine.program import Builder
+from ..machine.tensor_memory import LANES, UNIT, TensorWork
 from .tcgen05_tiles import (
     GROUPS,
     OPERAND_COLUMNS,

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import ptx
-from ..lanes import Group
-from ..program import Builder
-from ..tensor_memory import LANES, TensorWork
+from ..machine import ptx
+from ..machine.lanes import Group
+from ..machine.program import Builder
+from ..machine.tensor_memory import LANES, TensorWork
 from .matrix import ACCUMULATORS, accumulate, items
 from .tcgen05_tiles import (
     BITS,
@@ -29,7 +29,7 @@ from .tcgen05_tiles import (
     UE4M3,
     UE8M0,
     WIDE_ATOMS,
-    Instruction,
+    InstructionDescriptor,
     SharedTile,
     Tile,
     numbers,
@@ -70,7 +70,7 @@ def data_path(m: int, n: int, blocks: int, stationary: bool, half: int = 0) -> l
     ]
 
 
-def _shape_problem(kind: str, one: Instruction, blocks: int, stationary: bool) -> str:
+def _shape_problem(kind: str, one: InstructionDescriptor, blocks: int, stationary: bool) -> str:
     """What is wrong with M, N and the transpositions; "" if nothing is. Source: "Matrix Shape"."""
     m, n = one.m, one.n
     if stationary:
@@ -161,7 +161,7 @@ def mma(b: Builder, i: ptx.Instruction):
     a = word(b, operands[1], "u32" if form.a_in_tensor_memory else "u64")
     b_, idesc = word(b, operands[2], "u64"), word(b, operands[3], "u32")
     rest, masks, scales = operands[4:], [], []
-    if isinstance(rest[0], ptx.Group) and not form.scales and not form.stationary:
+    if isinstance(rest[0], ptx.OperandList) and not form.scales and not form.stationary:
         masks = [word(b, one, "u32") for one in items(rest.pop(0))]
         if len(masks) != (8 if form.pair else 4):
             raise ptx.PtxError(f"{i.text}: disable-output-lane needs {8 if form.pair else 4} words")
@@ -194,7 +194,7 @@ class Multiplication:
         self.memory = group.batch.tensor_memory
         self.lane = int(group.lanes[n])
         self.blocks = self.memory.blocks_of(i, self.lane, form.pair)
-        one = Instruction.of(operands.instruction, form.kind)
+        one = InstructionDescriptor.of(operands.instruction, form.kind)
         if isinstance(one, str):
             raise self._wrong(f"whose instruction descriptor {one}.")
         problem = _shape_problem(form.kind, one, len(self.blocks), form.stationary)
@@ -242,10 +242,11 @@ class Multiplication:
 
     def start(self) -> None:
         self._watch()
-        one, tally = self.one, self.group.batch.launch.tally
-        if tally and one.d != "s32":
+        one = self.one
+        if one.d != "s32":
             k = 64 if self.form.kind.startswith("mxf4") else 256 // BITS.get(one.a, 8)
-            tally.computed(self.i, one.a, 2 * one.m * one.n * k)
+            done = self.group.batch.launch.observers.work_done
+            done(self.i, one.a, 2 * one.m * one.n * k)
         reads = [piece for tile in (*self.b, *(self.a or ())) for piece in tile.touched()]
         self.group.batch.engine.start(
             TensorWork(self.i, np.array([self.lane]), queue="tensor", perform=self.perform,

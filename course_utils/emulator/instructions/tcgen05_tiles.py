@@ -14,11 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import ptx
-from ..faults import access_fault
-from ..lanes import Group
-from ..memory import SHARED_WINDOW
-from ..program import Builder
+from ..machine import ptx
+from ..machine.faults import access_fault
+from ..machine.lanes import Group
+from ..machine.memory import SHARED_WINDOW
+from ..machine.program import Builder
 from .async_copies import _Piece
 from .matrix import CHUNK, decode
 from .wgmma import chunk_offsets, swizzle
@@ -41,7 +41,7 @@ def one_by_one(i: ptx.Instruction, start):
     """A step in which each thread starts its own; that several of a warp do is hardly meant."""
 
     def act(group: Group):
-        if group.batch.launch.races and group.n > len(group.warps):
+        if group.n > len(group.warps):
             group.batch.tensor_memory.report(
                 i, int(group.lanes[0]),
                 f"issues tcgen05.{i.modifiers[0]}, and so do others of its warp: each starts one "
@@ -177,7 +177,7 @@ def _offsets(leading, stride, span, size, k, per, mn_major, lines) -> np.ndarray
 
 
 @dataclass(frozen=True)
-class Instruction:
+class InstructionDescriptor:
     """A decoded instruction descriptor."""
 
     m: int
@@ -195,7 +195,7 @@ class Instruction:
 
     @staticmethod
     @lru_cache(256)
-    def of(bits: int, kind: str) -> Instruction | str:
+    def of(bits: int, kind: str) -> InstructionDescriptor | str:
         """The instruction, or what is wrong with the descriptor."""
 
         def field(low: int, width: int) -> int:
@@ -221,7 +221,7 @@ class Instruction:
             return "gives the scales the type UE4M3 (bit 23); kind::mxf4 has UE8M0"
         if scaled and field(31, 1):
             return "asks for K = 96 (bit 31), which sm_100a does not have"
-        return Instruction(
+        return InstructionDescriptor(
             16 * field(24, 5), 8 * field(17, 6), types[field(7, 3)], types[field(10, 3)], d,
             -1 if field(13, 1) != field(14, 1) else 1, bool(field(15, 1)), bool(field(16, 1)),
             kind == "i8" and bool(field(3, 1)), "ue8m0" if field(23, 1) else "ue4m3",

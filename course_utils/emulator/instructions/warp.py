@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import ptx
-from ..lanes import Group
-from ..program import Builder, gathers, step
-from .table import DTYPES
+from ..machine import ptx
+from ..machine.instruction_set import DTYPES
+from ..machine.lanes import Group
+from ..machine.observer import nobody
+from ..machine.program import Builder, gathers, step
 
 
 @gathers("shfl", "vote", "match", "redux")
@@ -33,13 +34,6 @@ def mask_of_barrier(i: ptx.Instruction):
         return i.operands[-1]
     aligned = i.opcode == "bar" or "aligned" in i.modifiers
     return ptx.Immediate(0xFFFFFFFF) if aligned and "cluster" not in i.modifiers else None
-
-
-def present(group: Group) -> tuple[np.ndarray, np.ndarray]:
-    """(warps, lane masks): the warps of a group and which of their lanes are in it; uint32."""
-    bits = np.uint32(1) << (group.lanes & 31).astype(np.uint32)
-    starts = np.searchsorted(group.lanes >> 5, group.warps)
-    return group.warps, np.bitwise_or.reduceat(bits, starts)
 
 
 class Rows:
@@ -88,7 +82,7 @@ class Rows:
 def shfl(b: Builder, i: ptx.Instruction):
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
     target = i.operands[0]
-    target, inside = target.items if isinstance(target, ptx.Group) else (target, None)
+    target, inside = target.items if isinstance(target, ptx.OperandList) else (target, None)
     get = b.read(i.operands[1], "b32")
     get_b, get_c = b.read(i.operands[2], "u32"), b.read(i.operands[3], "u32")
     mask = b.read(i.operands[4], "b32") if len(i.operands) > 4 else None
@@ -126,11 +120,11 @@ def shfl(b: Builder, i: ptx.Instruction):
         else:
             taken = np.take_along_axis(values, source, axis=1)
         put(R, np.ascontiguousarray(rows.gather(taken)))
-        check = group.batch.launch.initcheck
-        if check and not rows.here.all():
+        missing = group.batch.launch.observers.values_missing
+        if missing is not nobody and not rows.here.all():
             asked = np.broadcast_to(source, values.shape)
             absent = ~np.take_along_axis(rows.here, asked, axis=1)
-            check.absent(group, i, target, rows.gather(absent))
+            missing(group, i, target, rows.gather(absent))
         if put_inside:
             valid = np.broadcast_to(valid, values.shape)
             put_inside(R, np.ascontiguousarray(rows.gather(valid)))
@@ -172,7 +166,7 @@ def match(b: Builder, i: ptx.Instruction):
     mode = "all" if "all" in i.modifiers else "any"
     kind = i.modifiers[-1]
     target = i.operands[0]
-    target, agreed = target.items if isinstance(target, ptx.Group) else (target, None)
+    target, agreed = target.items if isinstance(target, ptx.OperandList) else (target, None)
     get, mask = b.read(i.operands[1], kind), b.read(i.operands[2], "b32")
     put = b.write(target, "b32")
     put_agreed = b.write(agreed, "pred") if agreed is not None else None

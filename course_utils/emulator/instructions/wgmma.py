@@ -11,7 +11,7 @@ descriptors and swizzles do is to say where each chunk lies.
 The multiplication happens at once, where a GPU takes until ``wait_group``. Writing the result late
 would not do: the compiler may put ``mov`` between the instructions of one group, which copy
 accumulators in flight and mean nothing on a GPU. That a result is used too early is seen in the
-program itself instead: see :mod:`.early_use`.
+program itself instead: see :mod:`..checks.early_use`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import ptx
-from ..faults import access_fault
-from ..lanes import Group
-from ..memory import SHARED_WINDOW
-from ..program import Builder, Code, step
-from ..report import BARRIER, DATA_RACE, UNKNOWN_INSTRUCTION, Finding, KernelFault
-from .early_use import NO_RESULT, slots_of
+from ..machine import ptx
+from ..machine.faults import access_fault
+from ..machine.lanes import Group
+from ..machine.memory import SHARED_WINDOW
+from ..machine.program import Builder, step
+from ..machine.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .matrix import (
     ACCUMULATORS,
     CHUNK,
@@ -46,7 +45,6 @@ from .matrix import (
     types_of,
     write_registers,
 )
-from .memory import Spread
 from .warp import Rows
 
 SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no swizzle
@@ -117,16 +115,8 @@ class Reader:
             if not inside.any():
                 continue
             index = offset + slots * region.stride >> 4
-            if batch.launch.initcheck:
-                batch.launch.initcheck.peek(batch, region, index[inside], self.width)
-            if batch.launch.proxies:
-                for tile, first in enumerate(firsts):
-                    cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
-                    lane = int(group.lanes[first])
-                    batch.launch.proxies.read(batch, region, cells, lane, self.instruction)
+            batch.launch.observers.tiles_read(self, group, firsts, region, index, inside)
             if inside.all():
-                if batch.launch.races:
-                    self._watch(group, firsts, region, index)
                 return region.view(CHUNK).take(index)
             chunks[inside] = region.view(CHUNK).take(index[inside])
             missing &= ~inside
@@ -137,17 +127,6 @@ class Reader:
                 batch, self, group, int(firsts[tile]), address, batch.region_at(address)
             )
         return chunks
-
-    def _watch(self, group: Group, firsts: np.ndarray, region, index: np.ndarray) -> None:
-        """Tell the race watcher, as if the lanes of each warpgroup's first warp read it all: the
-        four warps read together, and kernels let one thread say that the tile is free again."""
-        cells = index.reshape(len(index), -1) * (16 // self.width)
-        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
-        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
-        inside = cells.ravel() * self.width % region.stride
-        first = int(inside.min()) // self.width
-        spread = Spread(inside, inside)
-        group.batch.launch.races.watch(self, part, region, first, cells.ravel() - first, spread)
 
 
 def _incomplete(group: Group) -> KernelFault:
@@ -241,7 +220,7 @@ def wgmma(b: Builder, i: ptx.Instruction):
     dtype, bits = ACCUMULATORS[d_kind], ELEMENTS[a_kind][0]
     d, a, b_, scale_d, *numbers = i.operands
     check_registers(i, d, 16 * n, dtype.itemsize * 8)
-    from_registers = isinstance(a, ptx.Group)
+    from_registers = isinstance(a, ptx.OperandList)
     if from_registers:
         check_registers(i, a, 16 * k, bits)
     signs = [x.value for x in numbers[:2]] or [1, 1]
@@ -276,81 +255,3 @@ def wgmma(b: Builder, i: ptx.Instruction):
         put_d(group, rows, place_d.held(groups.apart(result)))
 
     return act
-
-
-# --- fences that are missing ----------------------------------------------------------------------
-
-
-def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
-    """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
-    the last wait_group ("since"), and which registers were computed since then."""
-    if i.opcode == "wgmma" and i.modifiers[0] == "fence":
-        state.clear()
-        state.update(ever=True, since=True)
-    elif i.opcode == "wgmma" and i.modifiers[0] == "wait_group":
-        ever = state["ever"]
-        state.clear()
-        state.update(ever=ever, since=False)
-    elif i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
-        used = [s for o in i.operands[:2] if isinstance(o, ptx.Group) for s in slots_of(o)]
-        if not state["ever"]:
-            missing.setdefault(i.location, (i, None))
-        elif not state["since"]:
-            changed = next((state[s] for s in used if s in state), None)
-            if changed is not None:
-                missing.setdefault(i.location, (i, changed))
-        for slot in used:
-            state.pop(slot, None)
-    elif i.opcode not in NO_RESULT and i.operands:
-        sources = [s for o in i.operands[1:] for s in slots_of(o)]
-        for slot in slots_of(i.operands[0]):
-            if i.opcode != "mov":
-                state[slot] = i
-            elif sources and sources[0] in state:
-                state[slot] = state[sources[0]]
-            else:
-                state.pop(slot, None)
-
-
-def unfenced(code: Code) -> list[Finding]:
-    """wgmma instructions that no wgmma.fence comes before: none at all on some path from the start,
-    or none since the last wait_group although registers that they use were computed since. What
-    stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
-    if not any(i.opcode == "wgmma" for block in code.blocks for i in block.instructions):
-        return []
-    at_start: list[dict | None] = [None] * len(code.blocks)
-    at_start[0] = {"ever": False, "since": False}
-    missing: dict = {}
-    todo = {0}
-    while todo:
-        number = todo.pop()
-        state = dict(at_start[number])
-        for i in code.blocks[number].instructions:
-            _fenced(i, state, missing)
-        for successor in code.blocks[number].successors:
-            known_there = at_start[successor]
-            if known_there is None:
-                at_start[successor] = dict(state)
-                todo.add(successor)
-                continue
-            joined = {**state, **known_there}
-            for flag in ("ever", "since"):
-                joined[flag] = state[flag] and known_there[flag]
-            if joined != known_there:
-                at_start[successor] = joined
-                todo.add(successor)
-    findings = []
-    for i, changed in missing.values():
-        why = "with no wgmma.fence before it"
-        if changed is not None:
-            why = f"with no wgmma.fence since {changed.location} set a register that it uses"
-        findings.append(
-            Finding(
-                DATA_RACE,
-                f"Missing fence: the wgmma at {i.location} starts {why}. wgmma.fence orders what "
-                "threads did to registers before what the tensor cores do to them.",
-                i.location,
-                other_location=None if changed is None else changed.location,
-            )
-        )
-    return findings

@@ -1,0 +1,389 @@
+"""Order between threads that a kernel makes itself, with fences and flags.
+
+A *flag* is a place that threads reach with atomic, volatile or ordered accesses (``ld.acquire``,
+``red.release``...). A thread that sets one hands over what its warp knows, but only the part of it
+that lay before a fence of its own: an atomic alone orders nothing. A thread that reads the flag is
+handed that knowledge, and has it after its own next fence. Barriers pass both on. Accesses with
+``.release`` or ``.acquire`` bring their fence along.
+
+Source: PTX ISA, "Memory Consistency Model": "Release and Acquire Patterns", "Causality Order". In
+one place this is more generous: a fence counts before a barrier as well, so threads may each fence
+their own stores and leave the flag to one of them after ``__syncthreads()``, as is common.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..machine.lanes import Group
+from .vector_clocks import VectorClocks
+
+STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
+NARROW = {"cta", "cluster"}  # scopes that say nothing to other blocks, but for those of a cluster
+FEW = 64  # places and warps of an access that looks like one of a flag
+MANY = 1024  # flags of an array; with more they count as one
+KEPT = 4096  # of what is remembered of a flag, for reports
+
+
+def is_fence(instruction) -> bool:
+    """Whether it orders ordinary memory; fences of a proxy or for new mbarriers do not."""
+    return instruction.opcode in ("fence", "membar") and not (
+        {"proxy", "mbarrier_init"} & {*instruction.modifiers}
+    )
+
+
+def fences(instructions) -> bool:
+    """Whether a kernel has a fence, by itself or as a part of an access."""
+    return any(is_fence(i) or {"acquire", "release", "acq_rel"} & {*i.modifiers}
+               for i in instructions)  # fmt: skip
+
+
+def makes_order(instructions) -> bool:
+    """Whether a kernel has what flags are made of."""
+    return any(
+        is_fence(i)
+        or i.opcode == "atom"
+        or (i.opcode in ("ld", "st", "red") and STRONG & {*i.modifiers})
+        for i in instructions
+    )
+
+
+@dataclass(eq=False)
+class Release:
+    """A flag was set. ``known``: what the warp then knew of those of its block or cluster, whose
+    first is warp ``first`` of the launch; ``fenced`` and ``fenced_near``: the parts of it before a
+    fence, for the whole GPU and for its block; ``far``: of all warps of the launch."""
+
+    number: int
+    warp: int
+    first: int
+    thread: int
+    site: object
+    time: int
+    known: np.ndarray
+    fenced: np.ndarray
+    fenced_near: np.ndarray
+    far: np.ndarray | None
+
+
+@dataclass(eq=False)
+class Chain:
+    """What a flag hands over: all that set it, since an ordinary store last wrote over them."""
+
+    warps: int  # of the launch
+    count: int = 0
+    waiting: list[Release] = field(default_factory=list)  # not in `far` and `near` yet
+    kept: list[Release] = field(default_factory=list)
+    near: dict[int, np.ndarray] = field(default_factory=dict)
+    far: np.ndarray | None = None
+    last: dict[int, tuple[int, int]] = field(default_factory=dict)  # warp -> when it set it last
+
+    def add(self, release: Release) -> None:
+        self.count += 1
+        self.waiting.append(release)
+        if len(self.kept) < KEPT:
+            self.kept.append(release)
+        if len(self.waiting) > KEPT:
+            self.gather(self.count)
+
+    def gather(self, count: int) -> np.ndarray | None:
+        """What the first ``count`` hand over: times by warp of the launch."""
+        ready = [r for r in self.waiting if r.number < count]
+        if ready:
+            self.waiting = self.waiting[len(ready) :]
+            far = np.zeros(self.warps, np.int64) if self.far is None else self.far.copy()
+            for r in ready:
+                if r.far is not None:
+                    np.maximum(far, r.far, out=far)
+                    r.far = None
+                part = far[r.first : r.first + len(r.fenced)]
+                np.maximum(part, r.fenced, out=part)
+                before = self.near.get(r.first)
+                near = r.fenced_near
+                self.near[r.first] = near if before is None else np.maximum(before, near)
+            self.far = far
+        return self.far
+
+
+@dataclass
+class Seen:
+    """A flag was read when ``count`` had set it."""
+
+    count: int
+    site: object
+    lane: int
+
+
+class Flags:
+    """The flags of a launch (or, in shared memory, of a batch): array -> place -> chain.
+    ``fences``: whether the kernel has any."""
+
+    def __init__(self, warps: int, fences: bool):
+        self.warps, self.fences = warps, fences
+        self._chains: dict[object, dict[int | None, Chain]] = {}
+
+    def find(self, region, place: int | None) -> Chain | None:
+        chains = self._chains.get(region, {})
+        return chains.get(None) or chains.get(place)
+
+    def of(self, region, place: int | None, over: bool) -> Chain:
+        """The chain of a place (None: of the whole array); with ``over`` a new one, in place of
+        what it held."""
+        chains = self._chains.setdefault(region, {})
+        if None not in chains and (place is None or len(chains) > MANY):
+            chains = self._chains[region] = {None: self._together(chains.values())}
+        if None in chains:
+            return chains[None]
+        if over or place not in chains:
+            chains[place] = Chain(self.warps)
+        return chains[place]
+
+    def _together(self, chains) -> Chain:
+        """One chain that hands over what several do."""
+        one = Chain(self.warps)
+        for chain in chains:
+            far = chain.gather(chain.count)
+            one.count += chain.count
+            for first, near in chain.near.items():
+                one.near[first] = np.maximum(one.near.get(first, 0), near)
+            if far is not None:
+                one.far = far if one.far is None else np.maximum(one.far, far)
+        return one
+
+    def __contains__(self, region) -> bool:
+        return region in self._chains
+
+
+class Order:
+    """What fences and flags have made known in a batch, beside its clocks."""
+
+    def __init__(self, batch, clocks: VectorClocks, flags: Flags):
+        self.clocks, self.flags = clocks, flags
+        self.shared_flags = Flags(flags.warps, flags.fences)
+        self.fenced, self.fenced_near = np.zeros((2, *clocks.known.shape), np.int64)
+        warps = len(batch.living)
+        self.far = np.full(warps, None, object)
+        self.pending: list[dict[Chain, int]] = [{} for _ in range(warps)]
+        self.seen: list[dict[Chain, Seen]] = [{} for _ in range(warps // clocks.warps)]
+        self.first = clocks.first >> 5
+        self.used = False  # whether there has been a fence
+        self.handed = False  # whether anything was read from a flag
+        self.changes = 0  # times that a warp got to know of fences with no step of its clock
+        self._union: tuple = (None, None, None)
+
+    # --- fences ---
+
+    def fence(self, warps: np.ndarray, wide: bool, acquires: bool = True) -> None:
+        """A fence of some warps; ``wide``: one for more than their block."""
+        clocks = self.clocks
+        self.used = True
+        clocks.step(warps)
+        if acquires and self.handed:
+            self._take(warps, wide)
+        rows, places = clocks.place(warps)
+        self.fenced_near[rows, places] = clocks.known[rows, places]
+        self.fenced_near[rows, places, places] = clocks.own[warps]
+        if wide:
+            self.fenced[rows, places] = self.fenced_near[rows, places]
+
+    def _take(self, warps: np.ndarray, wide: bool) -> None:
+        """Warps have what they were handed."""
+        known, size = self.clocks.known, self.clocks.warps
+        for warp in warps.tolist():
+            if not self.pending[warp]:
+                continue
+            row, place = divmod(warp, size)
+            first = self.first + row * size
+            for chain, count in self.pending[warp].items():
+                far = chain.gather(count)
+                near = chain.near.get(first)
+                if near is not None:
+                    np.maximum(known[row, place], near, out=known[row, place])
+                if wide and far is not None:
+                    self.far[warp] = self._both(self.far[warp], far)
+                    np.maximum(known[row, place], far[first : first + size], out=known[row, place])
+            if wide:
+                self.pending[warp] = {}
+
+    def _both(self, a, b):
+        """What is known together; the last answer is kept, since many warps ask the same."""
+        if a is None or a is b:
+            return b
+        if b is None:
+            return a
+        if self._union[0] is not a or self._union[1] is not b:
+            self._union = a, b, np.maximum(a, b)
+        return self._union[2]
+
+    # --- what barriers pass on ---
+
+    def meet(self, joined: np.ndarray) -> None:
+        """Warps marked in ``joined`` (rows, warps) meet at a barrier."""
+        if self.used:
+            chosen = joined[:, :, None]
+            for table in (self.fenced, self.fenced_near):
+                gathered = np.where(chosen, table, 0).max(axis=1)
+                np.copyto(table, gathered[:, None, :], where=chosen)
+        if self.handed:
+            for row in np.flatnonzero(joined.any(axis=1)):
+                warps = (row * self.clocks.warps + np.flatnonzero(joined[row])).tolist()
+                self._share(warps, warps)
+
+    def inherit(self, warps: np.ndarray, past: np.ndarray) -> None:
+        """Warps get to know ``past``, by warp of their row: from those that are news to them."""
+        if not (self.used or self.handed):
+            return
+        size = self.clocks.warps
+        for warp in warps.tolist():
+            row, place = divmod(warp, size)
+            news = np.flatnonzero(past > self.clocks.known[row, place])
+            if not len(news):
+                continue
+            self.changes += 1
+            for table in (self.fenced, self.fenced_near):
+                np.maximum(table[row, place], table[row, news].max(axis=0), out=table[row, place])
+            if self.handed:
+                self._share((row * size + news).tolist(), [warp])
+
+    def _share(self, givers: list[int], takers: list[int]) -> None:
+        far, pending = None, {}
+        for warp in givers:
+            far = self._both(far, self.far[warp])
+            for chain, count in self.pending[warp].items():
+                pending[chain] = max(count, pending.get(chain, 0))
+        for warp in takers:
+            if far is not None:
+                self.far[warp] = self._both(far, self.far[warp])
+            if pending:
+                mine = self.pending[warp]
+                more = {chain: max(count, mine.get(chain, 0)) for chain, count in pending.items()}
+                self.pending[warp] = {**mine, **more}
+
+    # --- flags ---
+
+    @staticmethod
+    def concerns(site) -> bool:
+        """Whether an access may be one of a flag; mbarriers go their own way."""
+        return site.instruction.opcode in ("ld", "st", "atom", "red")
+
+    def before(self, site, group: Group) -> None:
+        """An access that brings its own fence and may set a flag."""
+        modifiers = {*site.instruction.modifiers}
+        if modifiers & {"release", "acq_rel"}:
+            self.fence(group.warps, not modifiers & NARROW, acquires=False)
+
+    def after(self, site, group: Group, region, elements: np.ndarray) -> None:
+        """Lanes have read or set flags, or what may be some: ``elements`` of an array."""
+        writes = site.is_store or site.is_atomic
+        flags = self.flags if region.space == "global" else self.shared_flags
+        if writes or region in flags:
+            self._reach(site, group, region, elements * site.width, flags, writes)
+        modifiers = {*site.instruction.modifiers}
+        if self.handed and modifiers & {"acquire", "acq_rel"}:
+            self._take(group.warps, not modifiers & NARROW)
+
+    def _reach(self, site, group: Group, region, places, flags: Flags, writes: bool) -> None:
+        lanes, size = group.lanes, self.clocks.warps
+        only_few = writes and not self.used or region.space == "shared"
+        if only_few and len(group.warps) > FEW:
+            return
+        if len(lanes) > len(group.warps):  # one lane speaks for those of a warp at its place
+            _, chosen = np.unique((lanes >> 5 << 48) + places, return_index=True)
+            chosen.sort()
+            lanes, places = lanes[chosen], places[chosen]
+        if only_few and len(lanes) > FEW:
+            return
+        if len(lanes) > max(FEW, 2 * len(group.warps)):  # no flags: the array counts as one
+            _, chosen = np.unique(lanes >> 5, return_index=True)
+            lanes, places = lanes[chosen], itertools.repeat(None)
+        else:
+            places = places.tolist()
+        reads = not site.is_store
+        own, level = self.clocks.own, self.clocks.level
+        for lane, place in zip(lanes.tolist(), places, strict=False):
+            warp = lane >> 5
+            if reads:
+                chain = flags.find(region, place)
+                if chain and chain.count and self.pending[warp].get(chain) != chain.count:
+                    self.pending[warp][chain] = chain.count
+                    self.handed = True
+                    seen = self.seen[warp // size]
+                    seen.pop(chain, None)
+                    seen[chain] = Seen(chain.count, site, lane)
+                    if len(seen) > FEW:
+                        del seen[next(iter(seen))]
+            if writes:
+                chain = flags.of(region, place, over=not reads)
+                moment = level if own is None else int(own[warp]), self.changes
+                if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
+                    chain.last[self.first + warp] = moment
+                    chain.add(self._release(chain.count, lane, site))
+
+    def _release(self, number: int, lane: int, site) -> Release:
+        clocks, warp = self.clocks, lane >> 5
+        row, place = divmod(warp, clocks.warps)
+        known = clocks.known[row, place].copy()
+        known[place] = time = clocks.level if clocks.own is None else int(clocks.own[warp])
+        return Release(
+            number, self.first + warp, self.first + row * clocks.warps, lane + clocks.first, site,
+            time, known, self.fenced[row, place].copy(), self.fenced_near[row, place].copy(),
+            self.far[warp],
+        )  # fmt: skip
+
+    # --- questions ---
+
+    def known(self, warps: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """What warps of the batch know of the times of warps of other blocks, by their number in
+        the launch."""
+        times = np.zeros(len(warps), np.int64)
+        if not self.handed:
+            return times
+        tables: dict[int, list[int]] = {}
+        present = np.unique(warps)
+        for warp in present.tolist():
+            if self.far[warp] is not None:
+                tables.setdefault(id(self.far[warp]), []).append(warp)
+        for alike in tables.values():
+            chosen = np.zeros(len(self.far), bool)
+            chosen[alike] = True
+            here = ... if len(alike) == len(present) else chosen[warps]
+            times[here] = self.far[alike[0]][others[here]]
+        return times
+
+    def handed_over(self, lane: int, other: int, time: int) -> bool:
+        """Whether the warp of ``lane`` has read a flag that hands over what ``other`` (a warp of
+        the launch) did at ``time``, though no fence has come since."""
+        warp = lane >> 5
+        first = self.first + warp // self.clocks.warps * self.clocks.warps
+        for chain, count in self.pending[warp].items():
+            far, near = chain.gather(count), chain.near.get(first)
+            if far is not None and far[other] > time:
+                return True
+            if near is not None and 0 <= other - first < len(near) and near[other - first] > time:
+                return True
+        return False
+
+    def observed(self, lane: int, region, place: int, other: int) -> bool:
+        """Whether a thread of the lane's block has read, at a place, what ``other`` (a warp of the
+        launch) put there: then that access lies behind."""
+        flags = self.flags if region.space == "global" else self.shared_flags
+        chain = flags.find(region, place)
+        seen = chain and self.seen[(lane >> 5) // self.clocks.warps].get(chain)
+        return bool(seen) and any(r.warp == other and r.number < seen.count for r in chain.kept)
+
+    def link(self, lane: int, other: int, time: int) -> tuple[Release, Seen] | None:
+        """A flag that a thread of the lane's block has read and that a thread of the block of
+        ``other`` (a warp of the launch) had set after ``time``."""
+        size = self.clocks.warps
+        first = self.first + (other - self.first) // size * size
+        for chain, seen in reversed(self.seen[(lane >> 5) // size].items()):
+            handed = [r for r in chain.kept if r.first == first and r.number < seen.count]
+            covering = [r for r in handed if r.fenced[other - first] > time]
+            later = [r for r in handed if r.warp != other or r.time > time]
+            same = [r for r in handed if r.warp == other and r.time == time]
+            for release in (*covering[:1], *same[-1:], *later[:1]):
+                return release, seen
+        return None

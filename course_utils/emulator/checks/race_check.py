@@ -1,0 +1,349 @@
+"""Finds data races in shared and in global memory, asynchronous copies nobody waited for, misused
+barriers.
+
+The machine runs the lanes of a batch in step, which hides a missing barrier: the result comes out
+right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they know of
+each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one of them
+a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless they
+make an order of their own with flags and fences (:mod:`.happens_before`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..instructions.loads_stores import Spread
+from ..machine.faults import where
+from ..machine.lanes import Group
+from ..machine.observer import Observer
+from ..machine.report import BARRIER, DATA_RACE, Finding
+from .happens_before import NARROW, Flags, Order, fences, is_fence, makes_order
+from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
+from .races import AccessCheck
+from .tensor_memory_check import TensorClocks
+from .vector_clocks import VectorClocks
+
+
+def is_strong(site, region) -> bool:
+    """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
+    Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
+    hides behind them: they are treated as any other."""
+    if site.is_atomic:
+        return True
+    return bool(site.order) and (region.space == "global" or site.order != "volatile")
+
+
+@dataclass(eq=False)
+class CopySide:
+    """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
+    its end, once it has; other threads must be ordered behind that."""
+
+    instruction: object
+    is_store: bool
+    waited: object = None
+    is_atomic: bool = False
+    order: str = ""
+    width: int = 4
+    bytes: int = 4
+
+
+@dataclass(eq=False)
+class _BatchState:
+    """What is remembered of one batch. ``past``: what a copy hands over, by its number;
+    ``gathered`` and ``released``: what those who arrived at an mbarrier knew, so far and at the end
+    of its last phase."""
+
+    clocks: VectorClocks
+    shadows: dict[object, RaceShadow] = field(default_factory=dict)
+    past: dict[int, np.ndarray] = field(default_factory=dict)
+    gathered: dict[object, np.ndarray] = field(default_factory=dict)
+    released: dict[object, np.ndarray] = field(default_factory=dict)
+
+
+class RaceCheck(Observer):
+    """Watches the memory of one launch, and reports the first race of each pair of source lines,
+    with a count of the rest."""
+
+    def __init__(self, launch):
+        self.launch = launch
+        self.findings = launch.findings
+        self._batches: dict[object, _BatchState] = {}
+        self._numbers: dict[tuple[int, bool], int] = {}
+        self._kinds: dict[tuple, int] = {}
+        self._sites: dict[int, object] = {}
+        self._copy_sites: dict = {}
+        self._global: dict[object, RaceShadow] = {}
+        self._makes_order = makes_order(launch.entry.instructions())
+        self._flags: Flags | None = None
+
+    def clocks(self, batch) -> VectorClocks:
+        return self._batches[batch].clocks
+
+    def batch_starts(self, batch) -> None:
+        clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
+        self._batches[batch] = _BatchState(clocks)
+        if self._makes_order:
+            if self._flags is None:
+                blocks = math.prod(self.launch.grid)
+                warps = blocks * batch.lanes_per_block // 32
+                self._flags = Flags(warps, fences(self.launch.entry.instructions()))
+            clocks.order = Order(batch, clocks, self._flags)
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    # --- order ---
+
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        clocks = self.clocks(batch)
+        size = clocks.span // batch.lanes_per_block
+        if size == 1:
+            clocks.meet(joined)
+            return
+        by_rank = joined.reshape(len(joined) // size, size, -1)
+        for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
+            only = np.zeros_like(by_rank)
+            only[:, rank] = by_rank[:, rank]
+            clocks.meet(only.reshape(len(by_rank), -1))
+
+    def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
+        self.clocks(batch).meet(joined)
+
+    def warps_meet(self, group: Group) -> None:
+        self.clocks(group.batch).tick(group.warps)
+
+    def fence(self, group: Group, instruction) -> None:
+        if is_fence(instruction):
+            wide = not NARROW & {*instruction.modifiers}
+            self.clocks(group.batch).order.fence(group.warps, wide)
+
+    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, transfer) -> None:
+        """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
+        that of its start. The end of ``cp.async`` is its own thread's."""
+        state = self._batches[batch]
+        if transfer is None or transfer.queue == "async":
+            known = state.clocks.tick(np.unique(lanes >> 5))
+        else:
+            known = state.past[transfer.number]
+        old = state.gathered.get(barrier)
+        state.gathered[barrier] = known.copy() if old is None else np.maximum(old, known)
+
+    def mbarrier_completes(self, batch, barrier) -> None:
+        state = self._batches[batch]
+        if barrier in state.gathered:
+            state.released[barrier] = state.gathered[barrier]
+
+    def mbarrier_passed(self, batch, barrier, lanes: np.ndarray) -> None:
+        state = self._batches[batch]
+        if barrier in state.released:
+            state.clocks.acquire(np.unique(lanes >> 5), state.released[barrier])
+
+    # --- accesses ---
+
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        shadow = self._shadow(group.batch, region, site.width, site.bytes)
+        if shadow is None:
+            return
+        clocks = self.clocks(group.batch)
+        order = clocks.order
+        flag = order is not None and order.concerns(site) and is_strong(site, region)
+        if flag:
+            order.before(site, group)
+        low, length = first * site.width, spread.high - spread.low
+        span = low, low + length + site.bytes
+        reads = not (site.is_store or site.is_atomic)
+        if not reads or shadow.flying or meets(span, shadow.written):
+            access = AccessCheck(self, site, group, region, shadow, span, group.full(index + first))
+            for piece in range(max(1, site.bytes // shadow.granule)):
+                access.make(piece)
+        if reads:
+            read = first, self.number(site, region), site.width, site.bytes
+            shadow.put_aside(clocks, group.lanes, index, length, read)
+        if flag:
+            order.after(site, group, region, group.full(index + first))
+
+    def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
+        """What is remembered of a region, ready for an access of ``size`` bytes in elements of
+        ``width``; None for a region that is not watched."""
+        if region.space == "shared":
+            shadows = self._batches[batch].shadows
+        elif region.space == "global" and not region.read_only:
+            shadows = self._global
+        else:
+            return None
+        shadow = shadows.get(region)
+        if shadow is None:
+            shadow = shadows[region] = RaceShadow(region.storage.size, max(4, width))
+        if region.space == "shared" and shadow.level != self.clocks(batch).level:
+            shadow.forget()
+            shadow.level = self.clocks(batch).level
+        shadow.fit(width, size)
+        return shadow
+
+    def number(self, site, region) -> int:
+        """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
+        strong = is_strong(site, region)
+        number = self._numbers.get((id(site), strong))
+        if number is None:
+            i = site.instruction
+            waited = getattr(site, "waited", None) and site.waited.locations
+            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong, waited
+            known = self._kinds.setdefault(key, len(self._kinds))
+            known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
+            self._sites.setdefault(known, site)
+            number = self._numbers[id(site), strong] = 2 * known + strong
+        return number
+
+    def site(self, number: int):
+        """The first memory instruction that got this number."""
+        return self._sites[number >> 1]
+
+    # --- asynchronous copies ---
+
+    def copy_starts(self, batch, transfer) -> None:
+        """Check the copy against all accesses before it, and mark its bytes."""
+        clocks = self.clocks(batch)
+        for region, view, index, writes in _sides(transfer):
+            site = self._copy_site(transfer.instruction, writes)
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            cells = _cells(view, index, shadow.granule)
+            owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+            if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
+                span = _span(region, shadow, cells)
+                group = Group(batch, owners, None, 0, None)
+                access = AccessCheck(self, site, group, region, shadow, span)
+                access.make(0, cells)
+                if not writes:
+                    shadow.enter_read(cells, access.entries, span)
+            marks = pack(clocks.threads(owners), 1, self.number(site, region) | writes)
+            shadow.take_off(cells, marks)
+        if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
+            self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
+
+    def copy_lands(self, batch, transfer) -> None:
+        if transfer.queue != "async":
+            self._touch_down(batch, transfer)
+
+    def copy_noticed(self, batch, transfer, instruction) -> None:
+        self._touch_down(batch, transfer, instruction)
+
+    def past(self, batch, transfer) -> np.ndarray:
+        """What the end of a copy hands over: what its thread knew when it started it."""
+        return self._batches[batch].past[transfer.number]
+
+    def _touch_down(self, batch, transfer, waited=None) -> None:
+        """A copy has landed. ``waited``: the instruction of its threads (of cp.async) that says so;
+        the bytes arrive then, as if each thread stored its own now."""
+        clocks = self.clocks(batch)
+        for region, view, index, writes in _sides(transfer):
+            shadow = self._shadow(batch, region, view.itemsize, 4)
+            cells = _cells(view, index, shadow.granule)
+            shadow.touch_down(cells)
+            if waited is not None:
+                owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
+                threads, now = clocks.threads(owners), clocks.now(owners)
+                site = self._copy_site(transfer.instruction, writes, waited)
+                entries = pack(threads, now, self.number(site, region))
+                shadow.enter_write(cells, entries, _span(region, shadow, cells))
+
+    def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
+        key = (id(instruction), writes, id(waited))
+        return self._copy_sites.setdefault(key, CopySide(instruction, writes, waited))
+
+    # --- the end of threads ---
+
+    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+        """The shared memory of blocks ends with them: did all other blocks of the cluster surely
+        finish with it first?"""
+        if batch.clusters is None:
+            return
+        clocks, size = self.clocks(batch), batch.clusters.size
+        warps = batch.lanes_per_block // 32
+        for region, shadow in self._batches[batch].shadows.items():
+            shadow.enter((0, region.stride))
+            cells = region.stride // shadow.granule
+            for block in blocks.tolist():
+                row, rank = divmod(block, size)
+                known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
+                for kind, memory in (("reads", shadow.reader), ("writes", shadow.writer)):
+                    entries = memory[block * cells : (block + 1) * cells]
+                    lane = (entries & THREAD) - clocks.first
+                    late = (entries > 0) & (lane // batch.lanes_per_block != block)
+                    late &= known[lane % clocks.span >> 5] <= entries >> CLOCK_SHIFT
+                    if late.any():
+                        at = np.flatnonzero(late)[0]
+                        site = self.site(int(number_of(entries[at])))
+                        self._left_too_early(batch, region, block, kind, lane[at], site)
+
+    def _left_too_early(self, batch, region, block: int, kind: str, lane, site) -> None:
+        location = site.instruction.location
+        thread, other = batch.who(lane)
+        text = (
+            f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
+            f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
+            f"{location}. Call cluster.sync() before a block ends."
+        )
+        self.findings.add(("gone", location, kind),
+                 Finding(DATA_RACE, text, location, thread, other, region.name))  # fmt: skip
+
+    def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
+        """Is it certain that the block whose shared memory is meant has started?"""
+        batch, clusters = group.batch, group.batch.clusters
+        away = homes != group.slots
+        if clusters.met[group.slots[away] // clusters.size].all():
+            return
+        at, location = int(np.argmax(away)), site.instruction.location
+        thread, block = batch.who(group.lanes[at])
+        other = batch.block_index(batch.first + int(homes[at]))
+        text = (
+            f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
+            f"{other} at {location} before it is certain that this block has started. "
+            "Call cluster.sync() first."
+        )
+        self.findings.add(("early", id(site)), Finding(BARRIER, text, location, thread, block))
+
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        """As if the lanes of each warpgroup's first warp read it all: the four warps read together,
+        and kernels let one thread say that the tile is free again."""
+        if not inside.all():
+            return
+        cells = index.reshape(len(index), -1) * (16 // reader.width)
+        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
+        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
+        places = cells.ravel() * reader.width % region.stride
+        first = int(places.min()) // reader.width
+        spread = Spread(places, places)
+        self.access(reader, part, region, first, cells.ravel() - first, spread)
+
+
+def _sides(transfer):
+    """(region, elements, indices, whether written) of what a copy touches of shared memory."""
+    for region, elements, indices in transfer.reads:
+        yield region, elements, indices, False
+    target, source = transfer.regions
+    if target is not None and target.space == "shared":
+        yield target, transfer.target, transfer.put, True
+    if source is not None and source.space == "shared":
+        yield source, transfer.source, transfer.take, False
+
+
+def _span(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
+    """The range of bytes, in a block's copy of an array, that holds some cells."""
+    inside = cells * shadow.granule % region.stride
+    return int(inside.min()), int(inside.max()) + shadow.granule
+
+
+def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
+    """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those of
+    one lane."""
+    per = view.itemsize // granule
+    if per == 0:
+        cells = index.ravel() * view.itemsize // granule
+        low = int(cells.min())
+        touched = np.zeros(int(cells.max()) - low + 1, bool)
+        touched[cells - low] = True
+        return np.flatnonzero(touched) + low
+    return (index[..., None] * per + np.arange(per)).ravel()

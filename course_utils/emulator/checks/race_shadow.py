@@ -1,0 +1,194 @@
+"""What is remembered of memory: who touched each cell last, where, and when.
+
+One access of one thread is an *entry*, an int64 that packs the thread (numbered throughout the
+launch), the number of the instruction, and the time of the thread's warp
+(:mod:`.vector_clocks`). 0 means nobody. A :class:`RaceShadow` keeps for each cell of an array its
+last writer and its last reader, and one more reader that is another thread than the last.
+
+Most accesses need no look at single cells. Between two barriers a tile is either written or read,
+and most arrays of a launch are only ever read: so reads are put aside as they come, and entered
+cell by cell only when something is written where they were.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+THREAD_BITS, SITE_BITS = 31, 12
+CLOCK_SHIFT = THREAD_BITS + SITE_BITS
+THREAD = (1 << THREAD_BITS) - 1
+SITE = (1 << SITE_BITS) - 1
+MAX_SITES = 1 << SITE_BITS - 1
+MAX_CLOCK = (1 << 63 - CLOCK_SHIFT) - 1  # times beyond are all the same: races then go unseen
+ASIDE_LANES = 1 << 22  # addresses put aside (32 MB), and reads, before all are entered
+ASIDE_READS = 1 << 15
+ENOUGH_LOOKS = 1 << 12  # looks at what was put aside before all of it is entered
+ENTERED_AT_ONCE = 1 << 16  # addresses
+EMPTY = (1 << 62, -1)  # a range of bytes that meets no other
+
+
+def pack(thread, clock, number):
+    """Entries; ``number`` is the instruction's, odd for one that does not race with its like."""
+    return clock << CLOCK_SHIFT | number << THREAD_BITS | thread
+
+
+def number_of(entries):
+    return entries >> THREAD_BITS & SITE
+
+
+def meets(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """Whether two ranges [from, to) have something in common."""
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def hull(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+class _Aside:
+    """Reads put aside: those of the same lanes at the same time whose addresses differ by where
+    they begin only. ``reads``: (first element, to which ``index`` is added; instruction's number;
+    bytes of an element; bytes of the access) of each, in order. ``length``: bytes from the lowest
+    address to the highest."""
+
+    def __init__(self, index: np.ndarray, lanes: np.ndarray, clocks, length: int):
+        self.index, self.lanes, self.length = index, lanes, length
+        self.clocks, self.level, self.own = clocks, clocks.level, clocks.own
+        self.range = EMPTY
+        self.reads: dict[tuple[int, int, int, int], None] = {}
+
+    def range_of(self, read) -> tuple[int, int]:
+        low = read[0] * read[2]
+        return low, low + self.length + read[3]
+
+    def take(self, span: tuple[int, int]) -> dict[tuple[int, int, int], list[int]]:
+        """Remove the reads that touch a range of bytes: first elements, by what else a read has."""
+        chosen: dict[tuple[int, int, int], list[int]] = {}
+        for read in list(self.reads):
+            if meets(self.range_of(read), span):
+                del self.reads[read]
+                chosen.setdefault(read[1:], []).append(read[0])
+        return chosen
+
+    def entries(self, number: int) -> np.ndarray:
+        clock = self.level if self.own is None else self.own[self.lanes >> 5]
+        return pack(self.clocks.threads(self.lanes), np.minimum(clock, MAX_CLOCK), number)
+
+
+class RaceShadow:
+    """The entries of one array, in cells of ``granule`` bytes.
+
+    ``size``: bytes of all its copies, of which each block has one or all share the only one.
+    ``written`` and ``read_in`` are ranges of bytes in a copy, outside of which no cell has a writer
+    or a reader since the last barrier for everybody.
+    """
+
+    def __init__(self, size: int, granule: int):
+        self.size, self.granule = size, granule
+        cells = -(-size // granule)
+        self.writer, self.reader, self.other = np.zeros((3, cells), np.int64)
+        self.flight: np.ndarray | None = None  # copies in flight, odd numbers those that write
+        self.flying = 0  # bytes of them
+        self.forget()
+
+    def forget(self) -> None:
+        """Everything so far is known to everybody: from now on it races with nothing."""
+        self.level = 0
+        self.written = self.read_in = EMPTY
+        self._aside: dict[tuple, _Aside] = {}
+        self._aside_lanes = self._aside_reads = self._looks = 0
+
+    # --- cells ---
+
+    def fit(self, width: int, size: int) -> None:
+        """Make cells small enough for accesses of ``size`` bytes, in elements of ``width``."""
+        granule = max(width, min(size, 4))
+        if granule >= self.granule:
+            return
+        times = self.granule // granule
+        for name in ("writer", "reader", "other", "flight"):
+            if getattr(self, name) is not None:
+                setattr(self, name, np.repeat(getattr(self, name), times))
+        self.granule = granule
+
+    def cells(self, elements: np.ndarray, width: int, piece: int = 0) -> np.ndarray:
+        """The cells where elements of ``width`` bytes begin, ``piece`` cells further on."""
+        if width > self.granule:
+            elements = elements * (width // self.granule)
+        elif width < self.granule:
+            elements = elements // (self.granule // width)
+        return elements + piece if piece else elements
+
+    # --- reads ---
+
+    def put_aside(self, clocks, lanes, index, length: int, read: tuple) -> None:
+        """Remember a read by some lanes, now; see :class:`_Aside`."""
+        key = (id(index), id(lanes), clocks.level, id(clocks.own))
+        aside = self._aside.get(key)
+        if aside is None:
+            aside = self._aside[key] = _Aside(index, lanes, clocks, length)
+            self._aside_lanes += len(index)
+        if read not in aside.reads:
+            aside.reads[read] = None
+            aside.range = hull(aside.range, aside.range_of(read))
+            self._aside_reads += 1
+            if self._aside_lanes > ASIDE_LANES or self._aside_reads > ASIDE_READS:
+                self.enter((0, self.size))
+
+    def enter(self, span: tuple[int, int]) -> None:
+        """Enter the reads put aside that touch a range of bytes, or all when looking for those has
+        taken long enough."""
+        self._looks += len(self._aside)
+        if self._looks > ENOUGH_LOOKS:
+            self._looks, span = 0, (0, self.size)
+        for key, aside in list(self._aside.items()):
+            if not meets(aside.range, span):
+                continue
+            self._looks += len(aside.reads)
+            for (number, width, size), firsts in aside.take(span).items():
+                self._aside_reads -= len(firsts)
+                entries, lanes = aside.entries(number), len(aside.lanes)
+                ends = (min(firsts), number, width, size), (max(firsts), number, width, size)
+                touched = hull(*map(aside.range_of, ends))
+                some = max(1, ENTERED_AT_ONCE // lanes)
+                for start in range(0, len(firsts), some):
+                    at = np.array(firsts[start : start + some])[:, None]
+                    elements = np.broadcast_to(aside.index + at, (len(at), lanes)).ravel()
+                    each = np.broadcast_to(entries, (len(at), lanes)).ravel()
+                    for piece in range(max(1, size // self.granule)):
+                        self.enter_read(self.cells(elements, width, piece), each, touched)
+            if not aside.reads:
+                del self._aside[key]
+                self._aside_lanes -= len(aside.index)
+
+    def enter_read(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> None:
+        self.read_in = hull(self.read_in, span)
+        before = self.reader[cells]
+        self.reader[cells] = entries
+        theirs = np.flatnonzero((before > 0) & ((before ^ entries) & THREAD != 0))
+        self.other[cells[theirs]] = before[theirs]
+        lost = np.flatnonzero(self.reader[cells] != entries)  # another lane read the same cell
+        self.other[cells[lost]] = entries[lost]
+
+    # --- writes ---
+
+    def enter_write(self, cells: np.ndarray, entries: np.ndarray, span: tuple[int, int]) -> bool:
+        """Whoever read these cells has been compared with this writer, and is forgotten. Returns
+        whether each lane has a cell of its own."""
+        self.written = hull(self.written, span)
+        self.writer[cells] = entries
+        if meets(span, self.read_in):
+            self.reader[cells] = self.other[cells] = 0
+        return bool((self.writer[cells] == entries).all())
+
+    # --- copies in flight ---
+
+    def take_off(self, cells: np.ndarray, marks: np.ndarray) -> None:
+        if self.flight is None:
+            self.flight = np.zeros(len(self.writer), np.int64)
+        self.flight[cells] = marks
+        self.flying += len(cells) * self.granule
+
+    def touch_down(self, cells: np.ndarray) -> None:
+        self.flight[cells] = 0
+        self.flying -= len(cells) * self.granule

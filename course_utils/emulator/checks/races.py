@@ -1,0 +1,256 @@
+"""One access meets those before it: is there a race, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine.lanes import Group
+from ..machine.report import DATA_RACE, Finding
+from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
+
+Span = tuple[int, int]
+MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
+
+
+class AccessCheck:
+    """One instruction of some lanes on one array.
+
+    ``races``: the :class:`~.race_check.RaceCheck` that gets to know what is found; ``span``: the
+    bytes touched, from the start of a copy of the array; ``elements``: where each lane's access
+    begins, in elements of the instruction's width.
+    """
+
+    def __init__(
+        self, races, site, group: Group, region, shadow: RaceShadow, span: Span,
+        elements: np.ndarray | None = None,
+    ):  # fmt: skip
+        self.races, self.site, self.group = races, site, group
+        self.region, self.shadow, self.span, self.elements = region, shadow, span, elements
+        self.writes = site.is_store or site.is_atomic
+        if self.writes:
+            shadow.enter(span)
+        clocks = self.clocks = races.clocks(group.batch)
+        threads, now = clocks.threads(group.lanes), clocks.now(group.lanes)
+        number = races.number(site, region)
+        self.strong = number & 1 == 1
+        self.entries = pack(threads, now, number)
+
+    def make(self, piece: int, cells: np.ndarray | None = None) -> None:
+        """Check one cell of each lane, the one that holds the ``piece``-th part of its access; a
+        write is entered as well."""
+        shadow, site = self.shadow, self.site
+        if cells is None:
+            cells = shadow.cells(self.elements, site.width, piece)
+        if shadow.flying:
+            self._meet_copies(cells)
+        if meets(self.span, shadow.written):
+            self._meet("write", shadow.writer, cells, piece)
+        if not self.writes:
+            return
+        if meets(self.span, shadow.read_in):
+            self._meet("read", shadow.reader, cells, piece)
+            self._meet("read", shadow.other, cells, piece)
+        alone = shadow.enter_write(cells, self.entries, self.span)
+        if not alone and site.is_store and not self.strong and self.elements is not None:
+            self._meet_itself(cells, piece)
+
+    # --- meetings ---
+
+    def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
+        """Earlier accesses to the same cells, by other threads and with nothing in between."""
+        entries = memory[cells]
+        if self.strong:
+            entries = np.where(number_of(entries) & 1 == 1, 0, entries)
+        local = self.region.space == "shared"
+        bad = self.clocks.unordered(self.group.lanes, entries, local)
+        if len(bad) and self.site.is_store and not local:
+            bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
+        if len(bad) and self.clocks.order is not None:
+            bad = self._without_order(bad, entries, cells)
+        if not len(bad):
+            return
+        numbers, first, times = np.unique(
+            number_of(entries[bad]), return_index=True, return_counts=True
+        )
+        for n in np.argsort(first):
+            at = int(bad[first[n]])
+            self._race(kind, int(numbers[n]), int(entries[at]), int(cells[at]), at, int(times[n]))
+
+    def _without_order(self, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
+        fence: the earlier access set a flag, at the very place, that this thread has read since; or
+        this access is a strong one, made after reading a flag."""
+        order, granule = self.clocks.order, self.shadow.granule
+        kept = []
+        for at in bad.tolist():
+            lane, entry = int(self.group.lanes[at]), int(entries[at])
+            other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+            if self.strong:
+                known = order.handed_over(lane, other, time)
+            else:
+                known = number_of(entry) & 1 == 1
+                known = known and order.observed(lane, self.region, int(cells[at]) * granule, other)
+            if not known:
+                kept.append(at)
+            if len(kept) == MOST:
+                return bad[bad >= kept[0]]
+        return np.array(kept, np.intp)
+
+    def _meet_itself(self, cells: np.ndarray, piece: int) -> None:
+        """Two lanes of one store at one place, with different values."""
+        order = np.argsort(cells, kind="stable")
+        first, second = order[:-1], order[1:]
+        differ = np.zeros(len(first), bool)
+        for n in self._parts(piece):
+            bits = _bits(self.group.full(self.site.values[n](self.group.R)))
+            differ |= bits[first] != bits[second]
+        clash = np.flatnonzero(differ & (cells[first] == cells[second]))
+        if len(clash):
+            entry, at = int(self.entries[first[clash[0]]]), int(second[clash[0]])
+            number = self.races.number(self.site, self.region)
+            self._race("write", number, entry, int(cells[at]), at, len(clash))
+
+    def _changes(self, piece: int) -> np.ndarray:
+        """Where a store puts something else than is there."""
+        changes = np.zeros(self.group.n, bool)
+        for n in self._parts(piece):
+            new = _bits(self.group.full(self.site.values[n](self.group.R)))
+            changes |= self.region.view(new.dtype)[self.elements + n] != new
+        return changes
+
+    def _parts(self, piece: int) -> range:
+        """The elements of the access that lie in its ``piece``-th cell, or share it."""
+        granule, width = self.shadow.granule, self.site.width
+        first = piece * granule // width
+        return range(first, first + max(1, granule // width))
+
+    def _meet_copies(self, cells: np.ndarray) -> None:
+        """Bytes that an asynchronous copy reads or writes at the same time."""
+        entries = self.shadow.flight[cells]
+        bad = entries > 0
+        if not self.writes:
+            bad &= number_of(entries) & 1 == 1
+        bad = np.flatnonzero(bad)
+        if len(bad):
+            entry, cell = int(entries[bad[0]]), int(cells[bad[0]])
+            self._copied(entry, cell, int(bad[0]), len(bad))
+
+    # --- words ---
+
+    def _index(self, cell: int) -> int:
+        """The element of the array, as this instruction counts them."""
+        inside = cell * self.shadow.granule
+        return inside % (self.region.stride or self.region.size) // self.site.width
+
+    def _race(self, kind: str, number: int, entry: int, cell: int, at: int, times: int) -> None:
+        """Report that the lane at position ``at`` meets the earlier access ``entry``."""
+        region, batch = self.region, self.group.batch
+        there_site = self.races.site(number)
+        there, waited = there_site.instruction.location, getattr(there_site, "waited", None)
+        here = self.site.instruction.location
+        key = ("race", region.space, str(there), str(here), kind, self.writes)
+        if self.races.findings.again(key, times):
+            return
+        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
+        (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
+        index, verb = self._index(cell), "write" if self.writes else "read"
+        where = f" in shared memory, block {block}" if region.space == "shared" else ""
+        did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
+        of, of_other = f" of block {block}", f" of block {other_block}"
+        if where and block == other_block:
+            of = of_other = ""
+        text = (
+            f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
+            f"  thread {other}{of_other} {did}\n"
+            f"  thread {thread}{of} {verb}s it at {here}\n"
+            f"  {_missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}{rule}"
+        )
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times - 1
+        )
+        self.races.findings.add(key, finding)
+
+    def _copied(self, entry: int, cell: int, at: int, times: int) -> None:
+        """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
+        batch = self.group.batch
+        number = int(number_of(entry))
+        there = self.races.site(number).instruction.location
+        here = self.site.instruction.location
+        key = ("flight", str(there), str(here), self.writes)
+        if self.races.findings.again(key, times):
+            return
+        earlier = (entry & THREAD) - self.clocks.first
+        (thread, block), (other, other_block) = batch.who(self.group.lanes[at]), batch.who(earlier)
+        index, name = self._index(cell), self.region.name
+        text = (
+            f"Data race on {name}[{index}] in shared memory, block {block}:\n"
+            f"  thread {other} of block {other_block} started an asynchronous copy "
+            f"{'into' if number & 1 else 'out of'} it at {there}\n"
+            f"  thread {thread} {'writes' if self.writes else 'reads'} it at {here}\n"
+            f"  before anybody has waited for the end of the copy."
+        )
+        finding = Finding(
+            DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1
+        )
+        self.races.findings.add(key, finding)
+
+
+def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str, verb: str) -> str:
+    """What a flag between two blocks lacks; if there is none, what else is missing."""
+    earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
+    order, other = clocks.order, (entry & THREAD) >> 5
+    cause = _cause(batch, clocks, earlier, lane)
+    if order is None or earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
+        return cause
+    found = order.link(lane, other, time)
+    if not found:
+        return cause
+    flag, seen = found
+    place = other - flag.first
+    setter, block = batch.who(flag.thread - clocks.first)
+    set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
+    act = {"write": "store", "read": "read"}
+    sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
+    if not order.flags.fences:
+        return (
+            f"{cause}\n  Is {sets} to order them? Then it needs a __threadfence() before it, and "
+            f"one after it is read at {read_at}."
+        )
+    before = f"nothing orders the {act[kind]} at {there} before {sets}:\n  put"
+    if other != flag.warp and flag.known[place] <= time:
+        return f"and {before} __syncthreads() and then __threadfence() between them."
+    if flag.fenced[place] <= time:
+        narrow = flag.fenced_near[place] > time
+        why = "__threadfence_block() counts for its own block only, and " if narrow else "and "
+        return f"{why}{before} __threadfence() between them."
+    reader, block = batch.who(seen.lane)
+    return (
+        f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
+        f"block {block} reads at {read_at}:\n  put __threadfence() between them."
+    )
+
+
+def _copied_by(there, waited) -> tuple[str, str]:
+    """What a thread did with cp.async until it was told of the end, and what that is good for."""
+    did, end = f"copies into it with cp.async at {there} and", waited.location
+    if "mbarrier" in waited.modifiers:
+        rule = "Only a wait for that mbarrier covers the copies of other threads."
+        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
+    rule = "That wait covers only the thread's own copies: others need a barrier after it."
+    return f"{did} waits for it at {end}", f"\n  {rule}"
+
+
+def _cause(batch, clocks, earlier: int, lane: int) -> str:
+    """What is missing between two lanes."""
+    if earlier >> 5 == lane >> 5:
+        return "with no __syncwarp() or __syncthreads() in between."
+    if earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
+        return "with no __syncthreads() in between."
+    if earlier // clocks.span == lane // clocks.span:
+        return "with no cluster.sync() in between."
+    return "and nothing orders two blocks: they run in any order, or at once."
+
+
+def _bits(value: np.ndarray) -> np.ndarray:
+    """So that what is not a number equals itself."""
+    return value.view(f"u{value.itemsize}")

@@ -1,0 +1,124 @@
+"""What each warp of a batch knows of the past of the others: vector clocks.
+
+Every warp counts its own time, and for every other warp that can talk to it (those of its block, or
+of its cluster) how much of that warp's past has certainly happened before now. Barriers, arrivals
+and waits are what makes a past known. An access is *ordered* before now when its warp's clock has
+since moved on and this lane's warp knows it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .race_shadow import CLOCK_SHIFT, MAX_CLOCK, THREAD
+
+
+class VectorClocks:
+    """The clocks of one batch.
+
+    ``span``: lanes that can know of each other, those of a block or of a cluster; ``rows`` such
+    spans make the batch, each of ``warps`` warps. ``known[row, w, v]`` is what warp w knows of the
+    time of warp v; when v is w, what its lanes know of each other. ``own`` holds the own times of
+    all warps of the batch; it is replaced, never changed, so that it can be kept. Everything before
+    ``level`` is known to all. Threads are numbered throughout the launch, this batch's from
+    ``first`` on. ``order``: what flags and fences make known, where a kernel has them.
+    """
+
+    order = None  # an Order, which needs the clocks
+
+    def __init__(self, batch):
+        size = batch.clusters.size if batch.clusters else 1
+        self.span = size * batch.lanes_per_block
+        self.warps = self.span // 32
+        rows = batch.block_count // size
+        self.first = batch.first * batch.lanes_per_block
+        self.known = np.zeros((rows, self.warps, self.warps), np.int64)
+        self.known[:, range(self.warps), range(self.warps)] = 1
+        self._start = np.arange(rows * self.warps) // self.warps * self.warps
+        self.level = 1
+        self.own: np.ndarray | None = None  # None: every warp's own time is the level
+
+    def place(self, warps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row, warp within it) of warps of the batch."""
+        return np.divmod(warps, self.warps)
+
+    # --- order ---
+
+    def meet(self, joined: np.ndarray) -> None:
+        """Each warp marked in ``joined`` (rows, warps) now knows the past of the others."""
+        if self.order is not None:
+            self.order.meet(joined)
+        if joined.all():
+            self.level = 1 + (self.level if self.own is None else int(self.own.max()))
+            self.known.fill(self.level)
+            self.own = None
+            return
+        known = self.known
+        self._tell_lanes(np.flatnonzero(joined.ravel()))
+        gathered = np.where(joined[:, :, None], known, 0).max(axis=1)
+        known[:] = np.where(joined[:, :, None], gathered[:, None, :], known)
+
+    def tick(self, warps: np.ndarray) -> np.ndarray:
+        """Time moves on for some warps: what they do next is not what others get to know of now.
+        Returns what they know together, by warp of their row."""
+        self._tell_lanes(warps)
+        rows, places = self.place(warps)
+        return self.known[rows, places].max(axis=0)
+
+    def acquire(self, warps: np.ndarray, past: np.ndarray) -> None:
+        """Some warps now know ``past`` as well, by warp of their row."""
+        if self.order is not None:
+            self.order.inherit(warps, past)
+        rows, places = self.place(warps)
+        self.known[rows, places] = np.maximum(self.known[rows, places], past)
+
+    def step(self, warps: np.ndarray) -> None:
+        """Time moves on for some warps, and nobody gets to know anything."""
+        count = self.known.shape[0] * self.warps
+        self.own = np.full(count, self.level) if self.own is None else self.own.copy()
+        self.own[warps] += 1
+
+    def _tell_lanes(self, warps: np.ndarray) -> None:
+        """The same, and the lanes of each know what the others have done."""
+        self.step(warps)
+        rows, places = self.place(warps)
+        self.known[rows, places, places] = self.own[warps]
+
+    # --- questions ---
+
+    def threads(self, lanes: np.ndarray) -> np.ndarray:
+        return lanes + self.first if self.first else lanes
+
+    def now(self, lanes: np.ndarray) -> int | np.ndarray:
+        """The time of each lane's warp, to be remembered with what the lane does."""
+        if self.own is None:
+            return min(self.level, MAX_CLOCK)
+        return np.minimum(self.own[lanes >> 5], MAX_CLOCK)
+
+    def unordered(self, lanes: np.ndarray, entries: np.ndarray, local: bool) -> np.ndarray:
+        """Positions of the lanes before which the access remembered in ``entries`` was made by
+        another thread and is not known to have happened. ``local``: by a thread of this batch."""
+        if local:
+            candidates = entries >= min(self.level, MAX_CLOCK) << CLOCK_SHIFT
+        else:
+            candidates = entries > 0
+        if not candidates.any():
+            return _NONE
+        candidates &= (entries & THREAD) != self.threads(lanes)
+        at = np.flatnonzero(candidates)
+        if not len(at):
+            return at
+        entries, warps = entries[at], lanes[at] >> 5
+        other = ((entries & THREAD) - self.first >> 5) - self._start[warps]  # within the row
+        near = (other >= 0) & (other < self.warps)
+        if near.all():
+            known = self.known.ravel()[warps * self.warps + other]
+        else:
+            known = np.where(near, self.known.ravel()[warps * self.warps + other * near], 0)
+            if self.order is not None:
+                far = np.flatnonzero(~near)
+                known[far] = self.order.known(warps[far], (entries[far] & THREAD) >> 5)
+        return at[known <= entries >> CLOCK_SHIFT]
+
+
+_NONE = np.zeros(0, np.intp)

@@ -1,0 +1,290 @@
+"""Loads and stores: ld, ldu, st in every width, vector and state space.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: ld, st".
+
+Most kernels read ``[base + constant]`` again and again from one base register. What the check and
+the gather need to know of that register (:class:`Spread`) is worked out once and kept for as long
+as the register holds the same value, so that a further access costs a few comparisons.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..checks.happens_before import STRONG
+from ..machine import ptx
+from ..machine.instruction_set import DTYPES
+from ..machine.lanes import Group
+from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, Region
+from ..machine.program import Builder, step
+
+SPACES = {
+    "global": 0, "const": 0, "param": 0, "param::entry": 0, "param::func": 0,
+    "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
+    "local": LOCAL_WINDOW,
+}  # fmt: skip
+
+
+class Spread:
+    """The addresses in one register: lowest, highest, and how the lanes lie between them."""
+
+    __slots__ = ("register", "low", "high", "delta", "bits", "region", "kept", "homes")
+
+    def __init__(self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None):
+        self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
+        self.register = register  # the very array that was analysed
+        self.low = int(base.min())
+        self.region: Region | None = None
+        self.kept: dict = {}  # what was worked out: indices by shift and owner, costs
+        if len(base) == 1:
+            self.high, self.delta, self.bits = self.low, None, 0
+        else:
+            self.high = int(base.max())
+            self.delta = base - base.dtype.type(self.low)
+            self.bits = int(np.bitwise_or.reduce(self.delta))
+
+    def moved(self, register: np.ndarray, amount: int) -> Spread | None:
+        """What holds of these addresses when ``amount`` bytes are added to each."""
+        if not self.low + amount >= 0 or self.high + amount >= 1 << 64:
+            return None
+        other = Spread.__new__(Spread)
+        other.register, other.delta, other.bits = register, self.delta, self.bits
+        other.low, other.high = self.low + amount, self.high + amount
+        other.region, other.kept, other.homes = self.region, self.kept, self.homes
+        return other
+
+    def index(self, shift: int, region: Region, group: Group) -> np.ndarray:
+        """Elements of ``1 << shift`` bytes from the lowest address; int64, with the lane's or
+        block's own copy of the region added in."""
+        key = (shift, region.owner)
+        found = self.kept.get(key)
+        if found is None:
+            if self.delta is None:
+                found = np.zeros(1, np.int64)
+            else:
+                found = (self.delta >> self.delta.dtype.type(shift)).astype(np.int64)
+            if region.owner == "block" and group.batch.block_count > 1:
+                homes = group.slots if self.homes is None else self.homes
+                found = found + homes * (region.stride >> shift)
+            elif region.owner == "lane":
+                found = found + group.lanes * (region.stride >> shift)
+            self.kept[key] = found
+        return found
+
+
+class Site:
+    """One memory instruction: where its address comes from and what it moves."""
+
+    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Address, kind: str, count: int):
+        self.instruction = i
+        self.kind = kind
+        self.dtype = DTYPES[kind]
+        self.width = self.dtype.itemsize
+        self.bytes = self.width * count
+        self.shift = self.width.bit_length() - 1
+        self.space = next((m for m in i.modifiers if m in SPACES), "generic")
+        self.window = SPACES.get(self.space, 0)
+        self.is_store = i.opcode == "st"
+        self.is_atomic = i.opcode in ("atom", "red")
+        self.order = next((m for m in i.modifiers if m in STRONG), "")
+        self.offset = operand.offset
+        base = operand.base
+        self.slot = base.slot if isinstance(base, ptx.Register) else None
+        if isinstance(base, ptx.Register) and ptx.SIZES[base.type] == 4:
+            self.base = b.read(base, "u32")
+        else:
+            self.base = b.read(base, "u64")
+
+    def spread(self, group: Group) -> Spread:
+        if self.slot is None:  # the address of a variable
+            return self._new_spread(group, self.base(group.R))
+        register = group.R[self.slot]
+        found = group.spreads.get(self.slot)
+        if found is None or found.register is not register:
+            found = group.spreads[self.slot] = self._new_spread(group, register)
+        if found.homes is not None:
+            group.batch.clusters.check(self, group, found.homes)
+        return found
+
+    def _new_spread(self, group: Group, register: np.ndarray) -> Spread:
+        base = self.base(group.R)
+        if group.batch.clusters is None:
+            return Spread(register, base)
+        window = np.uint64(self.window)
+        base, homes = group.batch.clusters.strip(base + window, group)
+        return Spread(register, base - window, homes)
+
+    def locate(self, group: Group) -> tuple[Region, int, np.ndarray] | None:
+        """The region, the first element and the lanes' elements after it.
+
+        None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
+        """
+        spread = self.spread(group)
+        low = spread.low + self.offset + self.window
+        region = spread.region
+        if region is None or low < region.start or low >= region.end:
+            region = spread.region = group.batch.region_at(low)
+        if (
+            region is None
+            or spread.high + self.offset + self.window + self.bytes > region.end
+            or (low | spread.bits) & (self.bytes - 1)
+            or (region.read_only and self.is_store)
+        ):
+            return None
+        index = spread.index(self.shift, region, group)
+        on_access = group.batch.on_access
+        if on_access is not None:
+            on_access(self, group, region, (low - region.start) >> self.shift, index, spread)
+        return region, (low - region.start) >> self.shift, index
+
+    def pieces(self, group: Group):
+        """Check lane by lane; yield (group of some lanes, positions) for each region met."""
+        base = group.full(self.base(group.R))
+        addresses = base.astype(np.uint64) + np.uint64((self.offset + self.window) % 2**64)
+        if group.batch.clusters is not None:
+            addresses, _ = group.batch.clusters.strip(addresses, group)
+        homes = group.batch.check(self, group, addresses)
+        for home in np.unique(homes):
+            index = np.flatnonzero(homes == home)
+            if len(index) == group.n:
+                raise AssertionError(f"one region, yet not located: {self.instruction.text}")
+            yield index
+
+
+@step("add")
+def add(b: Builder, i: ptx.Instruction):
+    """An addition like any other; but a pointer moved by the same amount in every lane needs no
+    second look, and loops that walk through memory live on that."""
+    act = b.compute(i)
+    target, pointer, amount = i.operands
+    if i.modifiers[-1] not in ("s64", "u64") or not isinstance(pointer, ptx.Register):
+        return act
+    if not isinstance(target, ptx.Register):
+        return act
+    get = b.read(amount, "s64")
+    source, sink = pointer.slot, target.slot
+
+    def move(group: Group):
+        register, offset = group.R[source], get(group.R)
+        act(group)
+        spread = group.spreads.get(source)
+        if spread is not None and spread.register is register and len(offset) == 1:
+            moved = spread.moved(group.R[sink], int(offset[0]))
+            if moved is not None:
+                group.spreads[sink] = moved
+
+    return move
+
+
+def _parts(i: ptx.Instruction) -> tuple[str, int]:
+    count = next((int(m[1:]) for m in i.modifiers if m in ("v2", "v4", "v8")), 1)
+    return i.modifiers[-1], count
+
+
+@step("ld", "ldu")
+def ld(b: Builder, i: ptx.Instruction):
+    kind, count = _parts(i)
+    if kind == "b128":
+        return None
+    target, address = i.operands[0], i.operands[1]
+    targets = target.items if isinstance(target, ptx.OperandList) else (target,)
+    if "param" in "".join(i.modifiers) and isinstance(address.base, ptx.Symbol):
+        return _load_parameter(b, i, targets, address, kind)
+    site = Site(b, i, address, kind, count)
+    puts = [b.write(t, kind) for t in targets]
+    needed, written = tuple(b.reads), tuple(b.writes)
+    dtype = site.dtype
+
+    def act(group):
+        found = site.locate(group)
+        if found is None:
+            _in_pieces(site, group, act, needed, written)
+            return
+        region, first, index = found
+        view = region.view(dtype)
+        for n, put in enumerate(puts, first):
+            put(group.R, view[n:].take(index))
+
+    return act
+
+
+def _load_parameter(b: Builder, i: ptx.Instruction, targets, address: ptx.Address, kind: str):
+    variable = i.scope.find("variables", address.base.name)
+    puts = [b.write(t, kind) for t in targets]
+    dtype = DTYPES[kind]
+    if b.function.is_entry and variable in b.function.parameters:
+        name, offset = variable.name, address.offset
+
+        def act(group):
+            for n, put in enumerate(puts):
+                start = offset + n * dtype.itemsize
+                data = group.batch.launch.parameters[name][start : start + dtype.itemsize]
+                put(group.R, np.frombuffer(data, dtype))
+
+        return act
+    gets = [
+        b.read(_slot_register(b, variable, address.offset + n * dtype.itemsize, kind), kind)
+        for n in range(len(targets))
+    ]
+
+    def act_func(group):
+        for get, put in zip(gets, puts, strict=True):
+            put(group.R, get(group.R))
+
+    return act_func
+
+
+def _slot_register(b: Builder, variable, offset: int, kind: str) -> ptx.Register:
+    slot = b.parameter(variable, offset, kind)
+    return ptx.Register(slot, b.function.slot_types[slot], variable.name)
+
+
+@step("st")
+def st(b: Builder, i: ptx.Instruction):
+    kind, count = _parts(i)
+    if kind == "b128":
+        return None
+    address, source = i.operands
+    sources = source.items if isinstance(source, ptx.OperandList) else (source,)
+    gets = [b.read(s, kind) for s in sources]
+    if "param" in "".join(i.modifiers):
+        variable = i.scope.find("variables", address.base.name)
+        width = DTYPES[kind].itemsize
+        puts = [
+            b.write(_slot_register(b, variable, address.offset + n * width, kind), kind)
+            for n in range(count)
+        ]
+
+        def pass_on(group):
+            for get, put in zip(gets, puts, strict=True):
+                put(group.R, get(group.R))
+
+        return pass_on
+    site = Site(b, i, address, kind, count)
+    site.values = gets
+    needed = tuple(b.reads)
+    dtype = site.dtype
+
+    def act(group):
+        found = site.locate(group)
+        if found is None:
+            _in_pieces(site, group, act, needed, ())
+            return
+        region, first, index = found
+        view = region.view(dtype)
+        for n, get in enumerate(gets):
+            value = get(group.R)
+            view[first + n :][index] = value if len(value) <= len(index) else value[-1:]
+
+    return act
+
+
+def _in_pieces(site: Site, group: Group, act, needed, written) -> None:
+    """An access whose lanes reach several regions: one region after another."""
+    for index in site.pieces(group):
+        part = group.subset(index, needed)
+        act(part)
+        for slot in written:
+            value = np.array(group.full(group.R[slot].view(part.R[slot].dtype)))
+            value[index] = part.R[slot]
+            group.R[slot] = value

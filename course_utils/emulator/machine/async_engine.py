@@ -1,0 +1,369 @@
+"""What goes on beside the threads of a batch: copies in flight, and the mbarriers they report to.
+
+A GPU completes an asynchronous copy some time after it was started, and a kernel that forgets to
+wait often gets away with it. Here a copy lands as late as it can: when somebody waits for it, when
+nobody can go on without it, or after a long delay. A seed other than 0 lets each copy land at a
+random moment instead (``Options.seed``).
+Source: PTX ISA, "Asynchronous Operations", "Asynchronous Data Movement", "mbarrier".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .faults import where
+from .lanes import Group
+from .report import BARRIER, Finding, KernelFault
+
+LATE = 100_000  # instructions until a copy lands by itself
+SOON = 400  # the longest random delay under a seed
+POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
+TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
+QUEUES = ("async", "bulk", "tensor", "tensor store")
+IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
+KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
+
+
+@dataclass(eq=False)
+class Transfer:
+    """A copy in flight, a row for each lane that started one.
+
+    ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
+    ``convert`` changes the elements; those that are not ``valid`` become ``fill``. ``regions`` are
+    those of target and source; ``reads`` are other pieces of shared memory that are read: (region,
+    its elements, indices).
+    ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
+    ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
+    """
+
+    instruction: object
+    lanes: np.ndarray
+    target: np.ndarray | None = None
+    put: np.ndarray | None = None
+    source: np.ndarray | None = None
+    take: np.ndarray | None = None
+    valid: np.ndarray | None = None
+    fill: object = 0
+    convert: Callable | None = None
+    operation: Callable | None = None
+    regions: tuple = (None, None)
+    reads: tuple = ()
+    queue: str | None = None
+    numbers: np.ndarray | None = None
+    arrivals: np.ndarray | None = None
+    complete: tuple[int, int] | None = None
+    number: int = 0  # counts the transfers of a batch; parts of one keep it
+    due: float = 0
+
+    def rows(self, chosen: np.ndarray) -> Transfer:
+        names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
+        parts = {n: getattr(self, n) for n in names}
+        return replace(self, **{n: v[chosen] for n, v in parts.items() if v is not None})
+
+    def move(self) -> None:
+        if self.target is None:
+            return
+        data = self.source[self.take]
+        if self.convert is not None:
+            data = self.convert(data)
+        if self.valid is not None:
+            data = np.where(self.valid, data, np.asarray(self.fill, data.dtype))
+        if self.operation is not None:
+            data = self.operation(self.target[self.put].ravel(), data.ravel())
+            data = data.reshape(self.put.shape)
+        self.target[self.put] = data
+
+
+@dataclass(eq=False)
+class MBarrier:
+    """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object"."""
+
+    key: int
+    expected: int
+    pending: int
+    instruction: object
+    tx: int = 0
+    phase: int = 0
+
+
+@dataclass(eq=False)
+class Wait:
+    """Lanes parked at a try_wait: for the end of ``phases``, or of the phase of that parity."""
+
+    group: Group
+    keys: np.ndarray
+    phases: np.ndarray
+    parity: bool
+    instruction: object
+    put: Callable
+
+
+@dataclass
+class AsyncEngine:
+    batch: object
+    flying: list[Transfer] = field(default_factory=list)
+    landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
+    barriers: dict[int, MBarrier] = field(default_factory=dict)
+    waits: list[Wait] = field(default_factory=list)
+    timeouts: int = 0
+    started: int = 0
+
+    def __post_init__(self):
+        batch = self.batch
+        lanes = batch.block_count * batch.lanes_per_block
+        self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
+        self.seed = batch.launch.options.seed
+        self._random = np.random.default_rng((self.seed, batch.first))
+        self._last_due = dict.fromkeys(IN_ORDER, 0)
+        self.observers = batch.launch.observers
+
+    # --- copies ---
+
+    def start(self, transfer: Transfer) -> None:
+        delay = int(self._random.integers(1, SOON)) if self.seed else LATE
+        transfer.due = self.batch.issued + delay
+        queue = transfer.queue
+        if queue in IN_ORDER:
+            transfer.due = self._last_due[queue] = max(transfer.due, self._last_due[queue])
+        if transfer.queue and transfer.numbers is None:
+            transfer.numbers = self.committed[transfer.queue][transfer.lanes]
+        self.started += 1
+        transfer.number = self.started
+        self.observers.copy_starts(self.batch, transfer)
+        self.flying.append(transfer)
+        self._set_alarm()
+
+    def commit(self, queue: str, lanes: np.ndarray) -> None:
+        self.committed[queue][lanes] += 1
+
+    def wait_group(self, queue: str, lanes: np.ndarray, left: int | None, instruction) -> None:
+        """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
+        limit = np.zeros(len(self.committed[queue]), np.int64)
+        limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
+        for transfer in list(self.flying):
+            if transfer.queue == queue:
+                ready = transfer.numbers < limit[transfer.lanes]
+                if ready.any():
+                    self._land(transfer, ready)
+        if queue == "async":
+            self._notice(limit, instruction)
+
+    def _notice(self, limit: np.ndarray, instruction) -> None:
+        """Threads get to know, each of its own copies alone, that those of groups before ``limit``
+        (by lane) have landed: by waiting for them, or when an mbarrier is told."""
+        for transfer in list(self.landed):
+            ready = transfer.numbers < limit[transfer.lanes]
+            if ready.any():
+                self.landed.remove(transfer)
+                if not ready.all():
+                    self.landed.append(transfer.rows(~ready))
+                self.observers.copy_noticed(self.batch, transfer.rows(ready), instruction)
+
+    def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
+        at = self.flying.index(transfer)
+        if ready is None or ready.all():
+            del self.flying[at]
+        else:
+            self.flying[at] = transfer.rows(~ready)
+            transfer = transfer.rows(ready)
+        transfer.move()
+        if transfer.queue == "async" and transfer.target is not None:
+            self.landed.append(transfer)
+        self.observers.copy_lands(self.batch, transfer)
+        if transfer.complete is not None:
+            key, size = transfer.complete
+            barrier = self.find(key, transfer.lanes[0], transfer.instruction)
+            self.observers.mbarrier_arrives(self.batch, barrier, transfer.lanes, transfer)
+            self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
+        if transfer.arrivals is not None:
+            if transfer.queue == "async":
+                limit = np.zeros(len(self.committed["async"]), np.int64)
+                limit[transfer.lanes] = transfer.numbers + 1
+                self._notice(limit, transfer.instruction)
+            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        budget = self.batch.launch.budget
+        self.batch.alarm = min((t.due for t in self.flying), default=budget)
+        self.batch.alarm = min(self.batch.alarm, budget)
+
+    def ring(self) -> None:
+        """Land what is due."""
+        for transfer in sorted(self.flying, key=lambda t: t.due):
+            if transfer.due <= self.batch.issued and transfer in self.flying:
+                self._land(transfer)
+        self._set_alarm()
+
+    def hurry(self) -> None:
+        """Somebody polls in vain: let time pass."""
+        for transfer in self.flying:
+            transfer.due -= POLL
+        for queue in IN_ORDER:
+            self._last_due[queue] -= POLL
+        self._set_alarm()
+
+    def wake(self) -> bool:
+        """Nobody can go on: land the next copy, or let waits time out. False: a deadlock."""
+        if self.flying:
+            self._land(min(self.flying, key=lambda t: t.due))
+            return True
+        if not self.waits or self.timeouts >= TIMEOUTS:
+            return False
+        self.timeouts += 1
+        waits, self.waits = self.waits, []
+        for wait in waits:
+            wait.put(wait.group.R, np.zeros(1, bool))
+            self.batch.add(wait.group)
+        return True
+
+    def finish(self) -> None:
+        """The batch has ended: what was never waited for lands now."""
+        for transfer in list(self.flying):
+            transfer.move()
+        self.flying.clear()
+        self.landed.clear()
+
+    # --- mbarriers ---
+
+    def initialise(self, keys, counts, lanes, instruction) -> None:
+        for key, count, lane in zip(keys.tolist(), counts.tolist(), lanes.tolist(), strict=True):
+            old = self.barriers.get(key)
+            if old is not None:
+                self._misuse(
+                    instruction, lane, key,
+                    f"initialises {{}} which is in use already, from {old.instruction.location}. "
+                    "One thread must initialise it once, or mbarrier.inval must end its use.",
+                )  # fmt: skip
+            if not 1 <= count < 1 << 20:
+                self._misuse(
+                    instruction, lane, key,
+                    f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
+                )  # fmt: skip
+            self.barriers[key] = MBarrier(key, count, count, instruction)
+
+    def invalidate(self, keys, lanes, instruction) -> None:
+        for key, lane in zip(keys.tolist(), lanes.tolist(), strict=True):
+            self.find(key, lane, instruction)
+            del self.barriers[key]
+
+    def find(self, key: int, lane: int, instruction) -> MBarrier:
+        barrier = self.barriers.get(int(key))
+        if barrier is None:
+            self._misuse(
+                instruction, lane, key,
+                "uses {}, which was never initialised: mbarrier.init must come first.",
+            )  # fmt: skip
+        return barrier
+
+    def arrive(
+        self, keys, lanes, instruction, counts=None, expect=None, drop=False, transfer=None
+    ) -> np.ndarray:
+        """One arrival for each lane; returns states: the phase << 32 | arrivals then missing.
+
+        ``transfer``: the one whose end this is, if the lanes do not arrive themselves.
+        """
+        counts = np.ones(len(keys), np.int64) if counts is None else counts
+        states = np.zeros(len(keys), np.uint64)
+        for key in np.unique(keys).tolist():
+            rows = np.flatnonzero(keys == key)
+            barrier = self.find(key, lanes[rows[0]], instruction)
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes[rows], transfer)
+            whole = int(counts[rows].sum()) <= barrier.pending
+            for part in [rows] if whole else rows[:, None]:
+                total = int(counts[part].sum())
+                if total > barrier.pending:
+                    self._misuse(
+                        instruction, lanes[part[0]], key,
+                        f"arrives at {{}} {total} times, but its phase waits for "
+                        f"{barrier.pending} more of {barrier.expected} arrivals.",
+                    )  # fmt: skip
+                before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
+                states[part] = (barrier.phase << 32) + before
+                barrier.tx += 0 if expect is None else int(expect[part].sum())
+                barrier.pending -= total
+                barrier.expected -= total if drop else 0
+                self._settle(barrier)
+        return states
+
+    def expect_tx(self, keys, lanes, sizes, instruction) -> None:
+        for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
+            self.find(key, lane, instruction).tx += size
+
+    def complete_tx(self, key: int, size: int, lane: int, instruction) -> None:
+        barrier = self.find(key, lane, instruction)
+        barrier.tx -= size
+        self._settle(barrier)
+
+    def _settle(self, barrier: MBarrier) -> None:
+        if barrier.pending or barrier.tx:
+            return
+        barrier.phase += 1
+        barrier.pending = barrier.expected
+        self.timeouts = 0
+        self.observers.mbarrier_completes(self.batch, barrier)
+        waits, self.waits = self.waits, []
+        for wait in waits:
+            if (wait.keys == barrier.key).any():
+                self._resume(wait)
+            else:
+                self.waits.append(wait)
+
+    def passed(self, keys, phases, parity: bool, lanes, instruction) -> np.ndarray:
+        """For each lane: has the phase it names completed? ``phases``: numbers, or parities."""
+        result = np.zeros(len(keys), bool)
+        for key in np.unique(keys).tolist():
+            rows = np.flatnonzero(keys == key)
+            barrier = self.find(key, lanes[rows[0]], instruction)
+            asked = phases[rows]
+            result[rows] = barrier.phase & 1 != asked & 1 if parity else barrier.phase > asked
+            through = rows[result[rows]]
+            if len(through):
+                self.observers.mbarrier_passed(self.batch, barrier, lanes[through])
+        return result
+
+    def _resume(self, wait: Wait) -> None:
+        group = wait.group
+        ready = self.passed(wait.keys, wait.phases, wait.parity, group.lanes, wait.instruction)
+        if ready.any():
+            live = group.code.live[group.block]
+            part = group if ready.all() else group.subset(np.flatnonzero(ready), live)
+            wait.put(part.R, np.ones(1, bool))
+            self.batch.add(part)
+        if not ready.all():
+            if ready.any():
+                wait.group = group.subset(np.flatnonzero(~ready), live)
+                wait.keys, wait.phases = wait.keys[~ready], wait.phases[~ready]
+            self.waits.append(wait)
+
+    def name(self, key: int) -> str:
+        """An mbarrier in words: the variable it is, or its place in an array."""
+        region = self.batch.region_at((key & (1 << KEY_SHIFT) - 1) + (1 << 48))
+        place = (key & (1 << KEY_SHIFT) - 1) + (1 << 48) - region.start
+        if region.size == 8:
+            return f"the mbarrier {region.name}"
+        number = f"{region.name}[{place // 8}]" if region.size % 8 == 0 else region.name
+        return f"the mbarrier {number} (byte {place})"
+
+    def why(self, group: Group) -> str:
+        """What a parked group waits for."""
+        for wait in self.waits:
+            if wait.group is group and int(wait.keys[0]) in self.barriers:
+                b = self.barriers[int(wait.keys[0])]
+                missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
+                if b.tx > 0:
+                    missing.append(f"{b.tx} more bytes")
+                if b.tx < 0:
+                    missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+                return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
+        memory = self.batch.tensor_memory
+        return memory.why(group) if memory is not None else ""
+
+    def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
+        thread, block = self.batch.who(lane)
+        text = text.format(self.name(int(key)))
+        message = f"Barrier misuse: at {instruction.location} {where(thread, block)} {text}"
+        raise KernelFault(Finding(BARRIER, message, instruction.location, thread, block))

@@ -1,0 +1,134 @@
+"""The sixteen named barriers of every block in a batch.
+
+Source: PTX ISA, "bar, barrier". A barrier completes when as many threads have arrived as were asked
+for, or all that have not ended when no count was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .lanes import Group
+
+
+@dataclass
+class BarrierState:
+    """One barrier in all blocks: threads arrived, threads asked for (0: all that live)."""
+
+    arrived: np.ndarray
+    asked: np.ndarray
+    joined: np.ndarray  # (blocks, warps) that took part since the last completion
+    cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
+    ones: np.ndarray
+    parked: list[tuple[Group, object, object]] = field(default_factory=list)
+
+
+class Barriers:
+    def __init__(self, batch):
+        self.batch = batch
+        self._states: dict[int, BarrierState] = {}
+
+    def parked(self):
+        """Every group that waits: at these barriers, for its cluster, for an mbarrier."""
+        return (group for group, _ in self._waiting())
+
+    def site_of(self, group: Group):
+        """The source line of the barrier that a parked group waits at."""
+        return next((i.location for other, i in self._waiting() if other is group), None)
+
+    def states(self):
+        return self._states.items()
+
+    def _waiting(self):
+        for state in self._states.values():
+            for group, _, instruction in state.parked:
+                yield group, instruction
+        if self.batch.clusters is not None:
+            yield from self.batch.clusters.parked
+        for wait in self.batch.engine.waits:
+            yield wait.group, wait.instruction
+        if self.batch.tensor_memory is not None:
+            yield from self.batch.tensor_memory.parked()
+
+    def _state(self, number: int) -> BarrierState:
+        if number not in self._states:
+            count = self.batch.block_count
+            warps = self.batch.lanes_per_block // 32
+            arrived, asked, cast, ones = np.zeros((4, count), np.int64)
+            joined = np.zeros((count, warps), bool)
+            self._states[number] = BarrierState(arrived, asked, joined, cast, ones)
+        return self._states[number]
+
+    def arrive(
+        self, group: Group, instruction, number: int, threads, arrive_only, operation, vote, put
+    ) -> Group | None:
+        """The lanes of ``group`` arrive. Returns the group if it may go on at once."""
+        batch = self.batch
+        state = self._state(number)
+        batch.launch.observers.barrier_arrives(group, instruction, number, threads, state)
+        counts = np.bincount(group.slots, minlength=batch.block_count)
+        state.arrived += counts
+        state.asked[counts > 0] = threads or 0
+        state.joined.reshape(-1)[group.warps] = True
+        if vote is not None:
+            state.cast += counts
+            state.ones += np.bincount(
+                group.slots, weights=vote, minlength=batch.block_count
+            ).astype(np.int64)
+        if arrive_only:
+            for other in self._complete(state):
+                batch.add(other)
+            return group
+        state.parked.append((group, self._result(state, operation, put), instruction))
+        resumed = self._complete(state)
+        if len(resumed) == 1:
+            return resumed[0]
+        for other in resumed:
+            batch.add(other)
+        return None
+
+    def recheck(self) -> None:
+        """Lanes have ended: barriers that waited for them alone are complete now."""
+        for state in self._states.values():
+            if state.parked:
+                for group in self._complete(state):
+                    self.batch.add(group)
+
+    def _complete(self, state: BarrierState) -> list[Group]:
+        needed = np.where(state.asked > 0, state.asked, self.batch.alive)
+        done = (state.arrived > 0) & (state.arrived >= needed)
+        if not done.any():
+            return []
+        joined = state.joined & done[:, None]
+        self.batch.launch.observers.barrier_completes(self.batch, joined)
+        state.arrived[done] = 0
+        state.joined[done] = False
+        resumed, parked = [], []
+        for group, deliver, instruction in state.parked:
+            free = done[group.slots]
+            if free.all():
+                resumed.append(deliver(group))
+            elif not free.any():
+                parked.append((group, deliver, instruction))
+            else:
+                live = group.code.live[group.block]
+                resumed.append(deliver(group.subset(np.flatnonzero(free), live)))
+                rest = group.subset(np.flatnonzero(~free), live)
+                parked.append((rest, deliver, instruction))
+        state.parked = parked
+        state.cast[done] = state.ones[done] = 0
+        return resumed
+
+    def _result(self, state: BarrierState, operation: str | None, put):
+        if put is None:
+            return lambda group: group
+
+        def deliver(group: Group) -> Group:
+            ones, cast = state.ones[group.slots], state.cast[group.slots]
+            result = {"and": ones == cast, "or": ones > 0, "popc": ones.astype(np.uint32)}
+            put(group.R, result[operation])
+            return group
+
+        return deliver

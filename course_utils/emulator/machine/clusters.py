@@ -1,0 +1,152 @@
+"""Clusters: blocks that run at the same time and reach each other's shared memory.
+
+All blocks of a cluster are in one batch, next to each other. In such a launch every shared address
+carries the rank of its block within the cluster in bits 24 to 31, a block's own addresses included;
+so one and the same 32-bit address means the same byte to every block of the cluster.
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mapa", "getctarank", "barrier.cluster";
+CUDA C++ Programming Guide, "Distributed Shared Memory".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .faults import where
+from .lanes import Group
+from .memory import SHARED_WINDOW, WINDOW_SIZE
+from .report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
+
+RANK_SHIFT = 24
+RANKS = 0xFF << RANK_SHIFT
+MAX_CLUSTER = 16  # blocks, with the attribute for non-portable sizes; 8 without
+
+
+class Clusters:
+    """The clusters of one batch: who is where, and the barrier that each of them shares."""
+
+    def __init__(self, batch, shape: tuple[int, int, int]):
+        self.batch, self.shape, self.size = batch, shape, math.prod(shape)
+        count = batch.block_count // self.size
+        self.span = self.size * batch.lanes_per_block  # lanes of a cluster
+        self.phase = np.zeros(count, np.int64)
+        self.met = np.zeros(count, bool)  # clusters whose blocks have all certainly started
+        lanes = batch.block_count * batch.lanes_per_block
+        self.arrived = np.zeros(lanes, bool)
+        self.seen = np.full(lanes, -1, np.int64)  # the phase in which each lane last arrived
+        self.parked: list[tuple[Group, object]] = []
+
+    # --- addresses ---
+
+    def ranks(self, group: Group) -> np.ndarray:
+        return group.slots % self.size
+
+    def base(self, group: Group) -> np.ndarray:
+        """What a block's own shared addresses begin with; uint32."""
+        return (self.ranks(group) << RANK_SHIFT).astype(np.uint32)
+
+    def strip(self, addresses: np.ndarray, group: Group) -> tuple[np.ndarray, np.ndarray | None]:
+        """(generic addresses without ranks, the block of the batch that each lane reaches).
+
+        No blocks when none of the addresses lies in shared memory.
+        """
+        addresses = addresses.astype(np.uint64)
+        shared = addresses // np.uint64(WINDOW_SIZE) == SHARED_WINDOW // WINDOW_SIZE
+        if not shared.any():
+            return addresses, None
+        rank = (addresses >> np.uint64(RANK_SHIFT) & np.uint64(0xFF)).astype(np.int64)
+        rank = np.where(shared, rank, self.ranks(group))
+        stripped = np.where(shared, addresses & np.uint64(2**64 - 1 - RANKS), addresses)
+        return stripped, group.slots // self.size * self.size + rank
+
+    def check(self, site, group: Group, homes: np.ndarray) -> None:
+        """Only a block that is there may be reached, and only while it runs."""
+        away = homes != group.slots
+        if not away.any():
+            return
+        first = group.slots // self.size * self.size
+        batch, i = self.batch, site.instruction
+        wrong = away & (homes >= first + self.size)
+        gone = away & ~wrong & (batch.alive[np.where(wrong, 0, homes)] == 0)
+        bad = np.flatnonzero(wrong | gone)
+        if not len(bad):
+            batch.launch.observers.remote_access(site, group, homes)
+            return
+        at = bad[0]
+        who = where(*batch.who(group.lanes[at]))
+        if wrong[at]:
+            rank = int(homes[at] - first[at])
+            why = f"of rank {rank}, but its cluster has {self.size} blocks"
+        else:
+            block = batch.block_index(batch.first + int(homes[at]))
+            why = (
+                f"of block {block}, which has ended. Let no block leave before all have finished "
+                "reading: cluster.sync() at the end"
+            )
+        verb = "writes" if site.is_store or site.is_atomic else "reads"
+        text = f"Out of bounds: {who} {verb} shared memory at {i.location} {why}."
+        thread, block = batch.who(group.lanes[at])
+        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, block))
+
+    # --- the barrier ---
+
+    def arrive(self, group: Group) -> None:
+        self.arrived[group.lanes] = True
+        self.seen[group.lanes] = self.phase[group.lanes // self.span]
+        self.complete()
+
+    def wait(self, group: Group, instruction) -> Group | None:
+        """Lanes go on once every living thread of their cluster has arrived."""
+        never = np.flatnonzero(self.seen[group.lanes] < 0)
+        if len(never):
+            thread, block = self.batch.who(group.lanes[never[0]])
+            text = (
+                f"Barrier misuse: {where(thread, block)} waits for the cluster at "
+                f"{instruction.location} without having arrived: barrier.cluster.arrive must "
+                "come first."
+            )
+            raise KernelFault(Finding(BARRIER, text, instruction.location, thread, block))
+        self.parked.append((group, instruction))
+        resumed = self._resume()
+        if len(resumed) == 1:
+            return resumed[0]
+        for other in resumed:
+            self.batch.add(other)
+        return None
+
+    def leave(self, group: Group) -> None:
+        """Lanes have ended: nobody waits for them any more."""
+        self.arrived[group.lanes] = False
+        self.complete()
+
+    def complete(self) -> None:
+        count = len(self.phase)
+        arrived = np.count_nonzero(self.arrived.reshape(count, -1), axis=1)
+        done = (arrived > 0) & (arrived == self.batch.alive.reshape(count, -1).sum(axis=1))
+        if not done.any():
+            return
+        lanes = self.arrived.reshape(count, -1)
+        joined = lanes.reshape(count, -1, 32).any(axis=2) & done[:, None]
+        self.batch.launch.observers.cluster_barrier_completes(self.batch, joined)
+        lanes[done] = False
+        self.phase[done] += 1
+        self.met |= done
+        for group in self._resume():
+            self.batch.add(group)
+
+    def _resume(self) -> list[Group]:
+        resumed, parked = [], []
+        for group, instruction in self.parked:
+            free = self.seen[group.lanes] < self.phase[group.lanes // self.span]
+            if free.all():
+                resumed.append(group)
+            elif not free.any():
+                parked.append((group, instruction))
+            else:
+                live = group.code.live[group.block]
+                resumed.append(group.subset(np.flatnonzero(free), live))
+                rest = group.subset(np.flatnonzero(~free), live)
+                parked.append((rest, instruction))
+        self.parked = parked
+        return resumed

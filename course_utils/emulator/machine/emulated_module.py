@@ -1,0 +1,211 @@
+"""PTX modules and the kernels in them: where their variables lie, and how one is launched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+
+from .. import instructions  # noqa: F401  (fills the tables)
+from . import fpenv, ptx
+from .emulated_launch import EmulatedLaunch
+from .faults import readable_name
+from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, Region
+from .options import Options
+from .program import Builder, Code, unknown
+from .report import LaunchResult
+
+MAX_THREADS = 1024
+
+
+class EmulatedModule:
+    """A PTX module. Functions are read and decoded when they are first needed.
+
+    Raises :class:`~course_utils.emulator.PtxError` for text that is not PTX.
+    """
+
+    def __init__(self, text: str):
+        self.variables, self.functions, self.files = ptx.parse_module(text)
+        self._codes: dict[str, Code] = {}
+        self._globals: dict[str, Region] = {}
+        self._entries: dict[str, Entry] = {}
+        self._function_names = list(self.functions)
+
+    @property
+    def entries(self) -> list[str]:
+        return [name for name, f in self.functions.items() if f.is_entry]
+
+    def entry(self, name: str) -> Entry:
+        """The kernel called ``name``. Raises KeyError, naming the kernels there are."""
+        if name not in self.entries:
+            raise KeyError(f"no kernel named {name!r}; this module has {', '.join(self.entries)}")
+        if name not in self._entries:
+            self._entries[name] = Entry(self, self.functions[name])
+        return self._entries[name]
+
+    def global_array(self, name: str) -> np.ndarray:
+        """The bytes of a ``__device__`` or ``__constant__`` variable; a uint8 view, writable."""
+        if name not in self.variables:
+            matches = [v for v in self.variables if readable_name(v) == name]
+            if not matches:
+                raise KeyError(f"no __device__ or __constant__ variable named {name!r}")
+            name = matches[0]
+        return self.region_of(name).storage
+
+    def region_of(self, name: str) -> Region:
+        """The region of a module-level variable, made and initialised when first asked for."""
+        if name not in self._globals:
+            variable = self.variables[name]
+            storage = np.zeros(variable.size, np.uint8)
+            region = GLOBAL.add(
+                readable_name(name), storage, variable.align, variable.space == "const"
+            )
+            self._globals[name] = region
+            if variable.initial:
+                self._initialise(variable, storage)
+        return self._globals[name]
+
+    def _initialise(self, variable: ptx.Variable, storage: np.ndarray) -> None:
+        text = variable.initial.strip().replace("{", "").replace("}", "")
+        width = ptx.SIZES[variable.type]
+        for n, part in enumerate(p.strip() for p in text.split(",")):
+            literal = ptx.parse_literal(part)
+            if literal is None:
+                symbol = part.removeprefix("generic(").rstrip(")").split("+")
+                value = self.address(symbol[0]) + (int(symbol[1], 0) if len(symbol) > 1 else 0)
+                data = value.to_bytes(width, "little")
+            elif literal.float_bits:
+                data = np.array(literal.value, f"<f{width}").tobytes()
+            else:
+                data = (literal.value % (1 << 8 * width)).to_bytes(width, "little")
+            storage[n * width : (n + 1) * width] = np.frombuffer(data, np.uint8)
+
+    def address(self, name: str) -> int:
+        """The generic address of a module-level variable or function."""
+        if name in self.functions:
+            return FUNCTION_WINDOW + 16 * (self._function_names.index(name) + 1)
+        if name in self.variables:
+            return self.region_of(name).start
+        raise ptx.PtxError(f"unknown symbol {name}")
+
+    def function_at(self, address: int, instruction: ptx.Instruction) -> str:
+        number, rest = divmod(address - FUNCTION_WINDOW, 16)
+        if rest or not 0 < number <= len(self._function_names):
+            raise unknown(instruction)
+        return self._function_names[number - 1]
+
+    def code(self, name: str) -> Code:
+        """The decoded body of a ``.func``."""
+        if name not in self._codes:
+            function = self.functions.get(name)
+            if function is None or function.body is None:
+                raise ptx.PtxError(f"the function {name} is called but has no body")
+            ptx.parse_body(function, self.files)
+            order = len(self._codes) + 1
+            self._codes[name] = Builder(function, self.address, order).decode()
+        return self._codes[name]
+
+
+class Entry:
+    """A kernel of a module, ready to be launched.
+
+    ``parameters``: (size in bytes, alignment) of each. ``static_shared``: bytes of ``__shared__``
+    arrays of fixed size. ``max_threads``: from ``__launch_bounds__``, else 1024.
+    """
+
+    def __init__(self, module: EmulatedModule, function: ptx.Function):
+        self.module, self.function, self.name = module, function, function.name
+        ptx.parse_body(function, module.files)
+        self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
+        self.static_shared = self._place_shared()
+        self.parameter_addresses: dict[str, int] = {}
+        place = PARAM_WINDOW
+        for parameter in function.parameters:
+            place = -(-place // parameter.align) * parameter.align
+            self.parameter_addresses[parameter.name] = place
+            place += parameter.size
+        bounds = function.attributes.get("maxntid") or function.attributes.get("reqntid")
+        self.max_threads = math.prod(bounds) if bounds else MAX_THREADS
+        cluster = function.attributes.get("reqnctapercluster")
+        self.cluster = (*cluster, 1, 1)[:3] if cluster else None
+        bodies = (f.body or "" for f in module.functions.values())
+        self.tensor_memory = any("tcgen05." in body for body in bodies)
+        self._codes: dict[bool, Code] = {}
+        self.code_for(self.cluster is not None)
+        opcodes = [i.full_opcode for i in function.instructions]
+        self._hardware_ftz = fpenv.suits(opcodes)
+
+    def code_for(self, clustered: bool) -> Code:
+        """The decoded body; in clusters, shared variables are at addresses that carry a rank."""
+        if clustered not in self._codes:
+            builder = Builder(self.function, self._address, 0)
+            builder.ranked = frozenset(self.shared) if clustered else frozenset()
+            self._codes[clustered] = builder.decode()
+        return self._codes[clustered]
+
+    @property
+    def parameters(self) -> list[tuple[int, int]]:
+        return [(p.size, p.align) for p in self.function.parameters]
+
+    def instructions(self) -> Iterator[ptx.Instruction]:
+        """Those of the kernel and of every function that it could call."""
+        for function in self.module.functions.values():
+            if function is self.function or not function.is_entry:
+                ptx.parse_body(function, self.module.files)
+                yield from function.instructions
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the kernel can start copies, so that ``Options.seed`` may change what it does."""
+        return any("async" in i.modifiers for i in self.instructions())
+
+    def _place_shared(self) -> int:
+        """Give shared variables their offsets, a gap after each; return the bytes really needed."""
+        own = [v for v in self.function.variables if v.space == "shared"]
+        own += [v for v in self.module.variables.values() if v.space == "shared" and v.size]
+        place, used = 0, 0
+        for variable in own:
+            align = max(variable.align, 16)
+            place = -(-place // align) * align
+            used = -(-used // variable.align) * variable.align + variable.size
+            self.shared[variable.name] = (place, variable.size)
+            place += -(-variable.size // 128) * 128 + GAP
+        self.dynamic_offset = -(-place // 1024) * 1024
+        for variable in self.module.variables.values():
+            if variable.space == "shared" and not variable.size:
+                self.shared[variable.name] = (self.dynamic_offset, -1)
+        return used
+
+    def _address(self, name: str) -> int:
+        if name in self.shared:
+            return self.shared[name][0]
+        if name in self.parameter_addresses:
+            return self.parameter_addresses[name]
+        return self.module.address(name)
+
+    def launch(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence,
+        shared: int = 0,
+        names: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> LaunchResult:
+        """Run the kernel to its end.
+
+        ``args``: one for each parameter, a NumPy array (passed as a pointer to its first element;
+        what the kernel writes lands in it) or the parameter's value as bytes or NumPy scalar.
+        ``shared``: bytes of dynamic shared memory. ``names``: the parameters' names, for reports.
+        Raises :class:`~course_utils.emulator.KernelFault` for a fault that ends the launch
+        and ValueError when arguments do not fit the parameters.
+        """
+        from ..watchers import observers_of
+
+        options = options or Options()
+        launch = EmulatedLaunch(self, grid, block, args, shared, names, options, observers_of)
+        flushing = fpenv.hardware_ftz() if self._hardware_ftz else nullcontext()
+        with np.errstate(all="ignore"), flushing:
+            return launch.run()

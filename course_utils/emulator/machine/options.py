@@ -1,0 +1,42 @@
+"""How to run a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+ALL_CHECKS = frozenset({"early use", "race", "uninitialised", "sync", "proxy"})
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """Which warp to follow: ``warp`` counts within the block ``block`` (x, y, z). At most ``limit``
+    steps are kept. ``file`` is the source whose lines are wanted where helpers are inlined."""
+
+    file: str = ""
+    block: tuple[int, int, int] = (0, 0, 0)
+    warp: int = 0
+    limit: int = 2000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a launch.
+
+    ``checks`` are those that are on, some of :data:`ALL_CHECKS`: "race" finds data races,
+    "uninitialised" uses of values that were never set, "sync" misused barriers, "proxy" missing
+    proxy fences, "early use" registers that an asynchronous instruction still fills. Bounds,
+    alignment and use after free are checked in every launch.
+    ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued by
+    any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
+    completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
+    blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``trace``: the warp whose steps are recorded.
+    """
+
+    checks: Collection[str] = ()
+    counters: bool = False
+    budget: int | None = None
+    seed: int = 0
+    cluster: tuple[int, int, int] | None = None
+    trace: TraceOptions | None = None

@@ -1,0 +1,463 @@
+"""Turns the instructions of a function into basic blocks of Python closures, once per function.
+
+A *step* is a closure ``step(group)`` that does what one instruction does to every lane of a group.
+An *ending* decides where the lanes go next: ``end(group)`` returns the group when it simply goes on
+in a new block, or None when it was split, parked or finished. Steps find their operands bound: the
+builder hands out a *getter* per source and a *setter* per destination, and notes which registers an
+instruction reads and writes, from which it learns what must be carried when a group is split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import ptx
+from .block_order import places
+from .instruction_set import DTYPES, TABLE
+from .lanes import Group, blend
+from .observer import nobody
+from .ptx import Immediate, Instruction, Register, Special, Symbol
+from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
+
+Step = Callable[[Group], None]
+Ending = Callable[[Group], Group | None]
+
+STEPS: dict[str, Callable[[Builder, Instruction], Step]] = {}
+ENDINGS: dict[str, Callable[[Builder, Instruction], Ending]] = {}
+GATHERS: dict[
+    str, Callable[[Instruction], ptx.Operand | None]
+] = {}  # opcode -> member mask operand
+
+
+def step(*opcodes: str):
+    """Enter a decoder of instructions that act and fall through to the next."""
+
+    def enter(decode):
+        STEPS.update(dict.fromkeys(opcodes, decode))
+        return decode
+
+    return enter
+
+
+def ending(*opcodes: str):
+    """Enter a decoder of instructions that end a basic block."""
+
+    def enter(decode):
+        ENDINGS.update(dict.fromkeys(opcodes, decode))
+        return decode
+
+    return enter
+
+
+def gathers(*opcodes: str):
+    """Mark instructions that wait until the lanes of a warp named in their mask have arrived.
+
+    The decorated function picks the operand that holds the mask; None when there is no waiting.
+    """
+
+    def enter(mask_of):
+        GATHERS.update(dict.fromkeys(opcodes, mask_of))
+        return mask_of
+
+    return enter
+
+
+@dataclass(slots=True)
+class Decoded:
+    """One instruction: what it does, and which registers it reads and writes."""
+
+    instruction: Instruction
+    reads: frozenset[int]
+    writes: frozenset[int]
+    act: Step | Ending
+    opcode: str
+    parameter: bool  # a load or store of a .param variable: registers in this machine
+    ends: bool  # its basic block
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that are always run together."""
+
+    number: int
+    instructions: list[Instruction]
+    steps: list[Step]
+    end: Ending | None
+    gather: Callable | None = None  # mask getter of a leading warp-wide instruction
+    reads: set[int] = field(default_factory=set)
+    writes: set[int] = field(default_factory=set)
+    successors: list[int] = field(default_factory=list)
+    decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
+
+
+@dataclass(eq=False)
+class Code:
+    """A decoded function."""
+
+    name: str
+    order: int
+    blocks: list[Block]
+    places: list[int]  # of each block in the order in which parted lanes run
+    blank: list[np.ndarray]
+    live: list[tuple[int, ...]]
+    specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins
+    parameters: list[dict[int, int]]  # for each formal parameter: byte offset -> slot
+    results: list[dict[int, int]]
+    locals: list[ptx.Variable]
+    unset: tuple[int, ...]  # registers that may be read before anything is written to them
+
+
+def unknown(instruction: Instruction) -> KernelFault:
+    where = f" ({instruction.location})" if instruction.location else ""
+    return KernelFault(
+        Finding(
+            UNKNOWN_INSTRUCTION,
+            f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
+            f"  {instruction.text}",
+            instruction.location,
+        )
+    )
+
+
+def convert(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The bits of ``value`` as ``dtype``: reinterpreted at equal width, cut off when narrower."""
+    if value.itemsize == dtype.itemsize:
+        return value.view(dtype)
+    wide = value.view(DTYPES[f"u{value.itemsize * 8}"])
+    return wide.astype(DTYPES[f"u{dtype.itemsize * 8}"]).view(dtype)
+
+
+def constant(literal: Immediate, kind: str) -> np.ndarray:
+    """A literal as a length-1 array of the operand type ``kind``."""
+    dtype = DTYPES[kind]
+    if dtype.kind == "f" and (literal.float_bits or not isinstance(literal.value, int)):
+        return np.array([literal.value], dtype)
+    if literal.float_bits:
+        bits = np.array([literal.value], np.float32 if literal.float_bits == 32 else np.float64)
+        return convert(bits, dtype)
+    if dtype.kind == "b":
+        return np.array([literal.value != 0])
+    width = dtype.itemsize * 8
+    bits = np.array([literal.value & ((1 << width) - 1)], DTYPES[f"u{width}"])
+    return bits.view(dtype)
+
+
+class Builder:
+    """Decodes one function. ``addresses`` resolves module variables and functions."""
+
+    def __init__(self, function: ptx.Function, addresses: Callable[[str], int], order: int):
+        self.function, self.addresses, self.order = function, addresses, order
+        self.ranked: frozenset[str] = frozenset()  # shared variables whose addresses carry a rank
+        self.specials: dict[str, int] = {}
+        self.parameter_slots: dict[tuple[int, int], int] = {}  # (id of variable, offset)
+        self.reads: set[int] = set()
+        self.writes: set[int] = set()
+        self.targets: list[int] = []
+        self.falls_through = True
+
+    # --- operands ---
+
+    def read(self, operand: ptx.Operand, kind: str) -> Callable[[list], np.ndarray]:
+        """A getter ``get(R)`` of the operand's value as type ``kind``."""
+        dtype = DTYPES[kind]
+        if isinstance(operand, Immediate):
+            value = constant(operand, kind)
+            return lambda R: value
+        if isinstance(operand, Symbol) and operand.name not in self.specials:
+            variable = self.find_local(operand)
+            if variable is None and operand.name in self.ranked:
+                slot = self.special("shared_base")
+                self.reads.add(slot)
+                place = np.uint64(self.addresses(operand.name) + operand.offset)
+                return lambda R: convert(R[slot] + place, dtype)
+            if variable is None:
+                value = np.array([self.addresses(operand.name) + operand.offset], np.uint64)
+                value = convert(value, dtype)
+                return lambda R: value
+        slot = self.slot_of(operand)
+        self.reads.add(slot)
+        offset = operand.offset if isinstance(operand, Symbol) else 0
+        if offset:
+            return lambda R: convert(R[slot] + np.uint64(offset), dtype)
+        if isinstance(operand, Register) and operand.negated:
+            return lambda R: ~R[slot]
+
+        def get(R):
+            value = R[slot]
+            return value if value.dtype is dtype else convert(value, dtype)
+
+        return get
+
+    def write(self, operand: ptx.Operand, kind: str) -> Callable[[list, np.ndarray], None]:
+        """A setter ``put(R, value)``; a narrower type is extended to the register's width."""
+        if operand == ptx.SINK:
+            return lambda R, value: None
+        slot = self.slot_of(operand)
+        self.writes.add(slot)
+        width = ptx.SIZES[self.function.slot_types[slot]]
+        dtype = DTYPES[kind]
+        if kind != "pred" and dtype.itemsize < width:
+            wide = DTYPES[("s" if dtype.kind == "i" else "u") + str(width * 8)]
+            bits = dtype if dtype.kind in "iu" else DTYPES[f"u{dtype.itemsize * 8}"]
+
+            def put_extended(R, value):
+                R[slot] = value.view(bits).astype(wide)
+
+            return put_extended
+
+        def put(R, value):
+            R[slot] = value
+
+        return put
+
+    def slot_of(self, operand: ptx.Operand) -> int:
+        if isinstance(operand, Register):
+            return operand.slot
+        if isinstance(operand, Special):
+            return self.special(operand.name)
+        if isinstance(operand, Symbol):
+            return self.special("local:" + operand.name)
+        raise ptx.PtxError(f"a register is needed, not {operand}")
+
+    def special(self, name: str) -> int:
+        if name not in self.specials:
+            wide = name.startswith("local:") or name == "gridid"
+            kind = "pred" if name == "cc" else "b64" if wide else "b32"
+            self.specials[name] = self.function.new_slot(kind)
+        return self.specials[name]
+
+    def find_local(self, symbol: Symbol) -> ptx.Variable | None:
+        return next(
+            (v for v in self.function.variables if v.name == symbol.name and v.space == "local"),
+            None,
+        )
+
+    def parameter(self, variable: ptx.Variable, offset: int, kind: str) -> int:
+        """The slot that stands for bytes of a ``.param`` variable of a function call."""
+        key = (id(variable), offset)
+        if key not in self.parameter_slots:
+            self.parameter_slots[key] = self.function.new_slot("b" + str(ptx.SIZES[kind] * 8))
+        return self.parameter_slots[key]
+
+    def slots_of_parameter(self, variable: ptx.Variable) -> dict[int, int]:
+        """Byte offset -> slot, for the bytes of a ``.param`` variable that are used."""
+        return {o: s for (key, o), s in self.parameter_slots.items() if key == id(variable)}
+
+    @property
+    def next_block(self) -> int:
+        """The block that follows the instruction being decoded."""
+        return self.block_at.get(self.position + 1, len(self.block_at))
+
+    def label(self, name: str, scope: ptx.Scope) -> int:
+        """The index of the instruction that a label stands before; noted as a successor."""
+        index = scope.find("labels", name)
+        if index is None:
+            raise ptx.PtxError(f"unknown label {name}")
+        self.targets.append(index)
+        return index
+
+    # --- decoding ---
+
+    def decode(self) -> Code:
+        function = self.function
+        leaders = self._leaders()
+        starts = sorted(leaders)
+        self.block_at = {start: n for n, start in enumerate(starts)}
+        blocks = []
+        for n, start in enumerate(starts):
+            stop = starts[n + 1] if n + 1 < len(starts) else len(function.instructions)
+            blocks.append(self._block(n, start, function.instructions[start:stop]))
+        for block in blocks:
+            block.successors = [s for s in block.successors if s < len(blocks)]
+        live = _liveness(blocks)
+        blank = [
+            np.zeros(1, bool if t == "pred" else DTYPES[f"u{ptx.SIZES[t] * 8}"])
+            for t in function.slot_types
+        ]
+
+        results = [self.slots_of_parameter(v) for v in function.results]
+        kept = {slot for slots in results for slot in slots.values()}
+
+        return Code(
+            function.name,
+            self.order,
+            blocks,
+            places([block.successors for block in blocks]),
+            blank,
+            [tuple(sorted(slots | kept)) for slots in live],
+            self.specials,
+            [self.slots_of_parameter(v) for v in function.parameters],
+            results,
+            [v for v in function.variables if v.space == "local"],
+            tuple(sorted(live[0] - {*self.specials.values(), *self.parameter_slots.values()})),
+        )
+
+    def _leaders(self) -> set[int]:
+        function = self.function
+        leaders = {0}
+        scopes = {id(i.scope): i.scope for i in function.instructions}
+        for scope in scopes.values():
+            while scope is not None:
+                leaders.update(scope.labels.values())
+                scope = scope.parent
+        for n, instruction in enumerate(function.instructions):
+            if instruction.opcode in ENDINGS:
+                leaders.add(n + 1)
+            if is_gathering(instruction):
+                leaders.add(n)
+        return {n for n in leaders if n < len(function.instructions)} or {0}
+
+    def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
+        block = Block(number, instructions, [], None)
+        self.falls_through, self.targets, self.start = True, [], start
+        for position, instruction in enumerate(instructions, start):
+            self.position, self.reads, self.writes = position, set(), set()
+            if is_gathering(instruction):
+                mask = GATHERS[instruction.opcode](instruction)
+                block.gather = self.read(mask, "b32")
+            act = self._instruction(instruction, block.decoded)
+            block.reads |= self.reads - block.writes
+            block.writes |= self.writes
+            if instruction.opcode in ENDINGS:
+                block.end = act
+            else:
+                block.steps.append(act)
+        block.successors = [self.block_at[t] for t in self.targets if t in self.block_at]
+        if self.falls_through:
+            block.successors.append(number + 1)
+            if block.end is None:
+                block.end = _next(number + 1)
+        return block
+
+    def _instruction(self, instruction: Instruction, decoded: list[Decoded]) -> Step | Ending:
+        opcode = instruction.opcode
+        if opcode in ENDINGS:
+            act = ENDINGS[opcode](self, instruction)
+        elif opcode in STEPS:
+            act = STEPS[opcode](self, instruction)
+        else:
+            act = self.compute(instruction)
+        act = act or _stop(unknown(instruction))
+        parameter = any(m.startswith("param") for m in instruction.modifiers)
+        reads, writes = frozenset(self.reads), frozenset(self.writes)
+        decoded.append(
+            Decoded(instruction, reads, writes, act, opcode, parameter, opcode in ENDINGS)
+        )
+        if opcode in ENDINGS or instruction.guard is None:
+            return act
+        return self._guarded(instruction, act)
+
+    def compute(self, instruction: Instruction) -> Step | None:
+        """An instruction of the table: results = compute(*sources). None for an unknown form."""
+        opcode = instruction.opcode
+        op = TABLE[opcode](instruction.modifiers) if opcode in TABLE else None
+        if op is None:
+            return None
+        operands = list(instruction.operands)
+        first = operands[0]
+        outputs = list(first.items) if isinstance(first, ptx.OperandList) else [first]
+        gets = [self.read(o, k) for o, k in zip(operands[1:], op.src, strict=False)]
+        if len(gets) != len(op.src):
+            raise ptx.PtxError(f"{instruction.text}: expected {len(op.src)} sources")
+        if op.carry_in:
+            gets.append(self.read(Special("cc"), "pred"))
+        puts = [self.write(o, k) for o, k in zip(outputs, op.dst, strict=False)]
+        if op.carry_out:
+            puts.append(self.write(Special("cc"), "pred"))
+        compute = op.compute
+        if len(puts) == 1 and len(op.dst) + op.carry_out == 1:
+            put = puts[0]
+            if len(gets) == 1:
+                (a,) = gets
+
+                def act(group):
+                    R = group.R
+                    put(R, compute(a(R)))
+            elif len(gets) == 2:
+                a, b = gets
+
+                def act(group):
+                    R = group.R
+                    put(R, compute(a(R), b(R)))
+            elif len(gets) == 3:
+                a, b, c = gets
+
+                def act(group):
+                    R = group.R
+                    put(R, compute(a(R), b(R), c(R)))
+            else:
+
+                def act(group):
+                    R = group.R
+                    put(R, compute(*(get(R) for get in gets)))
+
+            return act
+
+        def act_several(group):
+            R = group.R
+            for put, value in zip(puts, compute(*(get(R) for get in gets)), strict=False):
+                put(R, value)
+
+        return act_several
+
+    def _guarded(self, instruction: Instruction, act: Step) -> Step:
+        """Run ``act`` for the lanes whose guard is true, and blend what it wrote into the rest."""
+        needed = tuple(self.reads | self.writes)
+        written = tuple(self.writes)
+        guard = self.read(instruction.guard, "pred")
+        self.reads |= self.writes
+
+        def guarded(group):
+            chosen = guard(group.R)
+            masked = group.batch.launch.observers.instruction_masked
+            if masked is not nobody:
+                masked(instruction, group.n - np.count_nonzero(group.full(chosen)))
+            if chosen.all():
+                act(group)
+            elif chosen.any():
+                index = np.flatnonzero(chosen)
+                part = group.subset(index, needed)
+                act(part)
+                for slot in written:
+                    group.R[slot] = blend(group, group.R[slot], index, part.R[slot])
+
+        return guarded
+
+
+def is_gathering(instruction: Instruction) -> bool:
+    if instruction.opcode not in GATHERS:
+        return False
+    return GATHERS[instruction.opcode](instruction) is not None
+
+
+def _stop(fault: KernelFault) -> Step:
+    def act(group):
+        raise fault
+
+    return act
+
+
+def _next(number: int) -> Ending:
+    def fall_through(group):
+        group.block = number
+        return group
+
+    return fall_through
+
+
+def _liveness(blocks: list[Block]) -> list[set[int]]:
+    """Registers that may still be read, at the start of every block (backward data flow)."""
+    live: list[set[int]] = [set(b.reads) for b in blocks]
+    changed = True
+    while changed:
+        changed = False
+        for n in reversed(range(len(blocks))):
+            block = blocks[n]
+            after = set().union(*(live[s] for s in block.successors)) if block.successors else set()
+            now = block.reads | (after - block.writes)
+            if now != live[n]:
+                live[n], changed = now, True
+    return live

@@ -1,0 +1,177 @@
+"""What the emulator tells a reader: findings, faults and counts.
+
+A *finding* is one thing that is wrong with a kernel. Some findings end the launch (an access out of
+bounds has no value to continue with) and are raised as a :class:`KernelFault`; others, such as data
+races, are collected and the launch goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..recording.counters import InstructionCounts, Tally
+    from ..recording.warp_trace import Tracer
+
+
+@dataclass(frozen=True)
+class Location:
+    """A line of a source file; ``column`` is 1-based, 0 when unknown.
+
+    ``function``: the helper that the line belongs to, where it was inlined into another.
+    ``helpers``: where in helpers of headers the work is done that this line calls for, the
+    outermost first; "load.cu:9, in load_tile (common/tile.cuh:12)".
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    function: str = field(default="", compare=False)
+    helpers: tuple[Location, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + "".join(
+            f", in {helper.function} ({'/'.join(helper.file.split('/')[-2:])}:{helper.line})"
+            for helper in self.helpers
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault in a kernel.
+
+    ``kind`` is one of the constants in :data:`KINDS`; ``message`` is the whole report, ready to
+    print. ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
+    from the start of ``array``; ``past`` is how many elements lie between the array's last element
+    and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
+    often more the same was met at the same lines.
+    """
+
+    kind: str
+    message: str
+    location: Location | None = None
+    thread: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    array: str | None = None
+    index: int | None = None
+    past: int = 0
+    other_location: Location | None = None
+    other_thread: tuple[int, int, int] | None = None
+    repeats: int = 0
+
+
+OUT_OF_BOUNDS = "out of bounds"
+MISALIGNED = "misaligned access"
+NULL_POINTER = "null pointer"
+USE_AFTER_FREE = "use after free"
+UNINITIALISED = "uninitialised read"
+DATA_RACE = "data race"
+ENDLESS_LOOP = "endless loop"
+DEADLOCK = "deadlock"
+BARRIER = "barrier misuse"
+ASSERTION = "assertion failed"
+TRAP = "trap"
+BAD_TENSOR_MAP = "bad tensor map"
+TENSOR_MEMORY = "tensor memory misuse"
+UNKNOWN_INSTRUCTION = "unknown instruction"
+KINDS = (
+    OUT_OF_BOUNDS,
+    MISALIGNED,
+    NULL_POINTER,
+    USE_AFTER_FREE,
+    UNINITIALISED,
+    DATA_RACE,
+    ENDLESS_LOOP,
+    DEADLOCK,
+    BARRIER,
+    ASSERTION,
+    TRAP,
+    BAD_TENSOR_MAP,
+    TENSOR_MEMORY,
+    UNKNOWN_INSTRUCTION,
+)
+
+
+class KernelFault(RuntimeError):
+    """A kernel did something that ends its launch; ``finding`` says what, where and who.
+
+    ``earlier``: what was found before, by launches that look for more than faults.
+    """
+
+    def __init__(self, finding: Finding, earlier: list[Finding] | None = None):
+        super().__init__(finding.message)
+        self.finding = finding
+        self.earlier = earlier or []
+
+
+@dataclass
+class Counts:
+    """What one launch did. Instructions are PTX's, not the GPU's own (SASS).
+
+    ``sectors`` are distinct 32-byte pieces of memory touched by one warp instruction;
+    ``wavefronts`` are passes of shared memory needed by one warp instruction, ``conflicts`` those
+    of them that would not be needed if no bank were asked for two words; ``bytes`` those that lanes
+    asked for. ``shared_copy`` is the shared end of ``cp.async``; ``bulk`` bytes are moved by the
+    copy engine. Branches and barriers are counted once for each warp that comes to one.
+    ``opcodes`` and ``operations`` (additions and so on, under ncu's names) count threads;
+    ``flops_by_type`` is keyed by the type of the factors.
+
+    Without ``Options.counters`` only instructions, ``opcodes`` and ``flops`` are filled in.
+    """
+
+    thread_instructions: int = 0
+    warp_instructions: int = 0
+    global_load_requests: int = 0
+    global_store_requests: int = 0
+    global_atomic_requests: int = 0
+    global_load_sectors: int = 0
+    global_store_sectors: int = 0
+    global_atomic_sectors: int = 0
+    global_load_bytes: int = 0
+    global_store_bytes: int = 0
+    global_atomic_bytes: int = 0
+    shared_load_requests: int = 0
+    shared_store_requests: int = 0
+    shared_atomic_requests: int = 0
+    shared_load_wavefronts: int = 0
+    shared_store_wavefronts: int = 0
+    shared_atomic_wavefronts: int = 0
+    shared_copy_wavefronts: int = 0
+    shared_load_conflicts: int = 0
+    shared_store_conflicts: int = 0
+    shared_load_bytes: int = 0
+    shared_store_bytes: int = 0
+    shared_atomic_bytes: int = 0
+    shared_copy_bytes: int = 0
+    local_load_requests: int = 0
+    local_store_requests: int = 0
+    local_load_sectors: int = 0
+    local_store_sectors: int = 0
+    local_load_bytes: int = 0
+    local_store_bytes: int = 0
+    bulk_global_load_bytes: int = 0
+    bulk_global_store_bytes: int = 0
+    branches: int = 0
+    divergent_branches: int = 0
+    barriers: int = 0
+    flops: int = 0
+    flops_by_type: dict[str, int] = field(default_factory=dict)
+    operations: dict[str, int] = field(default_factory=dict)
+    opcodes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class LaunchResult:
+    """What came of a launch that ran to its end: counts, findings (races) and printf's text.
+
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them; ``tally`` and
+    ``instructions`` what each instruction did where ``Options.counters`` did.
+    """
+
+    counts: Counts
+    findings: list[Finding] = field(default_factory=list)
+    printed: str = ""
+    trace: Tracer | None = None
+    tally: Tally | None = None
+    instructions: list[InstructionCounts] = field(default_factory=list)

@@ -1,0 +1,236 @@
+"""Tensor memory (TMEM): 128 lanes × 512 columns of 32 bits that belong to a block's tensor cores.
+
+An address is ``lane << 16 | column``. Columns are rented: one warp allocates some, all 128 lanes of
+them, writes down where they are, and must give them back before the block ends.
+Source: PTX ISA, "Tensor Memory", "Tensor Memory Allocation", "Issue Granularity", "CTA Pair",
+"tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .async_engine import Transfer
+from .faults import where
+from .lanes import Group
+from .report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
+
+LANES, COLUMNS = 128, 512
+UNIT = 32  # columns that are allocated together, and lanes that one warp can reach
+NEVER_WRITTEN = 0xFFFFFFFF  # a NaN, whatever type it is taken for
+
+
+@dataclass(eq=False)
+class TensorWork(Transfer):
+    """A tcgen05.mma, cp, shift or commit that was issued and is not done yet. ``perform`` does it;
+    what it reads of shared memory must not change until then."""
+
+    perform: Callable | None = None
+
+    def move(self) -> None:
+        if self.perform is not None:
+            self.perform()
+
+
+@dataclass(eq=False)
+class Request:
+    """A warp at tcgen05.alloc. ``deliver(group, address)`` tells it where its columns are."""
+
+    group: Group
+    instruction: object
+    block: int
+    columns: int
+    pair: bool
+    deliver: Callable
+
+
+@dataclass(frozen=True)
+class Rented:
+    columns: int
+    instruction: object
+
+
+class TensorMemory:
+    """The tensor memory of every block of a batch. ``cells``: u32 (blocks, 128, 512)."""
+
+    def __init__(self, batch):
+        self.batch = batch
+        count = batch.block_count
+        self.cells = np.full((count, LANES, COLUMNS), NEVER_WRITTEN, np.uint32)
+        self.rented: list[dict[int, Rented]] = [{} for _ in range(count)]  # by first column
+        self.relinquished: list[object] = [None] * count  # by which instruction
+        self.waiting: list[Request] = []
+        self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
+
+    def parked(self):
+        """(group, instruction) of the warps that wait for columns."""
+        return [(r.group, r.instruction) for r in self.waiting]
+
+    def misuse(self, i, lane: int, text: str) -> KernelFault:
+        """What ``lane`` did wrong; ``text`` goes on from "at file:line thread … of block …"."""
+        thread, block = self.batch.who(lane)
+        message = f"Tensor memory misuse: at {i.location} {where(thread, block)} {text}"
+        return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block))
+
+    def report(self, i, lane: int, text: str) -> None:
+        """What is wrong and yet has a meaning to go on with: a finding for those who look."""
+        self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, text).finding)
+
+    def blocks_of(self, i, lane: int, pair: bool) -> list[int]:
+        """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
+
+        Two blocks of a cluster whose ranks differ in the last bit only are a pair.
+        """
+        block = lane // self.batch.lanes_per_block
+        if self.pairs is None:
+            self.pairs = pair
+        if self.pairs != pair:
+            raise self.misuse(
+                i, lane, "mixes .cta_group::1 and .cta_group::2: a kernel must stay with one."
+            )
+        if not pair:
+            return [block]
+        clusters = self.batch.clusters
+        if clusters is None or clusters.size % 2:
+            raise self.misuse(
+                i, lane,
+                "uses .cta_group::2, which needs a pair of blocks: launch clusters of an even "
+                "number of blocks.",
+            )  # fmt: skip
+        if not self.batch.alive[block ^ 1]:
+            raise self.misuse(i, lane, "uses .cta_group::2, but the other block has ended.")
+        return [block & ~1, block | 1]
+
+    # --- allocation ---
+
+    def request(self, request: Request) -> None:
+        lane, i = int(request.group.lanes[0]), request.instruction
+        columns = request.columns
+        if not UNIT <= columns <= COLUMNS or columns & columns - 1:
+            raise self.misuse(
+                i, lane,
+                f"allocates {columns} columns: the number must be a power of two from {UNIT} to "
+                f"{COLUMNS}.",
+            )  # fmt: skip
+        given_up = self.relinquished[request.block]
+        if given_up is not None:
+            raise self.misuse(
+                i, lane,
+                "allocates columns, but a thread of its block has given up the right to do so, by "
+                f"tcgen05.relinquish_alloc_permit at {given_up.location}.",
+            )  # fmt: skip
+        self.blocks_of(i, lane, request.pair)
+        self.waiting.append(request)
+        self._grant()
+
+    def _grant(self) -> None:
+        """Give columns to those who wait and can have them; blocks of a pair get them together."""
+        for request in list(self.waiting):
+            if request not in self.waiting:
+                continue
+            together = [request]
+            if request.pair:
+                other = (r for r in self.waiting if r.block == request.block ^ 1 and r.pair)
+                together = [request, *list(other)[:1]]
+                if len(together) < 2:
+                    continue
+                if together[0].columns != together[1].columns:
+                    raise self.misuse(
+                        request.instruction, int(request.group.lanes[0]),
+                        f"allocates {request.columns} columns and its pair "
+                        f"{together[1].columns}: both must ask for the same number.",
+                    )  # fmt: skip
+            start = self._free_columns([r.block for r in together], request.columns)
+            if start is None:
+                continue
+            for one in together:
+                self.waiting.remove(one)
+                self.rented[one.block][start] = Rented(one.columns, one.instruction)
+                one.deliver(one.group, start)
+
+    def _free_columns(self, blocks: list[int], columns: int) -> int | None:
+        """The first of that many columns in a row that are free in all of ``blocks``."""
+        used = np.zeros(COLUMNS, bool)
+        for block in blocks:
+            for start, rented in self.rented[block].items():
+                used[start : start + rented.columns] = True
+        for start in range(0, COLUMNS - columns + 1, UNIT):
+            if not used[start : start + columns].any():
+                return start
+        return None
+
+    def release(self, i, lane: int, address: int, columns: int) -> None:
+        """tcgen05.dealloc: exactly what one tcgen05.alloc has given."""
+        block = lane // self.batch.lanes_per_block
+        rented = self.rented[block].get(address)
+        if rented is None or rented.columns != columns:
+            have = ", ".join(f"{r.columns} from {s}" for s, r in self.rented[block].items())
+            raise self.misuse(
+                i, lane,
+                f"gives back {columns} columns from address {address:#x}, which is no allocation: "
+                f"its block has {have or 'none'}.",
+            )  # fmt: skip
+        columns_of = slice(address, address + columns)
+        self.batch.launch.observers.tensor_release(self.batch, i, lane, block, columns_of)
+        del self.rented[block][address]
+        self.cells[block][:, address : address + columns] = NEVER_WRITTEN
+        self._grant()
+
+    def relinquish(self, i, block: int) -> None:
+        self.relinquished[block] = i
+
+    def leave(self, group: Group) -> None:
+        """Lanes have ended. A block must have given everything back when its last one ends."""
+        for block in np.unique(group.slots).tolist():
+            if self.batch.alive[block] or not self.rented[block]:
+                continue
+            start, rented = next(iter(self.rented[block].items()))
+            lane = int(group.lanes[group.slots == block][0])
+            raise self.misuse(
+                rented.instruction, lane,
+                f"was the last of its block to end, and the {rented.columns} columns allocated "
+                f"there (address {start:#x}) were never given back: tcgen05.dealloc is missing.",
+            )  # fmt: skip
+
+    def why(self, group: Group) -> str:
+        """What a warp at tcgen05.alloc waits for."""
+        for request in self.waiting:
+            if request.group is group:
+                used = sum(r.columns for r in self.rented[request.block].values())
+                if used + request.columns <= COLUMNS and request.pair:
+                    return " for the other block of its pair to allocate too"
+                return f" for {request.columns} columns of tensor memory ({COLUMNS - used} free)"
+        return ""
+
+    # --- access ---
+
+    def use(
+        self, i, lane: int, kind: str, blocks: list[int], lanes: np.ndarray, columns: slice,
+        writes: bool,
+    ) -> None:  # fmt: skip
+        """Check an access to ``lanes`` × ``columns`` of each block, and tell the race check of it.
+
+        ``kind`` is one of those in :mod:`~..checks.tensor_memory_check`.
+        """
+        tell = self.batch.launch.observers.tensor_access
+        for block in blocks:
+            self._check_columns(i, lane, block, columns, "writes" if writes else "reads")
+            tell(self.batch, i, lane, kind, block, lanes, columns, writes)
+
+    def _check_columns(self, i, lane: int, block: int, columns: slice, verb: str) -> None:
+        """All of an access must lie within one allocation of the block."""
+        for start, rented in self.rented[block].items():
+            if start <= columns.start and columns.stop <= start + rented.columns:
+                return
+        have = [f"{s} to {s + r.columns - 1}" for s, r in self.rented[block].items()]
+        thread, own = self.batch.who(lane)
+        at = self.batch.block_index(self.batch.first + block)
+        text = (
+            f"Out of bounds: {where(thread, own)} {verb} columns {columns.start} to "
+            f"{columns.stop - 1} of tensor memory of block {at} at {i.location}, but the block has "
+            f"allocated {'columns ' + ', '.join(have) if have else 'none'}."
+        )
+        raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, own, "tensor memory"))

@@ -1,0 +1,152 @@
+"""Records what one warp does, instruction by instruction: which lanes, and which addresses.
+
+The machine moves all warps of a batch together; a :class:`Tracer` picks the lanes of one of them
+out of every group that has some, in the order in which the groups run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..machine.memory import Region
+from ..machine.observer import Observer
+from ..machine.options import TraceOptions
+
+WARP = 32
+
+
+@dataclass(frozen=True, eq=False)
+class WarpAccess:
+    """What the lanes of one warp ask of memory in one instruction.
+
+    ``array`` is the array's name; ``space`` "global", "shared" or "local"; ``bytes`` what each lane
+    moves; ``addresses``, (32,) int64, counts bytes from the array's start, −1 for a lane that takes
+    no part. Arrays start at multiples of 128 bytes, so sectors and banks can be read off.
+    """
+
+    array: str
+    space: str
+    store: bool
+    bytes: int
+    addresses: np.ndarray
+
+    @property
+    def elements(self) -> np.ndarray:
+        """(32,) int64: the index of each lane's element of ``bytes`` bytes; −1 without one."""
+        return np.where(self.addresses < 0, -1, self.addresses // self.bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class WarpStep:
+    """One instruction as one warp runs it.
+
+    ``line`` is the line of ``file`` that it comes from (0 when unknown); ``opcode`` the PTX
+    instruction, such as "add.s32"; ``active``, (32,) bool, the lanes that take part; ``access``
+    what they ask of memory, None for an instruction that does not.
+    """
+
+    file: str
+    line: int
+    opcode: str
+    active: np.ndarray
+    access: WarpAccess | None = None
+
+    @property
+    def mask(self) -> int:
+        """The active lanes as a number: bit n is lane n, as ``__activemask()`` gives them."""
+        return sum(1 << n for n in np.flatnonzero(self.active).tolist())
+
+
+def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAccess:
+    """What lanes ``low`` … ``high`` of a group (positions; all of one warp) access at ``site``."""
+    start = spread.low + site.offset + site.window - region.start
+    addresses = np.full(WARP, -1, np.int64)
+    lanes = group.lanes[low:high] % WARP
+    addresses[lanes] = start
+    if spread.delta is not None:
+        addresses[lanes] += spread.delta[low:high].astype(np.int64)
+    return WarpAccess(region.name, region.space, site.is_store, site.bytes, addresses)
+
+
+class Tracer(Observer):
+    """Fills ``steps``; ``complete`` is False when there were more than the limit."""
+
+    def __init__(self, options: TraceOptions):
+        self.options = options
+        self.steps: list[WarpStep] = []
+        self.complete = True
+        self._accesses: list[WarpAccess] = []
+        self._batch, self._first = None, 0  # where the warp is, and its first lane there
+        self._lanes = np.zeros(0, np.int64)  # those that the instruction being run is for
+
+    def batch_starts(self, batch) -> None:
+        for slot in range(batch.block_count):
+            if batch.block_index(batch.first + slot) == self.options.block:
+                self._batch = batch
+                self._first = slot * batch.lanes_per_block + WARP * self.options.warp
+
+    def _span(self, group) -> tuple[int, int]:
+        """The positions in a group of the lanes of the warp: [from, to)."""
+        if group.batch is not self._batch:
+            return 0, 0
+        low, high = np.searchsorted(group.lanes, (self._first, self._first + WARP))
+        return int(low), int(high)
+
+    def follows(self, group, block) -> bool:
+        low, high = self._span(group)
+        return low < high
+
+    def instruction_starts(self, group, decoded) -> None:
+        low, high = self._span(group)
+        self._lanes, guard = group.lanes[low:high], decoded.instruction.guard
+        self._accesses.clear()
+        if decoded.ends:
+            self._note(decoded.instruction, self._lanes)
+        elif guard is not None:
+            self._lanes = self._lanes[self._chosen(guard, group)[low:high]]
+
+    def instruction_ends(self, group, decoded) -> None:
+        self._note(decoded.instruction, self._lanes)
+
+    def launch_ends(self, result) -> None:
+        result.trace = self
+
+    @staticmethod
+    def _chosen(guard, group) -> np.ndarray:
+        value = group.full(group.R[guard.slot])
+        return ~value if guard.negated else value
+
+    def _note(self, instruction, lanes: np.ndarray) -> None:
+        if len(self.steps) == self.options.limit:
+            self.complete = False
+            return
+        active = np.zeros(WARP, bool)
+        active[lanes % WARP] = True
+        place = instruction.place_in(self.options.file)
+        self.steps.append(
+            WarpStep(
+                place.file if place else "",
+                place.line if place else 0,
+                instruction.full_opcode,
+                active,
+                self._together(),
+            )
+        )
+
+    def access(self, site, group, region, first: int, index, spread) -> None:
+        low, high = self._span(group)
+        if low < high:
+            self._accesses.append(reach(site, group, low, high, region, spread))
+
+    def _together(self) -> WarpAccess | None:
+        """One access of all that an instruction made: lanes that reach several arrays are noted
+        array by array, and the first of them names it."""
+        if not self._accesses:
+            return None
+        head, *rest = self._accesses
+        for other in rest:
+            if other.array == head.array:
+                head.addresses[other.addresses >= 0] = other.addresses[other.addresses >= 0]
+        return head

@@ -1,0 +1,75 @@
+"""The emulator is a house of its own: one way in, and no way out."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import course_utils
+from course_utils import emulator
+
+PACKAGE = Path(course_utils.__file__).parent
+EMULATOR = PACKAGE / "emulator"
+ROOT = PACKAGE.parent
+NAME = "course_utils.emulator"
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """(full name, line) of everything that a file imports, names from modules included."""
+    package = (
+        ("course_utils", *path.relative_to(PACKAGE).parts[:-1]) if PACKAGE in path.parents else ()
+    )
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def is_within(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def test_nothing_in_the_emulator_imports_the_course_outside_it():
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line} imports {name}"
+        for path in EMULATOR.rglob("*.py")
+        for name, line in imports(path)
+        if is_within(name, "course_utils") and not is_within(name, NAME)
+    ]
+    assert not wrong
+
+
+def outsiders() -> list[Path]:
+    own = (EMULATOR, ROOT / "tests/emulator")
+    files = [f for top in ("course_utils", "chapters", "tests") for f in (ROOT / top).rglob("*.py")]
+    return [path for path in files if not any(folder in path.parents for folder in own)]
+
+
+def test_outsiders_import_the_emulator_itself_and_none_of_its_modules():
+    known = {f"{NAME}.{name}" for name in emulator.__all__} | {NAME}
+    wrong = [
+        f"{path.name}:{line} imports {name}"
+        for path in outsiders()
+        for name, line in imports(path)
+        if is_within(name, NAME) and name not in known
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", emulator.__all__)
+def test_every_name_of_the_facade_is_there(name):
+    assert getattr(emulator, name) is not None
+
+
+def test_a_name_that_the_emulator_lacks_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="nothing_such"):
+        emulator.nothing_such  # noqa: B018
+
+
+def test_a_module_name_appears_once_in_the_emulator():
+    stems = [path.stem for path in EMULATOR.rglob("*.py") if path.stem != "__init__"]
+    assert sorted(stems) == sorted(set(stems))

@@ -1,0 +1,135 @@
+"""Every house rule accepts a good notebook and rejects a bad one, with words that help."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from course_utils.notebooks.rules import RULES, violations
+
+
+def output(text):
+    return new_output("stream", text=text)
+
+
+def add(cell):
+    """Put ``cell`` before the last one."""
+    return lambda nb: nb.cells.insert(-1, cell)
+
+
+def printed(text):
+    return add(new_code_cell("show()", outputs=[output(text)]))
+
+
+def markdown(text):
+    return add(new_markdown_cell(text))
+
+
+def picture(kind):
+    return add(new_code_cell("x", outputs=[new_output("display_data", {kind: "abc"})]))
+
+
+ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
+
+GOOD = {
+    "a deliberate error": add(
+        new_code_cell("boom()", outputs=[ERROR], metadata={"tags": ["raises-exception"]})
+    ),
+    "an anchor as GitHub makes it": markdown("[x](../00_start/01_start.ipynb#set-up)"),
+    "an anchor of its own": markdown("[x](#Vector-add)"),
+    "an external link": markdown("[x](https://example.com/nowhere.ipynb)"),
+    "a link in code": markdown("`a[i](j)` and\n```\nx[i](j.md)\n```\n"),
+    "a web address with home in it": markdown("<https://example.com/home/user>"),
+    "a long exercise": add(new_code_cell("%%exercise 01.b\n" + "int x;\n" * 40)),
+    "25 lines": add(new_code_cell("\n\n".join(["x = 1"] * 25))),
+    "a fraction": printed("4/work and a/home/b, bytes/tmp"),
+}
+
+BAD = {
+    "an error": (add(new_code_cell("boom()", outputs=[ERROR])), "an error: ValueError: no"),
+    "a home folder": (printed("in /home/ann/x.cu"), "one machine: /home/ann/x.cu"),
+    "a Windows path": (printed(r"C:\Users\ann"), r"one machine: C:\Users\ann"),
+    "a path in the source": (add(new_code_cell("open('/tmp/x')")), "its source names a path"),
+    "a host": (printed("ann@gpu-7:~/course"), "names a host: ann@gpu-7:~"),
+    "a dead link": (markdown("[x](02_nowhere.ipynb)"), "link to 02_nowhere.ipynb leads nowhere"),
+    "a dead picture": (markdown("![x](../fig.svg)"), "link to ../fig.svg leads nowhere"),
+    "a dead HTML picture": (markdown('<img src="a.svg">'), "link to a.svg leads nowhere"),
+    "a dead anchor": (markdown("[x](../00_start/01_start.ipynb#no)"), "has the anchor #no"),
+    "a kernel not there": (
+        add(new_code_cell('load("01_first/sub.cu")')),
+        "there is no kernels/01_first/sub.cu",
+    ),
+    "a long cell": (add(new_code_cell("x = 1\n" * 26)), "26 lines of code; a cell has at most 25"),
+    "a private import": (
+        add(new_code_cell("from course_utils.emulator.machine import Module")),
+        "it imports from course_utils.emulator.machine",
+    ),
+    "an unknown name": (
+        add(new_code_cell("from course_utils import (figures,\n    _secret)")),
+        "it imports _secret, not a public name",
+    ),
+    "a module": (add(new_code_cell("import course_utils.emulator")), "imports course_utils.emul"),
+    "no title": (lambda nb: nb.cells.pop(0), "cell 1: it is not the title"),
+    "no next": (lambda nb: nb.cells.pop(), "no link to the next notebook"),
+    "an SVG": (picture("image/svg+xml"), "its output holds image/svg+xml"),
+    "a JPEG": (picture("image/jpeg"), "its output holds image/jpeg"),
+    "a figure without words": (lambda nb: nb.cells.pop(3), "not followed by words"),
+    "a quiz without reasons": (
+        markdown("**Quiz.** Why?\n<details><summary>A</summary>\n\nRight.\n\n</details>"),
+        "does not explain the choice “A”",
+    ),
+    "a compared cell that may be skipped": (
+        add(new_code_cell("%%needs gpu\nx", metadata={"tags": ["nbval-check-output"]})),
+        "prints something else where it is skipped",
+    ),
+}
+
+
+def found(repository, nb) -> str:
+    path = repository.commit(nb)
+    return "\n".join(str(violation) for violation in violations(path, repository.root))
+
+
+def test_a_good_notebook_breaks_no_rule(repository, good):
+    assert found(repository, good) == ""
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_what_only_looks_wrong_is_accepted(name, repository, good):
+    GOOD[name](good)
+    assert found(repository, good) == ""
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_broken_rule_is_named(name, repository, good):
+    spoil, message = BAD[name]
+    spoil(good)
+    assert message in found(repository, good)
+
+
+def test_output_of_an_exercise_is_refused(repository, good):
+    path = repository.commit(good)
+    text = path.read_text()
+    exercise = text.index('"outputs": []')
+    spoilt = '"outputs": [{"name": "stdout", "output_type": "stream", "text": ["FAIL"]}]'
+    path.write_text(text[:exercise] + spoilt + text[exercise + len('"outputs": []') :])
+    assert "an exercise is committed without output" in str(violations(path, repository.root)[0])
+
+
+def test_a_stale_stamp_is_refused(repository, good):
+    path = repository.commit(good)
+    repository.write("kernels/01_first/add.cu", "// changed")
+    assert "stale" in str(violations(path, repository.root)[0])
+
+
+def test_every_check_is_tried_by_a_bad_notebook(repository, good):
+    """No check may be there that nothing has ever failed."""
+    failed = set()
+    for spoil, _ in BAD.values():
+        nb = copy.deepcopy(good)
+        spoil(nb)
+        failed |= {c.__name__ for c in RULES if c(nb, repository.path, repository.root)}
+    apart = {"has_exercises_without_output"}
+    assert {c.__name__ for c in RULES} - apart <= failed
