@@ -78,7 +78,7 @@ def _verify(chosen: list, wanted: str) -> int:
 
 
 def _progress(args: argparse.Namespace) -> int:
-    from .store import progress
+    from .measured_files import progress
 
     print(progress())
     return 0
