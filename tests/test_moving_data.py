@@ -7,7 +7,7 @@ import pytest
 
 from course_utils import cp, load, sanitize
 from course_utils.benchmarks.microbenchmarks import overlap
-from course_utils.records.store import measurements
+from course_utils.records.measured_files import measurements
 
 
 @pytest.mark.parametrize("n", [1, 255, 257, 1009])
