@@ -1,77 +1,55 @@
-"""The records of measurements: merged, looked up, and drawn as a table."""
+"""What benchmarks measure: launched, compared with what is expected; and what tools print, read."""
 
-import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, stored
-from course_utils.benchmarks.case import KernelCall, Work
-from course_utils.devices.properties import description
+from course_utils.benchmarks import KernelCall, Work, nsight_compute, profilers, sass
+from course_utils.benchmarks.counted_launch import launch_of
+from course_utils.benchmarks.microbenchmarks import sums
+from course_utils.checking import difference, judge
 from course_utils.errors import LessonError
-from course_utils.records import readme_table as table
-from course_utils.records.store import file_in, store
-
-
-def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum"):
-    return {
-        "kernel": kernel,
-        "what": what,
-        "size": size,
-        "bytes": 10**9,
-        "flops": 10**6,
-        "ours": {"median_ms": milliseconds, "spread": 0.0},
-        "baseline": {"name": "library", "median_ms": 2.0},
-        "ratio": 2.0 / milliseconds,
-        "measured": measured,
-    }
-
-
-def test_merging_keeps_the_newer_record_of_a_kernel_and_size():
-    old = [record("a", 1, 5.0, "2026-01-02T00:00"), record("b", 1, 5.0)]
-    new = [record("a", 1, 4.0, "2026-01-01T00:00"), record("b", 1, 4.0, "2026-01-03T00:00")]
-    assert [r["ours"]["median_ms"] for r in table.merged(old, new, "ab")] == [5.0, 4.0]
-
-
-def test_merging_keeps_the_order_of_the_cases_and_drops_what_is_no_case_any_more():
-    records = [record("gone", 1, 1.0), record("b", 1, 1.0), record("a", 1, 1.0)]
-    assert [r["kernel"] for r in table.merged(records, [], ["a", "b"])] == ["a", "b"]
-
-
-def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
-    content = {"device": "X", "records": [record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0)]}
-    drawn = table.with_table("before" + "".join(table.MARKS) + "after", content)
-    assert drawn.count("| sum | 2 × 3 | fast | 1 ms | library | 2 ms | 2.00× as fast |") == 1
-    assert "slow" not in drawn
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    content = {"device": "X", "records": [record("a", [2, 3], 4.0)]}
-    (tmp_path / "x.json").write_text(json.dumps(content))
-    monkeypatch.setattr(table, "FOLDER", tmp_path)
-
-
-@pytest.mark.parametrize("what, ours, theirs", [("bytes", 250.0, 500.0), ("flops", 0.25, 0.5)])
-def test_stored_gives_rates_in_giga_a_second(folder, what, ours, theirs):
-    assert stored(["a"], (2, 3), what) == ({"a": ours}, ("library", theirs), "X")
-
-
-def test_what_was_not_measured_is_named(folder):
-    with pytest.raises(LessonError, match="b at size 4 is not in x.json"):
-        stored(["b"], 4)
-
-
-def test_the_hash_of_a_source_is_that_of_its_file():
-    hashes = {case.files: case.source_hash for case in CASES}
-    assert len(set(hashes.values())) == len(hashes)
 
 
 def test_a_wrong_element_is_named_with_what_it_should_be():
     out = cp.asarray(np.array([1.0, 5.0, 3.0], np.float32))
     work = Work((), out, lambda: cp.asarray(np.array([1.0, 2.0, 3.0])), rtol=1e-6)
     assert work.wrong() == "1 of 3 elements are wrong; element 1 is 5.0, expected 2.0"
+
+
+def test_a_result_of_another_shape_is_named():
+    work = Work((), cp.zeros(3), lambda: cp.ones((3, 1)))
+    assert work.wrong() == "its shape is (3,), expected (3, 1)"
+
+
+@pytest.mark.parametrize(
+    "got, tolerance, right",
+    [
+        ([1.0, 2.0], 0.0, True),
+        ([1.0, 2.1], 0.2, True),
+        ([1.0, 2.1], 0.01, False),
+        ([1.0, np.nan], 9.0, False),
+        ([0.0, 0.0], 9.0, False),
+    ],
+)
+def test_benchmarks_and_check_decide_alike(got, tolerance, right):
+    got, want = cp.asarray(np.array(got, np.float32)), cp.asarray(np.array([1.0, 2.0]))
+    assert (difference(got, want, tolerance, 0.0) == "") == right
+    assert judge(got, want, rtol=tolerance, atol=0.0).passed == right
+
+
+class Counted(np.ndarray):
+    """An array that cannot be copied to the host, as far as ``difference`` can tell."""
+
+    def get(self):
+        raise AssertionError("copied to the host")
+
+
+def test_large_arrays_are_compared_where_they_lie():
+    array = np.ones(5, np.float32).view(Counted)
+    assert difference(array, array, 0.0, 0.0) == ""
 
 
 def test_work_clears_what_its_kernel_adds_to():
@@ -94,13 +72,88 @@ def test_reading_everything_keeps_nothing_unless_it_is_no_number(n):
     assert np.isnan(never.get()[0])
 
 
-def test_measurements_go_to_a_file_named_after_their_device(tmp_path):
-    content = {"device": "NVIDIA H200", "times": [1, 2]}
-    file = store(tmp_path / "new", content)
-    assert file == file_in(tmp_path / "new", "NVIDIA H200") and file.name == "nvidia_h200.json"
-    assert json.loads(file.read_text(encoding="utf-8")) == content
-    assert store(tmp_path, content, "{}\n").read_text(encoding="utf-8") == "{}\n"
+# --- what tools print ---
+
+RAW_PAGE = """==PROF== Connected
+"ID","Kernel Name","dram__bytes.sum","gpu__time_duration.sum","odd.pct"
+"","","byte","ns",""
+"0","copy","1,048,576","2,500.5","n/a"
+"1","copy","0","2000","3"
+"""
 
 
-def test_a_file_of_measurements_names_device_driver_and_cuda():
-    assert list(description()) == ["device", "driver", "cuda"]
+def test_ncu_s_raw_page_is_read_a_launch_at_a_time():
+    metrics = "dram__bytes.sum", "gpu__time_duration.sum", "odd.pct", "missing.sum"
+    first, second = nsight_compute.read(RAW_PAGE, metrics)
+    assert first == {"name": "copy", "dram__bytes.sum": 1048576, "gpu__time_duration.sum": 2500.5}
+    assert second["odd.pct"] == 3 and second["dram__bytes.sum"] == 0
+    assert nsight_compute.read("==ERROR== no permission", metrics) == []
+
+
+def test_without_ncu_nothing_is_counted(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(LessonError, match="no ncu on the PATH"):
+        nsight_compute.counts("", "copy", ["dram__bytes.sum"])
+
+
+def test_a_launch_to_count_runs_the_case_alone():
+    code, kernel = launch_of("sum_warp_shuffle", 1000)
+    exec(code)
+    assert kernel == "sum_warp_shuffle"
+
+
+DISASSEMBLED = """
+.text.sum:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   STS [R7], R5 ;
+        /*0020*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+.L_x_1:
+        /*0030*/               @P0 LDS  R6, [R7] ;
+        /*0040*/                   ISETP.GT.AND P1, PT, R3, 0x3f, PT ;
+        /*0050*/               @P0 FADD R6, R6, R9 ;
+        /*0060*/               @P0 STS  [R7], R6 ;
+        /*0070*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+"""
+
+
+def test_a_step_of_a_tree_is_found_in_the_machine_code():
+    listing = sass.read(DISASSEMBLED)
+    assert len(listing) == 8 and listing[3] == "@P0 LDS R6, [R7]"
+    expected = "BAR.SYNC.DEFER_BLOCKING 0x0|@P0 LDS R6, [R7]|@P0 FADD R6, R6, R9|@P0 STS [R7], R6"
+    assert sums.one_step(listing) == expected.split("|")
+
+
+def test_a_version_of_the_sum_needs_the_text_that_it_changes():
+    assert "kThreads = 64" in sums.edited({"kThreads = 1024": "kThreads = 64"}).source
+    with pytest.raises(LessonError, match="does not hold 'kPlaces = 3'"):
+        sums.edited({"kPlaces = 3": "kPlaces = 4"})
+
+
+def test_the_same_sum_ten_times_is_one_result_or_several():
+    found = sums.ten_sums("sum_single_pass", 1000)
+    assert found["different"] == 1 and found["least"] == found["largest"] != 0
+
+
+def test_stalls_are_named_in_words_and_those_that_are_nothing_left_out():
+    counted = {profilers.STALL.format("drain"): 1.234, profilers.STALL.format("wait"): 0.004}
+    assert profilers.stalls(counted) == {"last stores (drain)": 1.23}
+
+
+def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():
+    def event(name, start, end, device):
+        times = SimpleNamespace(start=start, end=end)
+        return SimpleNamespace(name=name, time_range=times, device_type=f"DeviceType.{device}")
+
+    seen = [
+        event("warm-up", 0, 500, "CUDA"),
+        event("layer 0", 1000, 2000, "CPU"),
+        event("layer 0", 1500, 2000, "CUDA"),
+        event("gemm", 1600, 2600, "CUDA"),
+        event("cudaDeviceSynchronize", 2000, 2700, "CPU"),
+        event("aten::relu", 2000, 2100, "CPU"),
+    ]
+    assert profilers.spans(seen) == [
+        ("host: layers", "0", 0.0, 1.0),
+        ("GPU: kernels", "", 0.6, 1.6),
+        ("host: waits", "", 1.0, 1.7),
+    ]

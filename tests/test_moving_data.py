@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from course_utils import cp, load, sanitize
-from course_utils.benchmarks import overlap
+from course_utils.benchmarks.microbenchmarks import overlap
+from course_utils.records.measured_files import measurements
 
 
 @pytest.mark.parametrize("n", [1, 255, 257, 1009])
@@ -43,8 +42,7 @@ def test_a_block_that_waits_for_one_too_many_gives_up():
 
 
 def test_the_stored_overlap_has_every_step_of_every_chunk_and_no_engine_works_twice_at_once():
-    (file,) = overlap.FOLDER.glob("*.json")
-    panels = json.loads(file.read_text(encoding="utf-8"))["panels"]
+    panels = measurements("overlap")["panels"]
     assert list(panels) == list(overlap.PLANS)
     for name, (chunks, _) in overlap.PLANS.items():
         for row in overlap.ROWS:

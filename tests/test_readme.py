@@ -4,15 +4,15 @@ import base64
 import json
 import re
 
-from course_utils.paths import ROOT
-from course_utils.records.readme_table import FOLDER, README, with_table
+from course_utils.paths import README, ROOT
+from course_utils.records.measured_files import REFERENCE, measurements
+from course_utils.records.readme_table import with_table
 
 TEXT = README.read_text(encoding="utf-8")
 
 
 def test_the_table_is_drawn_from_the_stored_measurements():
-    (file,) = FOLDER.glob("nvidia_h200.json")
-    assert with_table(TEXT, json.loads(file.read_text(encoding="utf-8"))) == TEXT
+    assert with_table(TEXT, measurements("kernels", REFERENCE)) == TEXT
 
 
 def test_every_link_leads_somewhere():

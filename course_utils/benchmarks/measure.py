@@ -57,7 +57,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
 
     The output is poisoned before each of our two turns and checked after the last one. ``spread``
     is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``floor_fraction`` the least possible time (see :meth:`Case.floor_ms`) over ours.
+    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours.
     Raises LessonError where a result is wrong.
     """
     work = case.make(n)
@@ -85,7 +85,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
         "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "floor_fraction": round(case.floor_ms(n, bandwidth) / ours, 4),
+        "roofline_fraction": round(case.roofline_ms(n, bandwidth) / ours, 4),
         "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
         "shared_bytes": max(item.shared_bytes for item in work.launches),
         "source": case.source_hash,

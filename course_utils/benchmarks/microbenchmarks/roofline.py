@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..devices.properties import multiprocessors, need_gpu
-from ..devices.selection import cp
-from ..errors import LessonError
-from ..launching.modules import load
-from ..observing.timing import bench
-from ..paths import ROOT
-from .case import Case, KernelCall, Size, Work, blocks, double, normal
-from .cases import first_kernels, matmul
-from .cases import gpu_introduction as introduction
+from ...devices.properties import multiprocessors, need_gpu
+from ...devices.selection import cp
+from ...errors import LessonError
+from ...launching.modules import load
+from ...observing.timing import bench
+from .. import nsight_compute
+from ..case import Case, KernelCall, Size, Work, blocks, double, normal
+from ..cases import CASES, first_kernels
+from ..counted_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-# Nsight Compute's names of what crosses each level; a sector is 32 bytes (Nsight Compute,
-# "Metrics Reference"). For L2: what the L1 caches ask of it.
+# Nsight Compute's names of what crosses each level, and the bytes of its unit; a sector has 32
+# (Nsight Compute, "Metrics Reference"). For L2: what the L1 caches ask of it.
 TRAFFIC = {
-    "L1": "l1tex__t_bytes.sum",
-    "L2": "lts__t_sectors_srcunit_tex.sum",
-    "HBM": "dram__bytes.sum",
+    "L1": ("l1tex__t_bytes.sum", 1),
+    "L2": ("lts__t_sectors_srcunit_tex.sum", 32),
+    "HBM": ("dram__bytes.sum", 1),
 }
 
 
@@ -78,7 +73,7 @@ def matmul_rates(batches: Iterable[int] = BATCHES, n: int = 8192) -> dict[str, l
 
 def launches() -> dict[str, tuple[Case, Size]]:
     """The kernels of the roofline notebook by name, with the size at which each is measured."""
-    cases = {case.name: case for case in (*introduction.CASES, VEC_ADD, *matmul.CASES)}
+    cases = {case.name: case for case in (*CASES, VEC_ADD)}
     sizes = {
         "vec_add": 1 << 28,
         "softmax_rows": (16384, 4096),
@@ -89,6 +84,11 @@ def launches() -> dict[str, tuple[Case, Size]]:
         "sgemm_shared_32": 4096,
     }
     return {name: (cases[name], n) for name, n in sizes.items()}
+
+
+def sources() -> tuple[str, ...]:
+    """The files of those kernels, below ``kernels/``."""
+    return tuple(file for case, _ in launches().values() for file in case.files)
 
 
 def kernel_rate(name: str) -> dict:
@@ -106,7 +106,6 @@ def kernel_rate(name: str) -> dict:
         "flops": case.flops(n),
         "bytes": case.bytes(n),
         "median_ms": round(time_ms, 5),
-        "source": case.source_hash,
     }
 
 
@@ -115,30 +114,13 @@ def traffic(name: str) -> dict[str, int]:
 
     Empty where ncu is missing or may not count (see the notebook on profiling).
     """
-    if shutil.which("ncu") is None:
+    _, n = launches()[name]
+    metrics = [metric for metric, _ in TRAFFIC.values()]
+    try:
+        (found,) = nsight_compute.counts(*launch_of(name, n), metrics, launches=1)
+    except LessonError:
         return {}
-    ncu = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(TRAFFIC.values())]
-    case, _ = launches()[name]
-    kernel = case.files[0].rpartition("/")[2].removesuffix(".cu")
-    ncu += ["--kernel-name", kernel, "--launch-count", "1"]
-    code = f"from course_utils.benchmarks import roofline; roofline.launch_once({name!r})"
-    command = [*ncu, sys.executable, "-c", code]
-    text = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
-    table = text[text.find('"ID"') :]
-    found = {}
-    for row in csv.DictReader(io.StringIO(table)):
-        for level, metric in TRAFFIC.items():
-            if row.get("Metric Name") == metric:
-                factor = {"sector": 32, "byte": 1}[row["Metric Unit"]]
-                found[level] = round(float(row["Metric Value"].replace(",", "")) * factor)
-    return found
-
-
-def launch_once(name: str) -> None:
-    """Run one kernel of the roofline once, for ncu to watch."""
-    case, n = launches()[name]
-    case.make(n)()
-    cp.cuda.runtime.deviceSynchronize()
+    return {level: round(found[metric] * unit) for level, (metric, unit) in TRAFFIC.items()}
 
 
 def short_vectors(sizes: Iterable[int] = tuple(1 << n for n in range(10, 29, 2))) -> list[dict]:

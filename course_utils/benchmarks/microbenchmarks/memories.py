@@ -7,12 +7,29 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..devices.properties import multiprocessors, need_gpu
-from ..devices.selection import cp
-from ..launching.modules import load
-from ..observing.timing import bench
+from ...devices.properties import multiprocessors, need_gpu
+from ...devices.selection import cp
+from ...launching.modules import load
+from ...observing.timing import bench
 
 TOPIC = "03_gpu_introduction/memory"
+FMA_CHAINS = "03_gpu_introduction/roofline/fma_chains.cu"
+SOURCES = (
+    FMA_CHAINS,
+    *(
+        f"{TOPIC}/{name}.cu"
+        for name in (
+            "pointer_chase",
+            "shared_chase",
+            "read_again",
+            "shared_again",
+            "constant_read",
+            "window_each",
+            "window_shared",
+            "delay_line",
+        )
+    ),
+)
 LINE = 128  # bytes of a line of the caches (CUDA C++ Programming Guide, "Device Memory Accesses")
 MIB, GIB = 2**20, 2**30
 FOOTPRINTS = tuple(int(2**10 * 2 ** (step / 2)) // LINE * LINE for step in range(4, 39))
@@ -60,7 +77,7 @@ def small_latencies(steps: int = 20_000) -> dict[str, tuple[float, float]]:
     found = {}
     place, cycles = cp.zeros(1, cp.uint32), cp.zeros(1, cp.int64)
     sums = cp.zeros(1, cp.float32)
-    fma = load("03_gpu_introduction/roofline/fma_chains.cu", defines={"CHAINS": 1})
+    fma = load(FMA_CHAINS, defines={"CHAINS": 1})
     found["fma"] = _step_time(
         lambda count: fma((1,), (1,), (0.5, 1.0, count, cycles, sums)), cycles, steps
     )

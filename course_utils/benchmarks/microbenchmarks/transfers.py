@@ -8,10 +8,12 @@ import time
 
 import numpy as np
 
-from ..devices.properties import multiprocessors, need_gpu
-from ..devices.selection import cp
-from ..launching.modules import load
+from ...devices.properties import multiprocessors, need_gpu
+from ...devices.selection import cp
+from ...launching.modules import load
 
+SCALE = "04_first_kernels/exercises/clamp.cu"
+SOURCES = (SCALE,)
 COPIED = tuple(2**10 * 4**n for n in range(2, 10))
 
 
@@ -54,7 +56,7 @@ def managed_memory(nbytes: int = 2**29) -> dict[str, float]:
     """
     need_gpu()
     n = nbytes // 4
-    scale = load("04_first_kernels/exercises/clamp.cu")
+    scale = load(SCALE)
     grid, block = (multiprocessors() * 8,), (256,)
 
     def once(x) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..devices.properties import multiprocessors, need_gpu
-from ..devices.selection import cp
-from ..errors import LessonError
-from ..launching.modules import load
-from ..observing.timing import bench
-from .case import blocks, normal
+from ...devices.properties import multiprocessors, need_gpu
+from ...devices.selection import cp
+from ...errors import LessonError
+from ...launching.modules import load
+from ...observing.timing import bench
+from ..case import blocks, normal
 
+CONVOLUTION = "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu"
+SUM = "04_first_kernels/reductions/05_sum_vector.cu"
+SOURCES = CONVOLUTION, SUM
 SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
 FILTERS_OF_A_THREAD = 8
 SUM_BOUNDS = "(kThreads)", "(kThreads, 2)"
@@ -32,9 +35,7 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
     found, first = [], None
     for limit in limits:
         options = (f"--maxrregcount={limit}",) if limit else ()
-        kernel = load(
-            "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu", options=options
-        ).kernel
+        kernel = load(CONVOLUTION, options=options).kernel
         out.fill(float("nan"))
         run = bench(lambda kernel=kernel: kernel(grid, (32, 8), args), repeats=11)
         first = out.get() if first is None else first
@@ -55,7 +56,7 @@ def sum_bounds(n: int = 1 << 28) -> list[dict]:
     milliseconds with two blocks for each SM. Raises LessonError where there is no GPU.
     """
     need_gpu()
-    text = load("04_first_kernels/reductions/05_sum_vector.cu").source
+    text = load(SUM).source
     x, grid = normal(n), 2 * multiprocessors()
     sums = cp.empty(grid, cp.float32)
     found = []

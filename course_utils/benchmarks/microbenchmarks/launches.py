@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..devices.properties import need_gpu
-from ..devices.selection import cp
-from ..errors import LessonError
-from ..launching.modules import load
-from ..observing.timing import bench
-from .case import KernelCall, blocks, normal
-from .cases.first_kernels import KEEP, SCALE, SEED, SHIFT
+from ...devices.properties import need_gpu
+from ...devices.selection import cp
+from ...errors import LessonError
+from ...launching.modules import load
+from ...observing.timing import bench
+from ..case import KernelCall, blocks, normal
+from ..cases.first_kernels import KEEP, SCALE, SEED, SHIFT
 
+FUSED = "chain_fused"
+CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"
+TOPIC = "04_first_kernels/fusion"
+SOURCES = tuple(f"{TOPIC}/{name}.cu" for name in (*CHAIN, FUSED))
 ROUNDS = 25  # of the chain, in one measurement
 
 
@@ -29,15 +33,11 @@ def chain_times(sizes: Iterable[int] = tuple(1 << k for k in range(10, 27, 2))) 
 
 def _times(n: int) -> dict[str, float]:
     x, y = normal(n), cp.empty(n, cp.float32)
-    arguments = {
-        "chain_affine": (x, y, SCALE, SHIFT, n),
-        "chain_silu": (y, n),
-        "chain_dropout": (y, SEED, KEEP, n),
-        "chain_residual": (y, x, n),
-    }
+    each = (x, y, SCALE, SHIFT, n), (y, n), (y, SEED, KEEP, n), (y, x, n)
+    arguments = dict(zip(CHAIN, each, strict=True))
     cp.cuda.Device().synchronize()  # the stream below does not wait for what made x
     separate = _rounds(arguments, n)
-    fused = _rounds({"chain_fused": (x, y, SCALE, SHIFT, SEED, KEEP, n)}, n)
+    fused = _rounds({FUSED: (x, y, SCALE, SHIFT, SEED, KEEP, n)}, n)
     stream = cp.cuda.Stream(non_blocking=True)
     ways = {
         "separate": separate,
@@ -59,7 +59,7 @@ def _times(n: int) -> dict[str, float]:
 def _rounds(arguments: dict[str, tuple], n: int) -> Callable[[], None]:
     """A function that launches the kernels in order, again and again, and does not wait."""
     items = [
-        KernelCall(load(f"04_first_kernels/fusion/{name}.cu").kernel, blocks(n, 256), 256, args)
+        KernelCall(load(f"{TOPIC}/{name}.cu").kernel, blocks(n, 256), 256, args)
         for name, args in arguments.items()
     ]
     ready = [(i.kernel.raw, (i.grid,), (i.block,), i.kernel.convert(i.args)) for i in items]

@@ -1,12 +1,11 @@
 """Triton beside CUDA: the times of both on this GPU, and the PTX that Triton wrote for it.
 
-``write()`` measures into ``assets/benchmarks/triton/<device>.json`` and stores Triton's own text
-in ``assets/transcripts/triton_*.txt``, for machines that have no GPU. It needs PyTorch and Triton.
+``measure()`` needs both, and PyTorch; it also stores Triton's own text in
+``assets/transcripts/triton_*.txt``, for machines that have no GPU.
 """
 
 from __future__ import annotations
 
-import datetime
 import importlib.util
 import os
 import re
@@ -18,19 +17,28 @@ from typing import Any
 
 import numpy as np
 
+from ..checking import difference
 from ..compiling.nvrtc import compile_cubin
-from ..devices.properties import description, device_name
+from ..devices.properties import device_name
 from ..devices.selection import cp
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
-from ..paths import KERNELS, ROOT
-from ..records.store import store
+from ..paths import ASSETS, KERNELS
 from .case import blocks, double, normal, torch_on_gpu
 
-FOLDER = ROOT / "assets" / "benchmarks" / "triton"
-TRANSCRIPTS = ROOT / "assets" / "transcripts"
+TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"
+THREE_PASSES = "03_gpu_introduction/roofline/softmax_rows.cu"
+ONE_PASS = f"{CHAPTER}/reductions/softmax_row.cu"
+VEC_ADD, VEC_ADD_VECTOR = (f"{CHAPTER}/threads/{name}.cu" for name in ("vec_add", "vec_add_vector"))
+SOURCES = (
+    THREE_PASSES,
+    ONE_PASS,
+    VEC_ADD,
+    VEC_ADD_VECTOR,
+    *(f"{CHAPTER}/triton/{name}.py" for name in ("vec_add", "softmax_row")),
+)
 VECTOR = 1 << 28
 ROWS, COLUMNS = 16384, 4096
 BLOCKS, WARPS = (256, 512, 1024, 2048, 4096, 8192), (1, 2, 4, 8)
@@ -57,8 +65,8 @@ def vec_add_runs(n: int) -> tuple[dict[str, Run], Callable[[], Any]]:
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     x, y, z = (torch.as_tensor(array, device="cuda") for array in (a, b, c))
     triton_add = program("vec_add")
-    plain = load(f"{CHAPTER}/threads/vec_add.cu").kernel.raw
-    vector = load(f"{CHAPTER}/threads/vec_add_vector.cu").kernel.raw
+    plain = load(VEC_ADD).kernel.raw
+    vector = load(VEC_ADD_VECTOR).kernel.raw
     compiled = torch.compile(lambda x, y: x + y, dynamic=False)
     count, groups = np.int32(n), np.int32(n // 4)
 
@@ -86,8 +94,8 @@ def softmax_runs(rows: int, columns: int) -> tuple[dict[str, Run], Callable[[], 
     torch = torch_on_gpu()
     x, y = normal((rows, columns)), cp.empty((rows, columns), cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (x, y))
-    three_passes = load("03_gpu_introduction/roofline/softmax_rows.cu").kernel.raw
-    one_pass = load(f"{CHAPTER}/reductions/softmax_row.cu").kernel.raw
+    three_passes = load(THREE_PASSES).kernel.raw
+    one_pass = load(ONE_PASS).kernel.raw
     triton_softmax = program("softmax_row")
     compiled = torch.compile(lambda x: torch.softmax(x, dim=1), dynamic=False)
     count = np.int32(columns)
@@ -125,8 +133,8 @@ def times(runs: dict[str, Run], expected: Callable[[], Any]) -> dict[str, dict[s
     """
     right = expected()
     for name, run in runs.items():
-        if not cp.allclose(cp.asarray(run()), right, rtol=1e-5, atol=1e-7):
-            raise LessonError(f"{name} computes something else than expected.")
+        if wrong := difference(run(), right, rtol=1e-5, atol=1e-7):
+            raise LessonError(f"{name}: {wrong}.")
     del right
     medians: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(2):
@@ -191,7 +199,7 @@ def first_call_ms() -> dict[str, float]:
         del os.environ["TRITON_CACHE_DIR"]
         if before is not None:
             os.environ["TRITON_CACHE_DIR"] = before
-    source = load(f"{CHAPTER}/threads/vec_add.cu").source + f"// {time.time()}\n"
+    source = load(VEC_ADD).source + f"// {time.time()}\n"
     start = time.perf_counter()
     compile_cubin(source, filename="vec_add.cu")
     by_nvrtc = time.perf_counter() - start
@@ -269,8 +277,8 @@ def _without_folders(text: str) -> str:
     return re.sub(r'"[^"]*?/(triton/language/[^"]*)"', r'"\1"', text)
 
 
-def write(folder: Path = FOLDER, texts: Path = TRANSCRIPTS) -> Path:
-    """Measure on this GPU and store the times and Triton's texts; returns the file of times.
+def measure(texts: Path = TRANSCRIPTS) -> dict[str, Any]:
+    """Every time on this GPU; Triton's texts go to the folder ``texts``.
 
     Raises LessonError where PyTorch or Triton is missing.
     """
@@ -282,11 +290,9 @@ def write(folder: Path = FOLDER, texts: Path = TRANSCRIPTS) -> Path:
     texts.mkdir(parents=True, exist_ok=True)
     for name, text in transcripts().items():
         (texts / name).write_text(text, encoding="utf-8")
-    content = {
-        **description(),
+    return {
         "triton": triton.__version__,
         "torch": torch.__version__,
-        "date": datetime.date.today().isoformat(),
         "vec_add": {str(n): times(*vec_add_runs(n)) for n in (VECTOR, VECTOR + 1)},
         "softmax": {
             f"{ROWS} x {columns}": times(*softmax_runs(ROWS, columns))
@@ -297,4 +303,3 @@ def write(folder: Path = FOLDER, texts: Path = TRANSCRIPTS) -> Path:
         "first_call_ms": first_call_ms(),
         "launch_us": launch_us(),
     }
-    return store(folder, content)

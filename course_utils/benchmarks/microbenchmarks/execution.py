@@ -1,28 +1,22 @@
 """How a GPU runs warps and blocks: latency hidden by more warps, and the waves of a grid.
 
-``python -m course_utils.benchmarks.execution`` measures the GPU at hand with kernels of
-``kernels/03_gpu_introduction/execution`` and writes ``assets/benchmarks/execution/<device>.json``,
-which the notebook on the execution model draws on every machine.
+The notebook on the execution model draws what :func:`measure` found, on every machine.
 """
 
 from __future__ import annotations
 
-import datetime
 import functools
-import json
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..devices.properties import description, multiprocessors
-from ..devices.selection import cp
-from ..launching.modules import load
-from ..observing.timing import bench
-from ..paths import ROOT
-from ..records.store import store
+from ...devices.properties import multiprocessors
+from ...devices.selection import cp
+from ...launching.modules import load
+from ...observing.timing import bench
 
-FOLDER = ROOT / "assets" / "benchmarks" / "execution"
 TOPIC = "03_gpu_introduction/execution"
+SOURCES = tuple(f"{TOPIC}/{name}.cu" for name in ("fma_chain", "load_chain", "block_diary"))
 WARP = 32
 WARPS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 FMA_STEPS, LOAD_STEPS = 65536, 256
@@ -74,20 +68,12 @@ def block_times() -> dict[str, list[int] | int]:
     }
 
 
-def write(folder: Path = FOLDER) -> Path:
-    """Measure on this GPU and store the result; returns the file."""
+def measure() -> dict[str, Any]:
+    """Milliseconds of both chains by warps on an SM, and the blocks of a grid in their waves."""
     times = [latency_hiding(warps) for warps in WARPS]
-    content = {
-        **description(),
-        "date": datetime.date.today().isoformat(),
+    return {
         "warps_per_sm": list(WARPS),
         "fma_ms": [round(fma, 5) for fma, _ in times],
         "load_ms": [round(chase, 5) for _, chase in times],
         "blocks": block_times(),
     }
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
-    return store(folder, content, "{\n" + ",\n".join(lines) + "\n}\n")
-
-
-if __name__ == "__main__":
-    print(write().relative_to(ROOT))

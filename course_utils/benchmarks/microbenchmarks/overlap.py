@@ -1,23 +1,19 @@
 """Copies and kernels that overlap: when each piece of a pipeline ran on this GPU, from events.
 
-``measure()`` returns what ``figures.timeline`` draws; ``write()`` stores it for machines that
-cannot measure, in ``assets/benchmarks/overlap/<device>.json``.
+``measure()["panels"]`` is what ``figures.timeline`` draws.
 """
 
 from __future__ import annotations
 
-import datetime
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..devices.properties import description
-from ..devices.selection import cp
-from ..launching.modules import load
-from ..paths import ROOT
-from ..records.store import store
+from ...devices.selection import cp
+from ...launching.modules import load
 
-FOLDER = ROOT / "assets" / "benchmarks" / "overlap"
+KERNEL = "04_first_kernels/threads/fade.cu"
+SOURCES = (KERNEL,)
 ROWS = ("copy in", "kernel", "copy out")
 N, ROUNDS = 1 << 26, 1000
 PLANS = {"1 chunk, 1 stream": (1, 1), "8 chunks, 4 streams": (8, 4)}
@@ -25,19 +21,20 @@ PLANS = {"1 chunk, 1 stream": (1, 1), "8 chunks, 4 streams": (8, 4)}
 Span = tuple[str, str, float, float]
 
 
-def measure(n: int = N, rounds: int = ROUNDS) -> dict[str, list[Span]]:
-    """Spans (row, chunk, start, end) in milliseconds for each of :data:`PLANS`, warmed up."""
+def measure(n: int = N, rounds: int = ROUNDS) -> dict[str, Any]:
+    """The sizes, and in ``panels`` for each of :data:`PLANS` its spans (row, chunk, start, end) in
+    milliseconds, warmed up."""
     memory = cp.cuda.alloc_pinned_memory(4 * n)
     host = np.frombuffer(memory, np.float32, n)
     host[:] = 0
     x = cp.empty(n, cp.float32)
-    fade = load("04_first_kernels/threads/fade.cu").kernel.raw  # does not wait
+    fade = load(KERNEL).kernel.raw  # does not wait
     panels = {}
     for name, (chunks, count) in PLANS.items():
         for _ in range(2):  # the first run warms up
             spans = round_trip(fade, host, x, rounds, chunks, count)
         panels[name] = spans
-    return panels
+    return {"elements": n, "rounds": rounds, "panels": panels}
 
 
 def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span]:
@@ -73,15 +70,3 @@ def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span
             spans.append((row, str(chunk), round(start, 4), round(end, 4)))
             ended[number] = end
     return spans
-
-
-def write(folder: Path = FOLDER) -> Path:
-    """Measure on this GPU and store the result; returns the file."""
-    content = {
-        **description(),
-        "date": datetime.date.today().isoformat(),
-        "elements": N,
-        "rounds": ROUNDS,
-        "panels": measure(),
-    }
-    return store(folder, content)
