@@ -61,10 +61,10 @@ def test_nested_paths_have_three_ways():
 
 def test_every_thread_adds_as_many_numbers_as_it_is_told():
     x, y = positive(40), empty(64)
-    turns = RNG.integers(0, 41, 64).astype(np.int32)
-    ran(load(kernel_file("trip_counts", FOLDER)), (1,), (64,), (x, cp.asarray(turns), y))
+    trips = RNG.integers(0, 41, 64).astype(np.int32)
+    ran(load(kernel_file("trip_counts", FOLDER)), (1,), (64,), (x, cp.asarray(trips), y))
     sums = np.concatenate([[0], np.cumsum(x.get().astype(np.float64))])
-    np.testing.assert_allclose(y.get(), sums[turns], rtol=1e-5)
+    np.testing.assert_allclose(y.get(), sums[trips], rtol=1e-5)
 
 
 @pytest.mark.parametrize("group", [1, 16, 32])

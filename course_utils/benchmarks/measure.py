@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.properties import multiprocessors
 from ..devices.selection import cp
-from ..emulator import Options
+from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
@@ -23,7 +23,7 @@ def emulate(case: Case) -> tuple[int, float, float]:
     the best of three runs, in turn with and without."""
     work = case.make(case.emulator_size).on_emulator()
     seconds: dict[bool, list[float]] = {False: [], True: []}
-    for racecheck in (False, True) * 3:
+    for checked in (False, True) * 3:
         start, count = time.perf_counter(), 0
         for item in work.launches:
             result = item.kernel.launch(
@@ -31,10 +31,10 @@ def emulate(case: Case) -> tuple[int, float, float]:
                 item.block,
                 item.args,
                 shared_mem=item.shared_mem,
-                options=Options(racecheck=racecheck),
+                options=Options(checks=ALL_CHECKS if checked else ()),
             )
             count += result.counts.thread_instructions
-        seconds[racecheck].append(time.perf_counter() - start)
+        seconds[checked].append(time.perf_counter() - start)
     return count, min(seconds[False]), min(seconds[True])
 
 

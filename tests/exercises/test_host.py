@@ -55,7 +55,6 @@ def exercise(tmp_path, monkeypatch):
     return HostExercise(
         id="02.sum",
         title="add up",
-        notebook="02_c_and_cpp/01_pointers",
         task="t",
         source="sum.c",
         hints=(),

@@ -1,15 +1,15 @@
-"""The first exercise: two lines, to feel the loop of writing, running and being told."""
+"""The exercises of "This machine"."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant
+from course_utils.exercises import Exercise, empty, floats, kinds, mutant
+from course_utils.exercises.vectors import one_thread_each
 
 DOUBLE_IT = Exercise(
     id="00.double_it",
     title="your first line of CUDA",
-    notebook="00_start_here/01_this_machine",
     task="""
 Every thread owns one element `i`. Fill in the one line that is missing: store two times `x[i]` in
 `y[i]`. Run the cell as it is first, then with your line, then with a mistake in it, and read what
@@ -19,7 +19,7 @@ the checker says each time.
     kernel="double_it",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": 2 * given["x"]},
-    launch=lambda n: Launch((-(-n // 256),), (256,)),
+    launch=one_thread_each,
     small=(1000, 257, 1),
     full=1 << 24,
     hints=(
@@ -41,5 +41,3 @@ factor of 2 the compiler sees that it makes no difference; for `0.1` it could no
         mutant("reads y", kinds.UNINITIALISED, ("2.0f * x[i]", "2.0f * y[i]")),
     ),
 )
-
-EXERCISES = [DOUBLE_IT]

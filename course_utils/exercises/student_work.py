@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..paths import ROOT
+from ..paths import CHAPTERS, ROOT
 from . import kinds
-from .registry import CHAPTERS, all_exercises
+from .registry import all_exercises
 from .spec import BaseExercise
 from .verdict import Outcome
 
