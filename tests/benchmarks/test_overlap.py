@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
-from course_utils.benchmarks import overlap
+from course_utils.benchmarks.microbenchmarks import overlap
+from course_utils.records.measured_files import measurements
 
 
 def test_the_stored_overlap_has_every_step_of_every_chunk_and_no_engine_works_twice_at_once():
-    (file,) = overlap.FOLDER.glob("*.json")
-    panels = json.loads(file.read_text(encoding="utf-8"))["panels"]
+    panels = measurements("overlap")["panels"]
     assert list(panels) == list(overlap.PLANS)
     for name, (chunks, _) in overlap.PLANS.items():
         for row in overlap.ROWS:

@@ -14,7 +14,6 @@ from course_utils.devices.limits import LaunchError
 from course_utils.emulator import UNINITIALISED
 from course_utils.errors import LessonError
 from course_utils.launching.kernels import LaunchFault
-from course_utils.paths import KERNELS
 
 N = 1000
 
