@@ -62,13 +62,14 @@ bench: $(READY)  ## measure this machine
 # Every kernel and notebook on the GPU, then every kernel again under compute-sanitizer.
 test-gpu: export COURSE_DEVICE := cuda
 test-gpu: unit nbval  ## what a GPU runner checks
-	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/test_kernels.py
+	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/kernels/test_every_kernel.py
 	@$(MAKE) --no-print-directory bench PYTHON=$(PYTHON)
 
 # Set-up. The stamp is newer than pyproject.toml, so a second call starts at once. Python is asked
 # for ensurepip because Debian and Ubuntu keep it, and with it venv, in a package of their own.
 .venv/.ready: pyproject.toml .venv/bin/python
-	@if [ "$$(uname -s)" != Linux ]; then \
+	@trap 'exit 130' INT; \
+	if [ "$$(uname -s)" != Linux ]; then \
 	    echo 'The course runs on Linux: its kernels need NVRTC, which does not exist for macOS.'; \
 	    echo 'On a Mac use a Linux container or Google Colab, under Windows WSL 2.'; \
 	    exit 1; \

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from . import figures
-from .benchmarks import autotune, hardware, stored
+from .benchmarks import autotune
+from .benchmarks.microbenchmarks import hardware
 from .checking import check
 from .devices.selection import cp, device, size
 from .environment import doctor
@@ -15,6 +16,8 @@ from .observing.profiling import profile
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
+from .records.kernel_records import stored
+from .records.measured_files import measurements
 from .shell import running_shell
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "hint",
     "load",
     "load_ptx",
+    "measurements",
     "occupancy",
     "profile",
     "progress",

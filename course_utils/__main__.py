@@ -11,7 +11,7 @@ COMMANDS = (
     "course_utils.environment",
     "course_utils.notebooks.run",
     "course_utils.exercises.cli",
-    "course_utils.benchmarks",
+    "course_utils.benchmarks.cli",
 )
 
 

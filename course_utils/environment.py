@@ -20,8 +20,18 @@ from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
 from .devices.selection import ON_GPU, cp, device
 from .needs import all_notebooks, capability, gpu_count, wanting
+from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
+
+
+def _columns(name_width: int) -> Columns:
+    """A status, a name and what is said of it."""
+    widths = (1, 3, name_width, 0)
+    return Columns(*(Column(width=width, left=True) for width in widths), gap=1)
+
+
+REPORT, NOTEBOOKS = _columns(20), _columns(44)
 AFRESH = "remove .venv and run `make doctor`: it sets up again"
 
 
@@ -36,7 +46,7 @@ class ReportLine:
 
     def __str__(self) -> str:
         remedy = f"  -> {self.remedy}" if self.remedy else ""
-        return f"  {self.status}  {self.what:<20} {self.found}{remedy}"
+        return REPORT.row("", self.status, self.what, f"{self.found}{remedy}")
 
 
 def examine() -> list[ReportLine]:
@@ -66,7 +76,7 @@ def doctor() -> bool:
         print("\nNotebooks")
     for notebook in notebooks:
         name = f"{notebook.path.parent.name}/{notebook.path.stem}"
-        print(f"  {GOOD if not notebook.skipped else ABSENT}  {name:<44} {notebook.verdict()}")
+        print(NOTEBOOKS.row("", ABSENT if notebook.skipped else GOOD, name, notebook.verdict()))
     healthy = all(line.status != BAD for line in lines)
     print("\n" + ("All is well." if healthy else "Something is broken: see the lines marked !!."))
     return healthy

@@ -37,7 +37,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 ONCE = ("--retries", "0", "--timeout", "5")
 
 EXTRAS = {
-    "cpu": "the compiler, the emulator and JupyterLab (half a minute, 1 GB)",
+    "cpu": "the compiler, the emulator and JupyterLab (about a minute, 0.9 GB)",
     "gpu": "CuPy, PyTorch and CUDA 12 for your GPU (a few minutes, about 8 GB)",
 }
 

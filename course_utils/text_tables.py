@@ -1,18 +1,72 @@
-"""Tables as text: columns of equal width under headings."""
+"""Tables as text: a whole one at once, or rows that are printed as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+GAP = 2  # blanks between two columns
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column under a ``heading``, at least ``width`` characters wide, its texts at the right or,
+    with ``left``, at the left. ``spec`` is how a value is written: ``",.1f"``."""
+
+    heading: str = ""
+    width: int = 0
+    spec: str = ""
+    left: bool = False
+
+    def text(self, value: Any) -> str:
+        """``value`` as text, not yet aligned."""
+        return format(value, self.spec) if self.spec else str(value)
+
+    def aligned(self, text: str) -> str:
+        """``text`` at its place in the column; the heading has room, too."""
+        width = max(self.width, len(self.heading))
+        return text.ljust(width) if self.left else text.rjust(width)
+
+
+class Columns:
+    """The columns of a table whose rows are printed as they come, so that widths are fixed.
+
+    A text that is wider than its column moves the rest of its row to the right.
+    """
+
+    def __init__(self, *columns: Column, gap: int = GAP):
+        self._columns, self._gap = columns, gap
+
+    @property
+    def headings(self) -> str:
+        """The first line of the table."""
+        return self._joined(column.heading for column in self._columns)
+
+    def row(self, *values: Any) -> str:
+        """One line, with a value for each column."""
+        return self._joined(
+            column.text(value) for column, value in zip(self._columns, values, strict=True)
+        )
+
+    def _joined(self, texts: Iterator[str]) -> str:
+        cells = (column.aligned(text) for column, text in zip(self._columns, texts, strict=True))
+        return (" " * self._gap).join(cells).rstrip()
 
 
 class Table:
-    """Rows under headings; its text has columns of equal width, the first and last at the left."""
+    """Rows under headings; its text has columns as wide as what is in them.
 
-    def __init__(self, headings: tuple[str, ...], rows: list[tuple], last_is_text: bool = False):
-        self.headings, self.rows, self._text = headings, rows, last_is_text
+    The first column is aligned at the left, and so are those whose heading is in ``left``. Floats
+    are written with two decimals, thousands are separated.
+    """
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __init__(
+        self, headings: Sequence[str], rows: Sequence[Sequence[Any]], left: Collection[str] = ()
+    ):
+        self.headings, self.rows, self._left = headings, rows, left
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -26,18 +80,28 @@ class Table:
         raise KeyError(f"no row {key!r}; there are {', '.join(str(row[0]) for row in self.rows)}")
 
     def __str__(self) -> str:
-        cells = [self.headings, *(tuple(_cell(value) for value in row) for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = []
-        for row in cells:
-            parts = [row[0].ljust(widths[0])]
-            parts += [text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)]
-            if self._text:
-                parts[-1] = row[-1]
-            lines.append("  ".join(parts).rstrip())
-        return "\n".join(lines)
+        rows = [[_cell(value) for value in row] for row in self.rows]
+        left = {self.headings[0], *self._left}
+        columns = Columns(
+            *(
+                Column(
+                    heading, max((len(row[place]) for row in rows), default=0), "", heading in left
+                )
+                for place, heading in enumerate(self.headings)
+            )
+        )
+        return "\n".join([columns.headings, *(columns.row(*row) for row in rows)])
 
     __repr__ = __str__
+
+
+def pairs(rows: Sequence[tuple[str, str]], *, name_width: int = 0, right: bool = False) -> str:
+    """(name, value) rows without headings: names in a column of at least ``name_width``
+    characters, values behind them at the left, or at the ``right`` of a column of their own."""
+    names = max([name_width, *(len(name) for name, _ in rows)])
+    values = max((len(value) for _, value in rows), default=0)
+    columns = Columns(Column(width=names, left=True), Column(width=values, left=not right), gap=1)
+    return "\n".join(columns.row(*row) for row in rows)
 
 
 def _cell(value: Any) -> str:

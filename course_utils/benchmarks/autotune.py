@@ -1,38 +1,35 @@
 """The search behind ``sgemm_autotuned.cu``: a grid of tile sizes, pruned, then timed.
 
-``search()`` does both; the notebook calls it with a small grid. ``write()`` searches all of
-:data:`GRID` on this GPU and stores every candidate, timed or not, in
-``assets/benchmarks/autotune/<device>.json``; ``stored()`` reads what comes with the course.
+``search()`` does both; the notebook calls it with a small grid. ``measure()`` searches all of
+:func:`grid` on this GPU, with every candidate, timed or not; ``stored()`` reads what was found.
 """
 
 from __future__ import annotations
 
-import datetime
-import hashlib
 import itertools
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..checking import difference
 from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
-from ..devices.properties import description, need_gpu
+from ..devices.properties import need_gpu
 from ..devices.selection import ON_GPU, cp
 from ..errors import LessonError
 from ..launching.modules import Module, load
 from ..observing.occupancy_calculator import occupancy
 from ..observing.timing import bench
-from ..paths import KERNELS, ROOT
-from ..records.store import store
+from ..records.measured_files import measurements
 from .case import double, normal
 
-FOLDER = ROOT / "assets" / "benchmarks" / "autotune"
+NAME = "autotune"
 KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
 COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"
 ORDERED = "06_matmul_and_fft/sgemm/12_sgemm_ordered.cu"
+DOUBLE_BUFFER = "06_matmul_and_fft/sgemm/09_sgemm_double_buffer.cu"
+SOURCES = KERNEL, COPIES, ORDERED, DOUBLE_BUFFER
 SIZE = 4096
 WARP_TILES = (128, 32), (64, 64), (32, 128), (16, 256)  # rows, columns; each lane has 8 x 16
 MOST_SHARED = MULTIPROCESSORS["sm_90"].shared_block  # bytes that a block may have
@@ -66,7 +63,7 @@ class Tiles:
 
     @property
     def shared_bytes(self) -> int:
-        """Of a block: STAGES tiles of A, turned and padded by 4, and of B."""
+        """Of a block: STAGES tiles of A, transposed and padded by 4, and of B."""
         return self.STAGES * self.BK * (self.BM + 4 + self.BN) * 4
 
     @property
@@ -163,16 +160,19 @@ def alternate(runs: dict[Any, Any], passes: int = 2) -> dict[Any, float]:
 
 
 def wide_copies(n: int = SIZE) -> dict[str, float]:
-    """TFLOP/s of the double buffer, of cp.async, and of cp.async when it is handed A turned, so
-    that 16-byte copies do; and of the library. Raises LessonError where a result is wrong."""
+    """TFLOP/s of the double buffer, of cp.async, and of cp.async when it is handed A
+    transposed, so that 16-byte copies do; and of the library.
+
+    Raises LessonError where a result is wrong.
+    """
     need_gpu()
     a, b, c = normal((n, n)), normal((n, n), 1), cp.empty((n, n), cp.float32)
-    turned, exact = cp.ascontiguousarray(a.T), double(a) @ double(b)
+    transposed, exact = cp.ascontiguousarray(a.T), double(a) @ double(b)
     theirs = cp.empty_like(c)
     kernels = {
-        "double_buffer": (load(COPIES.replace("cp_async", "double_buffer")), a),
+        "double_buffer": (load(DOUBLE_BUFFER), a),
         "cp_async": (load(COPIES), a),
-        "cp_async, A turned": (turned_copies(), turned),
+        "cp_async, A turned": (turned_copies(), transposed),
     }
     runs = {"cuBLAS": lambda: cp.matmul(a, b, out=theirs)}
     shape = -(-n // 128), -(-n // 128)
@@ -221,8 +221,8 @@ def orders(n: int = SIZE) -> dict[str, float]:
 
 
 def turned_copies() -> Module:
-    """``sgemm_cp_async.cu`` for an A that lies turned in memory, K x M: the copies of A are then
-    like those of B, 16 bytes each. Nothing else differs."""
+    """``sgemm_cp_async.cu`` for an A that lies transposed in memory, K x M: the copies of A are
+    then like those of B, 16 bytes each. Nothing else differs."""
     text = load(COPIES).source
     begin = text.index("        bool in_k = start + a_k < K;")
     end = text.index("        int x = first_column + b_column;")
@@ -234,28 +234,22 @@ def turned_copies() -> Module:
     return load(source=text[:begin] + wide + text[end:], filename="sgemm_cp_async.cu")
 
 
-def write(folder: Path = FOLDER) -> Path:
-    """Search all of :func:`grid` on this GPU and store the result; returns the file."""
+def measure() -> dict[str, Any]:
+    """The search of all of :func:`grid` on this GPU, and what was tried beside it."""
     need_gpu()
-    return store(
-        folder,
-        {
-            **description(),
-            "date": datetime.date.today().isoformat(),
-            "sources": {name: _hash(name) for name in (KERNEL, COPIES, ORDERED)},
-            "size": SIZE,
-            "wide_copies": wide_copies(),
-            "warp_tiles": warp_tiles(),
-            "orders": orders(),
-            "candidates": search(grid()),
-        },
-    )
+    return {
+        "size": SIZE,
+        "wide_copies": wide_copies(),
+        "warp_tiles": warp_tiles(),
+        "orders": orders(),
+        "candidates": search(grid()),
+    }
 
 
-def stored() -> dict[str, Any]:
-    """The search on the GPU that the course comes with; ``["device"]`` names it."""
-    (file,) = FOLDER.glob("*.json")
-    return json.loads(file.read_text(encoding="utf-8"))
+def stored(device: str | None = None) -> dict[str, Any]:
+    """The search on ``device``; ``["device"]`` names it. Without one it is the GPU at hand where
+    its search was stored, otherwise the GPU that the course comes with."""
+    return measurements(NAME, device)
 
 
 def _kernel(tiles: Tiles) -> Module:
@@ -277,9 +271,5 @@ def _ready(kernel: Module, shape: tuple[int, int], threads: int, args: tuple, sh
 
 def _check(c: Any, exact: Any, name: str) -> None:
     tolerance = 4e-6 * len(c) ** 0.5
-    if not bool((abs(double(c) - exact) <= tolerance * (4 + abs(exact))).all()):
-        raise LessonError(f"{name}: the result is wrong.")
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256((KERNELS / name).read_bytes()).hexdigest()[:12]
+    if wrong := difference(c, exact, rtol=tolerance, atol=4 * tolerance):
+        raise LessonError(f"{name}: {wrong}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -10,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling.includes import included_files
+from ..checking import difference
 from ..devices import emulated_cupy
 from ..devices.selection import ON_GPU, cp
 from ..launching.modules import Kernel
 from ..launching.tensor_maps import TensorMap
-from ..paths import KERNELS
+from ..records.sources import source_hash
 
 Size = int | tuple[int, ...]
 
@@ -78,21 +77,8 @@ class Work:
 
     def wrong(self, result: Any = None) -> str:
         """How ``result`` (the output) differs from what is expected; empty where it is right."""
-        space = cp.get_array_module(self.output)
         got = self.numbers(self.output if result is None else result)
-        got = space.asarray(got).astype(np.float64)
-        want = space.asarray(self.expected())
-        if got.shape != want.shape:
-            return f"its shape is {got.shape}, expected {want.shape}"
-        difference = space.abs(got - want)
-        bad = ~(difference <= self.atol + self.rtol * space.abs(want))
-        if not bool(bad.any()):
-            return ""
-        first = int(bad.ravel().argmax())
-        return (
-            f"{int(bad.sum()):,} of {bad.size:,} elements are wrong; element {first} is "
-            f"{float(got.ravel()[first])!r}, expected {float(want.ravel()[first])!r}"
-        )
+        return difference(got, self.expected(), self.rtol, self.atol)
 
     def on_emulator(self) -> Work:
         """The same work for the emulator, on copies of the arrays; itself where that is here."""
@@ -158,17 +144,11 @@ class Case:
 
     @property
     def source_hash(self) -> str:
-        """Twelve digits that change with the kernels' files and the headers they include."""
-        digest = hashlib.sha256()
-        for name in self.files:
-            file = KERNELS / name
-            text = file.read_text(encoding="utf-8")
-            for part in (text, *included_files(text, file.parent).values()):
-                digest.update(part.encode())
-        return digest.hexdigest()[:12]
+        """Twelve digits that change with the code of the kernels and of their headers."""
+        return source_hash(*self.files)
 
-    def floor_ms(self, n: Size, bandwidth: Mapping[str, float]) -> float:
-        """The larger of two least times in ms: bytes over ``bandwidth``, FLOPs over the peak."""
+    def roofline_ms(self, n: Size, bandwidth: Mapping[str, float]) -> float:
+        """The least time in ms: the larger of bytes over ``bandwidth`` and FLOPs over the peak."""
         moved = self.bytes(n) / bandwidth[self.ceiling]
         return 1e3 * max(moved, self.flops(n) / PEAKS[self.peak])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.properties import multiprocessors
 from ..devices.selection import cp
-from ..emulator import Options
+from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
@@ -23,7 +23,7 @@ def emulate(case: Case) -> tuple[int, float, float]:
     the best of three runs, in turn with and without."""
     work = case.make(case.emulator_size).on_emulator()
     seconds: dict[bool, list[float]] = {False: [], True: []}
-    for racecheck in (False, True) * 3:
+    for checked in (False, True) * 3:
         start, count = time.perf_counter(), 0
         for item in work.launches:
             result = item.kernel.launch(
@@ -31,10 +31,10 @@ def emulate(case: Case) -> tuple[int, float, float]:
                 item.block,
                 item.args,
                 shared_mem=item.shared_mem,
-                options=Options(racecheck=racecheck),
+                options=Options(checks=ALL_CHECKS if checked else ()),
             )
             count += result.counts.thread_instructions
-        seconds[racecheck].append(time.perf_counter() - start)
+        seconds[checked].append(time.perf_counter() - start)
     return count, min(seconds[False]), min(seconds[True])
 
 
@@ -57,7 +57,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
 
     The output is poisoned before each of our two turns and checked after the last one. ``spread``
     is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``floor_fraction`` the least possible time (see :meth:`Case.floor_ms`) over ours.
+    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours.
     Raises LessonError where a result is wrong.
     """
     work = case.make(n)
@@ -85,7 +85,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
         "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "floor_fraction": round(case.floor_ms(n, bandwidth) / ours, 4),
+        "roofline_fraction": round(case.roofline_ms(n, bandwidth) / ours, 4),
         "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
         "shared_bytes": max(item.shared_bytes for item in work.launches),
         "source": case.source_hash,

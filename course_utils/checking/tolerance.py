@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,19 @@ class Tolerance:
     rtol: float
     atol: float
 
-    def close(self, actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """Where ``actual`` is right: a boolean array. NaN is right only where NaN is expected."""
+    def wrong(self, actual: Any, expected: Any) -> Any:
+        """Where ``actual`` is wrong: a boolean array. This decides every check of the course.
+
+        Both are arrays of NumPy or both of CuPy, of one shape; the work is done where they lie.
+        Zeros never pass where something else is expected, whatever the tolerance.
+        """
+        wrong = ~self.close(actual, expected)
+        if not actual.any() and not wrong.all():
+            wrong |= expected != 0
+        return wrong
+
+    def close(self, actual: Any, expected: Any) -> Any:
+        """Where the two are as near as allowed. NaN is near only to NaN."""
         equal = actual == expected
         if self.rtol == 0 and self.atol == 0:
             return equal | (np.isnan(actual) & np.isnan(expected)) if is_inexact(actual) else equal
@@ -40,7 +52,7 @@ class Tolerance:
         return equal | near | (np.isnan(a) & np.isnan(e))
 
 
-def is_inexact(array: np.ndarray) -> bool:
+def is_inexact(array: Any) -> bool:
     """True for floating-point and complex arrays."""
     return array.dtype.kind in "fc"
 
@@ -71,11 +83,11 @@ def tolerance_for(
     return Tolerance(float(relative), float(absolute))
 
 
-def wide(array: np.ndarray) -> np.ndarray:
+def wide(array: Any) -> Any:
     """The array in double precision, so that differences do not overflow."""
     if array.dtype.kind == "c":
-        return array.astype(np.complex128)
-    return array.astype(np.float64)
+        return array.astype(np.complex128, copy=False)
+    return array.astype(np.float64, copy=False)
 
 
 def _rms(array: np.ndarray) -> float:

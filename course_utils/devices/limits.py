@@ -12,6 +12,7 @@ from ..errors import LessonError
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK = (1024, 1024, 64)
 MAX_THREADS = 1024
+MAX_STATIC_SHARED = 48 * 1024  # bytes
 
 
 class LaunchError(LessonError):
@@ -86,6 +87,12 @@ def check_shape(
             f"{name}: the block is {block}, which is {threads:,} threads, but this kernel was "
             f"compiled for at most {limits.threads}: by its __launch_bounds__, or because each "
             f"thread needs so many registers. Use a smaller block."
+        )
+    if limits.static_shared > MAX_STATIC_SHARED:
+        raise LaunchError(
+            f"{name}: the kernel declares {limits.static_shared:,} bytes of shared memory, but it "
+            f"may declare at most {MAX_STATIC_SHARED:,}. Use a smaller tile, or declare it as "
+            f"extern __shared__ and ask for the bytes with shared_mem."
         )
     if dynamic_shared < 0:
         raise LaunchError(f"{name}: shared_mem is {dynamic_shared}; it counts bytes, 0 or more.")

@@ -1,4 +1,4 @@
-"""The GPU that is measured, and the file its figures go to."""
+"""The GPU at hand: its name, its size, and what a file of measurements says of it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def need_gpu() -> None:
 def device_name() -> str:
     """What the GPU calls itself."""
     return cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+
+
+def own_gpu() -> str | None:
+    """The name of the GPU that kernels run on; None on the emulator."""
+    return device_name() if ON_GPU else None
 
 
 def multiprocessors() -> int:

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .machine.memory import GLOBAL
-from .machine.options import Options, TraceOptions
+from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
     ASSERTION,
     BAD_TENSOR_MAP,
@@ -57,6 +57,7 @@ _LATER = {
 }
 
 __all__ = [
+    "ALL_CHECKS",
     "ASSERTION",
     "BAD_TENSOR_MAP",
     "BARRIER",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..text_tables import Table
 from .registry import all_exercises, find
 
 
@@ -36,9 +37,9 @@ def _exercises(args: argparse.Namespace) -> int:
         return _write()
     if args.verify:
         return _verify(chosen, args.device)
-    for exercise in chosen:
-        mutants = f"{len(exercise.mutants)} mutants"
-        print(f"{exercise.id:24} {exercise.title:44} {mutants:11} {exercise.notebook}")
+    headings = ("exercise", "title", "mutants", "notebook")
+    rows = [(e.id, e.title, len(e.mutants), e.notebook) for e in chosen]
+    print(Table(headings, rows, left=("title", "notebook")))
     return 0
 
 
@@ -78,7 +79,7 @@ def _verify(chosen: list, wanted: str) -> int:
 
 
 def _progress(args: argparse.Namespace) -> int:
-    from .store import progress
+    from .student_work import progress
 
     print(progress())
     return 0

@@ -13,7 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from .registry import CHAPTERS, all_exercises
+from ..paths import CHAPTERS
+from .registry import all_exercises
 from .spec import BaseExercise
 
 PARTS = ("task", "starter", "hints", "solution")

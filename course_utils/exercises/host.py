@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 
 from ..checking.comparison import Verdict
+from ..paths import KERNELS
 from . import kinds
 from .isolated import MOST_OUTPUT, Ended, run_group
-from .spec import KERNELS, HostExercise
+from .spec import HostExercise
 from .verdict import clip, clip_printed, simple, source_excerpt
 
 COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}

@@ -41,11 +41,11 @@ def counted(exercise: NumberExercise) -> dict[str, float]:
 
 def _count(exercise: NumberExercise) -> dict[str, float]:
     text = exercise.text
-    module = sandbox.compile_source(exercise, text, exercise.source)
+    module = sandbox.load_answer(exercise, text, exercise.source)
     answers = {}
     for name, ask in exercise.asks.items():
         given = exercise.inputs(np.random.default_rng(1), ask.size)
-        run = sandbox.run(exercise, module, text, given, ask.size, counters=True)
+        run = sandbox.run(exercise, module, given, ask.size, counters=True)
         if run.fault:
             raise RuntimeError(f"{exercise.source} has a fault: {run.fault.message}")
         answers[name] = float(ask.measure(run.counts))

@@ -1,24 +1,39 @@
-"""Finds the exercises: every ``chapters/*/exercises.py`` has a list ``EXERCISES``."""
+"""Finds the exercises: a notebook's are in a file of its name in ``chapters/NN_name/exercises/``.
+
+Each exercise that the file defines counts, in its order; no list is kept. What several notebooks of
+a chapter need is in ``common.py`` beside them, and is imported as from a package:
+``from .common import …``.
+"""
 
 from __future__ import annotations
 
 import difflib
-import importlib.util
+import importlib
+import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
-from ..paths import ROOT
+from ..paths import CHAPTERS
 from .spec import BaseExercise
 
-CHAPTERS = ROOT / "chapters"
+SPECS = "[0-9][0-9]_*.py"
 
 
 @cache
 def all_exercises() -> tuple[BaseExercise, ...]:
-    """Every exercise of the course, in chapter order and then as the authors list them."""
+    """Every exercise of the course, by chapter, by notebook, and then as the authors order them."""
+    return exercises_below(CHAPTERS)
+
+
+def exercises_below(chapters: Path) -> tuple[BaseExercise, ...]:
+    """The exercises of a folder of chapters, each in its notebook.
+
+    Raises ValueError where two exercises share an id.
+    """
     found: list[BaseExercise] = []
-    for path in sorted(CHAPTERS.glob("*/exercises.py")):
-        found += _load(path)
+    for folder in sorted(chapters.glob("*/exercises")):
+        found += _exercises_of(folder)
     names = [exercise.id for exercise in found]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -37,8 +52,15 @@ def find(name: str) -> BaseExercise:
     raise KeyError(f"no exercise is called {name!r}: {advice}")
 
 
-def _load(path: Path) -> list[BaseExercise]:
-    spec = importlib.util.spec_from_file_location(f"course_exercises_{path.parent.name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return list(module.EXERCISES)
+def _exercises_of(folder: Path) -> list[BaseExercise]:
+    """The exercises of a chapter's spec files, which become modules of a package of their own."""
+    chapter = folder.parent.name
+    package = ModuleType(f"exercises_of_{chapter}")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    found: list[BaseExercise] = []
+    for path in sorted(folder.glob(SPECS)):
+        module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        specs = [value for value in vars(module).values() if isinstance(value, BaseExercise)]
+        found += [spec.placed_in(f"{chapter}/{path.stem}") for spec in specs]
+    return found

@@ -18,7 +18,9 @@ from ..checking import judge
 from ..checking.comparison import Verdict
 from ..compiling import signature
 from ..compiling.diagnostics import CompileError
-from ..emulator import GLOBAL, Counts, EmulatedModule, Finding
+from ..devices.limits import LaunchError
+from ..emulator import GLOBAL, Counts, Finding
+from ..launching.modules import Module
 from . import kinds, numbers, sandbox
 from .spec import (
     BaseExercise,
@@ -84,7 +86,7 @@ def _run(exercise: BaseExercise, source: str) -> Outcome:
 def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
-        module = sandbox.compile_source(exercise, source, filename)
+        module = sandbox.load_answer(exercise, source, filename)
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
     except sandbox.CompileTimeout:
@@ -97,8 +99,8 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     try:
         verdict = _try_small_sizes(exercise, module, source, filename)
         if verdict.passed and exercise.target:
-            return _try_target(exercise, module, source, verdict)
-    except sandbox.LaunchError as error:
+            return _try_target(exercise, module, verdict)
+    except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     return _outcome(exercise, verdict)
 
@@ -122,16 +124,14 @@ def _run_host(exercise: HostExercise, source: str) -> Outcome:
     return _outcome(exercise, verdict_of(exercise, source))
 
 
-def _try_small_sizes(
-    exercise: Exercise, module: EmulatedModule, source: str, filename: str
-) -> Verdict:
+def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: str) -> Verdict:
     """The most telling verdict: a fault at once, then a race, then the first wrong result."""
     wrong: Verdict | None = None
     printed = ""
     for size in exercise.small:
         for seed in SEEDS:
             given = exercise.inputs(np.random.default_rng(seed), size)
-            run = sandbox.run(exercise, module, source, given, size, seed)
+            run = sandbox.run(exercise, module, given, size, seed)
             printed = printed or clip_printed(run.printed)
             finding = _first_cause(run)
             if finding:
@@ -181,42 +181,48 @@ def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: An
     return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
 
 
-def _try_target(
-    exercise: Exercise, module: EmulatedModule, source: str, verdict: Verdict
-) -> Outcome:
+def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
-    counts = _count(exercise, module, source)
+    counts = _count(exercise, module)
     measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
-    starter = sandbox.compile_source(exercise, exercise.starter, "starter.cu")
-    before = target.measure(_count(exercise, starter, exercise.starter))
+    starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
+    before = target.measure(_count(exercise, starter))
     figures = (target.label, measured, target.at_most)
     outcome = _outcome(exercise, verdict)
     return replace(outcome, counts=counts, target=figures, before=before)
 
 
-def _count(exercise: Exercise, module: EmulatedModule, source: str) -> Counts:
+def _count(exercise: Exercise, module: Module) -> Counts:
     size = exercise.target.size
     given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
-    return sandbox.run(exercise, module, source, given, size, counters=True).counts
+    return sandbox.run(exercise, module, given, size, counters=True).counts
 
 
-def _check_entry(exercise: Exercise, module: EmulatedModule, source: str) -> Verdict | None:
+def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:
     """Is there a kernel with the name and the parameters of the launch?"""
     found = signature.kernels(source)
     wanted = signature.kernels(exercise.solution)
     names = {launch.kernel or exercise.kernel for launch in exercise.launches(exercise.small[0])}
     for name in sorted(names):
-        if name not in module.entries:
+        if not _has_kernel(module, name):
             return _wrong_name(name, wanted[name], found, source)
         if name in found and _types(found[name]) != _types(wanted[name]):
             message = f"{name} has other parameters than the launch passes."
             excerpt = f"yours:    {found[name]}\nexpected: {wanted[name]}"
             return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
     return None
+
+
+def _has_kernel(module: Module, name: str) -> bool:
+    """Does the compiler know a kernel by this very name? A C++ one's has its parameters in it."""
+    try:
+        return module[name].raw.entry.name == name
+    except (AttributeError, KeyError):
+        return False
 
 
 def _wrong_name(name: str, wanted: Any, found: dict[str, Any], source: str) -> Verdict:

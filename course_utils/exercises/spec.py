@@ -1,23 +1,22 @@
 """What an author writes about an exercise. Everything else is generated or run from it.
 
-An :class:`Exercise` lives in ``chapters/NN_name/exercises.py``, in the list ``EXERCISES``. Inputs,
-reference, launch shape and sizes are written once, here.
+The exercises of the notebook ``chapters/NN_name/NN_topic.ipynb`` are in
+``chapters/NN_name/exercises/NN_topic.py``. Inputs, reference, launch shape and sizes are written
+once, there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..emulator import Counts
-from .source import solution_of, starter_of
-
-ROOT = Path(__file__).resolve().parents[2]
-KERNELS = ROOT / "kernels"
+from ..paths import KERNELS
+from .markers import solution_of, starter_of
 
 
 @dataclass(frozen=True)
@@ -90,23 +89,32 @@ class Target:
 class BaseExercise:
     """What every kind of exercise has. ``id`` is the chapter and a name: ``04.saxpy``.
 
-    ``notebook`` is the notebook's path below ``chapters/``, without ``.ipynb``; ``task`` and
-    ``explanation`` are Markdown; ``hints`` rise in strength. ``source`` is the solution file below
-    ``kernels/``, with the markers of :mod:`course_utils.exercises.source`. ``bug`` is the verdict
-    on the starter of a "find the bug" exercise: such a starter is run as it is.
+    ``task`` and ``explanation`` are Markdown; ``hints`` rise in strength. ``source`` is the
+    solution file below ``kernels/``, with the markers of :mod:`course_utils.exercises.markers`.
+    ``bug`` is the verdict on the starter of a "find the bug" exercise: such a starter is run as it
+    is.
+
+    ``notebook`` is the notebook's path below ``chapters/``, without ``.ipynb``. Nobody writes it:
+    it follows from the place of the file that holds the exercise.
     """
 
     id: str
     title: str
-    notebook: str
     task: str
     source: str
     hints: tuple[str, ...]
     explanation: str
     mutants: tuple[Mutant, ...] = ()
     bug: str | None = None
+    notebook: str = field(default="", init=False)
 
     language = "cpp"
+
+    def placed_in(self, notebook: str) -> Self:
+        """The same exercise as one of ``notebook``, such as ``04_first_kernels/06_reductions``."""
+        placed = copy(self)
+        object.__setattr__(placed, "notebook", notebook)
+        return placed
 
     @property
     def chapter(self) -> str:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..text_tables import Table
 from . import kinds
 from .runner import check_source, run_source
 from .spec import BaseExercise, Exercise
@@ -70,17 +71,13 @@ def _has_full_size(exercise: BaseExercise) -> bool:
 
 def table(found: list[Proof]) -> str:
     """The proofs as aligned text with a line of totals."""
-    rows = [("exercise", "text", "expected", "got", "s", "")]
+    headings = ("exercise", "text", "expected", "got", "s", "")
+    rows = []
     for p in found:
         mark = "skipped" if p.skipped else "ok" if p.holds else "FAILS"
-        rows.append((p.exercise_id, p.text, p.expected, p.got, f"{p.seconds:.2f}", mark))
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+        rows.append((p.exercise_id, p.text, p.expected, p.got, p.seconds, mark))
     exercises = len({p.exercise_id for p in found})
     mutants = sum(p.text not in ("starter", "solution", FULL_SIZE) for p in found)
     good = sum(p.holds for p in found)
-    lines += ["", f"{exercises} exercises, {mutants} mutants: {good} of {len(found)} hold"]
-    return "\n".join(lines)
+    totals = f"{exercises} exercises, {mutants} mutants: {good} of {len(found)} hold"
+    return f"{Table(headings, rows, left=headings[:4] + headings[5:])}\n\n{totals}"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..compiling.nvrtc import Compiled
-from ..devices import emulated_cupy
+from ..devices.emulated_kernels import CODE_NAME, RawKernel, RawModule
 from ..devices.selection import EMULATOR
 from ..errors import LessonError
 from .kernels import Kernel
@@ -30,7 +30,7 @@ def kernel_of_raw(kernel: Any) -> Kernel:
             f"is not known. Load its source instead, with load or cp.RawModule(code=...); "
             f"a PTX file with load_ptx."
         )
-    if not isinstance(kernel, emulated_cupy.RawKernel):
+    if not isinstance(kernel, RawKernel):
         module = _emulated_module(kernel.code, kernel.options, _name_expressions(kernel))
         kernel = module.get_function(kernel.name)
     return RawSource(kernel)[kernel.name]
@@ -41,15 +41,15 @@ class RawSource:
     :class:`~course_utils.launching.kernels.Kernel` asks for it."""
 
     device = EMULATOR
-    filename = emulated_cupy.CODE_NAME
+    filename = CODE_NAME
 
-    def __init__(self, kernel: emulated_cupy.RawKernel):
+    def __init__(self, kernel: RawKernel):
         self.source, self._kernel = kernel.code, kernel
 
     def __getitem__(self, name: str) -> Kernel:
         return Kernel(self, name, self)
 
-    def get_function(self, name: str) -> emulated_cupy.RawKernel:
+    def get_function(self, name: str) -> RawKernel:
         """The raw kernel."""
         return self._kernel
 
@@ -68,10 +68,8 @@ def _name_expressions(kernel: Any) -> tuple[str, ...]:
 
 
 @lru_cache(KEPT_MODULES)
-def _emulated_module(
-    code: str, options: tuple[str, ...], names: tuple[str, ...]
-) -> emulated_cupy.RawModule:
-    return emulated_cupy.RawModule(code=code, options=options, name_expressions=names)
+def _emulated_module(code: str, options: tuple[str, ...], names: tuple[str, ...]) -> RawModule:
+    return RawModule(code=code, options=options, name_expressions=names)
 
 
 def _no_kernel(value: Any) -> str:

@@ -24,6 +24,9 @@ from ..devices.multiprocessors import (
 from ..errors import LessonError
 from ..launching.emulation import on_emulator
 from ..launching.kernels import Kernel
+from ..text_tables import pairs
+
+NAME_WIDTH = 31  # of the names in an occupancy's text
 
 
 @dataclass(frozen=True)
@@ -133,9 +136,8 @@ class Occupancy:
             ("occupancy", f"{100 * self.occupancy:.0f} %"),
             ("limited by", self.limiter),
         ]
-        lines = [f"{name:<32}{value}" for name, value in rows]
         head = f"{self.kernel} on {self.arch}, blocks of {self.threads} threads"
-        return "\n".join([head, *lines])
+        return f"{head}\n{pairs(rows, name_width=NAME_WIDTH)}"
 
     __repr__ = __str__
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
 from ..errors import LessonError
-from ..text_tables import Table
+from ..text_tables import Table, pairs
 from .measures import MEASURES, NCU, ratio
 
 SOURCE_WIDTH = 48  # characters of a source line in a table
+NAME_WIDTH = 29  # of a total's name, so that most profiles look alike
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class SourceLines:
             (str(line.number or ""), *(get(line) for _, get in columns), line.text[:SOURCE_WIDTH])
             for line in self._lines
         ]
-        return str(Table(headings, rows, last_is_text=True))
+        return str(Table(headings, rows, left=("source",)))
 
     __repr__ = __str__
 
@@ -144,10 +145,8 @@ class Profile:
         return rows
 
     def __str__(self) -> str:
-        labels = max(29, max(len(name) for name, _ in self.rows)) + 1
-        width = max(len(value) for _, value in self.rows)
-        lines = [f"{name:<{labels}}{value:>{width}}" for name, value in self.rows]
-        return "\n".join([f"{self.kernel}, counted by the emulator", *lines])
+        totals = pairs(self.rows, name_width=NAME_WIDTH, right=True)
+        return f"{self.kernel}, counted by the emulator\n{totals}"
 
     __repr__ = __str__
 
@@ -232,7 +231,8 @@ class Profile:
             for name, (metric, get) in NCU.items()
             if (value := get(self.counts))
         ]
-        return Table(("counter", "value", "Nsight Compute's metric"), rows, last_is_text=True)
+        metric = "Nsight Compute's metric"
+        return Table(("counter", "value", metric), rows, left=(metric,))
 
     @property
     def bytes_by_type(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
-from ..emulator import GLOBAL, Finding, KernelFault, LaunchResult, Location, Options
+from ..emulator import ALL_CHECKS, GLOBAL, Finding, KernelFault, LaunchResult, Location, Options
 from ..launching.emulation import emulator_arguments, on_emulator
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
@@ -96,7 +96,7 @@ def sanitize(
     values = emulator_arguments(args)
 
     def run(seed: int) -> tuple[list[Finding], LaunchResult | None]:
-        options = Options(racecheck=True, seed=seed)
+        options = Options(checks=ALL_CHECKS, seed=seed)
         try:
             result = kernel.launch(grid, block, values, shared_mem=shared_mem, options=options)
         except KernelFault as fault:

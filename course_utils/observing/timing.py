@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..devices import emulated_cupy, gpu
+from ..devices import gpu
 from ..devices.emulated_cuda import NoTimesError
+from ..devices.emulated_kernels import recorded_launches
 from ..devices.selection import ON_GPU, cp
 from ..emulator import Counts
 
@@ -121,7 +122,7 @@ def bench(
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
     from ..emulator import Options
 
-    with emulated_cupy.recorded_launches(Options(counters=True)) as results:
+    with recorded_launches(Options(counters=True)) as results:
         fn()
     total = Counts()
     for result in results:

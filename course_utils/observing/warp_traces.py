@@ -10,6 +10,7 @@ from typing import Any
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import Options, TraceOptions, WarpAccess, WarpStep
 from ..launching.emulation import emulator_arguments, on_emulator
+from ..text_tables import Column, Columns
 
 __all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
 
@@ -53,10 +54,11 @@ class Trace:
 
     def __str__(self) -> str:
         width = max((len(step.opcode) for step in self.steps), default=0)
+        columns = Columns(Column(width=5), Column(width=width, left=True), Column(left=True))
         rows = [f"{self.kernel}, warp {self.warp} of block {self.block_index}: lane 0 at the left"]
         for step in self.steps:
             lanes = "".join("x" if on else "." for on in step.active)
-            rows.append(f"{step.line:>5}  {step.opcode:<{width}}  {lanes}")
+            rows.append(columns.row(step.line, step.opcode, lanes))
         return "\n".join([*rows, *([] if self.complete else ["and more: raise limit to see them"])])
 
     __repr__ = __str__

@@ -1,46 +1,20 @@
-"""Measured records on disk: merged, looked up by notebooks, and drawn into the README."""
+"""The README's table, drawn from the records of the course's reference GPU."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from ..benchmarks.case import Size
-from ..errors import LessonError
-from ..paths import ROOT
-from .store import file_in, store
+from ..paths import README
+from .kernel_records import NAME
+from .measured_files import REFERENCE, measurements
 
-FOLDER = ROOT / "assets" / "benchmarks"
-README = ROOT / "README.md"
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 
 
-def merged(old: list[dict], new: list[dict], order: Iterable[str]) -> list[dict]:
-    """The newer record of each kernel and size, in the order of the kernels' names ``order``.
-
-    Kernels that ``order`` does not name are dropped.
-    """
-    places = {name: place for place, name in enumerate(order)}
-    newest: dict[tuple, dict] = {}
-    for record in (*old, *new):
-        key = record["kernel"], str(record["size"])
-        if record["kernel"] not in places:
-            continue
-        if key not in newest or record["measured"] >= newest[key]["measured"]:
-            newest[key] = record
-    return sorted(newest.values(), key=lambda r: (places[r["kernel"]], r["bytes"]))
-
-
-def write(content: dict[str, Any], order: Iterable[str]) -> Path:
-    """Merge one device's records into its file, draw the README's table, return the file."""
-    file = file_in(FOLDER, content["device"])
-    old = json.loads(file.read_text(encoding="utf-8"))["records"] if file.is_file() else []
-    content = content | {"records": merged(old, content["records"], order)}
-    store(FOLDER, content)
-    README.write_text(with_table(README.read_text(encoding="utf-8"), content), encoding="utf-8")
-    return file
+def draw() -> None:
+    """Write the table into the README, from the file of :data:`REFERENCE` and of no other GPU."""
+    text = README.read_text(encoding="utf-8")
+    README.write_text(with_table(text, measurements(NAME, REFERENCE)), encoding="utf-8")
 
 
 def with_table(readme: str, content: dict[str, Any]) -> str:
@@ -76,30 +50,3 @@ def _row(record: dict[str, Any]) -> str:
         f"| {record['ours']['median_ms']:.3g} ms | {base['name']} | {base['median_ms']:.3g} ms "
         f"| {record['ratio']:.2f}× as fast |"
     )
-
-
-def stored(
-    kernels: list[str], size: Size, what: str = "flops"
-) -> tuple[dict[str, float], tuple[str, float] | None, str]:
-    """Measured figures that come with the course, for machines that cannot measure.
-
-    ``what`` is "flops" for GFLOP/s or "bytes" for GB/s, from the least that has to be computed or
-    moved. Returns the rate by kernel, (the last kernel's fastest library, its rate) or None where
-    no library was measured, and the name of the GPU they come from. Raises LessonError for a kernel
-    or size that was not measured.
-    """
-    (file,) = FOLDER.glob("*.json")
-    content = json.loads(file.read_text(encoding="utf-8"))
-    wanted = list(size) if isinstance(size, tuple) else size
-    found = {r["kernel"]: r for r in content["records"] if r["size"] == wanted}
-    if missing := [name for name in kernels if name not in found]:
-        raise LessonError(f"{', '.join(missing)} at size {size} is not in {file.name}.")
-
-    def rate(record: dict, milliseconds: float) -> float:
-        return record[what] / milliseconds / 1e6
-
-    bars = {name: rate(found[name], found[name]["ours"]["median_ms"]) for name in kernels}
-    last = found[kernels[-1]]
-    library = last["baseline"]
-    line = (library["name"], rate(last, library["median_ms"])) if library else None
-    return bars, line, content["device"]

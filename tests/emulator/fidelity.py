@@ -333,7 +333,7 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
     import cupy
     import pytest
 
-    from course_utils.emulator import EmulatedModule, Entry, Options
+    from course_utils.emulator import ALL_CHECKS, EmulatedModule, Entry, Options
 
     test = [""]
     plain_init, plain_launch = EmulatedModule.__init__, Entry.launch
@@ -350,7 +350,7 @@ def run_tests(name: str, put: Callable[[dict], None], first: int) -> int:
         why = OPEN.get(test[0], "") or _not_for_a_gpu(self, args, options)
         if not why:
             kept = {k: v.copy() for k, v in ours.items()}
-            again = replace(options, racecheck=True, counters=False, trace=None)
+            again = replace(options, checks=ALL_CHECKS, counters=False, trace=None)
             if plain_launch(self, grid, block, _copies(before), shared, names, again).findings:
                 why = "the sanitizer has findings"
             for k, v in kept.items():

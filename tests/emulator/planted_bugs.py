@@ -22,6 +22,7 @@ from asynchrony import module
 import course_utils.launching.tensor_maps as tensor_maps
 from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator import (
+    ALL_CHECKS,
     ASSERTION,
     BAD_TENSOR_MAP,
     BARRIER,
@@ -83,7 +84,7 @@ class Bug:
         make = blackwell.module if self.blackwell else module
         kernel = make(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
         names = [p.split()[-1].strip("*") for p in self.parameters.split(",")]
-        options = Options(racecheck=True, budget=self.budget, seed=seed)
+        options = Options(checks=ALL_CHECKS, budget=self.budget, seed=seed)
         on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
         try:
             args = self.args()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
 
 F32 = np.float32
 
@@ -28,7 +28,7 @@ def test_cp_async_double_buffering_works_and_is_quiet(seed):
     y = np.zeros_like(x)
     body = DOUBLE_BUFFERED.replace("WAIT", "wait_group<1>();")
     result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 racecheck=True, seed=seed)  # fmt: skip
+                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
     assert np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
     assert result.findings == []
 
@@ -38,7 +38,7 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
     y = np.zeros_like(x)
     body = DOUBLE_BUFFERED.replace("WAIT", "")
     result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 racecheck=True)  # fmt: skip
+                 checks=ALL_CHECKS)  # fmt: skip
     assert not np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
     assert result.findings[0].kind == DATA_RACE
     assert result.findings[0].message == (
@@ -55,7 +55,7 @@ def test_a_copy_waited_for_still_needs_a_barrier_before_others_read_it():
     body = """__shared__ alignas(16) float tile[256];
 cp16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); wait_group<0>();
 y[threadIdx.x] = tile[255 - threadIdx.x];"""
-    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == [DATA_RACE]
     assert result.findings[0].message.startswith("Data race (read after write) on tile[")
 
@@ -67,7 +67,7 @@ def test_a_wait_behind_the_barrier_is_reported_whenever_the_copies_land(seed):
         "WAIT\n    __syncthreads();", "__syncthreads(); wait_group<1>();"
     )
     result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 racecheck=True, seed=seed)  # fmt: skip
+                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
     assert result.findings[0].message == (
         "Data race (read after write) on tile[255] in shared memory, block (0, 0, 0):\n"
         "  thread (63, 0, 0) copies into it with cp.async at kernel.cu:4 and waits for it at "
@@ -88,7 +88,7 @@ for (int i = 0; i < n; ++i) sum = sum * 0.5f + y[threadIdx.x];
 __syncthreads();
 y[threadIdx.x] = sum + tile[255 - threadIdx.x];"""
     result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(500)),
-                 racecheck=True, seed=seed)  # fmt: skip
+                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
     assert "before anybody has waited for the end of the copy" in result.findings[0].message
 
 
@@ -139,7 +139,7 @@ if (t == 0) { bulk_store(y, tile, 1024); bulk_commit(); END }"""
 def test_bulk_copies_in_and_out(seed):
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "bulk_wait();")
-    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True, seed=seed)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS, seed=seed)
     assert np.array_equal(y, 2 * x)
     assert result.findings == []
 
@@ -148,7 +148,7 @@ def test_bulk_copies_in_and_out(seed):
 def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = BULK.replace("WAIT", wait).replace("END", "bulk_wait();")
-    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert result.findings[0].message == (
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
@@ -161,7 +161,7 @@ def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
 def test_a_store_that_nobody_waits_for_before_the_end_is_reported():
     x, y = np.arange(256, dtype=F32), np.zeros(256, F32)
     body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "")
-    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert [f.message for f in result.findings] == [
         "Data race: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
         "kernel.cu:12, and its block ended without waiting for it."
@@ -177,7 +177,7 @@ if (threadIdx.x == 0) { bulk_store(y, tile, 256); bulk_commit(); }
 __syncthreads();
 tile[threadIdx.x] = 2;
 if (threadIdx.x == 0) bulk_wait();"""
-    result = run("float* y", body, 1, 64, (y,), racecheck=True)
+    result = run("float* y", body, 1, 64, (y,), checks=ALL_CHECKS)
     assert result.findings[0].message == (
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy out of it at "
@@ -242,7 +242,7 @@ for (int i = 0, f = 0; i < n; ++i) {
     p.consumer_release();
 }"""
     result = run("const float* x, float* y, int n", body, 1, 128, (x, y, np.int32(5)),
-                 before=before, seed=seed, racecheck=True)  # fmt: skip
+                 before=before, seed=seed, checks=ALL_CHECKS)  # fmt: skip
     assert np.array_equal(y.reshape(5, 128), x.reshape(5, 128)[:, ::-1])
     assert result.findings == []
 
@@ -258,7 +258,7 @@ auto b = cg::this_thread_block();
 cg::memcpy_async(b, s, x, sizeof(s));
 cg::wait(b);
 y[threadIdx.x] = s[255 - threadIdx.x];"""
-    result = run("const float* x, float* y", body, 1, 256, (x, y), before=before, racecheck=True)
+    result = run("const float* x, float* y", body, 1, 256, (x, y), before=before, checks=ALL_CHECKS)
     assert np.array_equal(y, x[::-1])
     assert result.findings == []
 
@@ -276,7 +276,7 @@ commit(); wait_group<0>();
 __syncthreads();
 if (t < 32) { y[t] = tile[t] + 1; arrive(&bar); }
 else { WAIT y[t] = y[t - 32]; }""".replace("WAIT", "wait(&bar, 0);" if ordered else "")
-    result = run("const float* x, float* y", body, 1, 64, (x, y), racecheck=True)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     kinds = [f.message.split(" on ")[0] for f in result.findings]
     assert kinds == ([] if ordered else ["Data race (read after write)"])
 
@@ -289,7 +289,7 @@ if (t < 16) cp16(&tile[4 * t], x + 64 * blockIdx.x + 4 * t);
 commit(); wait_group<0>();
 __syncthreads();
 y[t] = tile[63 - t];"""
-    (found,) = run("const float* x, float* y", body, 2, 64, (x, y), racecheck=True).findings
+    (found,) = run("const float* x, float* y", body, 2, 64, (x, y), checks=ALL_CHECKS).findings
     assert found.message.endswith(
         "and nothing orders two blocks: they run in any order, or at once."
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import BARRIER, OUT_OF_BOUNDS
+from course_utils.emulator import ALL_CHECKS, BARRIER, OUT_OF_BOUNDS
 
 F32 = np.float32
 
@@ -23,7 +23,7 @@ def rotate(end="cluster_sync();", begin="cluster_sync();", **options):
 
 
 def test_blocks_read_the_shared_memory_of_their_neighbour():
-    result, y = rotate(racecheck=True)
+    result, y = rotate(checks=ALL_CHECKS)
     block = np.arange(12)
     neighbour = block // 4 * 4 + (block + 1) % 4
     assert np.array_equal(y, neighbour[:, None] * 100 + np.arange(32)[::-1])
@@ -31,7 +31,7 @@ def test_blocks_read_the_shared_memory_of_their_neighbour():
 
 
 def test_reading_a_block_that_has_not_surely_started_is_reported():
-    result, _ = rotate(begin="", racecheck=True)
+    result, _ = rotate(begin="", checks=ALL_CHECKS)
     assert result.findings[0].kind == BARRIER
     assert result.findings[0].message == (
         "Barrier misuse: thread (0, 0, 0) of block (0, 0, 0) reaches into the shared memory of "
@@ -59,7 +59,7 @@ y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1));"""
 
 
 def test_a_block_that_may_end_before_its_neighbour_has_read_is_reported():
-    result, y = rotate(end="", racecheck=True)
+    result, y = rotate(end="", checks=ALL_CHECKS)
     assert y[0, 0] == 131  # the result is right by luck
     assert [f.message for f in result.findings] == [
         "Data race: block (0, 0, 0) may end, and its s with it, before thread (31, 0, 0) of block "
@@ -81,7 +81,9 @@ def test_a_missing_second_cluster_barrier_is_a_race_between_blocks():
 s[threadIdx.x] = 1; cluster_sync();
 y[blockIdx.x * 32 + threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], rank() ^ 1));
 s[threadIdx.x] = 2; cluster_sync();"""
-    result = run("float* y", body, 2, 32, (y,), prefix="__cluster_dims__(2, 1, 1)", racecheck=True)
+    result = run(
+        "float* y", body, 2, 32, (y,), prefix="__cluster_dims__(2, 1, 1)", checks=ALL_CHECKS
+    )
     assert [f.message.split(" on ")[0] for f in result.findings] == ["Data race (write after read)"]
 
 
@@ -158,7 +160,7 @@ if (rank() == 0) {
 }
 cluster_sync();"""
     result = run("float* y", body, 4, 32, (y,), prefix="__cluster_dims__(4, 1, 1)",
-                 seed=seed, racecheck=True)  # fmt: skip
+                 seed=seed, checks=ALL_CHECKS)  # fmt: skip
     assert y.tolist() == [2 * t for t in range(32)]
     assert result.findings == []
 
@@ -179,7 +181,7 @@ if (0xb >> rank() & 1) wait(&bar, 0);
 y[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x];
 cluster_sync();"""
     result = run("const float* x, float* y", body, 4, 64, (x, y),
-                 prefix="__cluster_dims__(4, 1, 1)", seed=seed, racecheck=True)  # fmt: skip
+                 prefix="__cluster_dims__(4, 1, 1)", seed=seed, checks=ALL_CHECKS)  # fmt: skip
     assert np.array_equal(y, np.stack([x, x, np.full(64, -1), x]))
     assert result.findings == []
 
@@ -205,7 +207,7 @@ for (int i = 0; i < 64; i += 32)
     y[blockIdx.x * 64 + i + threadIdx.x] = got[i + threadIdx.x];
 cluster_sync();"""
     result = run("float* y", body, 2, 32, (y,), prefix="__cluster_dims__(2, 1, 1)", seed=seed,
-                 racecheck=True)  # fmt: skip
+                 checks=ALL_CHECKS)  # fmt: skip
     own = np.arange(32) + 100 * np.arange(2)[:, None]
     assert np.array_equal(y, np.concatenate([1000 + own[::-1], own[::-1]], axis=1))
     assert result.findings == []

@@ -5,6 +5,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import (
+    ALL_CHECKS,
     ASSERTION,
     BARRIER,
     DATA_RACE,
@@ -179,7 +180,7 @@ def test_a_barrier_that_part_of_a_warp_skips():
 def test_threads_that_returned_before_a_barrier_are_missed():
     result = run(
         "if (threadIdx.x >= 50) return;\n__syncthreads();\nx[threadIdx.x] = 1;",
-        1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True,
+        1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS,
     )  # fmt: skip
     assert [f.kind for f in result.findings] == [BARRIER]
     assert result.findings[0].message == (
@@ -252,7 +253,7 @@ x[threadIdx.x] = s[{index}];"""
 def test_a_missing_syncthreads_is_a_race_with_both_lines_and_threads():
     body = RACE.format(sync="", index="63 - threadIdx.x")
     x = np.zeros(64, F32)
-    result = run(body, 1, 64, (x, np.int32(0)), racecheck=True)
+    result = run(body, 1, 64, (x, np.int32(0)), checks=ALL_CHECKS)
     assert (x == np.arange(64)[::-1]).all()  # right by luck: the machine runs in step
     (found,) = result.findings
     assert found.kind == DATA_RACE
@@ -267,20 +268,20 @@ def test_a_missing_syncthreads_is_a_race_with_both_lines_and_threads():
 @pytest.mark.parametrize("sync", ["__syncthreads();", "", "__syncwarp();"])
 def test_only_a_barrier_for_the_block_orders_two_warps(sync):
     body = RACE.format(sync=sync, index="(threadIdx.x + 32) % 64")
-    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True)
+    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS)
     assert len(result.findings) == (0 if sync == "__syncthreads();" else 1)
 
 
 @pytest.mark.parametrize("sync", ["__syncwarp();", ""])
 def test_within_a_warp_syncwarp_is_enough(sync):
     body = RACE.format(sync=sync, index="threadIdx.x ^ 1")
-    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True)
+    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == ([] if sync else [DATA_RACE])
 
 
 def test_a_thread_does_not_race_with_itself():
     body = RACE.format(sync="", index="threadIdx.x")
-    assert not run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True).findings
+    assert not run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS).findings
 
 
 def test_writing_a_tile_again_while_others_still_read_it():
@@ -290,7 +291,7 @@ for (int i = 0; i < n; ++i) {
     __syncthreads();
     x[threadIdx.x] += s[63 - threadIdx.x];
 }"""
-    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(3)), racecheck=True).findings
+    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(3)), checks=ALL_CHECKS).findings
     assert "write after read" in found.message
     assert (found.other_location.line, found.location.line) == (6, 4)
 
@@ -299,29 +300,29 @@ def test_two_threads_writing_different_values_to_one_place():
     body = (
         "__shared__ float s[4];\ns[threadIdx.x % 4] = threadIdx.x;\n__syncthreads();\nx[0] = s[0];"
     )
-    (found,) = run(body, 1, 64, (np.zeros(1, F32), np.int32(0)), racecheck=True).findings
+    (found,) = run(body, 1, 64, (np.zeros(1, F32), np.int32(0)), checks=ALL_CHECKS).findings
     assert "write after write" in found.message
     assert found.location.line == found.other_location.line == 3
 
 
 def test_the_same_value_written_by_all_is_no_race():
     body = "__shared__ int flag;\nif (n > 0) flag = 1;\n__syncthreads();\nx[threadIdx.x] = flag;"
-    assert not run(body, 1, 32, (np.zeros(32, F32), np.int32(1)), racecheck=True).findings
+    assert not run(body, 1, 32, (np.zeros(32, F32), np.int32(1)), checks=ALL_CHECKS).findings
 
 
 def test_shared_atomics_do_not_race_with_each_other_but_with_plain_reads():
     atomic = "__shared__ int s[2];\nif (threadIdx.x < 2) s[threadIdx.x] = 0;\n__syncthreads();\n"
     atomic += "atomicAdd(&s[threadIdx.x % 2], 1);\n{sync}\nx[threadIdx.x] = s[0];"
     arguments = (1, 64, (np.zeros(64, F32), np.int32(0)))
-    assert not run(atomic.format(sync="__syncthreads();"), *arguments, racecheck=True).findings
-    assert run(atomic.format(sync=""), *arguments, racecheck=True).findings
+    assert not run(atomic.format(sync="__syncthreads();"), *arguments, checks=ALL_CHECKS).findings
+    assert run(atomic.format(sync=""), *arguments, checks=ALL_CHECKS).findings
 
 
 def test_blocks_of_one_batch_have_shared_memory_of_their_own():
     body = "__shared__ float s[32];\ns[threadIdx.x] = blockIdx.x;\n__syncthreads();\n"
     body += "x[blockIdx.x * 32 + threadIdx.x] = s[31 - threadIdx.x];"
     x = np.zeros(40 * 32, F32)
-    assert not run(body, 40, 32, (x, np.int32(0)), racecheck=True).findings
+    assert not run(body, 40, 32, (x, np.int32(0)), checks=ALL_CHECKS).findings
     assert (x == np.repeat(np.arange(40), 32)).all()
 
 
@@ -336,7 +337,7 @@ for (int t = 0; t < n / 16; ++t) {
 }
 x[n * n + row * 16 + col] = sum;"""
     x = np.zeros(64 * 64 + 256, F32)
-    assert not run(body, 1, (16, 16), (x, np.int32(64)), racecheck=True).findings
+    assert not run(body, 1, (16, 16), (x, np.int32(64)), checks=ALL_CHECKS).findings
 
 
 @pytest.mark.parametrize("writer", [0, 7, 31])
@@ -345,7 +346,7 @@ def test_one_of_many_readers_who_writes_races_with_the_others(writer):
         "__shared__ float s[1];\nif (threadIdx.x == 0) s[0] = 1;\n__syncthreads();\n"
         f"x[threadIdx.x] = s[0];\nif (threadIdx.x == {writer}) s[0] = n;"
     )
-    (found,) = run(body, 1, 32, (np.zeros(32, F32), np.int32(0)), racecheck=True).findings
+    (found,) = run(body, 1, 32, (np.zeros(32, F32), np.int32(0)), checks=ALL_CHECKS).findings
     assert "write after read" in found.message
     assert found.thread == (writer, 0, 0) != found.other_thread
 
@@ -360,8 +361,8 @@ for (int i = 0; i < n; ++i) {
     __syncthreads();
 }"""
     arguments = (1, 64, (np.zeros(64, F32), np.int32(4)))
-    assert not run(body.replace("SEEN", "i % 2"), *arguments, racecheck=True).findings
-    (found,) = run(body.replace("SEEN", "(i + 1) % 2"), *arguments, racecheck=True).findings
+    assert not run(body.replace("SEEN", "i % 2"), *arguments, checks=ALL_CHECKS).findings
+    (found,) = run(body.replace("SEEN", "(i + 1) % 2"), *arguments, checks=ALL_CHECKS).findings
     assert "read after write" in found.message
 
 
@@ -370,5 +371,5 @@ def test_threads_of_two_sizes_of_access_meet_in_one_word():
 int t = threadIdx.x;
 if (t < 32) s[t] = 0; __syncthreads();
 if (t < 32) ((unsigned short*)s)[2 * t + 1] = t; else x[t - 32] = s[t - 32 + n] + 1;"""
-    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), racecheck=True).findings
+    (found,) = run(body, 1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS).findings
     assert {found.location.line, found.other_location.line} == {5}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import DATA_RACE, EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
 from course_utils.emulator.checks.happens_before import Order
 
 F32 = np.float32
@@ -15,7 +15,7 @@ def findings(body, grid, block, x, parameters="float* x, int n", n=None):
     entry = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("f")
     args = (x, np.int32(len(x) if n is None else n))
     return entry.launch(
-        grid, block, args, names=("x", "n"), options=Options(racecheck=True)
+        grid, block, args, names=("x", "n"), options=Options(checks=ALL_CHECKS)
     ).findings
 
 
@@ -116,7 +116,7 @@ def test_another_kernel_of_the_module_that_makes_its_own_order_hides_nothing():
 extern "C" __global__ void f(float* x) { x[0] += 1.0f; }"""
     module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     module.entry("fenced").launch(1, 1, (np.zeros(2, F32),))
-    result = module.entry("f").launch(4, 1, (np.zeros(2, F32),), options=Options(racecheck=True))
+    result = module.entry("f").launch(4, 1, (np.zeros(2, F32),), options=Options(checks=ALL_CHECKS))
     assert [f.kind for f in result.findings] == [DATA_RACE]
 
 

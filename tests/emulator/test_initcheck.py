@@ -6,7 +6,14 @@ import pytest
 from course_utils import load, sanitize
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices import emulated_cupy as cp
-from course_utils.emulator import OUT_OF_BOUNDS, UNINITIALISED, EmulatedModule, KernelFault, Options
+from course_utils.emulator import (
+    ALL_CHECKS,
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    EmulatedModule,
+    KernelFault,
+    Options,
+)
 
 F32 = np.float32
 COPY = "y[threadIdx.x] = x[threadIdx.x];"
@@ -21,7 +28,7 @@ def entry(body, parameters="const float* x, float* y", before=""):
 
 def findings(body, args, block=32, **form):
     result = entry(body, **form).launch(
-        1, block, args, names=("x", "y"), options=Options(racecheck=True)
+        1, block, args, names=("x", "y"), options=Options(checks=ALL_CHECKS)
     )
     return result.findings
 
@@ -66,7 +73,7 @@ def test_the_part_that_the_host_left_out_is_not():
 def test_what_an_earlier_launch_wrote_is_defined(watched):
     x, y = cp.empty(32, F32), cp.empty(32, F32)
     write = entry("y[threadIdx.x] = 3;")
-    write.launch(1, 32, (y, x), options=Options(racecheck=watched))
+    write.launch(1, 32, (y, x), options=Options(checks=ALL_CHECKS if watched else ()))
     assert findings(COPY, (x, y)) == []
 
 
@@ -164,7 +171,9 @@ def wmma_findings(c, d):
     result = (
         EmulatedModule(compile_ptx(WMMA, filename="f.cu"))
         .entry("f")
-        .launch((1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(racecheck=True))
+        .launch(
+            (1,), (32,), [ones, c, d], names=("a", "c", "d"), options=Options(checks=ALL_CHECKS)
+        )
     )
     return result.findings
 

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, EmulatedModule, KernelFault, Options
+from course_utils.emulator import (
+    ALL_CHECKS,
+    DATA_RACE,
+    OUT_OF_BOUNDS,
+    EmulatedModule,
+    KernelFault,
+    Options,
+)
 
 F32 = np.float32
 HEADER = """#pragma once
@@ -45,7 +52,7 @@ def test_a_race_in_an_inlined_helper_of_a_header_names_the_line_that_calls_it(en
     arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
     (found,) = (
         entry(KERNEL.replace("SYNC", ""))
-        .launch(1, 64, arrays, options=Options(racecheck=True))
+        .launch(1, 64, arrays, options=Options(checks=ALL_CHECKS))
         .findings
     )
     assert found.kind == DATA_RACE
@@ -69,7 +76,7 @@ def test_files_are_called_by_their_names_whatever_letters_these_have(tmp_path, m
     options = (f"--include-path={tmp_path / name}",)
     entry = EmulatedModule(compile_ptx(source, filename=f"{name}/x.cu", options=options)).entry("f")
     arrays = np.arange(64, dtype=F32), np.zeros(64, F32)
-    (found,) = entry.launch(1, 64, arrays, options=Options(racecheck=True)).findings
+    (found,) = entry.launch(1, 64, arrays, options=Options(checks=ALL_CHECKS)).findings
     assert (found.location.file, found.location.line) == (f"{name}/x.cu", 6)
     assert f"at {name}/x.cu:4, in load_tile ({name}/tile.cuh:10)" in found.message
 
@@ -87,7 +94,7 @@ def test_two_calls_of_a_helper_on_one_line_that_race_are_found(entry):
     source = KERNEL.replace("SYNC", "tiles::put<0>(s, 1); tiles::put<1>(s, 2);")
     source = source.replace("s[64]", "s[80]")
     arrays = np.zeros(64, F32), np.zeros(64, F32)
-    found = entry(source).launch(1, 64, arrays, options=Options(racecheck=True)).findings
+    found = entry(source).launch(1, 64, arrays, options=Options(checks=ALL_CHECKS)).findings
     assert all(f.location.file == f.other_location.file == "kernel.cu" for f in found)
     assert (5, 5) in {(f.other_location.line, f.location.line) for f in found}
 
@@ -98,5 +105,5 @@ extern "C" __global__ void f(float *y) {
     put(y);
 }"""
     entry = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("f")
-    (found,) = entry.launch(1, 32, (np.zeros(1, F32),), options=Options(racecheck=True)).findings
+    (found,) = entry.launch(1, 32, (np.zeros(1, F32),), options=Options(checks=ALL_CHECKS)).findings
     assert str(found.location) == "kernel.cu:1"

@@ -9,6 +9,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import (
+    ALL_CHECKS,
     MISALIGNED,
     OUT_OF_BOUNDS,
     UNKNOWN_INSTRUCTION,
@@ -368,7 +369,7 @@ def fragments(matrices, trans):
 def test_ldmatrix_hands_rows_or_columns_to_the_lanes(count, trans):
     data = np.random.default_rng(0).integers(0, 65536, (count, 8, 8)).astype(np.uint16)
     out, regs = np.zeros_like(data), np.zeros((32, count), np.uint32)
-    result = launch(move_source("ldmatrix", count, trans), 32, (data, out, regs), racecheck=True)
+    result = launch(move_source("ldmatrix", count, trans), 32, (data, out, regs), checks=ALL_CHECKS)
     assert (regs == fragments(data, trans)).all()
     assert result.findings == []
 
@@ -380,7 +381,7 @@ def test_stmatrix_puts_the_rows_or_columns_back(count, trans):
     out, regs = np.zeros_like(data), np.zeros((32, count), np.uint32)
     source = move_source("stmatrix", count, trans)
     held = np.ascontiguousarray(fragments(data, trans)).view(np.uint16)
-    result = launch(source, 32, (held, out, regs), racecheck=True)
+    result = launch(source, 32, (held, out, regs), checks=ALL_CHECKS)
     assert (out == data).all()
     assert result.findings == []
 
@@ -454,7 +455,7 @@ def test_a_missing_barrier_before_ldmatrix_is_a_race():
     for barrier, races in (("", 1), ("__syncthreads();", 0)):
         result = launch(
             ld_kernel("tile + (threadIdx.x % 8) * 8", store + barrier), 64,
-            (np.zeros(64, np.uint32),), shared=1024, racecheck=True,
+            (np.zeros(64, np.uint32),), shared=1024, checks=ALL_CHECKS,
         )  # fmt: skip
         assert len(result.findings) == races
 

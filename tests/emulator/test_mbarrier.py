@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import BARRIER, DEADLOCK, KernelFault
+from course_utils.emulator import ALL_CHECKS, BARRIER, DEADLOCK, KernelFault
 
 F32 = np.float32
 
@@ -42,7 +42,7 @@ def pipeline(empty=EMPTY, full=FULL, rounds=7, **options):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_warp_specialised_pipeline_is_right_and_quiet(seed):
-    result, right = pipeline(racecheck=True, seed=seed)
+    result, right = pipeline(checks=ALL_CHECKS, seed=seed)
     assert right
     assert result.findings == []
 
@@ -70,7 +70,7 @@ for (int i = 0; i < n + 1; ++i) {
 }"""
     arguments = (x, y, np.int32(8))
     result = run("const float* x, float* y, int n", body, 1, 32, arguments, seed=seed,
-                 racecheck=True)  # fmt: skip
+                 checks=ALL_CHECKS)  # fmt: skip
     assert np.array_equal(y.reshape(8, 32), x.reshape(8, 32)[:, ::-1])
     assert result.findings == []
 
@@ -86,7 +86,7 @@ u32 p;
 do asm volatile("{ .reg .pred q; mbarrier.test_wait.parity.shared.b64 q, [%1], 0;"
                 "selp.u32 %0, 1, 0, q; }" : "=r"(p) : "r"(smem(&bar)) : "memory"); while (!p);
 y[threadIdx.x] = tile[threadIdx.x];"""
-    result = run("const float* x, float* y", body, 1, 64, (x, y), seed=seed, racecheck=True)
+    result = run("const float* x, float* y", body, 1, 64, (x, y), seed=seed, checks=ALL_CHECKS)
     assert np.array_equal(y, x)
     assert result.findings == []
 
@@ -98,7 +98,7 @@ def test_waiting_threads_are_parked_and_do_not_spin():
 
 
 def test_consumers_that_never_wait_are_reported():
-    result, right = pipeline(full="", rounds=2, racecheck=True)
+    result, right = pipeline(full="", rounds=2, checks=ALL_CHECKS)
     assert not right
     assert any("started an asynchronous copy into it" in f.message for f in result.findings)
 
@@ -242,7 +242,7 @@ if (threadIdx.x == 0) {
 bar.wait(std::move(token));
 y[threadIdx.x] = tile[255 - threadIdx.x];"""
     result = run("const float* x, float* y", body, 2, 256, (x, y),
-                 before="#include <cuda/barrier>", seed=seed, racecheck=True)  # fmt: skip
+                 before="#include <cuda/barrier>", seed=seed, checks=ALL_CHECKS)  # fmt: skip
     assert np.array_equal(y, x[::-1])
     assert result.findings == []
 
@@ -260,6 +260,6 @@ for (int i = 0; i < 5; ++i) {
     v = s[(threadIdx.x + 33) % 64]; bar.arrive_and_wait();
 }
 y[threadIdx.x] = v;"""
-    result = run("int* y", body, 1, 64, (y,), before="#include <cuda/barrier>", racecheck=True)
+    result = run("int* y", body, 1, 64, (y,), before="#include <cuda/barrier>", checks=ALL_CHECKS)
     assert y.tolist() == [(t + 5 * 33) % 64 for t in range(64)]
     assert result.findings == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 
 def launch(source, name, grid, block, args, shared=0, **options):
@@ -354,7 +354,7 @@ def test_named_barriers_let_two_halves_of_a_block_hand_over_data():
     }
     """
     out = np.zeros(64, np.int32)
-    result = launch(source, "run", 1, 128, (out,), racecheck=True)
+    result = launch(source, "run", 1, 128, (out,), checks=ALL_CHECKS)
     assert out.tolist() == [t * t for t in range(64)]
     assert result.findings == []
 

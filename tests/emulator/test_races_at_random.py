@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import DATA_RACE, EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
 from course_utils.emulator.checks import race_shadow
 
 THREADS = CELLS = 96
@@ -73,7 +73,7 @@ def races(steps) -> bool:
 def reported(steps, array) -> bool:
     entry = EmulatedModule(compile_ptx(source(steps, array), filename="kernel.cu")).entry("f")
     x, y = np.zeros(CELLS, np.int32), np.zeros(THREADS, np.int32)
-    found = entry.launch(1, THREADS, (x, y), options=Options(racecheck=True)).findings
+    found = entry.launch(1, THREADS, (x, y), options=Options(checks=ALL_CHECKS)).findings
     return any(f.kind == DATA_RACE for f in found)
 
 

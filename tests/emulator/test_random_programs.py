@@ -11,7 +11,7 @@ from instruction_forms import CLOSE, errors
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.devices.selection import ON_GPU
-from course_utils.emulator import EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 SHAPE = random_programs.BLOCKS, random_programs.THREADS
 
@@ -39,7 +39,7 @@ def test_the_sanitizer_changes_no_result_and_finds_nothing_in_a_random_program(s
     program = random_programs.program(seed)
     outputs = program.outputs()
     entry = EmulatedModule(program.text).entry("run")
-    options = Options(racecheck=True)
+    options = Options(checks=ALL_CHECKS)
     result = entry.launch(*SHAPE, [program.words, *outputs], options=options)
     assert [f.message for f in result.findings] == []
     assert [x.tobytes() for x in outputs] == [x.tobytes() for x in run(program)]

@@ -8,6 +8,7 @@ from blackwell import WRAPPERS, fault, layout, run
 
 from course_utils.devices import emulated_cupy
 from course_utils.emulator import (
+    ALL_CHECKS,
     DATA_RACE,
     DEADLOCK,
     OUT_OF_BOUNDS,
@@ -97,7 +98,7 @@ def test_ld_and_st_reach_the_cells_that_cutlass_says(shape, n, packed, stores):
     image = rng.integers(0, 2**32, (128, 140), U32)
     data = rng.integers(0, 2**32, (128, registers), U32)
     before, given = image.copy(), data.copy()
-    result = run("u32* image, u32* data", body, 1, 128, (image, data), racecheck=True)
+    result = run("u32* image, u32* data", body, 1, 128, (image, data), checks=ALL_CHECKS)
     assert result.findings == []
     lanes, columns = cells(shape, n)
     lanes = np.concatenate([32 * w + lane + lanes for w in range(4)])
@@ -265,7 +266,7 @@ def test_the_fifth_warp_reaches_the_lanes_of_the_first():
     sync();
     if (threadIdx.x >= 128) { u32 x = ld1(where); wait_ld(); out[threadIdx.x] = x; }""",
     )
-    result = run("u32* out", body, 1, 160, (out,), racecheck=True)
+    result = run("u32* out", body, 1, 160, (out,), checks=ALL_CHECKS)
     assert out[128:].tolist() == list(range(32)) and result.findings == []
 
 
@@ -276,7 +277,7 @@ def test_an_address_without_the_warps_lanes_means_its_own_and_is_reported():
         body="""st1(where, threadIdx.x); wait_st();
 u32 x = ld1(where + (threadIdx.x / 32 << 21)); wait_ld(); out[threadIdx.x] = x;""",
     )
-    result = run("u32* out", body, 1, 64, (out,), racecheck=True)
+    result = run("u32* out", body, 1, 64, (out,), checks=ALL_CHECKS)
     assert out.tolist() == list(range(64))
     assert [(f.kind, f.location.line) for f in result.findings] == [(TENSOR_MEMORY, 5)]
     assert "its warp reaches lanes 32 to 63 only" in result.findings[0].message
@@ -323,7 +324,7 @@ def test_a_store_is_there_after_wait_st_only(wait, seed):
 u32 x = ld1(where);
 wait_ld(); out[threadIdx.x] = x; wait_st();""",
     )
-    result = run("u32* out", body, 1, 32, (out,), racecheck=True, seed=seed)
+    result = run("u32* out", body, 1, 32, (out,), checks=ALL_CHECKS, seed=seed)
     if wait:
         assert out.tolist() == list(range(1, 33)) and result.findings == []
         return
@@ -339,7 +340,7 @@ def test_a_loaded_register_used_before_wait_ld_is_seen_with_both_lines():
 out[threadIdx.x] = x + 1;
 wait_ld();""",
     )
-    result = run("u32* out", body, 1, 32, (np.zeros(32, U32),), racecheck=True)
+    result = run("u32* out", body, 1, 32, (np.zeros(32, U32),), checks=ALL_CHECKS)
     assert lines(result) == [(DATA_RACE, 6, 5)]
     assert "tcgen05.wait::ld comes first" in result.findings[0].message
 
@@ -367,7 +368,7 @@ wait_st();"""
 )  # fmt: skip
 def test_from_warp_to_warp_it_takes_a_wait_a_fence_a_barrier_and_a_fence(first, middle, missing):
     body = KERNEL.format(columns=32, body=HAND_OVER.format(first=first, middle=middle))
-    result = run("u32* out", body, 1, 160, (np.zeros(160, U32),), racecheck=True)
+    result = run("u32* out", body, 1, 160, (np.zeros(160, U32),), checks=ALL_CHECKS)
     if not missing:
         assert result.findings == []
         return
@@ -381,7 +382,7 @@ if (threadIdx.x < 32) alloc(&where, 32);
 sync();
 if (threadIdx.x >= 32) { u32 x = ld1(where + (32 << 16)); wait_ld(); out[threadIdx.x] = x; }
 if (threadIdx.x < 32) dealloc(where, 32);"""
-    result = run("u32* out", body, 1, 64, (np.zeros(64, U32),), racecheck=True)
+    result = run("u32* out", body, 1, 64, (np.zeros(64, U32),), checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == [DATA_RACE]
     assert "gives it back at kernel.cu:5 (tcgen05.dealloc)" in result.findings[0].message
 
@@ -440,7 +441,7 @@ ROWS = {
 def test_cp_puts_every_row_where_cutlass_says(form, seed):
     rows, width = int(form.split("x")[0]), int(form.split("x")[1][:3]) // 8
     data = np.random.default_rng(1).integers(0, 256, (rows, width), np.uint8)
-    out, result = copy(form, *core_matrices(data), racecheck=True, seed=seed)
+    out, result = copy(form, *core_matrices(data), checks=ALL_CHECKS, seed=seed)
     assert result.findings == []
     assert np.array_equal(out[:, : width // 4], data.view(U32)[ROWS[form]])
     assert (out[:, width // 4 :] == 0xFFFFFFFF).all()
@@ -473,7 +474,7 @@ def test_cp_decompresses_4_and_6_bit_numbers(bits, form):
 
 def test_a_copy_read_before_its_commit_was_waited_for_is_seen():
     data = np.zeros((128, 16), np.uint8)
-    out, result = copy("128x128b", *core_matrices(data), wait="", racecheck=True)
+    out, result = copy("128x128b", *core_matrices(data), wait="", checks=ALL_CHECKS)
     assert [f.kind for f in result.findings] == [DATA_RACE] * 2  # by the load and by dealloc
     assert "(tcgen05.cp)" in result.findings[0].message
     assert "with no tcgen05.commit to an mbarrier, and a wait for that mbarrier." in (
@@ -498,7 +499,7 @@ def test_shift_gives_each_lane_the_32_bytes_of_the_next_within_32_lanes():
     wait(&bar, 0); after();
     dump(where, out, 32);""",
     )
-    result = run("const u32* in, u32* out", body, 1, 128, (image, out), racecheck=True)
+    result = run("const u32* in, u32* out", body, 1, 128, (image, out), checks=ALL_CHECKS)
     assert result.findings == []
     source = np.arange(128) + (np.arange(128) % 32 < 31)
     expected = image.copy()
@@ -515,7 +516,7 @@ __syncwarp();
 ASM("tcgen05.shift.cta_group::1.down [%0];" :: "r"(where) : "memory");
 commit_1(&bar); wait(&bar, 0); after();""",
     )
-    result = run("u32* out", body, 1, 32, (np.zeros(1, U32),), racecheck=True)
+    result = run("u32* out", body, 1, 32, (np.zeros(1, U32),), checks=ALL_CHECKS)
     assert [(f.kind, f.location.line) for f in result.findings] == [(TENSOR_MEMORY, 8)]
     assert "so do others of its warp" in result.findings[0].message
 

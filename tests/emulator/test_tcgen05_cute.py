@@ -13,7 +13,7 @@ from test_tcgen05_scales import scales_of
 
 from course_utils.compiling.headers import cute_header_paths
 from course_utils.compiling.nvrtc import compile_source
-from course_utils.emulator import EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
 pytestmark = pytest.mark.skipif(
     not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
@@ -288,7 +288,7 @@ def kernels():
 def check(kernels, name, arguments, out, expected, shared, blocks=1):
     result = kernels.entry(name).launch(
         blocks, 128, (*arguments, out), shared,
-        options=Options(racecheck=True, cluster=(blocks, 1, 1)),
+        options=Options(checks=ALL_CHECKS, cluster=(blocks, 1, 1)),
     )  # fmt: skip
     assert np.abs(out - expected).max() <= 1e-5 * np.abs(expected).max()
     assert [f.message for f in result.findings] == []

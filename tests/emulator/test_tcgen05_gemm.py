@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from blackwell import run
 
-from course_utils.emulator import DATA_RACE
+from course_utils.emulator import ALL_CHECKS, DATA_RACE
 from course_utils.launching import tensor_maps as module
 from course_utils.launching.tensor_maps import tensor_map
 
@@ -176,20 +176,20 @@ def gemm(body, cluster=None, free="commit_1(&empty[s]);", release="before();", *
 )
 def test_a_warp_specialised_gemm_is_right_clean_and_fast(body, cluster, seed):
     start = time.perf_counter()
-    out, expected, result = gemm(body, cluster, racecheck=True, seed=seed)
+    out, expected, result = gemm(body, cluster, checks=ALL_CHECKS, seed=seed)
     assert np.abs(out - expected).max() < 1e-4
     assert [f.message for f in result.findings] == []
     assert time.perf_counter() - start < 10
 
 
 def test_a_stage_freed_before_the_tensor_cores_have_read_it_is_found():
-    *_, result = gemm(PERSISTENT, free="arrive(&empty[s]);", racecheck=True)
+    *_, result = gemm(PERSISTENT, free="arrive(&empty[s]);", checks=ALL_CHECKS)
     assert result.findings[0].kind == DATA_RACE
     assert "asynchronous copy out of it" in result.findings[0].message
 
 
 def test_an_accumulator_freed_without_a_fence_is_found():
-    *_, result = gemm(PERSISTENT, release="", racecheck=True)
+    *_, result = gemm(PERSISTENT, release="", checks=ALL_CHECKS)
     (found,) = result.findings
     assert found.kind == DATA_RACE and found.array == "tensor memory"
     assert "no tcgen05.fence::before_thread_sync between tcgen05.ld and the barrier" in (

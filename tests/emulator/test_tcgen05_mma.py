@@ -10,6 +10,7 @@ from blackwell import layout, run
 from test_matrix import random
 
 from course_utils.emulator import (
+    ALL_CHECKS,
     DATA_RACE,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
@@ -223,7 +224,7 @@ def check(d, expected, d_kind="f32"):
 @pytest.mark.parametrize("n", [8, 24, 64, 136, 256])
 @pytest.mark.parametrize("m", [64, 128])
 def test_mma_multiplies_tiles_of_every_size(m, n):
-    d, a, b, _, result = multiply(m, n, "bf16", racecheck=True)
+    d, a, b, _, result = multiply(m, n, "bf16", checks=ALL_CHECKS)
     check(d, a @ b.T)
     assert result.findings == []
 
@@ -268,7 +269,7 @@ def test_mma_reads_tf32_mn_major_with_wide_atoms():
                                         (256, 64, "s8"), (128, 32, "tf32")])  # fmt: skip
 def test_a_pair_of_blocks_multiplies_together(m, n, kind):
     d_kind = "s32" if kind == "s8" else "f32"
-    d, a, b, _, result = multiply(m, n, kind, d_kind=d_kind, group=2, racecheck=True)
+    d, a, b, _, result = multiply(m, n, kind, d_kind=d_kind, group=2, checks=ALL_CHECKS)
     check(d, a @ b.T, d_kind)
     assert result.findings == []
 
@@ -348,7 +349,7 @@ def rows_in_lanes(a, values, m, steps):
 def test_a_can_come_from_tensor_memory(kind):
     d_kind = "s32" if kind == "s8" else "f32"
     d, a, b, _, result = multiply(128, 64, kind, d_kind=d_kind, in_tensor_memory=rows_in_lanes,
-                                  racecheck=True)  # fmt: skip
+                                  checks=ALL_CHECKS)  # fmt: skip
     check(d, a @ b.T, d_kind)
     assert result.findings == []
 
@@ -433,7 +434,7 @@ def test_an_unknown_kind_is_an_error_that_names_it():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mma_is_right_whenever_it_is_done(seed):
-    d, a, b, _, result = multiply(128, 64, "f16", seed=seed, racecheck=True)
+    d, a, b, _, result = multiply(128, 64, "f16", seed=seed, checks=ALL_CHECKS)
     check(d, a @ b.T)
     assert result.findings == []
 
@@ -453,7 +454,7 @@ def test_mma_is_right_whenever_it_is_done(seed):
     ids=["no wait", "wrong parity", "no fence after", "no fence before"],
 )  # fmt: skip
 def test_a_missing_step_between_mma_and_its_neighbours_is_named(change, missing):
-    *_, result = multiply(128, 64, "f16", racecheck=True, edit=lambda b: b.replace(*change))
+    *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=lambda b: b.replace(*change))
     found = result.findings[0]
     assert found.kind == DATA_RACE and found.array == "tensor memory"
     assert f"with no {missing}." in found.message
@@ -464,7 +465,7 @@ def test_shared_memory_overwritten_while_mma_still_reads_it_is_a_race():
     def overwrite(body):
         return body.replace("WAIT", "((u32*)tile)[t] = 7; WAIT")
 
-    *_, result = multiply(128, 64, "f16", racecheck=True, edit=overwrite)
+    *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=overwrite)
     found = result.findings[0]
     assert found.kind == DATA_RACE
     assert found.message.startswith("Data race on tile[0] in shared memory")
@@ -473,7 +474,7 @@ def test_shared_memory_overwritten_while_mma_still_reads_it_is_a_race():
 
 def test_shared_memory_written_without_a_proxy_fence_is_found():
     fence = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");'
-    *_, result = multiply(128, 64, "f16", racecheck=True, edit=lambda b: b.replace(fence, ""))
+    *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=lambda b: b.replace(fence, ""))
     assert result.findings[0].message.startswith("Missing fence: byte 16384 of tile in shared")
     assert "has it read by `tcgen05.mma.cta_group::1.kind::f16`" in result.findings[0].message
 
@@ -499,5 +500,5 @@ WAIT"""
         return lambda body: body.replace("init(&bar, 1)", "init(&bar, 2)").replace("WAIT", second)
 
     for barrier, findings in (("sync();", 0), ("__syncthreads();", 1), ("", 1)):
-        *_, result = multiply(128, 64, "f16", racecheck=True, edit=two(barrier))
+        *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=two(barrier))
         assert bool(result.findings) == findings

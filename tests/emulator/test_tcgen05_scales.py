@@ -9,7 +9,7 @@ import pytest
 from blackwell import layout, run
 from test_tcgen05_mma import CODES, WAIT, check, high, k_major, operand, places, small
 
-from course_utils.emulator import TENSOR_MEMORY, UNKNOWN_INSTRUCTION, KernelFault
+from course_utils.emulator import ALL_CHECKS, TENSOR_MEMORY, UNKNOWN_INSTRUCTION, KernelFault
 from course_utils.emulator.machine.floats import F16_OF_E4M3
 
 U32 = np.uint32
@@ -143,7 +143,7 @@ FORMS = [
 @pytest.mark.parametrize("kind, qualifier, a_kind, b_kind, scale, vector", FORMS)
 def test_every_kind_scales_its_blocks(kind, qualifier, a_kind, b_kind, scale, vector):
     d, expected, result = multiply(128, 64, kind, qualifier, a_kind, b_kind, scale, vector=vector,
-                                   racecheck=True)  # fmt: skip
+                                   checks=ALL_CHECKS)  # fmt: skip
     check(d, expected)
     assert result.findings == []
 
@@ -156,7 +156,7 @@ def test_scales_of_b_go_on_in_the_next_column_after_32(n):
 
 @pytest.mark.parametrize("m, n", [(256, 256), (256, 64), (128, 64), (128, 256)])
 def test_a_pair_scales_its_blocks(m, n):
-    d, expected, result = multiply(m, n, "mxf8f6f4", "", "e4m3", group=2, racecheck=True)
+    d, expected, result = multiply(m, n, "mxf8f6f4", "", "e4m3", group=2, checks=ALL_CHECKS)
     check(d, expected)
     assert result.findings == []
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
+from course_utils.emulator import ALL_CHECKS
 from course_utils.launching import tensor_maps as module
 from course_utils.launching.tensor_maps import TensorMapError, tensor_map
 
@@ -273,7 +274,7 @@ def test_a_warp_specialised_wgmma_product_is_right_and_quiet(cluster, seed):
     result = run(
         "const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float* c, int n",
         gemm_source(cluster), (2, 2), 384, (*maps, c, np.int32(n)), 3 * 32768, seed=seed,
-        prefix="__cluster_dims__(2, 1, 1)" if cluster else "", racecheck=True,
+        prefix="__cluster_dims__(2, 1, 1)" if cluster else "", checks=ALL_CHECKS,
     )  # fmt: skip
     assert np.array_equal(c, a @ b.T)
     assert result.findings == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
 
-from course_utils.emulator import BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
+from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
 
 F32 = np.float32
 
@@ -136,7 +136,7 @@ def multiply(n, a_kind, b_kind, d_kind, layout_a=(k_major, 128), layout_b=(k_maj
         data_a = a.view(np.uint8).reshape(-1)
     dtype = ACCUMULATORS[d_kind][3]
     form["trans"] = (int(layout_a[0] is mn_major), int(layout_b[0] is mn_major))
-    options = {x: form.pop(x) for x in ("racecheck", "counters", "shared") if x in form}
+    options = {x: form.pop(x) for x in ("checks", "counters", "shared") if x in form}
     d = np.zeros((grid * threads // 128, 64, n), dtype)
     shared = options.pop("shared", data_a.size + data_b.size)
     result = launch(
@@ -227,7 +227,7 @@ def test_warpgroups_in_different_branches_multiply_their_own_tiles():
     }
     """
     out = np.zeros(288, F32)
-    result = launch(source, 288, (out,), shared=1152, racecheck=True)
+    result = launch(source, 288, (out,), shared=1152, checks=ALL_CHECKS)
     assert out[::32].tolist() == [16] * 4 + [128] * 4 + [7]
     assert result.findings == []
 
@@ -248,13 +248,13 @@ def test_wgmma_of_an_incomplete_warpgroup_is_reported():
 
 def test_a_missing_barrier_before_wgmma_is_a_race():
     for barrier, races in (("", True), ("__syncthreads();", False)):
-        result = multiply(8, "f16", "f16", "f32", barrier=barrier, racecheck=True)[-1]
+        result = multiply(8, "f16", "f16", "f32", barrier=barrier, checks=ALL_CHECKS)[-1]
         assert bool(result.findings) == races
 
 
 @pytest.mark.parametrize("wait", ["", WAIT.format(1)])
 def test_a_result_used_before_the_wait_is_seen_with_both_lines(wait):
-    _, _, _, result = multiply(8, "f16", "f16", "f32", wait=wait, racecheck=True)
+    _, _, _, result = multiply(8, "f16", "f16", "f32", wait=wait, checks=ALL_CHECKS)
     (found,) = result.findings
     assert found.kind == DATA_RACE
     code = source(8, "f16", "f16", "f32", wait=wait).splitlines()
@@ -289,7 +289,7 @@ def test_wait_group_1_waits_for_all_but_the_last_group(read_early, findings):
     """
     source = source.replace("READ", read_early)
     out = np.zeros(128, F32)
-    result = launch(source, 128, (out,), shared=1024, racecheck=True)
+    result = launch(source, 128, (out,), shared=1024, checks=ALL_CHECKS)
     assert len(result.findings) == findings
     assert (out == 16 + 32 + 48 + 2 * 48).all()
 
@@ -341,6 +341,6 @@ def test_one_thread_may_say_that_the_tile_of_a_warpgroup_is_free_but_not_before_
     release, out = "if (threadIdx.x == 0) arrive(empty);", np.zeros(128, F32)
     for early, late, races in (("", release, False), (release, "", True)):
         code = PIPELINE.replace("EARLY", early).replace("LATE", late)
-        result = launch(code, 160, (out,), shared=1024, racecheck=True)
+        result = launch(code, 160, (out,), shared=1024, checks=ALL_CHECKS)
         assert bool(result.findings) == races
         assert races or (out == 16 * (1 + 4 + 16)).all()

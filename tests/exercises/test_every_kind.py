@@ -87,7 +87,6 @@ def exercise(monkeypatch):
     return Exercise(
         id="04.scale",
         title="t",
-        notebook="04/x",
         task="t",
         source="",
         hints=(),

@@ -72,7 +72,6 @@ def test_a_segfault_in_c_ends_as_a_verdict(living_context, monkeypatch):
     exercise = HostExercise(
         id="02.crash",
         title="t",
-        notebook="02/x",
         task="t",
         source="",
         hints=(),

@@ -13,6 +13,7 @@ Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
 from __future__ import annotations
 
 from ..machine import ptx
+from ..machine.observer import Observer
 from ..machine.program import Code
 from ..machine.report import DATA_RACE, Finding
 
@@ -28,6 +29,14 @@ def slots_of(operand: ptx.Operand) -> list[int]:
     if isinstance(operand, ptx.OperandList):
         return [slot for item in operand.items for slot in slots_of(item)]
     return slots_of(operand.base) if isinstance(operand, ptx.Address) else []
+
+
+class EarlyUseCheck(Observer):
+    """Looks at the program of a launch before it runs."""
+
+    def __init__(self, launch):
+        for finding in unwaited(launch.code) + unfenced(launch.code):
+            launch.findings.add(("too early", finding.message), finding)
 
 
 def _kind(i: ptx.Instruction) -> tuple[str, str]:

@@ -13,14 +13,16 @@ undefined: ones are NaN as a floating-point number, which goes through every sum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..machine import ptx
 from ..machine.faults import where
 from ..machine.lanes import Group
+from ..machine.observer import SILENT, Observer
 from ..machine.report import UNINITIALISED, Finding
+from ..machine.uninitialised import InitShadow
 
 # A mark is record << 28 | lane << 8 | the bytes of the register that are undefined, a bit for each.
 LANE_SHIFT, RECORD_SHIFT = 8, 28
@@ -30,6 +32,15 @@ MOST_RECORDS = 4096  # reads remembered one by one; after that one for each inst
 MATRIX = {"ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma"}
 IN_MEMORY = {"ld", "ldu", "st", "atom", "red", "cp"}  # followed when they reach memory
 WHOLE_WARP = {"vote", "match", "redux"}
+
+
+@dataclass(eq=False)
+class _BatchState:
+    """``marks``: (depth of calls, code, register) -> the mark of every lane; ``undefined``: shared
+    or local region -> its shadow, None when all is written."""
+
+    marks: dict = field(default_factory=dict)
+    undefined: dict = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -53,58 +64,6 @@ class Record:
         return self.region.name, cell
 
 
-class InitShadow:
-    """Which bytes of a region nobody has written: 0xFF for each of them, 0 for the others.
-
-    ``low`` and ``high``: of the copies of the region, ``stride`` bytes each, no byte below or above
-    is undefined.
-    """
-
-    def __init__(self, size: int, stride: int = 0):
-        self.stride = stride or size
-        self.low, self.high = 0, self.stride
-        self.bytes = np.zeros(-(-size // 16) * 16 + 16, np.uint8)
-        self.marks: np.ndarray | None = None  # of every 4 bytes: where undefined bytes came from
-        self._views: dict = {}
-        self._looks, self._next = 0, 1
-
-    def view(self, width: int) -> np.ndarray:
-        """The bytes in elements of ``width``: 1, 2, 4, 8, or 16 (as complex numbers)."""
-        found = self._views.get(width)
-        if found is None:
-            found = self._views[width] = self.bytes.view(f"u{width}" if width < 16 else "c16")
-        return found
-
-    def complete(self) -> bool:
-        """True when everything has been written; looks less and less often."""
-        self._looks += 1
-        if self._looks < self._next:
-            return False
-        self._next *= 2
-        whole = len(self.bytes) // self.stride * self.stride
-        left = np.flatnonzero(self.bytes[:whole].reshape(-1, self.stride).any(axis=0))
-        if len(left):
-            self.low, self.high = int(left[0]), int(left[-1])
-        return not len(left)
-
-    def untouched(self, size: int) -> bool:
-        """True when none of the first ``size`` bytes has been written."""
-        return bool((self.bytes[:size] == 0xFF).all())
-
-    def write(self, cells: np.ndarray, width: int, marks: np.ndarray | None) -> None:
-        """Elements were written, with values that carry ``marks``."""
-        if marks is None:
-            self.view(width)[cells] = 0
-            return
-        self.low, self.high = 0, self.stride
-        bits = np.zeros((len(marks), width), np.uint8)
-        bits[(marks[:, None] >> np.arange(width)) & 1 == 1] = 0xFF
-        self.view(width)[cells] = bits.view(f"u{width}")[:, 0]
-        if self.marks is None:
-            self.marks = np.zeros(len(self.bytes) // 4 + 1, np.int64)
-        self.marks[cells * width // 4] = marks
-
-
 def _blank(batch, region) -> InitShadow:
     """A shadow of a region in which nothing is undefined."""
     if region.owner == "all":
@@ -119,26 +78,36 @@ def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
     return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
 
 
-class InitCheck:
-    """Follows what nobody wrote through one launch; ``races`` keeps what is found."""
+class InitCheck(Observer):
+    """Follows uninitialised values through one launch."""
 
-    def __init__(self, races):
-        self.races = races
+    def __init__(self, launch):
+        self.findings = launch.findings
+        self._batches: dict[object, _BatchState] = {}
         self.records: list[Record] = []
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
         self._global: dict = {}
         self._met = 0  # bytes of an element, once the instruction being run met undefined ones
+        self._before: list = []  # the registers before it
         self._reached: list = []  # the regions that a matrix instruction being run accesses
 
-    def begin(self, batch) -> None:
-        batch.marks = {}  # (depth of calls, code, register) -> the mark of every lane
-        batch.undefined = {}  # shared or local region -> its shadow, None when all is written
+    def batch_starts(self, batch) -> None:
+        self._batches[batch] = _BatchState()
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    def marks(self, batch) -> dict:
+        return self._batches[batch].marks
+
+    def undefined(self, batch) -> dict:
+        return self._batches[batch].undefined
 
     # --- memory ---
 
     def shadow(self, batch, region) -> InitShadow | None:
         """The shadow of a region; None when all of it has been written."""
-        table = self._global if region.owner == "all" else batch.undefined
+        table = self._global if region.owner == "all" else self.undefined(batch)
         if region not in table:
             table[region] = self._new_shadow(batch, region)
         found = table[region]
@@ -156,14 +125,13 @@ class InitCheck:
         shadow.bytes[:whole].reshape(-1, region.stride)[:, : region.size] = 0xFF
         return shadow
 
-    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        """An access of lanes to one region, about to be made."""
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
         opcode = site.instruction.opcode
         if opcode == "cp":
-            return  # see `copied`
+            return  # see `copy_starts`
         if opcode in MATRIX and region not in self._reached:
             self._reached.append(region)
-        marks, shadow = group.batch.marks, self.shadow(group.batch, region)
+        marks, shadow = self.marks(group.batch), self.shadow(group.batch, region)
         if shadow is not None and not (marks and site.is_store):
             start = first * site.width
             stop = start + spread.high - spread.low + site.bytes
@@ -238,7 +206,7 @@ class InitCheck:
                     marks = None
             if marks is not None and shadow is None:
                 shadow = _blank(group.batch, region)
-                table = self._global if region.owner == "all" else group.batch.undefined
+                table = self._global if region.owner == "all" else self.undefined(group.batch)
                 table[region] = shadow
             if shadow is not None:
                 shadow.write(cells + piece, site.width, marks)
@@ -259,8 +227,8 @@ class InitCheck:
         if isinstance(target, ptx.Register):
             self._put(group, group.lanes, target.slot, None)
 
-    def copied(self, batch, transfer) -> None:
-        """An asynchronous copy was started: it defines what it writes, unless its source is not."""
+    def copy_starts(self, batch, transfer) -> None:
+        """A copy defines what it writes, unless its source is not."""
         target, source = transfer.regions
         if target is None:  # no copy, or one into tensor memory
             return
@@ -290,22 +258,21 @@ class InitCheck:
             self._use(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
-            here = batch.undefined[target] = _blank(batch, target)
+            here = self.undefined(batch)[target] = _blank(batch, target)
         here.low, here.high = 0, here.stride
         here.view(width)[transfer.put] = np.where(bad, bits, 0)
 
-    def peek(self, batch, region, index: np.ndarray, width: int) -> None:
-        """A matrix instruction reads 16-byte chunks of shared memory."""
-        shadow = self.shadow(batch, region)
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        shadow = self.shadow(group.batch, region)
         if shadow is not None and not self._met:
-            self._met = width if shadow.view(16).take(index).any() else 0
+            self._met = reader.width if shadow.view(16).take(index[inside]).any() else 0
 
     # --- registers ---
 
-    def enter(self, group: Group) -> None:
-        """A function begins: registers that may be read before they are set are undefined."""
+    def function_starts(self, group: Group) -> None:
+        """Registers that may be read before they are set are undefined."""
         batch, depth = group.batch, len(group.stack)
-        for key in [k for k in batch.marks if k[0] == depth]:
+        for key in [k for k in self.marks(batch) if k[0] == depth]:
             self._put(group, group.lanes, key[2], None, key)
         if group.code.unset:
             self.records.append(Record(batch, group.lanes))
@@ -314,8 +281,7 @@ class InitCheck:
                 marks = record << RECORD_SHIFT | group.lanes << LANE_SHIFT | BYTES
                 self._put(group, group.lanes, slot, marks)
 
-    def absent(self, group: Group, instruction, target, lanes: np.ndarray) -> None:
-        """A shuffle gave some lanes a value of a lane that does not take part in it."""
+    def values_missing(self, group: Group, instruction, target, lanes: np.ndarray) -> None:
         lanes = group.lanes[lanes]
         if len(lanes) and isinstance(target, ptx.Register):
             what = f"a lane that takes no part in the shuffle at {instruction.location}"
@@ -326,62 +292,63 @@ class InitCheck:
             marks = record << RECORD_SHIFT | lanes << LANE_SHIFT | BYTES
             self._put(group, lanes, target.slot, marks)
 
-    def hand_over(self, group: Group, from_depth: int, code, pairs) -> None:
-        """Values go from the registers of one function to another's: (slot there, slot here)."""
-        marks = group.batch.marks
+    def registers_pass(self, group: Group, depth: int, code, pairs) -> None:
+        marks = self.marks(group.batch)
         for there, here in pairs if marks else ():
-            found = marks.get((from_depth, code, there))
+            found = marks.get((depth, code, there))
             self._put(group, group.lanes, here, None if found is None else found[group.lanes])
 
     def _of(self, group: Group, operand) -> np.ndarray | None:
         """The marks of a register for the lanes of a group; None when it has none."""
         if not isinstance(operand, ptx.Register):
             return None
-        found = group.batch.marks.get((len(group.stack), group.code, operand.slot))
+        found = self.marks(group.batch).get((len(group.stack), group.code, operand.slot))
         return None if found is None else found[group.lanes]
 
     def _put(self, group: Group, lanes: np.ndarray, slot: int, marks, key=None) -> None:
         """Give a register its marks; None: it is defined in these lanes."""
         batch = group.batch
         key = key or (len(group.stack), group.code, slot)
-        found = batch.marks.get(key)
+        all_marks = self.marks(batch)
+        found = all_marks.get(key)
         if marks is None or not marks.any():
             if found is not None:
                 found[lanes] = 0
                 if not found.any():
-                    del batch.marks[key]
+                    del all_marks[key]
             return
         if found is None:
-            found = batch.marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
+            found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         found[lanes] = marks
 
-    def run(self, group: Group, block) -> None:
-        """The steps of a block, followed."""
-        marks = group.batch.marks
-        if marks:
+    def follows(self, group: Group, block) -> bool:
+        if self.marks(group.batch):
             self._forget(group, block)
-        for act, effect in zip(block.steps, block.effects, strict=False):
-            if effect.opcode in MATRIX:
-                self._matrix(group, effect, act)
-                continue
-            if marks:
-                self._follow(group, effect)
-            act(group)
-        if marks and len(block.effects) > len(block.steps):
-            self._ending(group, block.effects[-1])
+        return True  # a load may bring marks into any block
+
+    def instruction_starts(self, group: Group, decoded) -> None:
+        if decoded.opcode in MATRIX:
+            self._before = list(group.R)
+            self._met, self._reached = 0, []
+        elif self.marks(group.batch):
+            (self._ending if decoded.ends else self._follow)(group, decoded)
+
+    def instruction_ends(self, group: Group, decoded) -> None:
+        if decoded.opcode in MATRIX:
+            self._matrix(group, decoded)
 
     def _forget(self, group: Group, block) -> None:
         """Drop the marks of registers that nothing will read again."""
         depth, code = len(group.stack), group.code
         live = code.live[block.number]
-        for key in list(group.batch.marks):
+        for key in list(self.marks(group.batch)):
             if key[0] == depth and key[1] is code and key[2] not in live:
                 self._put(group, group.lanes, key[2], None)
 
-    def _follow(self, group: Group, effect) -> None:
+    def _follow(self, group: Group, decoded) -> None:
         """Bring the marks up to date for an instruction that is about to run."""
-        i, lanes, code = effect.instruction, group.lanes, group.code
-        marks, depth = group.batch.marks, len(group.stack)
+        i, lanes, code = decoded.instruction, group.lanes, group.code
+        marks, depth = self.marks(group.batch), len(group.stack)
         chosen = None
         if i.guard is not None:
             self._decides(group, i.guard, i)
@@ -397,19 +364,19 @@ class InitCheck:
                 found = found if found is None or chosen is None else found[chosen]
                 if found is not None and found.any():
                     self._use(group.batch, lanes, found, i, "works out an address from")
-        if i.opcode in IN_MEMORY and not effect.parameter:
+        if i.opcode in IN_MEMORY and not decoded.parameter:
             return
-        sources = [s for s in effect.reads if (depth, code, s) in marks]
+        sources = [s for s in decoded.reads if (depth, code, s) in marks]
         if not sources:
-            for slot in effect.writes:
+            for slot in decoded.writes:
                 if (depth, code, slot) in marks:
                     self._put(group, lanes, slot, None)
             return
         rule = _RULES.get(i.opcode)
         if i.opcode == "shfl":
-            results = self._shuffled(group, effect)
+            results = self._shuffled(group, decoded)
         elif rule is not None:
-            results = rule(self, group, effect)
+            results = rule(self, group, decoded)
         else:
             results = None
         if results is None:
@@ -419,12 +386,12 @@ class InitCheck:
                 total = np.where(total, total, found)
             if i.opcode in WHOLE_WARP:
                 total = _over_warps(group, total)
-            results = dict.fromkeys(effect.writes, _whole(total))
+            results = dict.fromkeys(decoded.writes, _whole(total))
         for slot, value in results.items():
             self._put(group, lanes, slot, value if chosen is None else value[chosen])
 
-    def _ending(self, group: Group, effect) -> None:
-        i = effect.instruction
+    def _ending(self, group: Group, decoded) -> None:
+        i = decoded.instruction
         if i.guard is not None:
             self._decides(group, i.guard, i)
         if i.opcode == "brx":
@@ -434,7 +401,7 @@ class InitCheck:
                 found = self._of(group, operand.base)
                 if found is not None and found.any():
                     self._use(group.batch, group.lanes, found, i, "works out an address from")
-        for slot in effect.writes:
+        for slot in decoded.writes:
             self._put(group, group.lanes, slot, None)
 
     def _decides(self, group: Group, register, instruction) -> None:
@@ -445,17 +412,17 @@ class InitCheck:
 
     # --- instructions that mix lanes ---
 
-    def _shuffled(self, group: Group, effect) -> dict:
+    def _shuffled(self, group: Group, decoded) -> dict:
         """Where each lane's value comes from is found by shuffling the lanes' numbers."""
-        slot = effect.instruction.operands[1].slot
+        slot = decoded.instruction.operands[1].slot
         key = (len(group.stack), group.code, slot)
         echo = self._echo(group, {slot: group.lanes.astype(np.uint32)})
-        effect.act(echo)
-        first = effect.instruction.operands[0]
+        decoded.act(echo)
+        first = decoded.instruction.operands[0]
         target = first.items[0] if isinstance(first, ptx.OperandList) else first
-        other = set(effect.writes) - {target.slot}
+        other = set(decoded.writes) - {target.slot}
         nothing = np.zeros(group.n, np.int64)
-        taken = group.batch.marks[key][group.full(echo.R[target.slot]).astype(np.int64)]
+        taken = self.marks(group.batch)[key][group.full(echo.R[target.slot]).astype(np.int64)]
         return {target.slot: taken, **dict.fromkeys(other, nothing)}
 
     def _echo(self, group: Group, replaced: dict[int, np.ndarray], registers=None) -> Group:
@@ -465,24 +432,21 @@ class InitCheck:
             echo.R[slot] = value
         return echo
 
-    def _matrix(self, group: Group, effect, act) -> None:
-        i, batch = effect.instruction, group.batch
-        before = list(group.R)
-        self._met, self._reached = 0, []
-        act(group)
+    def _matrix(self, group: Group, decoded) -> None:
+        i, batch, marked = decoded.instruction, group.batch, self.marks(group.batch)
         if i.modifiers[0] in ("fence", "commit_group", "wait_group"):
             return
         slots = _data_slots(i)
-        found = {s: self._of(group, s) for s in slots} if batch.marks else {}
+        found = {s: self._of(group, s) for s in slots} if marked else {}
         kept = next((r for r in self._reached if r.space == "global"), None)
-        if kept is not None and not effect.writes:  # a tile is stored, and leaves the kernel
+        if kept is not None and not decoded.writes:  # a tile is stored, and leaves the kernel
             bad = next((m for m in found.values() if m is not None and (m & BYTES).any()), None)
             if bad is not None:
                 self._use(batch, group.lanes, bad, i, f"stores in {kept.name} a result of")
             found = {}
         if not self._met and not any(m is not None for m in found.values()):
-            if batch.marks:
-                for slot in effect.writes:
+            if marked:
+                for slot in decoded.writes:
                     self._put(group, group.lanes, slot, None)
             return
         replaced = {}
@@ -492,10 +456,10 @@ class InitCheck:
             if marks is not None:
                 bits[marks != 0] = np.iinfo(dtype).max
             replaced[register.slot] = bits
-        echo = self._echo(group, replaced, before)
+        echo = self._echo(group, replaced, self._before)
         with _ShadowsAsMemory(self, batch, {*batch.shared, *self._reached}):
-            act(echo)
-        results = {slot: group.full(echo.R[slot] != 0) for slot in effect.writes}
+            decoded.act(echo)
+        results = {slot: group.full(echo.R[slot] != 0) for slot in decoded.writes}
         if any(bad.any() for bad in results.values()):
             inside = [m for m in found.values() if m is not None and m.any()]
             origin = int(inside[0].max()) if inside else self._matrix_record(group, i)
@@ -528,7 +492,7 @@ class InitCheck:
             finding = Finding(
                 UNINITIALISED, text, here, thread, block, other_location=record.location
             )
-            self.races.add(("uninitialised", record.what, here, what.split()[0]), finding)
+            self.findings.add(("uninitialised", record.what, here, what.split()[0]), finding)
             return
         name, index = record.of(reader)
         there, other = record.site.instruction.location, record.batch.who(reader)[0]
@@ -540,7 +504,7 @@ class InitCheck:
         finding = Finding(
             UNINITIALISED, text, here, thread, block, name, index, 0, there, other
         )  # fmt: skip
-        self.races.add(("uninitialised", there, here, what.split()[0]), finding)
+        self.findings.add(("uninitialised", there, here, what.split()[0]), finding)
 
 
 @dataclass(eq=False)
@@ -550,7 +514,7 @@ class _CopySource:
 
 
 class _ShadowsAsMemory:
-    """While it is entered, the regions hold their own shadows, and nobody watches."""
+    """While it is entered, the regions hold their own shadows, and nobody observes."""
 
     def __init__(self, check: InitCheck, batch, regions: set):
         self.check, self.batch, self.regions = check, batch, regions
@@ -558,16 +522,16 @@ class _ShadowsAsMemory:
     def __enter__(self):
         batch = self.batch
         self.kept = [(r, r.storage, r.views) for r in self.regions]
-        self.watchers = batch.watcher, batch.launch.races, batch.launch.initcheck
+        self.observers = batch.on_access, batch.launch.observers
         for region in self.regions:
             shadow = self.check.shadow(batch, region)
             size = region.storage.size
             region.storage = np.zeros(size, np.uint8) if shadow is None else shadow.bytes[:size]
             region.views = {}
-        batch.watcher = batch.launch.races = batch.launch.initcheck = None
+        batch.on_access, batch.launch.observers = None, SILENT
 
     def __exit__(self, *error):
-        self.batch.watcher, self.batch.launch.races, self.batch.launch.initcheck = self.watchers
+        self.batch.on_access, self.batch.launch.observers = self.observers
         for region, storage, views in self.kept:
             region.storage, region.views = storage, views
 
@@ -608,17 +572,17 @@ def _marks(check: InitCheck, group: Group, operand) -> np.ndarray:
     return np.zeros(group.n, np.int64) if found is None else found
 
 
-def _select(check: InitCheck, group: Group, effect) -> dict:
-    target, a, b, by = effect.instruction.operands
+def _select(check: InitCheck, group: Group, decoded) -> dict:
+    target, a, b, by = decoded.instruction.operands
     taken = group.full(group.R[by.slot]) != by.negated
     value = np.where(taken, _marks(check, group, a), _marks(check, group, b))
     decided = _marks(check, group, by)
     return {target.slot: np.where(decided, _whole(decided), value)}
 
 
-def _logic(check: InitCheck, group: Group, effect) -> dict | None:
+def _logic(check: InitCheck, group: Group, decoded) -> dict | None:
     """and, or: a defined operand may decide alone; a constant mask clears bytes."""
-    i = effect.instruction
+    i = decoded.instruction
     target, a, b = i.operands
     ends = i.opcode == "or"  # the value that decides
     if i.modifiers[-1] == "pred":
@@ -638,10 +602,10 @@ def _logic(check: InitCheck, group: Group, effect) -> dict | None:
     return {target.slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
 
 
-def _moved(check: InitCheck, group: Group, effect) -> dict:
-    target, source = effect.instruction.operands
+def _moved(check: InitCheck, group: Group, decoded) -> dict:
+    target, source = decoded.instruction.operands
     if isinstance(target, ptx.OperandList):
-        marks, width = _marks(check, group, source), _share(effect, len(target.items))
+        marks, width = _marks(check, group, source), _share(decoded, len(target.items))
         parts = {}
         for n, item in enumerate(target.items):
             if isinstance(item, ptx.Register):
@@ -649,25 +613,25 @@ def _moved(check: InitCheck, group: Group, effect) -> dict:
                 parts[item.slot] = np.where(mask, marks & ~BYTES | mask, 0)
         return parts
     if isinstance(source, ptx.OperandList):
-        width, total = _share(effect, len(source.items)), np.zeros(group.n, np.int64)
+        width, total = _share(decoded, len(source.items)), np.zeros(group.n, np.int64)
         for n, item in enumerate(source.items):
             marks = _marks(check, group, item)
             mask = (marks & ((1 << width) - 1)) << n * width
             total = np.where(mask, np.where(total, total, marks & ~BYTES) | mask, total)
         return {target.slot: total}
-    return dict.fromkeys(effect.writes, _marks(check, group, source))
+    return dict.fromkeys(decoded.writes, _marks(check, group, source))
 
 
-def _share(effect, count: int) -> int:
-    return ptx.SIZES[effect.instruction.modifiers[-1]] // count
+def _share(decoded, count: int) -> int:
+    return ptx.SIZES[decoded.instruction.modifiers[-1]] // count
 
 
-def _converted(check: InitCheck, group: Group, effect) -> dict | None:
+def _converted(check: InitCheck, group: Group, decoded) -> dict | None:
     """Integers: the bytes that are left; everything else depends on all bytes."""
-    *_, to, kind = effect.instruction.modifiers
+    *_, to, kind = decoded.instruction.modifiers
     if to[0] not in "usb" or kind[0] not in "usb" or kind[0] == "b":
         return None
-    target, source = effect.instruction.operands
+    target, source = decoded.instruction.operands
     width = min(ptx.SIZES.get(to, 8), ptx.SIZES.get(kind, 8))
     marks = _marks(check, group, source)
     mask = marks & ((1 << width) - 1)
@@ -676,8 +640,8 @@ def _converted(check: InitCheck, group: Group, effect) -> dict | None:
     return {target.slot: _whole(marks) if wider else marks}
 
 
-def _shifted(check: InitCheck, group: Group, effect) -> dict | None:
-    i = effect.instruction
+def _shifted(check: InitCheck, group: Group, decoded) -> dict | None:
+    i = decoded.instruction
     target, source, by = i.operands[:3]
     if not isinstance(by, ptx.Immediate) or i.modifiers[-1][0] == "s":
         return None
@@ -698,9 +662,9 @@ def _shifted(check: InitCheck, group: Group, effect) -> dict | None:
     return {target.slot: np.where(mask, marks & ~BYTES | mask, 0)}
 
 
-def _permuted(check: InitCheck, group: Group, effect) -> dict | None:
+def _permuted(check: InitCheck, group: Group, decoded) -> dict | None:
     """prmt with a constant selector picks bytes of two registers."""
-    i = effect.instruction
+    i = decoded.instruction
     target, a, b, chosen = i.operands
     if not isinstance(chosen, ptx.Immediate) or len(i.modifiers) > 1:
         return None

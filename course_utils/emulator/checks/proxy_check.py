@@ -13,6 +13,7 @@ import numpy as np
 
 from ..machine.faults import where
 from ..machine.lanes import Group
+from ..machine.observer import Observer
 from ..machine.report import DATA_RACE, Finding
 from .sync_check import Numbered
 
@@ -28,36 +29,51 @@ def reads_asynchronously(instructions) -> bool:
     )
 
 
-class ProxyCheck:
+class _BatchState:
+    """``fences``: how often any thread has fenced; ``fenced``: when each lane did, int64;
+    ``writes``: for the cells of a shared array fences before the write, instruction, lane."""
+
+    def __init__(self, batch):
+        self.fences = 0
+        self.fenced = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
+        self.writes: dict[object, np.ndarray] = {}
+
+
+class ProxyCheck(Observer):
     """Remembers who wrote each cell of shared memory last, and when each thread last fenced."""
 
-    def __init__(self, races):
-        self.races = races
+    def __init__(self, launch):
+        self.findings = launch.findings
         self._instructions = Numbered()
+        self._batches: dict[object, _BatchState] = {}
 
-    def begin(self, batch) -> None:
-        batch.fences = 0  # how often any thread has fenced
-        batch.fenced = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
-        batch.generic_writes = {}  # shared region -> fences before the write, instruction, lane
+    def batch_starts(self, batch) -> None:
+        self._batches[batch] = _BatchState(batch)
 
-    def fence(self, group: Group) -> None:
-        """fence.proxy.async by the lanes of a group."""
-        group.batch.fences += 1
-        group.batch.fenced[group.lanes] = group.batch.fences
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    def fence(self, group: Group, instruction) -> None:
+        modifiers = instruction.modifiers
+        if {"proxy", "async"} <= {*modifiers} and modifiers[-1] != "global":
+            state = self._batches[group.batch]
+            state.fences += 1
+            state.fenced[group.lanes] = state.fences
 
     def _memory(self, batch, region) -> np.ndarray:
-        found = batch.generic_writes.get(region)
+        writes = self._batches[batch].writes
+        found = writes.get(region)
         if found is None:
             cells = region.storage.size // CELL + 4
-            found = batch.generic_writes[region] = np.full(cells, -1, np.int64)
+            found = writes[region] = np.full(cells, -1, np.int64)
         return found
 
     def _entry(self, batch, lanes, instruction):
         number = self._instructions.number(instruction)
-        return (batch.fences << NUMBER_BITS | number) << LANE_BITS | lanes
+        return (self._batches[batch].fences << NUMBER_BITS | number) << LANE_BITS | lanes
 
-    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        """An ordinary store to shared memory."""
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        """Note an ordinary store to shared memory."""
         writes = site.is_store or site.is_atomic
         if region.space != "shared" or not writes or site.instruction.opcode == "cp":
             return
@@ -67,11 +83,11 @@ class ProxyCheck:
         for piece in range(-(-site.bytes // CELL)):
             memory[cells + piece] = entry
 
-    def copied(self, batch, transfer) -> None:
-        """A copy was started. cp.async writes as its thread does; others are asynchronous."""
+    def copy_starts(self, batch, transfer) -> None:
+        """cp.async writes as its thread does; others are asynchronous."""
         for region, elements, index in transfer.reads:
             cells = self._cells(elements, index).ravel()
-            self.read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
+            self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
         target, source = transfer.regions
         if transfer.queue == "async":
             if target is not None:
@@ -82,7 +98,7 @@ class ProxyCheck:
         lane = int(transfer.lanes[0])
         if source is not None and source.space == "shared":
             cells = self._cells(transfer.source, transfer.take).ravel()
-            self.read(batch, source, cells, lane, transfer.instruction)
+            self._read(batch, source, cells, lane, transfer.instruction)
         if target is not None and target.space == "shared":
             self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = -1
 
@@ -94,9 +110,16 @@ class ProxyCheck:
         cells = index[..., None] * (size // CELL) + np.arange(size // CELL)
         return cells.reshape(len(index), -1)
 
-    def read(self, batch, region, cells: np.ndarray, lane: int, instruction) -> None:
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        for tile, first in enumerate(firsts):
+            cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
+            lane = int(group.lanes[first])
+            self._read(group.batch, region, cells, lane, reader.instruction)
+
+    def _read(self, batch, region, cells: np.ndarray, lane: int, instruction) -> None:
         """``lane`` starts a read through the asynchronous proxy."""
-        memory = batch.generic_writes.get(region)
+        state = self._batches[batch]
+        memory = state.writes.get(region)
         if memory is None:
             return
         cells = cells[memory[cells] >= 0]
@@ -105,7 +128,7 @@ class ProxyCheck:
         entries = memory[cells]
         writer = entries & (1 << LANE_BITS) - 1
         moment = entries >> LANE_BITS + NUMBER_BITS
-        latest = np.maximum(batch.fenced[writer], batch.fenced[lane])
+        latest = np.maximum(state.fenced[writer], state.fenced[lane])
         bad = latest <= moment
         if not bad.any():
             return
@@ -123,7 +146,7 @@ class ProxyCheck:
             f"  with no fence.proxy.async in between. Every thread that wrote executes it, then "
             f"all meet at a barrier."
         )
-        self.races.add(
+        self.findings.add(
             ("proxy", there, here),
             Finding(DATA_RACE, text, here, thread, block, region.name, None, 0, there, other),
         )

@@ -11,13 +11,16 @@ make an order of their own with flags and fences (:mod:`.happens_before`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..instructions.loads_stores import Spread
+from ..machine.faults import where
 from ..machine.lanes import Group
+from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
-from .happens_before import Flags, Order, fences, makes_order
+from .happens_before import NARROW, Flags, Order, fences, is_fence, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
 from .races import AccessCheck
 from .tensor_memory_check import TensorClocks
@@ -47,13 +50,27 @@ class CopySide:
     bytes: int = 4
 
 
-class RaceCheck:
-    """Watches the memory of one launch; :meth:`collected` has the first race of each pair of
-    source lines, with a count of the rest."""
+@dataclass(eq=False)
+class _BatchState:
+    """What is remembered of one batch. ``past``: what a copy hands over, by its number;
+    ``gathered`` and ``released``: what those who arrived at an mbarrier knew, so far and at the end
+    of its last phase."""
+
+    clocks: VectorClocks
+    shadows: dict[object, RaceShadow] = field(default_factory=dict)
+    past: dict[int, np.ndarray] = field(default_factory=dict)
+    gathered: dict[object, np.ndarray] = field(default_factory=dict)
+    released: dict[object, np.ndarray] = field(default_factory=dict)
+
+
+class RaceCheck(Observer):
+    """Watches the memory of one launch, and reports the first race of each pair of source lines,
+    with a count of the rest."""
 
     def __init__(self, launch):
         self.launch = launch
-        self._findings: dict[tuple, Finding] = {}
+        self.findings = launch.findings
+        self._batches: dict[object, _BatchState] = {}
         self._numbers: dict[tuple[int, bool], int] = {}
         self._kinds: dict[tuple, int] = {}
         self._sites: dict[int, object] = {}
@@ -62,80 +79,76 @@ class RaceCheck:
         self._makes_order = makes_order(launch.entry.instructions())
         self._flags: Flags | None = None
 
-    def begin(self, batch) -> None:
-        clocks = TensorClocks if self.launch.entry.tensor_memory else VectorClocks
-        batch.clocks = clocks(batch)
+    def clocks(self, batch) -> VectorClocks:
+        return self._batches[batch].clocks
+
+    def batch_starts(self, batch) -> None:
+        clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
+        self._batches[batch] = _BatchState(clocks)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
                 warps = blocks * batch.lanes_per_block // 32
                 self._flags = Flags(warps, fences(self.launch.entry.instructions()))
-            batch.clocks.order = Order(batch, batch.clocks, self._flags)
-        batch.shadows = {}
+            clocks.order = Order(batch, clocks, self._flags)
 
-    # --- findings ---
-
-    def add(self, key, finding: Finding) -> None:
-        """Keep the first finding of each kind at each place, and count the rest."""
-        if not self.again(key):
-            self._findings[key] = finding
-
-    def again(self, key, times: int = 1) -> bool:
-        """Whether there is a finding like it already, which has then been met so often more."""
-        found = self._findings.get(key)
-        if found is not None:
-            self._findings[key] = replace(found, repeats=found.repeats + times)
-        return found is not None
-
-    def collected(self) -> list[Finding]:
-        return list(self._findings.values())
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
 
     # --- order ---
 
-    def barrier(self, batch, joined: np.ndarray) -> None:
-        """Warps marked in ``joined`` (blocks, warps) met at a barrier of their block."""
-        size = batch.clocks.span // batch.lanes_per_block
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        clocks = self.clocks(batch)
+        size = clocks.span // batch.lanes_per_block
         if size == 1:
-            batch.clocks.meet(joined)
+            clocks.meet(joined)
             return
         by_rank = joined.reshape(len(joined) // size, size, -1)
         for rank in np.flatnonzero(by_rank.any(axis=(0, 2))):
             only = np.zeros_like(by_rank)
             only[:, rank] = by_rank[:, rank]
-            self.meet(batch, only.reshape(len(by_rank), -1))
+            clocks.meet(only.reshape(len(by_rank), -1))
 
-    def meet(self, batch, joined: np.ndarray) -> None:
-        """Each warp marked in ``joined`` (clusters, warps) now knows the past of the others."""
-        batch.clocks.meet(joined)
+    def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
+        self.clocks(batch).meet(joined)
 
-    def warp_barrier(self, batch, group: Group) -> None:
-        batch.clocks.tick(group.warps)
+    def warps_meet(self, group: Group) -> None:
+        self.clocks(group.batch).tick(group.warps)
 
-    def fence(self, group: Group, wide: bool) -> None:
-        """A fence; ``wide``: for more than the lanes' own block."""
-        group.batch.clocks.order.fence(group.warps, wide)
+    def fence(self, group: Group, instruction) -> None:
+        if is_fence(instruction):
+            wide = not NARROW & {*instruction.modifiers}
+            self.clocks(group.batch).order.fence(group.warps, wide)
 
-    def publish(self, batch, lanes: np.ndarray, barrier) -> None:
-        """Lanes arrive at an mbarrier: whoever waits for it will know their past."""
-        self.hand_over(barrier, batch.clocks.tick(np.unique(lanes >> 5)))
+    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, transfer) -> None:
+        """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
+        that of its start. The end of ``cp.async`` is its own thread's."""
+        state = self._batches[batch]
+        if transfer is None or transfer.queue == "async":
+            known = state.clocks.tick(np.unique(lanes >> 5))
+        else:
+            known = state.past[transfer.number]
+        old = state.gathered.get(barrier)
+        state.gathered[barrier] = known.copy() if old is None else np.maximum(old, known)
 
-    def hand_over(self, barrier, known: np.ndarray | None) -> None:
-        if known is not None and barrier is not None:
-            old = barrier.gathered
-            barrier.gathered = known.copy() if old is None else np.maximum(old, known)
+    def mbarrier_completes(self, batch, barrier) -> None:
+        state = self._batches[batch]
+        if barrier in state.gathered:
+            state.released[barrier] = state.gathered[barrier]
 
-    def acquire(self, batch, lanes: np.ndarray, known: np.ndarray) -> None:
-        """Lanes have waited for an mbarrier."""
-        batch.clocks.acquire(np.unique(lanes >> 5), known)
+    def mbarrier_passed(self, batch, barrier, lanes: np.ndarray) -> None:
+        state = self._batches[batch]
+        if barrier in state.released:
+            state.clocks.acquire(np.unique(lanes >> 5), state.released[barrier])
 
     # --- accesses ---
 
-    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        """Lanes read or write elements ``first + index`` of an array."""
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
         shadow = self._shadow(group.batch, region, site.width, site.bytes)
         if shadow is None:
             return
-        order = group.batch.clocks.order
+        clocks = self.clocks(group.batch)
+        order = clocks.order
         flag = order is not None and order.concerns(site) and is_strong(site, region)
         if flag:
             order.before(site, group)
@@ -148,7 +161,7 @@ class RaceCheck:
                 access.make(piece)
         if reads:
             read = first, self.number(site, region), site.width, site.bytes
-            shadow.put_aside(group.batch.clocks, group.lanes, index, length, read)
+            shadow.put_aside(clocks, group.lanes, index, length, read)
         if flag:
             order.after(site, group, region, group.full(index + first))
 
@@ -156,7 +169,7 @@ class RaceCheck:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
         ``width``; None for a region that is not watched."""
         if region.space == "shared":
-            shadows = batch.shadows
+            shadows = self._batches[batch].shadows
         elif region.space == "global" and not region.read_only:
             shadows = self._global
         else:
@@ -164,9 +177,9 @@ class RaceCheck:
         shadow = shadows.get(region)
         if shadow is None:
             shadow = shadows[region] = RaceShadow(region.storage.size, max(4, width))
-        if shadows is batch.shadows and shadow.level != batch.clocks.level:
+        if region.space == "shared" and shadow.level != self.clocks(batch).level:
             shadow.forget()
-            shadow.level = batch.clocks.level
+            shadow.level = self.clocks(batch).level
         shadow.fit(width, size)
         return shadow
 
@@ -190,8 +203,9 @@ class RaceCheck:
 
     # --- asynchronous copies ---
 
-    def take_off(self, batch, transfer) -> None:
-        """Check a copy that was just started against all accesses before it, and mark its bytes."""
+    def copy_starts(self, batch, transfer) -> None:
+        """Check the copy against all accesses before it, and mark its bytes."""
+        clocks = self.clocks(batch)
         for region, view, index, writes in _sides(transfer):
             site = self._copy_site(transfer.instruction, writes)
             shadow = self._shadow(batch, region, view.itemsize, 4)
@@ -204,34 +218,36 @@ class RaceCheck:
                 access.make(0, cells)
                 if not writes:
                     shadow.enter_read(cells, access.entries, span)
-            marks = pack(batch.clocks.threads(owners), 1, self.number(site, region) | writes)
+            marks = pack(clocks.threads(owners), 1, self.number(site, region) | writes)
             shadow.take_off(cells, marks)
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
-            transfer.known = batch.clocks.tick(transfer.lanes[:1] >> 5)
+            self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
 
-    def touch_down(self, batch, transfer, waited=None) -> None:
+    def copy_lands(self, batch, transfer) -> None:
+        if transfer.queue != "async":
+            self._touch_down(batch, transfer)
+
+    def copy_noticed(self, batch, transfer, instruction) -> None:
+        self._touch_down(batch, transfer, instruction)
+
+    def past(self, batch, transfer) -> np.ndarray:
+        """What the end of a copy hands over: what its thread knew when it started it."""
+        return self._batches[batch].past[transfer.number]
+
+    def _touch_down(self, batch, transfer, waited=None) -> None:
         """A copy has landed. ``waited``: the instruction of its threads (of cp.async) that says so;
         the bytes arrive then, as if each thread stored its own now."""
+        clocks = self.clocks(batch)
         for region, view, index, writes in _sides(transfer):
             shadow = self._shadow(batch, region, view.itemsize, 4)
             cells = _cells(view, index, shadow.granule)
             shadow.touch_down(cells)
             if waited is not None:
                 owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
-                threads, now = batch.clocks.threads(owners), batch.clocks.now(owners)
+                threads, now = clocks.threads(owners), clocks.now(owners)
                 site = self._copy_site(transfer.instruction, writes, waited)
                 entries = pack(threads, now, self.number(site, region))
                 shadow.enter_write(cells, entries, _span(region, shadow, cells))
-
-    def left_in_flight(self, batch, transfer) -> None:
-        location = transfer.instruction.location
-        thread, block = batch.who(transfer.lanes[0])
-        text = (
-            f"Data race: thread {thread} of block {block} started an asynchronous copy at "
-            f"{location}, and its block ended without waiting for it."
-        )
-        self.add(("left", id(transfer.instruction)),
-                 Finding(DATA_RACE, text, location, thread, block))  # fmt: skip
 
     def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
         key = (id(instruction), writes, id(waited))
@@ -239,15 +255,17 @@ class RaceCheck:
 
     # --- the end of threads ---
 
-    def leave(self, batch, gone: np.ndarray) -> None:
-        """Blocks have ended, and their shared memory with them: did all other blocks of the
-        cluster surely finish with it first?"""
-        clocks, size = batch.clocks, batch.clusters.size
+    def blocks_end(self, batch, blocks: np.ndarray) -> None:
+        """The shared memory of blocks ends with them: did all other blocks of the cluster surely
+        finish with it first?"""
+        if batch.clusters is None:
+            return
+        clocks, size = self.clocks(batch), batch.clusters.size
         warps = batch.lanes_per_block // 32
-        for region, shadow in batch.shadows.items():
+        for region, shadow in self._batches[batch].shadows.items():
             shadow.enter((0, region.stride))
             cells = region.stride // shadow.granule
-            for block in gone.tolist():
+            for block in blocks.tolist():
                 row, rank = divmod(block, size)
                 known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
                 for kind, memory in (("reads", shadow.reader), ("writes", shadow.writer)):
@@ -268,29 +286,37 @@ class RaceCheck:
             f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
             f"{location}. Call cluster.sync() before a block ends."
         )
-        self.add(("gone", location, kind),
+        self.findings.add(("gone", location, kind),
                  Finding(DATA_RACE, text, location, thread, other, region.name))  # fmt: skip
 
-    def check_barrier(self, batch, group: Group, instruction, threads) -> None:
-        """``__syncthreads()`` is for every thread of a block; some may have left already."""
-        if threads or instruction.opcode != "bar":
+    def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
+        """Is it certain that the block whose shared memory is meant has started?"""
+        batch, clusters = group.batch, group.batch.clusters
+        away = homes != group.slots
+        if clusters.met[group.slots[away] // clusters.size].all():
             return
-        if int(batch.alive.min()) == batch.threads:
-            return
-        slots = group.blocks
-        short = slots[batch.alive[slots] < batch.threads]
-        if not len(short):
-            return
-        slot = int(short[0])
-        gone = batch.threads - int(batch.alive[slot])
-        thread, block = batch.who(group.lanes[0])
+        at, location = int(np.argmax(away)), site.instruction.location
+        thread, block = batch.who(group.lanes[at])
+        other = batch.block_index(batch.first + int(homes[at]))
         text = (
-            f"Barrier misuse: {gone} of the {batch.threads} threads of block "
-            f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
-            f"{instruction.location}. Every thread must reach it."
+            f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
+            f"{other} at {location} before it is certain that this block has started. "
+            "Call cluster.sync() first."
         )
-        finding = Finding(BARRIER, text, instruction.location, thread, block)
-        self.add(("exit", id(instruction)), finding)
+        self.findings.add(("early", id(site)), Finding(BARRIER, text, location, thread, block))
+
+    def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
+        """As if the lanes of each warpgroup's first warp read it all: the four warps read together,
+        and kernels let one thread say that the tile is free again."""
+        if not inside.all():
+            return
+        cells = index.reshape(len(index), -1) * (16 // reader.width)
+        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
+        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
+        places = cells.ravel() * reader.width % region.stride
+        first = int(places.min()) // reader.width
+        spread = Spread(places, places)
+        self.access(reader, part, region, first, cells.ravel() - first, spread)
 
 
 def _sides(transfer):

@@ -29,7 +29,7 @@ class AccessCheck:
         self.writes = site.is_store or site.is_atomic
         if self.writes:
             shadow.enter(span)
-        clocks = group.batch.clocks
+        clocks = self.clocks = races.clocks(group.batch)
         threads, now = clocks.threads(group.lanes), clocks.now(group.lanes)
         number = races.number(site, region)
         self.strong = number & 1 == 1
@@ -62,10 +62,10 @@ class AccessCheck:
         if self.strong:
             entries = np.where(number_of(entries) & 1 == 1, 0, entries)
         local = self.region.space == "shared"
-        bad = self.group.batch.clocks.unordered(self.group.lanes, entries, local)
+        bad = self.clocks.unordered(self.group.lanes, entries, local)
         if len(bad) and self.site.is_store and not local:
             bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
-        if len(bad) and self.group.batch.clocks.order is not None:
+        if len(bad) and self.clocks.order is not None:
             bad = self._without_order(bad, entries, cells)
         if not len(bad):
             return
@@ -80,7 +80,7 @@ class AccessCheck:
         """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
         fence: the earlier access set a flag, at the very place, that this thread has read since; or
         this access is a strong one, made after reading a flag."""
-        order, granule = self.group.batch.clocks.order, self.shadow.granule
+        order, granule = self.clocks.order, self.shadow.granule
         kept = []
         for at in bad.tolist():
             lane, entry = int(self.group.lanes[at]), int(entries[at])
@@ -149,9 +149,9 @@ class AccessCheck:
         there, waited = there_site.instruction.location, getattr(there_site, "waited", None)
         here = self.site.instruction.location
         key = ("race", region.space, str(there), str(here), kind, self.writes)
-        if self.races.again(key, times):
+        if self.races.findings.again(key, times):
             return
-        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - batch.clocks.first
+        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
         where = f" in shared memory, block {block}" if region.space == "shared" else ""
@@ -163,12 +163,12 @@ class AccessCheck:
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}\n"
-            f"  {_missing_fence(batch, entry, lane, there, here, kind, verb)}{rule}"
+            f"  {_missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}{rule}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times - 1
         )
-        self.races.add(key, finding)
+        self.races.findings.add(key, finding)
 
     def _copied(self, entry: int, cell: int, at: int, times: int) -> None:
         """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
@@ -177,9 +177,9 @@ class AccessCheck:
         there = self.races.site(number).instruction.location
         here = self.site.instruction.location
         key = ("flight", str(there), str(here), self.writes)
-        if self.races.again(key, times):
+        if self.races.findings.again(key, times):
             return
-        earlier = (entry & THREAD) - batch.clocks.first
+        earlier = (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(self.group.lanes[at]), batch.who(earlier)
         index, name = self._index(cell), self.region.name
         text = (
@@ -192,14 +192,14 @@ class AccessCheck:
         finding = Finding(
             DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1
         )
-        self.races.add(key, finding)
+        self.races.findings.add(key, finding)
 
 
-def _missing_fence(batch, entry: int, lane: int, there, here, kind: str, verb: str) -> str:
+def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str, verb: str) -> str:
     """What a flag between two blocks lacks; if there is none, what else is missing."""
-    earlier, time = (entry & THREAD) - batch.clocks.first, entry >> CLOCK_SHIFT
-    order, other = batch.clocks.order, (entry & THREAD) >> 5
-    cause = _cause(batch, earlier, lane)
+    earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
+    order, other = clocks.order, (entry & THREAD) >> 5
+    cause = _cause(batch, clocks, earlier, lane)
     if order is None or earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
         return cause
     found = order.link(lane, other, time)
@@ -207,7 +207,7 @@ def _missing_fence(batch, entry: int, lane: int, there, here, kind: str, verb: s
         return cause
     flag, seen = found
     place = other - flag.first
-    setter, block = batch.who(flag.thread - batch.clocks.first)
+    setter, block = batch.who(flag.thread - clocks.first)
     set_at, read_at = flag.site.instruction.location, seen.site.instruction.location
     act = {"write": "store", "read": "read"}
     sets = f"the flag that thread {setter} of block {block} sets at {set_at}"
@@ -240,13 +240,13 @@ def _copied_by(there, waited) -> tuple[str, str]:
     return f"{did} waits for it at {end}", f"\n  {rule}"
 
 
-def _cause(batch, earlier: int, lane: int) -> str:
+def _cause(batch, clocks, earlier: int, lane: int) -> str:
     """What is missing between two lanes."""
     if earlier >> 5 == lane >> 5:
         return "with no __syncwarp() or __syncthreads() in between."
     if earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
         return "with no __syncthreads() in between."
-    if earlier // batch.clocks.span == lane // batch.clocks.span:
+    if earlier // clocks.span == lane // clocks.span:
         return "with no cluster.sync() in between."
     return "and nothing orders two blocks: they run in any order, or at once."
 

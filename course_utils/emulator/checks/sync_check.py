@@ -11,7 +11,8 @@ import numpy as np
 from ..machine.async_engine import KEY_SHIFT
 from ..machine.faults import where
 from ..machine.lanes import Group
-from ..machine.report import BARRIER, Finding
+from ..machine.observer import Observer
+from ..machine.report import BARRIER, DATA_RACE, Finding
 
 EVERYONE = 0xFFFFFFFF
 
@@ -30,23 +31,32 @@ class Numbered(list):
         return self._numbers[key]
 
 
-class SyncCheck:
-    """Watches the barriers of one launch; ``races`` keeps what is found."""
+class SyncCheck(Observer):
+    """Watches the barriers of one launch."""
 
-    def __init__(self, races):
-        self.races = races
+    def __init__(self, launch):
+        self.findings = launch.findings
         self._instructions = Numbered()
+        self._firsts: dict[tuple, np.ndarray] = {}  # (batch, barrier) -> who came first, by block
+
+    def batch_ends(self, batch) -> None:
+        for key in [key for key in self._firsts if key[0] is batch]:
+            del self._firsts[key]
+
+    def _sites(self, batch, number: int) -> np.ndarray:
+        """For each block the number of the instruction by which a thread first came, else -1."""
+        return self._firsts.setdefault((batch, number), np.full(batch.block_count, -1))
 
     def _add(self, batch, lane: int, instruction, key: str, text: str, other=None) -> None:
         thread, block = batch.who(lane)
         location = instruction.location
         text = f"Barrier misuse: {where(thread, block)} {text}"
         finding = Finding(BARRIER, text, location, thread, block, other_location=other)
-        self.races.add((key, location, other), finding)
+        self.findings.add((key, location, other), finding)
 
     # --- warps ---
 
-    def members(self, group: Group, block) -> None:
+    def warps_gather(self, group: Group, block) -> None:
         """Does each lane that comes to an instruction of a whole warp stand in its member mask?"""
         mask = block.gather(group.R)
         if len(mask) == 1 and mask[0] == EVERYONE:
@@ -63,11 +73,12 @@ class SyncCheck:
 
     # --- the barriers of a block ---
 
-    def arrive(self, group: Group, i, number: int, threads: int | None, state) -> None:
-        """Lanes are about to arrive at barrier ``number``, which waits for ``threads``."""
+    def barrier_arrives(self, group: Group, i, number: int, threads: int | None, state) -> None:
         if "cluster" in i.modifiers:
             return
+        self._some_have_left(group, i, threads)
         batch, slots = group.batch, group.blocks
+        sites = self._sites(batch, number)
         lane = int(group.lanes[0])
         if number > 15:
             text = f"names barrier {number} at {i.location}. A block has 16, from 0 on."
@@ -79,11 +90,11 @@ class SyncCheck:
                 "the count must be a multiple of 32.",
             )  # fmt: skip
         here = self._instructions.number(i)
-        met = slots[(state.arrived[slots] > 0) & (state.sites[slots] >= 0)]
+        met = slots[(state.arrived[slots] > 0) & (sites[slots] >= 0)]
         if len(met):
             slot = int(met[0])
             lane = int(group.lanes[group.slots == slot][0])
-            first = self._instructions[int(state.sites[slot])]
+            first = self._instructions[int(sites[slot])]
             asked = int(state.asked[slot])
             if (threads or 0) != asked:
                 self._add(
@@ -100,7 +111,7 @@ class SyncCheck:
                     first.location,
                 )  # fmt: skip
         new = slots[state.arrived[slots] == 0]
-        state.sites[new] = here
+        sites[new] = here
         if threads:
             total = state.arrived + np.bincount(group.slots, minlength=batch.block_count)
             over = np.flatnonzero(total > threads)
@@ -111,6 +122,26 @@ class SyncCheck:
                     f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
                     f"which was to be for {threads}.",
                 )  # fmt: skip
+
+    def _some_have_left(self, group: Group, instruction, threads) -> None:
+        """``__syncthreads()`` is for every thread of a block; some may have left already."""
+        batch = group.batch
+        if threads or instruction.opcode != "bar" or int(batch.alive.min()) == batch.threads:
+            return
+        slots = group.blocks
+        short = slots[batch.alive[slots] < batch.threads]
+        if not len(short):
+            return
+        slot = int(short[0])
+        gone = batch.threads - int(batch.alive[slot])
+        thread, block = batch.who(group.lanes[0])
+        text = (
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block "
+            f"{batch.block_index(batch.first + slot)} had returned before __syncthreads() at "
+            f"{instruction.location}. Every thread must reach it."
+        )
+        finding = Finding(BARRIER, text, instruction.location, thread, block)
+        self.findings.add(("exit", id(instruction)), finding)
 
     # --- what a block leaves behind ---
 
@@ -123,17 +154,18 @@ class SyncCheck:
             f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
             f"{i.location}, had completed its phase: {missing}."
         )
-        self.races.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
+        self.findings.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
 
     def blocks_end(self, batch, blocks: np.ndarray) -> None:
         """The last threads of some blocks have ended."""
         ended = np.zeros(batch.block_count, bool)
         ended[blocks] = True
         for number, state in batch.barriers.states():
+            sites = self._sites(batch, number)
             for slot in np.flatnonzero(ended & (state.arrived > 0))[:1]:
-                if state.sites[slot] < 0:
+                if sites[slot] < 0:
                     continue
-                i = self._instructions[int(state.sites[slot])]
+                i = self._instructions[int(sites[slot])]
                 warp = int(np.flatnonzero(state.joined[slot])[0])
                 lane = int(slot) * batch.lanes_per_block + 32 * warp
                 self._add(
@@ -149,4 +181,14 @@ class SyncCheck:
         for transfer in (*batch.engine.flying, *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
             if ended[slot] and transfer.target is not None:
-                self.races.left_in_flight(batch, transfer)
+                self._left_in_flight(batch, transfer)
+
+    def _left_in_flight(self, batch, transfer) -> None:
+        location = transfer.instruction.location
+        thread, block = batch.who(transfer.lanes[0])
+        text = (
+            f"Data race: thread {thread} of block {block} started an asynchronous copy at "
+            f"{location}, and its block ended without waiting for it."
+        )
+        finding = Finding(DATA_RACE, text, location, thread, block)
+        self.findings.add(("left", id(transfer.instruction)), finding)

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machine.lanes import Group
-from ..machine.report import DATA_RACE, Finding
+from ..machine.observer import Observer
+from ..machine.report import DATA_RACE, TENSOR_MEMORY, Finding
 from .vector_clocks import VectorClocks
 
 HALF = 16  # lanes to a cell: some instructions use only one half of a warp's 32 lanes
@@ -82,12 +83,53 @@ class TensorSite:
     kind: str
 
 
-class TensorRaces:
-    """Watches the tensor memory of a batch. Cells are 16 lanes of one column."""
+class TensorMemoryCheck(Observer):
+    """Watches the tensor memory of a launch, with the clocks of its race check."""
 
-    def __init__(self, batch):
-        self.batch, self.races = batch, batch.launch.races
-        self.clocks: TensorClocks = batch.clocks
+    def __init__(self, races):
+        self.races, self.findings = races, races.findings
+        self._batches: dict[object, TensorUse] = {}
+
+    def batch_starts(self, batch) -> None:
+        self._batches[batch] = TensorUse(batch, self.races.clocks(batch), self.findings)
+
+    def batch_ends(self, batch) -> None:
+        del self._batches[batch]
+
+    def misuse_tolerated(self, finding: Finding) -> None:
+        self.findings.add((TENSOR_MEMORY, finding.location), finding)
+
+    # --- order ---
+
+    def tensor_wait(self, group: Group, kind: str) -> None:
+        self.races.clocks(group.batch).done(group.warps, kind)
+
+    def tensor_fence(self, group: Group, before: bool) -> None:
+        if before:
+            self.races.clocks(group.batch).done(group.warps, "fenced")
+        else:
+            self._batches[group.batch].fence_after(group)
+
+    def copy_starts(self, batch, transfer) -> None:
+        """Those who wait for a commit will know that what its thread has issued is done."""
+        if transfer.queue == "tensor" and transfer.arrivals is not None:
+            known = self.races.past(batch, transfer)
+            self._batches[batch].committed(int(transfer.lanes[0]), known)
+
+    # --- accesses ---
+
+    def tensor_access(self, batch, instruction, lane, kind, block, lanes, columns, writes) -> None:
+        self._batches[batch].access(lane, instruction, kind, block, lanes, columns, writes)
+
+    def tensor_release(self, batch, instruction, lane: int, block: int, columns: slice) -> None:
+        self._batches[batch].release(lane, instruction, block, columns)
+
+
+class TensorUse:
+    """Who used the tensor memory of a batch last. Cells are 16 lanes of one column."""
+
+    def __init__(self, batch, clocks: TensorClocks, findings):
+        self.batch, self.clocks, self.findings = batch, clocks, findings
         self.usable = np.zeros_like(self.clocks.tensor)
         self.write, self.read, self.read_before = np.zeros(
             (3, batch.block_count, 128 // HALF, 512), np.int64
@@ -96,13 +138,6 @@ class TensorRaces:
         self._numbers: dict[tuple, int] = {}
 
     # --- order ---
-
-    def waited(self, group: Group, kind: str) -> None:
-        """tcgen05.wait::ld or ::st."""
-        self.clocks.done(group.warps, kind)
-
-    def fence_before(self, group: Group) -> None:
-        self.clocks.done(group.warps, "fenced")
 
     def fence_after(self, group: Group) -> None:
         rows, own = self.clocks.place(group.warps)
@@ -210,7 +245,7 @@ class TensorRaces:
         finding = Finding(
             DATA_RACE, text, here, thread, own, "tensor memory", column, 0, there, other_thread
         )
-        self.races.add(("tensor", here, there, missing), finding)
+        self.findings.add(("tensor", here, there, missing), finding)
 
 
 def _name(site: TensorSite) -> str:

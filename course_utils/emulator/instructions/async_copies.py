@@ -226,8 +226,7 @@ def _deliver(
 
 def _count(group: Group, i, spaces: tuple[str, str], size: int) -> None:
     """Tell the profiler of a copy from one memory to another."""
-    if group.batch.launch.tally:
-        group.batch.launch.tally.copied(i, spaces, size)
+    group.batch.launch.observers.bytes_copied(i, spaces, size)
 
 
 def _bulk(b: Builder, i: ptx.Instruction):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks.happens_before import NARROW, is_fence
 from ..machine import ptx
 from ..machine.lanes import Frame, Group
 from ..machine.program import Builder, ending, step
@@ -74,8 +73,7 @@ def brx(b: Builder, i: ptx.Instruction):
         if (targets == targets[0]).all():
             group.block = int(targets[0])
             return group
-        if group.batch.launch.tally:
-            group.batch.launch.tally.parted(group, targets)
+        group.batch.launch.observers.lanes_diverge(group, targets)
         for target, part in _by_value(group, targets):
             part.block = target
             group.batch.add(part)
@@ -103,9 +101,8 @@ def ret(b: Builder, i: ptx.Instruction):
         for here, there in frame.results:
             registers[here] = group.R[there]
         group.R, group.code, group.block = registers, frame.code, frame.block
-        if group.batch.launch.initcheck:
-            pairs = [(there, here) for here, there in frame.results]
-            group.batch.launch.initcheck.hand_over(group, len(group.stack) + 1, callee, pairs)
+        pairs = [(there, here) for here, there in frame.results]
+        group.batch.launch.observers.registers_pass(group, len(group.stack) + 1, callee, pairs)
         group.local_top = frame.local_top
         group.spreads = {}
         return group
@@ -139,7 +136,7 @@ def call(b: Builder, i: ptx.Instruction):
             if received and value is not None:
                 group.R[received[0][0]] = value
             return group
-        check, caller = launch.initcheck, group.code
+        caller = group.code
         code = launch.module.code(name)
         registers = list(code.blank)
         for formal, slots in zip(code.parameters, sent, strict=True):
@@ -157,13 +154,12 @@ def call(b: Builder, i: ptx.Instruction):
         group.stack = (*group.stack, frame)
         group.R, group.code, group.block, group.spreads = registers, code, 0, {}
         group.batch.begin_frame(group)
-        if check:
-            pairs = [
-                (slots[offset], slot)
-                for formal, slots in zip(code.parameters, sent, strict=True)
-                for offset, slot in formal.items()
-            ]
-            check.hand_over(group, len(group.stack) - 1, caller, pairs)
+        pairs = [
+            (slots[offset], slot)
+            for formal, slots in zip(code.parameters, sent, strict=True)
+            for offset, slot in formal.items()
+        ]
+        launch.observers.registers_pass(group, len(group.stack) - 1, caller, pairs)
         return group
 
     def end(group: Group):
@@ -211,22 +207,7 @@ def nothing(b: Builder, i: ptx.Instruction):
 def fence(b: Builder, i: ptx.Instruction):
     """The machine runs one instruction at a time for all lanes, so memory is always in order. But
     what needs a fence to be seen, by other threads or by the asynchronous proxy, is reported."""
-    if is_fence(i):
-        wide = not NARROW & {*i.modifiers}
-
-        def order(group: Group):
-            if group.batch.launch.races is not None:
-                group.batch.launch.races.fence(group, wide)
-
-        return order
-    if not {"proxy", "async"} <= {*i.modifiers} or i.modifiers[-1] == "global":
-        return lambda group: None
-
-    def act(group: Group):
-        if group.batch.launch.proxies is not None:
-            group.batch.launch.proxies.fence(group)
-
-    return act
+    return lambda group: group.batch.launch.observers.fence(group, i)
 
 
 @ending("bar", "barrier")
@@ -235,7 +216,7 @@ def bar(b: Builder, i: ptx.Instruction):
     if "warp" in i.modifiers:
 
         def warp_sync(group: Group):
-            group.batch.ordered_within_warps(group)
+            group.batch.launch.observers.warps_meet(group)
             group.block = back
             return group
 

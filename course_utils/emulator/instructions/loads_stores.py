@@ -132,9 +132,9 @@ class Site:
         ):
             return None
         index = spread.index(self.shift, region, group)
-        watcher = group.batch.watcher
-        if watcher is not None:
-            watcher(self, group, region, (low - region.start) >> self.shift, index, spread)
+        on_access = group.batch.on_access
+        if on_access is not None:
+            on_access(self, group, region, (low - region.start) >> self.shift, index, spread)
         return region, (low - region.start) >> self.shift, index
 
     def pieces(self, group: Group):

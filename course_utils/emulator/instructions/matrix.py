@@ -350,7 +350,7 @@ class Chunks:
         return chunks
 
     def write(self, group: Group, chunks: np.ndarray) -> None:
-        if group.batch.watcher is not None:
+        if group.batch.on_access is not None:
             columns = chunks.view(self.site.dtype).reshape(group.n, -1).T
             self.site.values = [lambda R, column=column: column for column in columns]
         found = self.site.locate(group)

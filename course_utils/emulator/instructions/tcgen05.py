@@ -242,7 +242,7 @@ class TensorCells:
         )
         if at % UNIT % self.lanes or not (at < UNIT or reach <= at < reach + UNIT):
             raise memory.misuse(i, lane, text)
-        if at < reach and memory.races:
+        if at < reach:
             memory.report(i, lane, text)
         return reach + at % UNIT
 
@@ -317,8 +317,7 @@ def _wait(b: Builder, i: ptx.Instruction):
     def act(group: Group):
         if kind == "st":
             group.batch.engine.wait_group("tensor store", group.lanes, None, i)
-        if group.batch.tensor_memory.races:
-            group.batch.tensor_memory.races.waited(group, kind)
+        group.batch.launch.observers.tensor_wait(group, kind)
 
     return act
 
@@ -330,12 +329,7 @@ def _fence(b: Builder, i: ptx.Instruction):
     """tcgen05.fence::before_thread_sync; tcgen05.fence::after_thread_sync;"""
     before = "before" in i.modifiers[0]
 
-    def act(group: Group):
-        races = group.batch.tensor_memory.races
-        if races:
-            (races.fence_before if before else races.fence_after)(group)
-
-    return act
+    return lambda group: group.batch.launch.observers.tensor_fence(group, before)
 
 
 def _commit(b: Builder, i: ptx.Instruction):
@@ -362,7 +356,5 @@ def _commit(b: Builder, i: ptx.Instruction):
                 keys = first + ranks << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
             work = TensorWork(i, np.repeat(lane, len(keys)), queue="tensor", arrivals=keys)
             batch.engine.start(work)
-            if memory.races:
-                memory.races.committed(lane, work.known)
 
     return act

@@ -242,10 +242,11 @@ class Multiplication:
 
     def start(self) -> None:
         self._watch()
-        one, tally = self.one, self.group.batch.launch.tally
-        if tally and one.d != "s32":
+        one = self.one
+        if one.d != "s32":
             k = 64 if self.form.kind.startswith("mxf4") else 256 // BITS.get(one.a, 8)
-            tally.computed(self.i, one.a, 2 * one.m * one.n * k)
+            done = self.group.batch.launch.observers.work_done
+            done(self.i, one.a, 2 * one.m * one.n * k)
         reads = [piece for tile in (*self.b, *(self.a or ())) for piece in tile.touched()]
         self.group.batch.engine.start(
             TensorWork(self.i, np.array([self.lane]), queue="tensor", perform=self.perform,

@@ -41,7 +41,7 @@ def one_by_one(i: ptx.Instruction, start):
     """A step in which each thread starts its own; that several of a warp do is hardly meant."""
 
     def act(group: Group):
-        if group.batch.launch.races and group.n > len(group.warps):
+        if group.n > len(group.warps):
             group.batch.tensor_memory.report(
                 i, int(group.lanes[0]),
                 f"issues tcgen05.{i.modifiers[0]}, and so do others of its warp: each starts one "

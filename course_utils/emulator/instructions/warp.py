@@ -13,6 +13,7 @@ import numpy as np
 from ..machine import ptx
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
+from ..machine.observer import nobody
 from ..machine.program import Builder, gathers, step
 
 
@@ -119,11 +120,11 @@ def shfl(b: Builder, i: ptx.Instruction):
         else:
             taken = np.take_along_axis(values, source, axis=1)
         put(R, np.ascontiguousarray(rows.gather(taken)))
-        check = group.batch.launch.initcheck
-        if check and not rows.here.all():
+        missing = group.batch.launch.observers.values_missing
+        if missing is not nobody and not rows.here.all():
             asked = np.broadcast_to(source, values.shape)
             absent = ~np.take_along_axis(rows.here, asked, axis=1)
-            check.absent(group, i, target, rows.gather(absent))
+            missing(group, i, target, rows.gather(absent))
         if put_inside:
             valid = np.broadcast_to(valid, values.shape)
             put_inside(R, np.ascontiguousarray(rows.gather(valid)))

@@ -26,7 +26,6 @@ from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder, step
 from ..machine.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
-from .loads_stores import Spread
 from .matrix import (
     ACCUMULATORS,
     CHUNK,
@@ -116,16 +115,8 @@ class Reader:
             if not inside.any():
                 continue
             index = offset + slots * region.stride >> 4
-            if batch.launch.initcheck:
-                batch.launch.initcheck.peek(batch, region, index[inside], self.width)
-            if batch.launch.proxies:
-                for tile, first in enumerate(firsts):
-                    cells = (index[tile][inside[tile]][..., None] * 4 + np.arange(4)).ravel()
-                    lane = int(group.lanes[first])
-                    batch.launch.proxies.read(batch, region, cells, lane, self.instruction)
+            batch.launch.observers.tiles_read(self, group, firsts, region, index, inside)
             if inside.all():
-                if batch.launch.races:
-                    self._watch(group, firsts, region, index)
                 return region.view(CHUNK).take(index)
             chunks[inside] = region.view(CHUNK).take(index[inside])
             missing &= ~inside
@@ -136,17 +127,6 @@ class Reader:
                 batch, self, group, int(firsts[tile]), address, batch.region_at(address)
             )
         return chunks
-
-    def _watch(self, group: Group, firsts: np.ndarray, region, index: np.ndarray) -> None:
-        """Tell the race watcher, as if the lanes of each warpgroup's first warp read it all: the
-        four warps read together, and kernels let one thread say that the tile is free again."""
-        cells = index.reshape(len(index), -1) * (16 // self.width)
-        lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
-        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
-        inside = cells.ravel() * self.width % region.stride
-        first = int(inside.min()) // self.width
-        spread = Spread(inside, inside)
-        group.batch.launch.races.watch(self, part, region, first, cells.ravel() - first, spread)
 
 
 def _incomplete(group: Group) -> KernelFault:

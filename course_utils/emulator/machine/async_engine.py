@@ -55,7 +55,7 @@ class Transfer:
     numbers: np.ndarray | None = None
     arrivals: np.ndarray | None = None
     complete: tuple[int, int] | None = None
-    known: np.ndarray | None = None  # what the starter knew, for the race check
+    number: int = 0  # counts the transfers of a batch; parts of one keep it
     due: float = 0
 
     def rows(self, chosen: np.ndarray) -> Transfer:
@@ -87,8 +87,6 @@ class MBarrier:
     instruction: object
     tx: int = 0
     phase: int = 0
-    gathered: np.ndarray | None = None  # what those who arrived knew, for the race check
-    released: np.ndarray | None = None
 
 
 @dataclass(eq=False)
@@ -111,6 +109,7 @@ class AsyncEngine:
     barriers: dict[int, MBarrier] = field(default_factory=dict)
     waits: list[Wait] = field(default_factory=list)
     timeouts: int = 0
+    started: int = 0
 
     def __post_init__(self):
         batch = self.batch
@@ -119,8 +118,7 @@ class AsyncEngine:
         self.seed = batch.launch.options.seed
         self._random = np.random.default_rng((self.seed, batch.first))
         self._last_due = dict.fromkeys(IN_ORDER, 0)
-        self._races = batch.launch.races
-        self._checks = [c for c in (batch.launch.initcheck, batch.launch.proxies) if c is not None]
+        self.observers = batch.launch.observers
 
     # --- copies ---
 
@@ -132,10 +130,9 @@ class AsyncEngine:
             transfer.due = self._last_due[queue] = max(transfer.due, self._last_due[queue])
         if transfer.queue and transfer.numbers is None:
             transfer.numbers = self.committed[transfer.queue][transfer.lanes]
-        if self._races:
-            self._races.take_off(self.batch, transfer)
-        for check in self._checks:
-            check.copied(self.batch, transfer)
+        self.started += 1
+        transfer.number = self.started
+        self.observers.copy_starts(self.batch, transfer)
         self.flying.append(transfer)
         self._set_alarm()
 
@@ -163,7 +160,7 @@ class AsyncEngine:
                 self.landed.remove(transfer)
                 if not ready.all():
                     self.landed.append(transfer.rows(~ready))
-                self._races.touch_down(self.batch, transfer.rows(ready), instruction)
+                self.observers.copy_noticed(self.batch, transfer.rows(ready), instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         at = self.flying.index(transfer)
@@ -173,22 +170,20 @@ class AsyncEngine:
             self.flying[at] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
-        if self._races and transfer.queue == "async" and transfer.target is not None:
+        if transfer.queue == "async" and transfer.target is not None:
             self.landed.append(transfer)
-        elif self._races:
-            self._races.touch_down(self.batch, transfer)
+        self.observers.copy_lands(self.batch, transfer)
         if transfer.complete is not None:
             key, size = transfer.complete
-            if self._races:
-                self._races.hand_over(self.barriers.get(key), transfer.known)
+            barrier = self.find(key, transfer.lanes[0], transfer.instruction)
+            self.observers.mbarrier_arrives(self.batch, barrier, transfer.lanes, transfer)
             self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
         if transfer.arrivals is not None:
             if transfer.queue == "async":
                 limit = np.zeros(len(self.committed["async"]), np.int64)
                 limit[transfer.lanes] = transfer.numbers + 1
                 self._notice(limit, transfer.instruction)
-            known = transfer.known if transfer.queue == "tensor" else None
-            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, known=known)
+            self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
         self._set_alarm()
 
     def _set_alarm(self) -> None:
@@ -265,21 +260,18 @@ class AsyncEngine:
         return barrier
 
     def arrive(
-        self, keys, lanes, instruction, counts=None, expect=None, drop=False, known=None
+        self, keys, lanes, instruction, counts=None, expect=None, drop=False, transfer=None
     ) -> np.ndarray:
         """One arrival for each lane; returns states: the phase << 32 | arrivals then missing.
 
-        ``known``: what is handed over to those who wait, if it is not all that the lanes know now.
+        ``transfer``: the one whose end this is, if the lanes do not arrive themselves.
         """
         counts = np.ones(len(keys), np.int64) if counts is None else counts
         states = np.zeros(len(keys), np.uint64)
         for key in np.unique(keys).tolist():
             rows = np.flatnonzero(keys == key)
             barrier = self.find(key, lanes[rows[0]], instruction)
-            if self._races and known is not None:
-                self._races.hand_over(barrier, known)
-            elif self._races:
-                self._races.publish(self.batch, lanes[rows], barrier)
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes[rows], transfer)
             whole = int(counts[rows].sum()) <= barrier.pending
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())
@@ -311,7 +303,8 @@ class AsyncEngine:
             return
         barrier.phase += 1
         barrier.pending = barrier.expected
-        barrier.released, self.timeouts = barrier.gathered, 0
+        self.timeouts = 0
+        self.observers.mbarrier_completes(self.batch, barrier)
         waits, self.waits = self.waits, []
         for wait in waits:
             if (wait.keys == barrier.key).any():
@@ -327,8 +320,9 @@ class AsyncEngine:
             barrier = self.find(key, lanes[rows[0]], instruction)
             asked = phases[rows]
             result[rows] = barrier.phase & 1 != asked & 1 if parity else barrier.phase > asked
-            if self._races and barrier.released is not None and result[rows].any():
-                self._races.acquire(self.batch, lanes[rows[result[rows]]], barrier.released)
+            through = rows[result[rows]]
+            if len(through):
+                self.observers.mbarrier_passed(self.batch, barrier, lanes[through])
         return result
 
     def _resume(self, wait: Wait) -> None:

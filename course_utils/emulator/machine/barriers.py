@@ -14,7 +14,7 @@ from .lanes import Group
 
 
 @dataclass
-class _State:
+class BarrierState:
     """One barrier in all blocks: threads arrived, threads asked for (0: all that live)."""
 
     arrived: np.ndarray
@@ -22,14 +22,13 @@ class _State:
     joined: np.ndarray  # (blocks, warps) that took part since the last completion
     cast: np.ndarray  # threads that voted, and those of them that voted true, of each block
     ones: np.ndarray
-    sites: np.ndarray  # the instruction that the first thread came to, as SyncCheck numbers it
     parked: list[tuple[Group, object, object]] = field(default_factory=list)
 
 
 class Barriers:
     def __init__(self, batch):
         self.batch = batch
-        self._states: dict[int, _State] = {}
+        self._states: dict[int, BarrierState] = {}
 
     def parked(self):
         """Every group that waits: at these barriers, for its cluster, for an mbarrier."""
@@ -53,14 +52,13 @@ class Barriers:
         if self.batch.tensor_memory is not None:
             yield from self.batch.tensor_memory.parked()
 
-    def _state(self, number: int) -> _State:
+    def _state(self, number: int) -> BarrierState:
         if number not in self._states:
             count = self.batch.block_count
             warps = self.batch.lanes_per_block // 32
             arrived, asked, cast, ones = np.zeros((4, count), np.int64)
             joined = np.zeros((count, warps), bool)
-            sites = np.full(count, -1)
-            self._states[number] = _State(arrived, asked, joined, cast, ones, sites)
+            self._states[number] = BarrierState(arrived, asked, joined, cast, ones)
         return self._states[number]
 
     def arrive(
@@ -69,14 +67,11 @@ class Barriers:
         """The lanes of ``group`` arrive. Returns the group if it may go on at once."""
         batch = self.batch
         state = self._state(number)
-        if batch.launch.synccheck:
-            batch.launch.synccheck.arrive(group, instruction, number, threads, state)
+        batch.launch.observers.barrier_arrives(group, instruction, number, threads, state)
         counts = np.bincount(group.slots, minlength=batch.block_count)
         state.arrived += counts
         state.asked[counts > 0] = threads or 0
         state.joined.reshape(-1)[group.warps] = True
-        if batch.launch.races:
-            batch.launch.races.check_barrier(batch, group, instruction, threads)
         if vote is not None:
             state.cast += counts
             state.ones += np.bincount(
@@ -101,13 +96,13 @@ class Barriers:
                 for group in self._complete(state):
                     self.batch.add(group)
 
-    def _complete(self, state: _State) -> list[Group]:
+    def _complete(self, state: BarrierState) -> list[Group]:
         needed = np.where(state.asked > 0, state.asked, self.batch.alive)
         done = (state.arrived > 0) & (state.arrived >= needed)
         if not done.any():
             return []
-        if self.batch.launch.races:
-            self.batch.launch.races.barrier(self.batch, state.joined & done[:, None])
+        joined = state.joined & done[:, None]
+        self.batch.launch.observers.barrier_completes(self.batch, joined)
         state.arrived[done] = 0
         state.joined[done] = False
         resumed, parked = [], []
@@ -126,7 +121,7 @@ class Barriers:
         state.cast[done] = state.ones[done] = 0
         return resumed
 
-    def _result(self, state: _State, operation: str | None, put):
+    def _result(self, state: BarrierState, operation: str | None, put):
         if put is None:
             return lambda group: group
 

@@ -71,8 +71,7 @@ class Clusters:
         gone = away & ~wrong & (batch.alive[np.where(wrong, 0, homes)] == 0)
         bad = np.flatnonzero(wrong | gone)
         if not len(bad):
-            if batch.launch.races and not self.met[first[away] // self.size].all():
-                self._early(site, group, np.flatnonzero(away)[0], homes)
+            batch.launch.observers.remote_access(site, group, homes)
             return
         at = bad[0]
         who = where(*batch.who(group.lanes[at]))
@@ -89,17 +88,6 @@ class Clusters:
         text = f"Out of bounds: {who} {verb} shared memory at {i.location} {why}."
         thread, block = batch.who(group.lanes[at])
         raise KernelFault(Finding(OUT_OF_BOUNDS, text, i.location, thread, block))
-
-    def _early(self, site, group: Group, at: int, homes: np.ndarray) -> None:
-        batch, location = self.batch, site.instruction.location
-        thread, block = batch.who(group.lanes[at])
-        other = batch.block_index(batch.first + int(homes[at]))
-        text = (
-            f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
-            f"{other} at {location} before it is certain that this block has started. "
-            "Call cluster.sync() first."
-        )
-        batch.launch.races.add(("early", id(site)), Finding(BARRIER, text, location, thread, block))
 
     # --- the barrier ---
 
@@ -139,9 +127,8 @@ class Clusters:
         if not done.any():
             return
         lanes = self.arrived.reshape(count, -1)
-        if self.batch.launch.races:
-            joined = lanes.reshape(count, -1, 32).any(axis=2) & done[:, None]
-            self.batch.launch.races.meet(self.batch, joined)
+        joined = lanes.reshape(count, -1, 32).any(axis=2) & done[:, None]
+        self.batch.launch.observers.cluster_barrier_completes(self.batch, joined)
         lanes[done] = False
         self.phase[done] += 1
         self.met |= done

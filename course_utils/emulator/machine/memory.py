@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-import math
 import weakref
 from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from .uninitialised import Unwritten
 
 SHARED_WINDOW = 0x0001_0000_0000_0000
 LOCAL_WINDOW = 0x0002_0000_0000_0000
@@ -25,42 +26,6 @@ FUNCTION_WINDOW = 0x0004_0000_0000_0000
 GLOBAL_WINDOW = 0x0010_0000_0000_0000
 WINDOW_SIZE = 0x0001_0000_0000_0000
 GAP = 1024  # bytes that belong to nobody after each region
-
-
-class Unwritten:
-    """An array that was made without values: which bytes nobody has written since.
-
-    It was filled with one pattern; whatever differs from it now was written, by the host or by a
-    kernel. In arrays of elements of one or two bytes the pattern may well be a value, so there a
-    difference anywhere means that all was written, unless kernels were watched all along.
-    """
-
-    def __init__(self, array: np.ndarray):
-        self.pattern = np.ascontiguousarray(array).reshape(-1)[:1].view(np.uint8).copy()
-        self.found = None
-
-    def shadow(self, region: Region):
-        """The shadow of what is unwritten still; None when nothing is."""
-        from ..checks.init_check import InitShadow
-
-        width = len(self.pattern)
-        unit = np.dtype(f"u{math.gcd(width, 8)}")
-        count = region.size // width
-
-        def rows(storage: np.ndarray) -> np.ndarray:
-            return storage[: count * width].view(unit).reshape(count, -1)
-
-        same = np.ones(count, bool)
-        for column, part in zip(rows(region.storage).T, self.pattern.view(unit), strict=True):
-            same &= column == part
-        if self.found is None:
-            if width <= 2 and not same.all():
-                same[:] = False
-            self.found = InitShadow(region.storage.size)
-            rows(self.found.bytes)[same] = np.iinfo(unit).max
-        else:
-            rows(self.found.bytes)[~same] = 0
-        return self.found if self.found.bytes.any() else None
 
 
 @dataclass(eq=False)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+ALL_CHECKS = frozenset({"early use", "race", "uninitialised", "sync", "proxy"})
 
 
 @dataclass(frozen=True)
@@ -20,15 +23,18 @@ class TraceOptions:
 class Options:
     """How to run a launch.
 
-    ``racecheck`` collects data races, misused barriers and uses of what nobody wrote.
+    ``checks`` are those that are on, some of :data:`ALL_CHECKS`: "race" finds data races,
+    "uninitialised" uses of values that were never set, "sync" misused barriers, "proxy" missing
+    proxy fences, "early use" registers that an asynchronous instruction still fills. Bounds,
+    alignment and use after free are checked in every launch.
     ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued by
     any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
     completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
     blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
-    ``trace``: the warp whose steps are recorded; it is not checked for what nobody wrote.
+    ``trace``: the warp whose steps are recorded.
     """
 
-    racecheck: bool = False
+    checks: Collection[str] = ()
     counters: bool = False
     budget: int | None = None
     seed: int = 0

@@ -18,6 +18,7 @@ from . import ptx
 from .block_order import places
 from .instruction_set import DTYPES, TABLE
 from .lanes import Group, blend
+from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
 
@@ -65,8 +66,8 @@ def gathers(*opcodes: str):
 
 
 @dataclass(slots=True)
-class Effect:
-    """Which registers one instruction reads and writes, for the check of undefined values."""
+class Decoded:
+    """One instruction: what it does, and which registers it reads and writes."""
 
     instruction: Instruction
     reads: frozenset[int]
@@ -74,6 +75,7 @@ class Effect:
     act: Step | Ending
     opcode: str
     parameter: bool  # a load or store of a .param variable: registers in this machine
+    ends: bool  # its basic block
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class Block:
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)
-    effects: list[Effect] = field(default_factory=list)  # of each step, and of an ending
+    decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
 
 
 @dataclass(eq=False)
@@ -316,7 +318,7 @@ class Builder:
             if is_gathering(instruction):
                 mask = GATHERS[instruction.opcode](instruction)
                 block.gather = self.read(mask, "b32")
-            act = self._instruction(instruction, block.effects)
+            act = self._instruction(instruction, block.decoded)
             block.reads |= self.reads - block.writes
             block.writes |= self.writes
             if instruction.opcode in ENDINGS:
@@ -330,7 +332,7 @@ class Builder:
                 block.end = _next(number + 1)
         return block
 
-    def _instruction(self, instruction: Instruction, effects: list[Effect]) -> Step | Ending:
+    def _instruction(self, instruction: Instruction, decoded: list[Decoded]) -> Step | Ending:
         opcode = instruction.opcode
         if opcode in ENDINGS:
             act = ENDINGS[opcode](self, instruction)
@@ -341,7 +343,9 @@ class Builder:
         act = act or _stop(unknown(instruction))
         parameter = any(m.startswith("param") for m in instruction.modifiers)
         reads, writes = frozenset(self.reads), frozenset(self.writes)
-        effects.append(Effect(instruction, reads, writes, act, opcode, parameter))
+        decoded.append(
+            Decoded(instruction, reads, writes, act, opcode, parameter, opcode in ENDINGS)
+        )
         if opcode in ENDINGS or instruction.guard is None:
             return act
         return self._guarded(instruction, act)
@@ -408,9 +412,9 @@ class Builder:
 
         def guarded(group):
             chosen = guard(group.R)
-            if group.batch.launch.tally:
-                idle = group.n - np.count_nonzero(group.full(chosen))
-                group.batch.launch.tally.masked(instruction, idle)
+            masked = group.batch.launch.observers.instruction_masked
+            if masked is not nobody:
+                masked(instruction, group.n - np.count_nonzero(group.full(chosen)))
             if chosen.all():
                 act(group)
             elif chosen.any():

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks.tensor_memory_check import TensorRaces
 from .async_engine import Transfer
 from .faults import where
 from .lanes import Group
@@ -65,7 +64,6 @@ class TensorMemory:
         self.relinquished: list[object] = [None] * count  # by which instruction
         self.waiting: list[Request] = []
         self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
-        self.races = TensorRaces(batch) if batch.launch.races else None
 
     def parked(self):
         """(group, instruction) of the warps that wait for columns."""
@@ -78,9 +76,8 @@ class TensorMemory:
         return KernelFault(Finding(TENSOR_MEMORY, message, i.location, thread, block))
 
     def report(self, i, lane: int, text: str) -> None:
-        """What is wrong and yet has a meaning to go on with: a finding, once for each line."""
-        fault = self.misuse(i, lane, text)
-        self.batch.launch.races.add((TENSOR_MEMORY, i.location), fault.finding)
+        """What is wrong and yet has a meaning to go on with: a finding for those who look."""
+        self.batch.launch.observers.misuse_tolerated(self.misuse(i, lane, text).finding)
 
     def blocks_of(self, i, lane: int, pair: bool) -> list[int]:
         """The blocks (of the batch) that an instruction works on: one, or a pair, even one first.
@@ -176,8 +173,8 @@ class TensorMemory:
                 f"gives back {columns} columns from address {address:#x}, which is no allocation: "
                 f"its block has {have or 'none'}.",
             )  # fmt: skip
-        if self.races:
-            self.races.release(lane, i, block, slice(address, address + columns))
+        columns_of = slice(address, address + columns)
+        self.batch.launch.observers.tensor_release(self.batch, i, lane, block, columns_of)
         del self.rented[block][address]
         self.cells[block][:, address : address + columns] = NEVER_WRITTEN
         self._grant()
@@ -218,10 +215,10 @@ class TensorMemory:
 
         ``kind`` is one of those in :mod:`~..checks.tensor_memory_check`.
         """
+        tell = self.batch.launch.observers.tensor_access
         for block in blocks:
             self._check_columns(i, lane, block, columns, "writes" if writes else "reads")
-            if self.races:
-                self.races.access(lane, i, kind, block, lanes, columns, writes)
+            tell(self.batch, i, lane, kind, block, lanes, columns, writes)
 
     def _check_columns(self, i, lane: int, block: int, columns: slice, verb: str) -> None:
         """All of an access must lie within one allocation of the block."""

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machine.lanes import Group
+from ..machine.observer import Observer
 from ..machine.ptx import Instruction
-from ..machine.report import Counts
+from ..machine.report import Counts, LaunchResult
 from .arithmetic import arithmetic
 from .warp_trace import WarpAccess, reach
 
@@ -149,7 +150,7 @@ class InstructionCounts:
 
     @property
     def branches(self) -> int:
-        """Times that a warp came to a place where it may part."""
+        """Times that a warp came to a place where it may diverge."""
         i = self.instruction
         guarded = i.guard is not None and i.opcode in ("bra", "exit", "ret", "call")
         return self.warps if guarded or i.opcode == "brx" else 0
@@ -162,14 +163,15 @@ class InstructionCounts:
         return self.warps if blockwide else 0
 
 
-class Tally:
-    """Adds up, instruction by instruction, what a launch asks of memory and where warps part.
+class Tally(Observer):
+    """Adds up, instruction by instruction, what a launch asks of memory and where warps diverge.
 
     ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
     instruction: (instruction, warp) -> its :class:`~.warp_trace.WarpAccess`.
     """
 
-    def __init__(self):
+    def __init__(self, launch):
+        self._launch = launch
         self._traffic: dict[tuple[int, str], Traffic] = {}  # by id of the instruction, and memory
         self._divergent: dict[int, int] = {}
         self._guarded: dict[int, int] = {}
@@ -178,8 +180,7 @@ class Tally:
 
     # --- while the launch runs ---
 
-    def watch(self, site, group: Group, region, first: int, index, spread) -> None:
-        """One access of the lanes of a group, all within one array."""
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
         traffic = self._traffic_of(site, region.space)
         cost, conflicts = self._cost(site, group, region, spread)
         traffic.requests += len(group.warps)
@@ -208,28 +209,25 @@ class Tally:
                 low, high = np.searchsorted(group.lanes, (warp * WARP, warp * WARP + WARP))
                 self.first_accesses[key] = reach(site, group, low, high, region, spread)
 
-    def copied(self, instruction: Instruction, spaces: tuple[str, str], size: int) -> None:
-        """A bulk copy of ``size`` bytes from a memory to another; it makes no request of a warp."""
+    def bytes_copied(self, instruction: Instruction, spaces: tuple[str, str], size: int) -> None:
+        """A bulk copy makes no request of a warp."""
         for space, kind in zip(spaces, ("load", "store"), strict=True):
             key = id(instruction), f"{space} {kind}"
             traffic = self._traffic.setdefault(key, Traffic(f"{space} (bulk)", kind, "bytes"))
             traffic.bytes += size
 
-    def parted(self, group: Group, chosen: np.ndarray) -> None:
-        """The lanes of a group go the ways ``chosen``, (n,) of bool or int, at the end of its
-        block: count the warps that part."""
+    def lanes_diverge(self, group: Group, ways: np.ndarray) -> None:
+        """Count the warps that diverge at the end of a block."""
         instruction = group.code.blocks[group.block].instructions[-1]
-        ways = _distinct(group.lanes >> 5 << 32 | chosen)
-        _, number = np.unique(ways >> 32, return_counts=True)
-        parting = int(np.count_nonzero(number > 1))
-        self._divergent[id(instruction)] = self._divergent.get(id(instruction), 0) + parting
+        pairs = _distinct(group.lanes >> 5 << 32 | ways)
+        _, number = np.unique(pairs >> 32, return_counts=True)
+        diverged = int(np.count_nonzero(number > 1))
+        self._divergent[id(instruction)] = self._divergent.get(id(instruction), 0) + diverged
 
-    def masked(self, instruction: Instruction, lanes: int) -> None:
-        """An instruction was skipped by ``lanes`` lanes, whose guard is false."""
+    def instruction_masked(self, instruction: Instruction, lanes: int) -> None:
         self._guarded[id(instruction)] = self._guarded.get(id(instruction), 0) + lanes
 
-    def computed(self, instruction: Instruction, kind: str, flops: int) -> None:
-        """Work of an instruction that does not say it in its name; ``kind``: of the factors."""
+    def work_done(self, instruction: Instruction, kind: str, flops: int) -> None:
         _, before = self._computed.get(id(instruction), ("", 0))
         self._computed[id(instruction)] = f"{kind} (tensor cores)", before + flops
 
@@ -261,6 +259,11 @@ class Tally:
 
     # --- when it has ended ---
 
+    def launch_ends(self, result: LaunchResult) -> None:
+        result.tally = self
+        result.instructions = self.instructions(self._launch.visits)
+        add_up(result.instructions, result.counts)
+
     def instructions(self, visits: dict) -> list[InstructionCounts]:
         """What every instruction did; ``visits``: (code, block) -> [threads, warps] that ran it."""
         traffic: dict[int, list[Traffic]] = {}
@@ -274,9 +277,9 @@ class Tally:
                 kind, flops = self._computed.get(key, ("", 0))
                 if work:
                     kind, flops = work.type, active * work.flops // work.threads
-                parted, asked = self._divergent.get(key, 0), tuple(traffic.get(key, ()))
+                diverged, asked = self._divergent.get(key, 0), tuple(traffic.get(key, ()))
                 counts.append(
-                    InstructionCounts(i, threads, warps, active, flops, kind, parted, asked)
+                    InstructionCounts(i, threads, warps, active, flops, kind, diverged, asked)
                 )
         return counts
 

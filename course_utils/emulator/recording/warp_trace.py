@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machine.memory import Region
+from ..machine.observer import Observer
 from ..machine.options import TraceOptions
 
 WARP = 32
@@ -69,7 +70,7 @@ def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAcces
     return WarpAccess(region.name, region.space, site.is_store, site.bytes, addresses)
 
 
-class Tracer:
+class Tracer(Observer):
     """Fills ``steps``; ``complete`` is False when there were more than the limit."""
 
     def __init__(self, options: TraceOptions):
@@ -77,33 +78,40 @@ class Tracer:
         self.steps: list[WarpStep] = []
         self.complete = True
         self._accesses: list[WarpAccess] = []
+        self._batch, self._first = None, 0  # where the warp is, and its first lane there
+        self._lanes = np.zeros(0, np.int64)  # those that the instruction being run is for
 
-    def begin(self, batch) -> int | None:
-        """The first lane of the warp within the batch; None when its block is in another."""
+    def batch_starts(self, batch) -> None:
         for slot in range(batch.block_count):
             if batch.block_index(batch.first + slot) == self.options.block:
-                return slot * batch.lanes_per_block + WARP * self.options.warp
-        return None
+                self._batch = batch
+                self._first = slot * batch.lanes_per_block + WARP * self.options.warp
 
-    def run(self, group, block) -> None:
-        """Run the steps of a basic block; note those that lanes of the warp take part in."""
-        first = group.batch.traced_lane
-        if first is None:
-            low = high = 0
-        else:
-            low, high = np.searchsorted(group.lanes, (first, first + WARP))
-        for n, instruction in enumerate(block.instructions):
-            act = block.steps[n] if n < len(block.steps) else None  # the last may be an ending
-            lanes = None
-            if low < high:
-                lanes = group.lanes[low:high]
-                if instruction.guard is not None and act is not None:
-                    lanes = lanes[self._chosen(instruction.guard, group)[low:high]]
-            self._accesses.clear()
-            if act is not None:
-                act(group)
-            if lanes is not None:
-                self._note(instruction, lanes)
+    def _span(self, group) -> tuple[int, int]:
+        """The positions in a group of the lanes of the warp: [from, to)."""
+        if group.batch is not self._batch:
+            return 0, 0
+        low, high = np.searchsorted(group.lanes, (self._first, self._first + WARP))
+        return int(low), int(high)
+
+    def follows(self, group, block) -> bool:
+        low, high = self._span(group)
+        return low < high
+
+    def instruction_starts(self, group, decoded) -> None:
+        low, high = self._span(group)
+        self._lanes, guard = group.lanes[low:high], decoded.instruction.guard
+        self._accesses.clear()
+        if decoded.ends:
+            self._note(decoded.instruction, self._lanes)
+        elif guard is not None:
+            self._lanes = self._lanes[self._chosen(guard, group)[low:high]]
+
+    def instruction_ends(self, group, decoded) -> None:
+        self._note(decoded.instruction, self._lanes)
+
+    def launch_ends(self, result) -> None:
+        result.trace = self
 
     @staticmethod
     def _chosen(guard, group) -> np.ndarray:
@@ -127,11 +135,8 @@ class Tracer:
             )
         )
 
-    def watch(self, site, group, region, first: int, index, spread) -> None:
-        lane = group.batch.traced_lane
-        if lane is None:
-            return
-        low, high = np.searchsorted(group.lanes, (lane, lane + WARP))
+    def access(self, site, group, region, first: int, index, spread) -> None:
+        low, high = self._span(group)
         if low < high:
             self._accesses.append(reach(site, group, low, high, region, spread))
 

@@ -1,0 +1,227 @@
+"""The exercises of "Why GPUs?"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    mutant,
+)
+from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+
+FINISH_TIME = PythonExercise(
+    id="03.finish_time",
+    title="when is the crowd done?",
+    task="""
+Write the Python function behind the picture: when is the last of `jobs` jobs done? Try it on paper
+with 24 and then with 25 jobs for 8 workers that need 4 seconds each.
+""",
+    source="03_gpu_introduction/exercises/finish_time.py",
+    function="finish_time",
+    cases=((24, 8, 4), (25, 8, 4), (24, 1, 1), (3, 8, 4), (0, 8, 4), (10**18 + 1, 10**6, 3)),
+    reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
+    hints=(
+        "The workers go in rounds. In each round all of them finish a job at the same moment.",
+        "24 jobs are 3 rounds of 8. The 25th job needs a round of its own.",
+        "Rounds are `jobs / workers`, rounded up: `(jobs + workers - 1) // workers`.",
+        "`return (jobs + workers - 1) // workers * seconds`",
+    ),
+    explanation="""
+The latency, `seconds`, is paid once a round; the number of rounds depends on how many jobs there
+are for each worker. The same formula counts the rounds in which a GPU works off its blocks: the
+next notebook calls them waves.
+""",
+    mutants=(
+        mutant("rounds down", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs // workers")),
+        mutant(
+            "no rounding", kinds.WRONG_TYPE, ("(jobs + workers - 1) // workers", "jobs / workers")
+        ),
+        mutant(
+            "one round too many", kinds.WRONG, ("(jobs + workers - 1) //", "(jobs + workers) //")
+        ),
+        mutant("rounds only", kinds.WRONG, (" * seconds", "")),
+        mutant("all in a row", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+
+HYPOTENUSE = Exercise(
+    id="03.hypotenuse",
+    title="from a loop to threads",
+    task="""
+The comment shows a loop in C. Turn it into a kernel: one thread for each turn of the loop. The
+launch has whole blocks of 256 threads, so when `n` is no multiple of 256 some threads have no
+turn to do. `sqrtf` is the square root of a float.
+""",
+    source="03_gpu_introduction/exercises/hypotenuse.cu",
+    kernel="hypotenuse",
+    inputs=lambda rng, n: {
+        "a": floats(rng, n),
+        "b": floats(rng, n),
+        "c": empty(n),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "c": np.hypot(given["a"].astype(np.float64), given["b"].astype(np.float64))
+    },
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    target=Target(
+        label="elements stored for each result",
+        measure=lambda counts: counts.global_store_bytes / 4 / 512,
+        at_most=1.0,
+        advice="The result is right, but every thread goes through the whole loop. Let each "
+        "thread do one turn only, its own.",
+        size=512,
+    ),
+    hints=(
+        "`celsius` above has the same three lines: which turn is mine, does it exist, do it.",
+        "`const int i = blockIdx.x * blockDim.x + threadIdx.x;` is this thread's turn.",
+        "The loop ran while `i < n`. Here the same condition stands in an `if`.",
+        "`if (i < n) { c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]); }`",
+    ),
+    explanation="""
+The body of the loop did not change at all. `for` became a launch, its `i` became a number that each
+thread computes for itself, and its condition became an `if`. This works because no turn of the loop
+needs the result of another.
+""",
+    mutants=(
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n) {", "i <= n) {")),
+        mutant(
+            "local index",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "no root",
+            kinds.WRONG,
+            ("        c[i] = sqrtf(", "        c[i] = ("),
+        ),
+        mutant("a twice", kinds.WRONG, ("b[i] * b[i]);\n", "a[i] * a[i]);\n")),
+        mutant("last turn missed", kinds.EDGES, ("i < n) {", "i < n - 1) {")),
+        mutant("never stores", kinds.NOTHING_WRITTEN, ("    c[i] =", "    float side =")),
+        mutant(
+            "the loop kept",
+            kinds.TARGET_MISSED,
+            ("    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n", ""),
+            ("if (i < n) {", "for (int i = 0; i < n; ++i) {"),
+        ),
+    ),
+)
+
+
+PREDICT_TRAFFIC = NumberExercise(
+    id="03.predict_traffic",
+    title="predict the traffic",
+    task="""
+`celsius` runs on 1000 temperatures, in 4 blocks of 256 threads. Predict how many bytes it reads
+and writes in the device's memory, and how many floating-point operations it makes. Then run the
+cell: the emulator counts.
+""",
+    source="03_gpu_introduction/celsius.cu",
+    kernel="celsius",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    launch=one_thread_each,
+    asks={
+        "bytes_read": Ask(
+            "bytes that the threads read from x",
+            1000,
+            lambda counts: counts.global_load_bytes,
+            {
+                1000: "That is the number of floats. How many bytes does a float of 32 bits have?",
+                4096: "1024 threads are launched, but the last 24 have no element to read.",
+                8000: "Reading and writing together; here only the reading is asked for.",
+                32000: "Those are bits. A byte has 8 of them.",
+            },
+        ),
+        "bytes_written": Ask(
+            "bytes that the threads write to y",
+            1000,
+            lambda counts: counts.global_store_bytes,
+            {
+                1000: "That is the number of floats. How many bytes does a float of 32 bits have?",
+                4096: "1024 threads are launched, but the last 24 have no element to write.",
+                8000: "Reading and writing together; here only the writing is asked for.",
+                32000: "Those are bits. A byte has 8 of them.",
+            },
+        ),
+        "flops": Ask(
+            "floating-point operations",
+            1000,
+            lambda counts: counts.flops,
+            {
+                1000: "One element takes a subtraction and a multiplication.",
+                3000: "5 / 9 is known when the kernel is compiled: no thread divides.",
+                2048: "The threads without an element compute nothing.",
+            },
+        ),
+    },
+    hints=(
+        "Only threads with `i < n` read, compute and write.",
+        "A float has 32 bits, and a byte has 8.",
+        "`x[i] - 32.0f` is one operation, `* (5.0f / 9.0f)` another; the compiler divides 5 by 9.",
+    ),
+    explanation="""
+Each element takes 4 bytes in, 4 bytes out and 2 operations: a quarter of an operation for each
+byte. A large GPU can make ten to twenty operations in the time in which its memory delivers a
+byte, so this kernel waits for the memory all the time. The last notebook of this chapter makes a
+picture of that.
+""",
+    mutants=(
+        mutant("floats for bytes", kinds.WRONG_NUMBER, ("bytes_read = 4000", "bytes_read = 1000")),
+        mutant("all threads", kinds.WRONG_NUMBER, ("bytes_written = 4000", "bytes_written = 4096")),
+        mutant("a division", kinds.WRONG_NUMBER, ("flops = 2000", "flops = 3000")),
+        mutant("dots left", kinds.WRONG_TYPE, ("flops = 2000", "flops = ...")),
+        mutant("renamed", kinds.WRONG_NAME, ("bytes_read = 4000", "read = 4000")),
+    ),
+)
+
+
+PEAK_TFLOPS = PythonExercise(
+    id="03.peak_tflops",
+    title="where a peak comes from",
+    task="""
+The peak in a data sheet is a multiplication. Write it: from the number of multiprocessors, the
+lanes of each, and the clock in GHz, the TFLOP/s of fused multiply-adds.
+""",
+    source="03_gpu_introduction/exercises/peak_tflops.py",
+    function="peak_tflops",
+    cases=((132, 128, 1.98), (108, 64, 1.41), (80, 64, 1.53), (16, 8, 1.35), (1, 1, 1.0)),
+    reference=lambda multiprocessors, lanes, gigahertz: (
+        2 * multiprocessors * lanes * gigahertz / 1000
+    ),
+    hints=(
+        "In one clock cycle, all lanes of all multiprocessors together finish how many FMAs?",
+        "An FMA multiplies and adds: two floating-point operations.",
+        "Giga is 10^9 and tera 10^12: divide by 1000.",
+        "`return 2 * multiprocessors * lanes * gigahertz / 1000`",
+    ),
+    explanation="""
+132 multiprocessors with 128 lanes at 1.98 GHz give the 66.9 TFLOP/s of an H100 in the table.
+Nobody measured that number: it is what would happen if every lane made an FMA in every cycle. No
+kernel gets all of it, and most kernels come nowhere near it, because they wait for data.
+""",
+    mutants=(
+        mutant("an FMA counted once", kinds.WRONG, ("2 * multiprocessors", "multiprocessors")),
+        mutant("gigaflops", kinds.WRONG, (" / 1000", "")),
+        mutant("whole numbers", kinds.WRONG, ("/ 1000", "// 1000")),
+        mutant(
+            "an int",
+            kinds.WRONG_TYPE,
+            ("flops_per_cycle * gigahertz / 1000", "int(flops_per_cycle)"),
+        ),
+        mutant("no clock", kinds.WRONG, (" * gigahertz", " * 1.0")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)

@@ -1,0 +1,224 @@
+"""The exercises of "The memory model"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    Launch,
+    NumberExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    mutant,
+)
+from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+
+
+def loads_from(space: str):
+    """A count of the elements that all threads together load from ``space``."""
+    return lambda counts: sum(
+        number for name, number in counts.opcodes.items() if name.startswith(f"ld.{space}")
+    )
+
+
+SOFTEN = NumberExercise(
+    id="03.soften",
+    title="predict the loads from each memory",
+    task="""
+Two blocks of 64 threads run the kernel below, so 128 threads and 4 warps. Predict what they load,
+and from where. The numbers in `part` are four for each thread; where do they live? Then run the
+cell: the emulator counts.
+""",
+    source="03_gpu_introduction/exercises/soften.cu",
+    kernel="soften",
+    inputs=lambda rng, blocks: {"x": floats(rng, 64 * blocks), "y": empty(64 * blocks)},
+    launch=lambda blocks: Launch((blocks,), (64,)),
+    asks={
+        "global_elements": Ask(
+            "elements that all threads together load from global memory",
+            2,
+            loads_from("global"),
+            {
+                512: "The neighbours come from the tile. What is read from x itself?",
+                64: "That is one block; two are running.",
+                4: "That is the number of requests, one for each warp.",
+            },
+        ),
+        "global_requests": Ask(
+            "requests to global memory for loading: instructions of a whole warp",
+            2,
+            lambda counts: counts.global_load_requests,
+            {
+                128: "A request is the load of a whole warp: 32 threads at once.",
+                2: "A block of 64 threads has two warps.",
+                16: "Four for each warp are loads from the tile. Count those from x.",
+            },
+        ),
+        "shared_requests": Ask(
+            "requests to shared memory for loading",
+            2,
+            lambda counts: counts.shared_load_requests,
+            {
+                512: "That is what the threads load. A warp asks for 32 elements at a time.",
+                4: "Each warp goes round the loop four times.",
+                12: "k begins at 0: the thread's own element is read from the tile, too.",
+            },
+        ),
+        "memories": Ask(
+            "from how many different memories something is loaded, registers and parameters aside",
+            2,
+            lambda counts: len(
+                {name.split(".")[1] for name in counts.opcodes if name.startswith("ld.")}
+                - {"param"}
+            ),
+            {
+                3: "Is any index into `part` unknown when the kernel is compiled?",
+                1: "The tile is in shared memory, and x?",
+            },
+        ),
+    },
+    hints=(
+        "Only one line mentions x, and every thread runs it once.",
+        "A request is one instruction of one warp. Four warps run; how often does each load?",
+        "The loop has four turns, known beforehand: the compiler writes them out, and the indices "
+        "into `part` become 0, 1, 2 and 3. Registers can do that.",
+    ),
+    explanation="""
+Every thread loads one element of x: 128 in all, in 4 requests, one for each warp. From the tile
+each thread loads 4, so each warp makes 4 requests: 16. That makes two memories. Local memory is not
+among them, since the compiler writes the short loop out and keeps `part` in registers.
+""",
+    mutants=(
+        mutant("one block", kinds.WRONG_NUMBER, ("global_elements = 128", "global_elements = 64")),
+        mutant("threads", kinds.WRONG_NUMBER, ("global_requests = 4", "global_requests = 128")),
+        mutant("no loop", kinds.WRONG_NUMBER, ("shared_requests = 16", "shared_requests = 4")),
+        mutant("array", kinds.WRONG_NUMBER, ("memories = 2", "memories = 3")),
+        mutant("dots left", kinds.WRONG_TYPE, ("shared_requests = 16", "shared_requests = ...")),
+    ),
+)
+
+
+COUNT_KINDS = Exercise(
+    id="03.count_kinds",
+    title="why is this slow? An array that is not in registers",
+    task="""
+The kernel is right. But its eight counters are in local memory, since `count[value]` has an index
+that nobody knows before the kernel runs. Change the marked line so that all eight stay in
+registers. The checker counts what is loaded from local memory; nothing should be.
+""",
+    source="03_gpu_introduction/exercises/count_kinds.cu",
+    kernel="count_kinds",
+    inputs=lambda rng, size: {
+        "values": rng.integers(0, 8, size, dtype=np.int32),
+        "counts": empty((8, size[1]), np.int32),
+        "steps": np.int32(size[0]),
+        "threads": np.int32(size[1]),
+    },
+    reference=lambda given: {
+        "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
+    },
+    launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
+    small=((37, 300), (64, 128), (5, 1), (1, 1)),
+    full=(1000, 1 << 17),
+    target=Target(
+        label="loads from local memory for each value",
+        measure=lambda counts: loads_from("local")(counts) / (16 * 128),
+        at_most=0.0,
+        advice="Some index into count is still unknown to the compiler. A loop over the eight "
+        "kinds has indices that are known: it is written out.",
+        size=(16, 128),
+    ),
+    hints=(
+        "Which indices does the compiler know? Those of a loop with a fixed number of turns.",
+        "For each value, look at all eight counters, and let only the right one go up.",
+        "`value == kind ? 1 : 0` is 1 in the right turn and 0 in the others.",
+        "`for (int kind = 0; kind < kKinds; ++kind) { count[kind] += value == kind ? 1 : 0; }`",
+    ),
+    explanation="""
+Eight comparisons and additions in place of one addition, and still it is the better bargain: they
+stay in registers, where a result is ready after a few cycles, while a counter in local memory has
+to be loaded, raised and stored again, through the L1 cache, before the next value can use it. On an
+H200, with 131,072 threads of 1000 values each, it takes 0.19 ms in place of 1.1 ms.
+""",
+    mutants=(
+        mutant(
+            "local memory",
+            kinds.TARGET_MISSED,
+            ("count[kind] += value == kind ? 1 : 0;", "count[value] += value == kind ? 1 : 0;"),
+        ),
+        mutant(
+            "one kind missed",
+            kinds.EDGES,
+            ("kind = 0; kind < kKinds; ++kind) {\n            ", "kind = 1; kind < 8; ++kind) {\n"),
+        ),
+        mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
+        mutant("turned around", kinds.WRONG, ("value == kind", "value != kind")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),
+        mutant("one step missed", kinds.WRONG, ("step < steps", "step < steps - 1")),
+    ),
+)
+
+
+WINDOW_MAX = Exercise(
+    id="03.window_max",
+    title="fetch once, use sixteen times",
+    task="""
+Find the largest of each 16 neighbouring elements. Neighbouring windows overlap, so let the block
+fetch what its threads need once, into shared memory. The block's last threads look at elements
+behind the block's own: the tile has 15 places more than the block has threads. `fmaxf(a, b)`
+is the larger of two floats, `min(i, j)` the smaller of two whole numbers. The elements may be
+negative, so a 0 that is not in `x` may be larger than all of them.
+""",
+    source="03_gpu_introduction/exercises/window_max.cu",
+    kernel="window_max",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {
+        "y": np.lib.stride_tricks.sliding_window_view(
+            np.concatenate([given["x"], np.full(15, -np.inf, np.float32)]), 16
+        ).max(axis=1)
+    },
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    target=Target(
+        label="elements loaded from global memory for each result",
+        measure=lambda counts: loads_from("global")(counts) / 2048,
+        at_most=1.1,
+        advice="The result is right, but elements are fetched more than once. Read the window from "
+        "the tile, not from x.",
+        size=2048,
+    ),
+    hints=(
+        "Thread t loads place t; the first 15 threads load a second one, 256 places further on.",
+        "`for (int place = threadIdx.x; place < kTile; place += kBlock)` covers all places once.",
+        "`tile[place] = x[min(first + place, n - 1)];` then `__syncthreads();`, by all threads.",
+        "`largest = fmaxf(largest, tile[threadIdx.x + k]);` for k from 1 to 15; begin with "
+        "`tile[threadIdx.x]`.",
+    ),
+    explanation="""
+256 + 15 elements are loaded for 256 results, in place of 256 * 16. What goes through the same loop
+sixteen times now comes from shared memory, on the same multiprocessor. The barrier stands outside
+the `if`: all threads of the block have to reach it, also those without a result of their own.
+""",
+    mutants=(
+        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
+        mutant("no end", kinds.OUT_OF_BOUNDS, ("min(first + place, n - 1)", "first + place")),
+        mutant(
+            "each for itself",
+            kinds.TARGET_MISSED,
+            ("tile[threadIdx.x + k]", "x[min(i + k, n - 1)]"),
+        ),
+        mutant("one short", kinds.WRONG, ("k < kWindow", "k < kWindow - 1")),
+        mutant("one too many", kinds.OUT_OF_BOUNDS, ("k < kWindow", "k <= kWindow")),
+        mutant(
+            "starts at zero",
+            kinds.WRONG,
+            ("float largest = tile[threadIdx.x];", "float largest = 0.0f;"),
+        ),
+        mutant("never stores", kinds.NOTHING_WRITTEN, ("        y[i] = largest;\n", "")),
+    ),
+)

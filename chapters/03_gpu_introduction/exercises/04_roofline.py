@@ -1,0 +1,271 @@
+"""The exercises of "The roofline"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    Launch,
+    NumberExercise,
+    PythonExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    mutant,
+)
+
+LEAST_TIME = PythonExercise(
+    id="03.least_time",
+    title="the roofline as a function",
+    task="""
+Write the roofline as a Python function: from the work of a kernel and two figures of the machine to
+the least time it can take, and to what sets that time.
+""",
+    source="03_gpu_introduction/exercises/least_time.py",
+    function="least_time",
+    cases=(
+        (1e9, 12e9, 60e12, 4e12),
+        (2e12, 1e9, 60e12, 4e12),
+        (15e12, 1e12, 60e12, 4e12),
+        (1.0, 1.0, 2.0, 1.0),
+        (0.0, 4e9, 60e12, 4e12),
+    ),
+    reference=lambda flops, moved, peak, bandwidth: (
+        max(flops / peak, moved / bandwidth),
+        "memory" if moved / bandwidth > flops / peak else "compute",
+    ),
+    hints=(
+        "Computing takes flops / peak seconds, moving takes moved / bandwidth seconds.",
+        "Both go on at the same time, so the slower one sets the time: max, not a sum.",
+        "In a tie the word is compute: compare with >, not with >=.",
+        '`return max(a, b), "memory" if b > a else "compute"`, where a is computing and b moving.',
+    ),
+    explanation="""
+The roof of the figure is this function turned around: FLOPs over the least time. Where the two
+times are equal lies the ridge.
+""",
+    mutants=(
+        mutant("a sum", kinds.WRONG, ("max(computing, moving)", "computing + moving")),
+        mutant("the faster one", kinds.WRONG, ("max(", "min(")),
+        mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
+        mutant("tie", kinds.WRONG, ("moving > computing", "moving >= computing")),
+        mutant("upside down", kinds.WRONG, ("flops / peak", "peak / flops if flops else 0.0")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+
+POLYNOMIAL = NumberExercise(
+    id="03.polynomial",
+    title="predict FLOPs, bytes and intensity",
+    task="""
+Four warps, a block each, run the kernel below: 128 values of x, and nine coefficients that all of
+them share. First work out FLOPs and bytes by hand, then run the cell. A multiply-add counts as two.
+You may write arithmetic in place of a number, such as `3 * 4 / 5`.
+""",
+    source="03_gpu_introduction/exercises/polynomial.cu",
+    kernel="polynomial",
+    inputs=lambda rng, blocks: {
+        "x": floats(rng, 32 * blocks),
+        "c": floats(rng, 9),
+        "y": empty(32 * blocks),
+    },
+    launch=lambda blocks: Launch((blocks,), (32,)),
+    asks={
+        "flops": Ask(
+            "FLOPs of the whole launch",
+            4,
+            lambda counts: counts.flops,
+            {
+                8 * 128: "A multiply-add counts as two.",
+                2 * 9 * 128: "The loop begins at k = 7: how many turns does it have?",
+                16: "That is one thread. 128 are running.",
+            },
+        ),
+        "sectors_read": Ask(
+            "sectors of 32 bytes that one warp's loads touch: x once, and each of c[0] to c[8]",
+            1,
+            lambda counts: counts.global_load_sectors,
+            {
+                6: "The nine coefficients share two sectors, but each of the nine loads asks anew.",
+                10: "One sector for each request is right for c. For x, 32 floats are 128 bytes.",
+                36: "All 32 threads ask for the same c[k]: one sector serves them all.",
+                40: "All 32 threads ask for the same c[k]: one sector serves them all.",
+            },
+        ),
+        "asked_intensity": Ask(
+            "FLOPs for each byte that is asked for, loads and stores, in sectors of 32 bytes",
+            4,
+            lambda counts: (
+                counts.flops / (32 * (counts.global_load_sectors + counts.global_store_sectors))
+            ),
+            {
+                2.0: "That is for x and y alone. The coefficients are asked for, too.",
+                16 * 32 / (32 * 13): "y is written: four sectors more for each warp.",
+            },
+        ),
+        "best_intensity": Ask(
+            "FLOPs for each byte when x is read once, y written once, and c comes from a cache",
+            4,
+            lambda counts: counts.flops / (2 * counts.global_store_bytes),
+            {
+                4.0: "x is read and y is written: eight bytes for each element.",
+                1.0: "A multiply-add counts as two.",
+            },
+        ),
+    },
+    hints=(
+        "Horner's rule has one multiply-add a turn, and k goes from 7 down to 0.",
+        "x: 32 floats in a row are 4 sectors. c[k]: one sector, nine times.",
+        "One warp: 32 * 16 FLOPs, and 4 + 9 sectors read, 4 written.",
+        "You may write arithmetic: `asked_intensity = 32 * 16 / (32 * 17)`.",
+    ),
+    explanation="""
+16 FLOPs for each element, 2048 in all. A warp asks for 4 + 9 sectors and writes 4: 17 * 32 bytes
+for 512 FLOPs, less than one FLOP a byte. But the coefficients are the same few bytes for
+everybody and stay in the cache; what has to come from memory is x, and y goes back: 2 FLOPs a byte.
+Both are far below the ridge of the H200: this kernel is memory-bound.
+""",
+    mutants=(
+        mutant("fma is one", kinds.WRONG_NUMBER, ("flops = 2048", "flops = 1024")),
+        mutant("c cached", kinds.WRONG_NUMBER, ("sectors_read = 13", "sectors_read = 4")),
+        mutant(
+            "y forgotten",
+            kinds.WRONG_NUMBER,
+            ("asked_intensity = 0.941176470588", "asked_intensity = 16 / 13"),
+        ),
+        mutant("dots left", kinds.WRONG_TYPE, ("best_intensity = 2", "best_intensity = ...")),
+        mutant("renamed", kinds.WRONG_NAME, ("best_intensity", "intensity")),
+    ),
+)
+
+
+def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    m, k = size
+    return {
+        "A": floats(rng, (k, m)),
+        "X": floats(rng, (4, k)),
+        "Y": empty((4, m)),
+        "M": np.int32(m),
+        "K": np.int32(k),
+    }
+
+
+FOUR_VECTORS = Exercise(
+    id="03.four_vectors",
+    title="a batch of four",
+    task="""
+One matrix, four vectors. The kernel is right, but it walks through the matrix once for each vector,
+as four calls of a GEMV would. Let each element of A that is fetched serve all four.
+""",
+    source="03_gpu_introduction/exercises/four_vectors.cu",
+    kernel="four_vectors",
+    inputs=vectors_inputs,
+    reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
+    launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
+    small=((150, 37), (64, 16), (5, 1), (1, 1)),
+    full=(65536, 1024),
+    reduction=lambda size: size[1],
+    target=Target(
+        label="sectors loaded for each FMA of a warp",
+        measure=lambda counts: counts.global_load_sectors / (counts.flops / 64),
+        at_most=2.1,
+        advice="The result is right, but A is fetched once for each vector. Put the loop over the "
+        "vectors inside the loop over k, and give each vector a sum of its own.",
+        size=(128, 32),
+    ),
+    hints=(
+        "Which loop has to be outside, so that one element of A meets all four vectors?",
+        "Four sums are needed at the same time: `float sum[kVectors] = {};` in registers.",
+        "`const float a = A[k * M + row];` once a turn, then `sum[v] += a * X[v * K + k];`",
+        "Store the four sums after the loop over k: `Y[v * M + row] = sum[v];`",
+    ),
+    explanation="""
+For each element of A there are now four multiply-adds in place of one: the intensity is four times
+as high, and the least time of a memory-bound kernel stays what it was for one vector. This is what
+batching does, and with more and more vectors it ends in the matrix product. The array `sum` stays
+in registers, because every index is known when the kernel is compiled.
+""",
+    mutants=(
+        mutant(
+            "again for each",
+            kinds.TARGET_MISSED,
+            ("sum[v] += a *", "sum[v] += *(const volatile float *)&A[k * M + row] *"),
+        ),
+        mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
+        mutant("not summed", kinds.WRONG, ("sum[v] += a", "sum[v] = a")),
+        mutant("row by row", kinds.OUT_OF_BOUNDS, ("= A[k * M + row]", "= A[row * M + k]")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (row >= M) {", "if (false) {")),
+        mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
+    ),
+)
+
+
+def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": floats(rng, size),
+        "bias": floats(rng, columns),
+        "r": floats(rng, size),
+        "y": empty(size),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+    }
+
+
+FUSED_LAYER = Exercise(
+    id="03.fused_layer",
+    title="why is this slow? Three steps through memory",
+    task="""
+The kernel adds a bias, cuts off what is negative, and adds a second array, as layers of a neural
+network do. It stores after every step and loads again, as three separate kernels would. Fuse the
+steps: load each input once, store the result once.
+""",
+    source="03_gpu_introduction/exercises/fused_layer.cu",
+    kernel="fused_layer",
+    inputs=layer_inputs,
+    reference=lambda given: {"y": np.maximum(given["x"] + given["bias"], 0.0) + given["r"]},
+    launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
+    small=((37, 45), (16, 64), (3, 1), (1, 1)),
+    full=(8192, 8192),
+    target=Target(
+        label="bytes loaded and stored by the threads for each element",
+        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 2048,
+        at_most=16.0,
+        advice="Each of x, bias, r and y needs to be touched once: four times four bytes. Keep "
+        "what is in between in a variable.",
+        size=(32, 64),
+    ),
+    hints=(
+        "A variable declared in the kernel, such as `float shifted = ...;`, is a register.",
+        "The index of the bias is `i % columns`.",
+        "`fmaxf(shifted, 0.0f)` is relu; nothing of it has to be stored.",
+        "`y[i] = fmaxf(shifted, 0.0f) + r[i];`",
+    ),
+    explanation="""
+The same three FLOPs, and 16 bytes asked for in place of 32. Of the 16, the 4 of the bias come from
+a cache. Fusing saves this traffic first; it also saves two launches, which matters where arrays are
+small. No result changes. On an H200, 8192 x 8192 elements take 0.26 ms in place of 0.60 ms.
+""",
+    mutants=(
+        mutant(
+            "still in steps",
+            kinds.TARGET_MISSED,
+            (
+                "    y[i] = fmaxf(shifted, 0.0f) + r[i];",
+                "    volatile float *step = y;\n    step[i] = fmaxf(shifted, 0.0f);\n"
+                "    step[i] = step[i] + r[i];",
+            ),
+        ),
+        mutant(
+            "r first", kinds.WRONG, ("fmaxf(shifted, 0.0f) + r[i]", "fmaxf(shifted + r[i], 0.0f)")
+        ),
+        mutant("no relu", kinds.WRONG, ("fmaxf(shifted, 0.0f)", "shifted")),
+        mutant("bias by row", kinds.WRONG, ("i % columns", "i / columns % columns")),
+        mutant("bias not repeated", kinds.OUT_OF_BOUNDS, ("bias[i % columns]", "bias[i]")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= rows * columns) {", "if (false) {")),
+    ),
+)

@@ -1,0 +1,143 @@
+"""The exercises of "Hello, threads"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Exercise, Launch, Target, empty, floats, kinds, mutant
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
+
+SAXPY = Exercise(
+    id="04.saxpy",
+    title="a times x plus y",
+    task="""
+Write `y[i] = a * x[i] + y[i]`, in place, for `n` elements. The launch has whole blocks of 256
+threads, so when `n` is no multiple of 256 the last block has threads with nothing to do.
+""",
+    source="04_first_kernels/exercises/saxpy.cu",
+    kernel="saxpy",
+    inputs=lambda rng, n: {
+        "a": np.float32(rng.uniform(1.5, 3.0)),
+        "x": floats(rng, n),
+        "y": floats(rng, n),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"y": given["a"] * given["x"] + given["y"]},
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    hints=(
+        "Block `b` starts at element `b * 256`; a thread's element lies `threadIdx.x` further on.",
+        "`const int i = blockIdx.x * blockDim.x + threadIdx.x;`",
+        "Threads with `i >= n` must not touch the arrays: put the update inside `if (i < n)`.",
+        "`if (i < n) { y[i] = a * x[i] + y[i]; }`",
+    ),
+    explanation="""
+Each element is read and written by one thread only, so no thread has to wait for another. The
+compiler turns the multiplication and the addition into one instruction, `fma`, which rounds once.
+""",
+    mutants=(
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant(
+            "local index",
+            kinds.DATA_RACE,
+            ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "every thread does it all",
+            kinds.DATA_RACE,
+            ("if (i < n) {", "for (int k = 0; k < n; ++k) {"),
+            ("    y[i] = a * x[i] + y[i];\n", "    y[k] = a * x[k] + y[k];\n"),
+        ),
+        mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
+        mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
+        mutant("never stores", kinds.NOTHING_WRITTEN, ("y[i] = a * x[i] + y[i];", "")),
+        mutant("one place for all", kinds.DATA_RACE, ("    y[i] =", "    y[n / 2] =")),
+        mutant("another name", kinds.WRONG_NAME, ("void saxpy", "void axpy")),
+        mutant("no n", kinds.WRONG_SIGNATURE, (", int n)", ")"), ("i < n", "i < 1000")),
+    ),
+)
+
+
+CLAMP = Exercise(
+    id="04.clamp",
+    title="a grid-stride loop",
+    task="""
+Hold every element between `low` and `high`. This time the grid is too small for one thread per
+element: each thread handles several, as many elements apart as the grid has threads.
+""",
+    source="04_first_kernels/exercises/clamp.cu",
+    kernel="clamp",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "y": empty(n),
+        "low": np.float32(-0.5),
+        "high": np.float32(0.75),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"y": np.clip(given["x"], given["low"], given["high"])},
+    launch=lambda n: Launch((2 if n < FULL else 1056,), (BLOCK,)),
+    small=(2049, 1000, 31, 1),
+    full=FULL,
+    target=Target(
+        label="stores per element",
+        measure=lambda counts: counts.global_store_bytes / 4 / 2048,
+        at_most=1.0,
+        advice="The result is right, but some elements are handled more than once: how many "
+        "elements does the whole grid cover in one turn?",
+        size=2048,
+    ),
+    hints=(
+        "The grid has `gridDim.x` blocks of `blockDim.x` threads each.",
+        "`const int stride = gridDim.x * blockDim.x;` All threads together cover one a turn.",
+        "`fmaxf(v, low)` is the larger of two floats, `fminf(v, high)` the smaller.",
+        "`y[i] = fminf(fmaxf(x[i], low), high);`",
+    ),
+    explanation="""
+A grid-stride loop separates the size of the grid from the size of the data: one launch shape works
+for any `n`. In every turn neighbouring threads still touch neighbouring elements.
+""",
+    mutants=(
+        mutant("one turn", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
+        mutant("strides by a block", kinds.TARGET_MISSED, ("gridDim.x * blockDim.x", "blockDim.x")),
+        mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
+        mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
+        mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),
+        mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant("starts at block 1", kinds.PARTLY_WRITTEN, ("i = first", "i = first + 256")),
+    ),
+)
+
+
+REVERSED_COPY = Exercise(
+    id="04.reversed_copy",
+    title="read from the other end",
+    task="""
+Copy `x` to `y` in reverse order: the first element of `y` is the last of `x`. Where does the last
+thread read?
+""",
+    source="04_first_kernels/exercises/reversed_copy.cu",
+    kernel="reversed_copy",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {"y": given["x"][::-1]},
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    hints=(
+        "Write down the pairs for n = 4: y[0] comes from x[3], y[1] from x[2]; their sum is n - 1.",
+        "Guard first: only threads with `i < n` may read or write.",
+        "`if (i < n) { y[i] = x[n - 1 - i]; }`",
+    ),
+    explanation="""
+`i` and `n - 1 - i` always add up to `n - 1`. Counting from zero is what makes it `n - 1` and not
+`n`: `x[n]` does not exist.
+""",
+    mutants=(
+        mutant("n for n - 1", kinds.OUT_OF_BOUNDS, ("x[n - 1 - i];", "x[n - i];")),
+        mutant("not reversed", kinds.REVERSED, ("x[n - 1 - i];", "x[i];")),
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
+        mutant("one early", kinds.OFF_BY_ONE, ("x[n - 1 - i];", "x[max(n - 2 - i, 0)];")),
+        mutant("half of it", kinds.PARTLY_WRITTEN, ("i < n", "i < n && i % 2 == 0")),
+    ),
+)

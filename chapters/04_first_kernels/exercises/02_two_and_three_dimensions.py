@@ -1,0 +1,123 @@
+"""The exercises of "Two and three dimensions"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant
+
+
+def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    height, width = size
+    return {
+        "rgb": rng.random((height, width, 3), dtype=np.float32),
+        "gray": empty((height, width)),
+        "height": np.int32(height),
+        "width": np.int32(width),
+    }
+
+
+GRAYSCALE = Exercise(
+    id="04.grayscale",
+    title="a picture in gray",
+    task="""
+Turn a colour image into gray. `x` runs along a row of the picture and `y` down the rows; the image
+need not be a multiple of the 16 x 16 block in either direction.
+""",
+    source="04_first_kernels/exercises/grayscale.cu",
+    kernel="grayscale",
+    inputs=grayscale_inputs,
+    reference=lambda given: {
+        "gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
+    },
+    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    small=((37, 90), (16, 32), (5, 1), (1, 1)),
+    full=(4096, 4096),
+    reduction=lambda size: 3,
+    hints=(
+        "The formula of the first notebook, once for `x` and once for `y`.",
+        "`row = blockIdx.y * blockDim.y + threadIdx.y`, and `column` the same with `x`.",
+        "Pixel (row, column) is number `row * width + column`; guard both: `row < height && ...`",
+        "`gray[pixel] = 0.299f * rgb[3 * pixel] + 0.587f * rgb[3 * pixel + 1] + 0.114f * "
+        "rgb[3 * pixel + 2];`",
+    ),
+    explanation="""
+Rows lie one after another in memory, so one step down is `width` elements. Both directions need a
+guard: without the one for the column, a thread past the right edge would write into the next row.
+""",
+    mutants=(
+        mutant(
+            "no guard for the column",
+            kinds.OUT_OF_BOUNDS,
+            ("row < height && column < width", "row < height"),
+        ),
+        mutant(
+            "no guard for the row",
+            kinds.OUT_OF_BOUNDS,
+            ("row < height && column < width", "column < width"),
+        ),
+        mutant(
+            "x and y swapped",
+            kinds.PARTLY_WRITTEN,
+            ("blockIdx.y * blockDim.y + threadIdx.y", "blockIdx.x * blockDim.x + threadIdx.x "),
+            (
+                "column = blockIdx.x * blockDim.x + threadIdx.x;",
+                "column = blockIdx.y * blockDim.y + threadIdx.y;",
+            ),
+        ),
+        mutant("transposed", kinds.TRANSPOSED, ("gray[pixel]", "gray[column * height + row]")),
+        mutant("blue for red", kinds.WRONG, ("red = rgb[3 * pixel]", "red = rgb[3 * pixel + 2]")),
+        mutant("height for width", kinds.OUT_OF_BOUNDS, ("row * width", "row * height")),
+    ),
+)
+
+
+def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
+    batch, m, n, k = size
+    return {
+        "A": floats(rng, (batch, m, k)),
+        "B": floats(rng, (batch, k, n)),
+        "C": empty((batch, m, n)),
+        "batch": np.int32(batch),
+        "M": np.int32(m),
+        "N": np.int32(n),
+        "K": np.int32(k),
+    }
+
+
+BATCHED_MATMUL = Exercise(
+    id="04.batched_matmul",
+    title="many small matrix products",
+    task="""
+Multiply `batch` pairs of matrices in one launch. The grid has three dimensions: `x` for the column,
+`y` for the row, and `z` for the pair.
+""",
+    source="04_first_kernels/exercises/batched_matmul.cu",
+    kernel="batched_matmul",
+    inputs=matrices,
+    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)},
+    launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
+    small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
+    full=(64, 256, 256, 256),
+    reduction=lambda size: size[3],
+    hints=(
+        "Each block has depth 1, so the pair is simply `blockIdx.z`.",
+        "Matrix `b` of A starts at element `b * M * K`: skip the b matrices before it.",
+        "Loop `k` from 0 to K: `sum += A[(b * M + row) * K + k] * B[(b * K + k) * N + column];`",
+        "Declare `float sum = 0.0f;` before the loop, without `const`.",
+    ),
+    explanation="""
+A three-dimensional array is a row of matrices, each a row of rows: the index of an element is
+`(b * M + row) * K + k`. One launch of many small products keeps the GPU busy where one small
+product alone could not.
+""",
+    mutants=(
+        mutant("pair 0 only", kinds.FIRST_BLOCK, ("blockIdx.z * blockDim.z + threadIdx.z", "0")),
+        mutant("B of pair 0", kinds.FIRST_BLOCK, ("(b * K + k) * N", "k * N")),
+        mutant("sum starts unset", kinds.WRONG, ("float sum = 0.0f;", "float sum = 1.0f;")),
+        mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
+        mutant("one product too many", kinds.OUT_OF_BOUNDS, ("k < K", "k <= K")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("b >= batch || row >= M || column >= N", "false")),
+        mutant("M for N in C", kinds.OUT_OF_BOUNDS, ("* N + column] = sum", "* M * N] = sum")),
+    ),
+)

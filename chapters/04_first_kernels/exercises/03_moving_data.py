@@ -1,0 +1,173 @@
+"""The exercises of "Moving data"."""
+
+from __future__ import annotations
+
+from course_utils.exercises import PythonExercise, kinds, mutant
+from course_utils.exercises.late_gpu import LateGPU
+
+FIND_THE_HOST_BUG = PythonExercise(
+    id="04.find_the_host_bug",
+    title="it worked on a fast GPU",
+    task="""
+This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
+stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
+into a stream happens before somebody waits for it. Run the cell as it is, then add the two lines.
+Memory that nobody has written yet holds `nan` on the host, and `inf` on the device.
+""",
+    source="04_first_kernels/exercises/squares_on_device.py",
+    function="squares",
+    cases=((LateGPU(), [3.0, 1.0, 0.5]), (LateGPU(), [2.0])),
+    reference=lambda gpu, numbers: tuple(value * value for value in numbers),
+    bug=kinds.WRONG,
+    hints=(
+        "Two readers come too early: the host, which then sees `nan`, and the kernel, which "
+        "squares `inf`.",
+        "Two streams know nothing of each other: the kernel may run before the copy in.",
+        "`computing.wait_event(arrived)` holds the kernel back until the copy has arrived.",
+        "`get` returns at once: before `return result`, the host must wait. "
+        "`computing.synchronize()`",
+    ),
+    explanation="""
+Two orders were missing: between the two streams (an event) and between the device and the host (a
+synchronisation). Waiting with `copying.synchronize()` in place of the event gives the right numbers
+too, but then the host stands still while the copy runs.
+""",
+    mutants=(
+        mutant("no event", kinds.WRONG, ("    computing.wait_event(arrived)\n", "")),
+        mutant("no wait at the end", kinds.WRONG, ("    computing.synchronize()\n", "")),
+        mutant("waits for the wrong stream", kinds.WRONG, ("computing.sync", "copying.sync")),
+        mutant(
+            "the wrong stream waits", kinds.WRONG, ("computing.wait_event", "copying.wait_event")
+        ),
+        mutant(
+            "recorded too early",
+            kinds.WRONG,
+            (
+                "    x.set(numbers, stream=copying)\n    arrived.record(copying)\n",
+                "    arrived.record(copying)\n    x.set(numbers, stream=copying)\n",
+            ),
+        ),
+        mutant(
+            "waited too early",
+            kinds.WRONG,
+            ("    computing.synchronize()\n", ""),
+            ("    gpu.square(x", "    computing.synchronize()\n    gpu.square(x"),
+        ),
+    ),
+)
+
+
+BLOCKS_FOR = PythonExercise(
+    id="04.blocks_for",
+    title="how many blocks?",
+    task="""
+Write the Python function that every launch needs: how many blocks of `threads` threads give each of
+`n` elements a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper first.
+""",
+    source="04_first_kernels/exercises/blocks_for.py",
+    function="blocks_for",
+    cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024)),
+    reference=lambda n, threads: -(-n // threads),
+    hints=(
+        "`n // threads` counts the full blocks. What is left over needs one more.",
+        "There is something left over unless `n` is a multiple of `threads`.",
+        "`return (n + threads - 1) // threads` adds just enough to reach the next whole block.",
+    ),
+    explanation="""
+Adding `threads - 1` before the division rounds up. It stays in whole numbers: `math.ceil(n /
+threads)` goes through a float, which cannot tell apart all integers above 2^53.
+""",
+    mutants=(
+        mutant("rounds down", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads")),
+        mutant("one too many", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads + 1")),
+        mutant("a float", kinds.WRONG_TYPE, ("// threads", "/ threads")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+        mutant("typo", kinds.EXCEPTION, ("(n + threads", "(n + thread")),
+        mutant("no colon", kinds.SYNTAX_ERROR, ("(n, threads):", "(n, threads)")),
+    ),
+)
+
+
+PIECES = PythonExercise(
+    id="04.pieces",
+    title="cut a copy into pieces",
+    task="""
+Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of tuples
+`(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
+`per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
+""",
+    source="04_first_kernels/exercises/pieces.py",
+    function="pieces",
+    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8)),
+    reference=lambda n, chunks: [
+        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
+    ],
+    hints=(
+        "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
+        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
+        "The last piece has only what is left: `n - first`, where that is less than `per_chunk`.",
+        "`[(first, min(per_chunk, n - first)) for first in range(0, n, per_chunk)]`",
+    ),
+    explanation="""
+It is the grid of a kernel once more: round up, and mind the end. With n = 9 and 4 chunks the pieces
+are 3 long and there are only three of them: a fourth would be empty, and a kernel cannot be
+launched with a grid of no blocks.
+""",
+    mutants=(
+        mutant("the last one too long", kinds.WRONG, ("min(per_chunk, n - first)", "per_chunk")),
+        mutant("rounds down", kinds.WRONG, ("(n + chunks - 1) // chunks", "n // chunks")),
+        mutant("end for count", kinds.WRONG, ("n - first)", "n - first) + first")),
+        mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+        mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
+    ),
+)
+
+
+OVERLAP_MS = PythonExercise(
+    id="04.overlap_ms",
+    title="predict the overlap",
+    task="""
+Copy in, kernel, copy out: each takes a known time for the whole data. Cut into equal chunks, the
+three stages work side by side, each on a chunk of its own. How long does the whole take? Leave out
+what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 1, 2 and 1 ms each.
+""",
+    source="04_first_kernels/exercises/overlap_ms.py",
+    function="overlap_ms",
+    cases=(
+        (3.0, 6.0, 3.0, 3),
+        (4.0, 4.0, 4.0, 1),
+        (4.0, 4.0, 4.0, 8),
+        (10.0, 1.0, 5.0, 10),
+        (1.0, 2.0, 9.0, 4),
+    ),
+    reference=lambda copy_in, kernel, copy_out, chunks: (
+        (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
+    ),
+    hints=(
+        "One chunk takes a `chunks`-th of each of the three times.",
+        "When the first chunk is back, the second is not far behind: what does it wait for?",
+        "The slowest stage never pauses once it has begun: it sets the pace for all the others.",
+        "First chunk: `(copy_in + kernel + copy_out) / chunks`; each further one: "
+        "`max(copy_in, kernel, copy_out) / chunks`.",
+    ),
+    explanation="""
+With many chunks the first term fades, and the time tends to that of the slowest stage alone. No
+number of chunks or streams makes it shorter than that; only less work in the slowest stage does.
+""",
+    mutants=(
+        mutant(
+            "no overlap",
+            kinds.WRONG,
+            ("max(copy_in, kernel, copy_out)", "(copy_in + kernel + copy_out)"),
+        ),
+        mutant(
+            "the slowest alone", kinds.WRONG, ("return first_chunk + ", "return each_further + ")
+        ),
+        mutant("one chunk too many", kinds.WRONG, ("(chunks - 1) *", "chunks *")),
+        mutant(
+            "the kernel sets the pace", kinds.WRONG, ("max(copy_in, kernel, copy_out)", "kernel")
+        ),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)

@@ -1,0 +1,388 @@
+"""The exercises of "Barriers and atomics"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    Launch,
+    NumberExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    mutant,
+)
+from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+
+from .common import atomics_on
+
+FIND_THE_RACE = Exercise(
+    id="04.find_the_race",
+    title="find the bug",
+    task="""
+This kernel gave the right result on the machine it was written on. Run the cell as it is, read the
+verdict, and add the one line that is missing.
+""",
+    source="04_first_kernels/exercises/find_the_race.cu",
+    kernel="reverse_blocks",
+    inputs=lambda rng, blocks: {"x": floats(rng, 256 * blocks), "y": empty(256 * blocks)},
+    reference=lambda given: {"y": given["x"].reshape(-1, 256)[:, ::-1].reshape(-1)},
+    launch=lambda blocks: Launch((blocks,), (256,)),
+    small=(3, 1),
+    full=1 << 16,
+    bug=kinds.DATA_RACE,
+    hints=(
+        "The verdict names two lines: one writes, one reads the same place, in different threads.",
+        "Threads 0 and 255 sit in different warps. Which of them comes first is nobody's promise.",
+        "`__syncthreads();` between the two lines makes the whole block wait for its last writer.",
+    ),
+    explanation="""
+Thread 0 reads what thread 255 wrote. Without a barrier the read may come first, and whether it does
+depends on the scheduler: tests can pass for years. The barrier makes the order certain.
+""",
+    mutants=(
+        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "    // nobody")),
+        mutant(
+            "barrier too early",
+            kinds.DATA_RACE,
+            ("    tile[threadIdx.x] =", "    __syncthreads();\n    tile[threadIdx.x] ="),
+            ("    __syncthreads();  // nobody", "    // nobody"),
+        ),
+        mutant("a warp's barrier", kinds.DATA_RACE, ("__syncthreads()", "__syncwarp()")),
+        mutant(
+            "barrier for half",
+            kinds.DATA_RACE,
+            ("__syncthreads();", "if (threadIdx.x < 128) __syncthreads();"),
+        ),
+        mutant("not turned around", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
+    ),
+)
+
+
+def rows_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": rng.random((rows, columns), dtype=np.float32) + np.float32(0.5),
+        "mean": empty(rows),
+        "y": empty((rows, columns)),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+    }
+
+
+def scaled(given) -> dict:
+    """The exact means and quotients, as far as float64 goes."""
+    x = given["x"].astype(np.float64)
+    mean = x.mean(axis=1)
+    return {"mean": mean, "y": x / mean[:, None]}
+
+
+def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
+    rows, columns = size
+    return (
+        Launch((-(-rows // 64),), (64,), arguments=("x", "mean", "rows", "columns")),
+        Launch(
+            (-(-columns // 16), -(-rows // 16)),
+            (16, 16),
+            kernel="divide_by_mean",
+            arguments=("x", "mean", "y", "rows", "columns"),
+        ),
+    )
+
+
+SCALE_ROWS = Exercise(
+    id="04.scale_rows",
+    title="two kernels, one after the other",
+    task="""
+Divide each row of a matrix by its mean. A block cannot wait for the others, so this takes two
+kernels: the first finds the means, the second, launched after it, divides by them.
+""",
+    source="04_first_kernels/exercises/scale_rows.cu",
+    kernel="row_mean",
+    inputs=rows_and_room,
+    reference=scaled,
+    launch=one_kernel_then_the_other,
+    small=((37, 45), (67, 5), (2, 3), (1, 1)),
+    full=(4096, 4096),
+    reduction=lambda size: size[1],
+    hints=(
+        "`row_mean` has one thread a row: a loop over the columns, guarded by `row < rows`.",
+        "Element (row, column) lies at `row * columns + column`; divide the sum by `columns`.",
+        "`divide_by_mean` has one thread an element: guard both directions, read `mean[row]`.",
+        "`y[row * columns + column] = x[row * columns + column] / mean[row];`",
+    ),
+    explanation="""
+The end of a kernel is the one point at which every block is known to be done: what the first kernel
+wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one block only.
+""",
+    mutants=(
+        mutant("sum for mean", kinds.SCALED, ("sum / columns", "sum")),
+        mutant("mean of row 0", kinds.FIRST_BLOCK, (" / mean[row]", " / mean[0]")),
+        mutant("no mean stored", kinds.NOTHING_WRITTEN, ("mean[row] = sum / columns;", "")),
+        mutant("row guard left out", kinds.OUT_OF_BOUNDS, ("if (row < rows) {", "{")),
+        mutant(
+            "column guard left out",
+            kinds.OUT_OF_BOUNDS,
+            ("row < rows && column < columns", "row < rows"),
+        ),
+        mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
+        mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
+    ),
+)
+
+
+FIND_THE_BARRIER_BUG = Exercise(
+    id="04.find_the_barrier_bug",
+    title="a barrier that not all reach",
+    task="""
+This kernel has its barrier, between the write and the read, where it belongs. And yet it is wrong.
+Run the cell as it is, read the verdict, and mend the kernel.
+""",
+    source="04_first_kernels/exercises/reverse_rows.cu",
+    kernel="reverse_rows",
+    inputs=lambda rng, size: {
+        "x": floats(rng, size),
+        "y": empty(size),
+        "columns": np.int32(size[1]),
+    },
+    reference=lambda given: {"y": given["x"][:, ::-1]},
+    launch=lambda size: Launch((size[0],), (256,)),
+    small=((3, 100), (2, 255), (2, 256), (1, 1)),
+    full=(1 << 16, 250),
+    bug=kinds.BARRIER,
+    hints=(
+        "How many of the 256 threads come past the barrier when a row has 100 columns?",
+        "Every thread of the block must reach it, also those that have no column.",
+        "End the `if` before the barrier, and open it again behind: two guards, one barrier.",
+    ),
+    explanation="""
+A barrier in an `if` is right only where all threads of the block decide alike. So the guard goes
+around the work, never around the barrier. A `return` before a barrier is the same mistake, even if
+GPUs since Volta no longer wait for threads that have ended.
+""",
+    mutants=(
+        mutant(
+            "returns before it",
+            kinds.BARRIER,
+            (
+                "    if (column < columns) {\n        tile",
+                "    if (column >= columns) return;\n    {\n        tile",
+            ),
+        ),
+        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "    // nobody")),
+        mutant("a warp's barrier", kinds.DATA_RACE, ("__syncthreads()", "__syncwarp()")),
+        mutant(
+            "no guard at the end",
+            kinds.OUT_OF_BOUNDS,
+            ("    if (column < columns) {\n        y[", "    {\n        y["),
+        ),
+        mutant(
+            "of a whole block",
+            kinds.UNINITIALISED,
+            ("tile[columns - 1 - column]", "tile[kBlock - 1 - column]"),
+        ),
+        mutant("not turned around", kinds.REVERSED, ("tile[columns - 1 - column]", "tile[column]")),
+    ),
+)
+
+
+ATOMIC_MULTIPLY = Exercise(
+    id="04.atomic_multiply",
+    title="an atomic that CUDA does not have",
+    task="""
+There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` above was built.
+`product[0]` is 1 before the launch, and holds the product of all `x[i]` in the end.
+""",
+    source="04_first_kernels/exercises/atomic_multiply.cu",
+    kernel="multiply_all",
+    inputs=lambda rng, n: {
+        "x": np.exp(0.1 * floats(rng, n)),
+        "product": np.ones(1, np.float32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"product": np.prod(given["x"].astype(np.float64), keepdims=True)},
+    launch=one_thread_each,
+    small=(100, 300, 7, 1),
+    full=5003,
+    reduction=lambda n: n,
+    hints=(
+        "`atomicCAS(word, seen, wanted)` stores `wanted` only where `seen` still stands, and "
+        "returns what stood there before.",
+        "Try in a loop, `while (true) { ... }`. If it returned `seen`, the exchange was made: "
+        "`return;` leaves loop and function.",
+        "If not, somebody came between. Go on with what it returned: `seen = before;`",
+        "Compute `wanted` anew in every turn: `__float_as_uint(__uint_as_float(seen) * value)`.",
+    ),
+    explanation="""
+Each failed try tells you what stands there now, so no separate read is needed. In every round at
+least one thread succeeds. With all threads on one word, the others have tried in vain: a loop of
+compare and swap is for rare encounters.
+""",
+    mutants=(
+        mutant(
+            "tries once", kinds.WRONG, ("while (true) {", "for (int once = 0; once < 1; ++once) {")
+        ),
+        mutant("never looks again", kinds.ENDLESS_LOOP, ("        seen = before;\n", "")),
+        mutant(
+            "stores regardless",
+            kinds.WRONG,
+            (
+                "before = atomicCAS(word, seen, wanted);",
+                "before = seen;\n atomicExch(word, wanted);",
+            ),
+        ),
+        mutant(
+            "no atomic",
+            kinds.DATA_RACE,
+            (
+                "const unsigned before = atomicCAS(word, seen, wanted);",
+                "*word = wanted; const unsigned before = seen;",
+            ),
+        ),
+        mutant(
+            "bits for a number",
+            kinds.WRONG,
+            ("__float_as_uint(__uint_as_float(seen) * value)", "unsigned(seen * value)"),
+        ),
+        mutant("adds", kinds.WRONG, ("(seen) * value", "(seen) + value")),
+    ),
+)
+
+
+PREDICT_ATOMICS = NumberExercise(
+    id="04.predict_atomics",
+    title="predict the atomics",
+    task="""
+How many atomics do all threads of this launch do together? `x` holds 0, 1, 2 and so on up to
+`n - 1`. An atomic that adds 0 counts, too.
+""",
+    source="04_first_kernels/exercises/count_even.cu",
+    kernel="count_even",
+    inputs=lambda rng, n: {
+        "x": np.arange(n, dtype=np.int32),
+        "count": np.zeros(1, np.int32),
+        "n": np.int32(n),
+    },
+    launch=one_thread_each,
+    asks={
+        "in_shared": Ask(
+            "n = 1000: atomics on shared memory",
+            1000,
+            atomics_on("shared"),
+            {
+                1000: "Only threads whose number is even add anything.",
+                1024: "That is the number of threads; which of them reach the atomicAdd?",
+                512: "24 threads of the last block have no element.",
+            },
+        ),
+        "in_global": Ask(
+            "n = 1000: atomics on global memory",
+            1000,
+            atomics_on("global"),
+            {
+                500: "Those go to shared memory. Who adds to count?",
+                1: "One thread of each block does it. How many blocks has the launch?",
+                1024: "Look at the if before the last atomicAdd.",
+            },
+        ),
+        "in_global_large": Ask(
+            "n = 100,000: atomics on global memory",
+            100_000,
+            atomics_on("global"),
+            {
+                390: "Round up: the last block is there too.",
+                50_000: "That many add to shared memory.",
+            },
+        ),
+    },
+    hints=(
+        "Of the numbers 0 to 999, half are even, and each is one thread's.",
+        "The last `if` lets one thread of each block through.",
+        "1000 elements take 4 blocks of 256 threads; 100,000 take 391.",
+    ),
+    explanation="""
+Nearly all of the atomics stay in shared memory, where the blocks do not meet. One for each block
+goes to global memory: 256 times fewer than there are threads.
+""",
+    mutants=(
+        mutant("every thread", kinds.WRONG_NUMBER, ("in_shared = 500", "in_shared = 1000")),
+        mutant("one in all", kinds.WRONG_NUMBER, ("in_global = 4", "in_global = 1")),
+        mutant(
+            "rounded down", kinds.WRONG_NUMBER, ("in_global_large = 391", "in_global_large = 390")
+        ),
+        mutant("dots left", kinds.WRONG_TYPE, ("in_global = 4", "in_global = ...")),
+    ),
+)
+
+
+COUNT_DIGITS = Exercise(
+    id="04.count_digits",
+    title="a histogram of one's own",
+    task="""
+The kernel below counts right, but every digit is an atomic on one of only ten words of global
+memory. Let each block count on its own first. At most one atomic in a hundred digits may remain
+on global memory.
+""",
+    source="04_first_kernels/exercises/count_digits.cu",
+    kernel="count_digits",
+    inputs=lambda rng, n: {
+        "digits": rng.integers(0, 10, n, dtype=np.int32),
+        "counts": np.zeros(10, np.int32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"counts": np.bincount(given["digits"], minlength=10).astype(np.int32)},
+    launch=lambda n: Launch((4 if n < FULL else 528,), (BLOCK,)),
+    small=(5003, 257, 1),
+    full=FULL,
+    target=Target(
+        label="atomics on global memory per digit",
+        measure=lambda counts: atomics_on("global")(counts) / 5003,
+        at_most=0.01,
+        advice="The counts are right. Count into `__shared__ int mine[kDigits]` first.",
+        size=5003,
+    ),
+    hints=(
+        "`__shared__ int mine[kDigits];` gives each block ten numbers that all its threads see.",
+        "They begin with anything at all: ten threads set them to zero, then the block waits.",
+        "Threads of one block still meet in `mine`: it takes `atomicAdd(&mine[digits[i]], 1)`.",
+        "After the loop the block waits again; then ten threads add their number to `counts`, with "
+        "atomicAdd, because other blocks do so too.",
+    ),
+    explanation="""
+This is **privatisation**: first a copy for each block, then the copies are put together. Both
+barriers are needed: one between zero and count, one between count and sum.
+""",
+    mutants=(
+        mutant("never zero", kinds.UNINITIALISED, ("        mine[threadIdx.x] = 0;\n", "")),
+        mutant("no first barrier", kinds.DATA_RACE, ("__syncthreads();  // all ten", "// all ten")),
+        mutant(
+            "no second barrier", kinds.DATA_RACE, ("__syncthreads();  // everybody", "// everybody")
+        ),
+        mutant(
+            "a plain sum",
+            kinds.DATA_RACE,
+            ("atomicAdd(&mine[digits[i]], 1);", "mine[digits[i]] += 1;"),
+        ),
+        mutant(
+            "stores its own",
+            kinds.DATA_RACE,
+            (
+                "atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);",
+                "counts[threadIdx.x] = mine[threadIdx.x];",
+            ),
+        ),
+        mutant(
+            "nobody adds up",
+            kinds.NOTHING_WRITTEN,
+            ("        atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);\n", ""),
+        ),
+        mutant(
+            "still global",
+            kinds.TARGET_MISSED,
+            ("atomicAdd(&mine[digits[i]]", "atomicAdd(&counts[digits[i]]"),
+        ),
+    ),
+)

@@ -1,0 +1,311 @@
+"""The exercises of "Reductions"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Exercise, Launch, Target, empty, floats, kinds, mutant
+from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+
+from .common import atomics_on
+
+
+def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
+    """``x`` cut into rows of ``length``, the last one filled up."""
+    return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
+
+
+BLOCK_MIN = Exercise(
+    id="04.block_min",
+    title="a tree in shared memory",
+    task="""
+Find the smallest element of each block's 256, by a tree in shared memory. The last block has
+threads without an element: what can they put into the tree that changes nothing?
+""",
+    source="04_first_kernels/exercises/block_min.cu",
+    kernel="block_min",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n) + np.float32(5),
+        "smallest": empty(-(-n // BLOCK)),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"smallest": padded_rows(given["x"], BLOCK, np.inf).min(axis=1)},
+    launch=one_thread_each,
+    small=(1000, 257, 256, 1),
+    full=FULL,
+    hints=(
+        "0 would be smaller than every element here. Which number is smaller than none?",
+        "`tree[t] = i < n ? x[i] : infinity;`",
+        "Each step reads what other threads wrote in the step before: a barrier comes first, and "
+        "outside the `if`.",
+        "`if (t < distance) tree[t] = fminf(tree[t], tree[t + distance]);`",
+    ),
+    explanation="""
+Infinity is to the minimum what 0 is to the sum: it changes nothing. With it, no step needs a guard
+for the end of the array.
+""",
+    mutants=(
+        mutant("fills up with zeros", kinds.EDGES, ("x[i] : infinity", "x[i] : 0.0f")),
+        mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : infinity", "x[i]")),
+        mutant(
+            "no barrier", kinds.DATA_RACE, ("        __syncthreads(); // what", "        // what")
+        ),
+        mutant(
+            "a barrier in the if",
+            kinds.BARRIER,
+            ("if (t < distance) {", "if (t < distance) {\n            __syncthreads();"),
+        ),
+        mutant("all threads add", kinds.OUT_OF_BOUNDS, ("if (t < distance) {", "{")),
+        mutant("the largest", kinds.WRONG, ("fminf(", "fmaxf(")),
+        mutant("no step", kinds.WRONG, ("= fminf(tree[t], tree[t + distance]);", "= tree[t];")),
+    ),
+)
+
+
+WARP_MAX = Exercise(
+    id="04.warp_max",
+    title="five shuffles",
+    task="""
+Let each warp find the largest of its 32 elements with shuffles alone: no shared memory, no barrier.
+Lane 0 stores it.
+""",
+    source="04_first_kernels/exercises/warp_max.cu",
+    kernel="warp_max",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n) - np.float32(5),
+        "largest": empty(-(-n // 32)),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {"largest": padded_rows(given["x"], 32, -np.inf).max(axis=1)},
+    launch=one_thread_each,
+    small=(1000, 257, 32, 1),
+    full=FULL,
+    target=Target(
+        label="requests to shared memory",
+        measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
+        at_most=0,
+        advice="The result is right. A shuffle needs no shared memory: it reads the other lane's "
+        "register.",
+        size=1000,
+    ),
+    hints=(
+        "The distances are 16, 8, 4, 2 and 1, as in `sum_warp_shuffle.cu`.",
+        "`__shfl_down_sync(kWholeWarp, value, distance)` is the value of the lane `distance` "
+        "further up.",
+        "`fmaxf` takes the place of `+`; all lanes take every step, so no shuffle stands in an "
+        "`if`.",
+        "`value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));`",
+    ),
+    explanation="""
+Whatever operation you put in place of the sum, the pattern stays. `__shfl_xor_sync` is as right,
+and leaves the result in all lanes.
+""",
+    mutants=(
+        mutant("begins with 8", kinds.WRONG, ("kWarpSize / 2; distance", "8; distance")),
+        mutant("stops early", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant("adds", kinds.WRONG, ("fmaxf(value, __shfl", "(value + __shfl")),
+        mutant("the other way", kinds.WRONG, ("__shfl_down_sync", "__shfl_up_sync")),
+        mutant(
+            "through shared memory",
+            kinds.TARGET_MISSED,
+            (
+                "        value = fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance));\n",
+                "        __shared__ float hand[256];\n        hand[threadIdx.x] = value;\n"
+                "        __syncwarp();\n"
+                "        value = fmaxf(value, hand[threadIdx.x ^ distance]);\n"
+                "        __syncwarp();\n",
+            ),
+        ),
+    ),
+)
+
+
+def rows_and_columns(size: int | tuple[int, int]) -> tuple[int, int]:
+    """The shape of a matrix; a lone number of rows means rows of 37. (The variance of one element,
+    and its place, would be 0: no result that can be checked.)
+    """
+    return size if isinstance(size, tuple) else (size, 37)
+
+
+FIND_THE_MISSING_BARRIER = Exercise(
+    id="04.find_the_missing_barrier",
+    title="two sums, one array",
+    task="""
+This block adds up twice: first for the mean, then for the squares. Each sum by itself is right, its
+barrier stands where it belongs, and small tests pass. Run the cell as it is, read the verdict, and
+add the one line that is missing.
+""",
+    source="04_first_kernels/exercises/row_variance.cu",
+    kernel="row_variance",
+    inputs=lambda rng, size: {
+        "x": floats(rng, rows_and_columns(size)),
+        "variance": empty(rows_and_columns(size)[0]),
+        "columns": np.int32(rows_and_columns(size)[1]),
+    },
+    reference=lambda given: {"variance": given["x"].astype(np.float64).var(axis=1)},
+    launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
+    small=((3, 300), (2, 129), (3, 7), 1),
+    full=(1 << 14, 1000),
+    reduction=lambda size: rows_and_columns(size)[1],
+    bug=kinds.DATA_RACE,
+    hints=(
+        "The verdict names a read and a write of `of_warp`. In which of the two calls is each?",
+        "A fast warp is already in the second call and writes its sum of squares. A slow one is "
+        "still reading the sums of the first.",
+        "One barrier between writing and reading, and one between reading and writing again.",
+        "`__syncthreads();` before `return sum;`",
+    ),
+    explanation="""
+Shared memory that is used again needs two barriers: written, barrier, read, barrier, written again.
+This mistake sits in many a softmax and layer norm, where two reductions follow each other. (A
+second array in place of the second barrier would do as well.)
+""",
+    mutants=(
+        mutant(
+            "waits too early",
+            kinds.DATA_RACE,
+            ("    __syncthreads(); // nobody needs these sums any more\n", ""),
+            (
+                "    float sum = 0.0f;\n    for (int warp",
+                "    __syncthreads();\n    float sum = 0.0f;\n    for (int warp",
+            ),
+        ),
+        mutant(
+            "a warp's barrier",
+            kinds.DATA_RACE,
+            ("__syncthreads(); // nobody", "__syncwarp(); // nobody"),
+        ),
+        mutant(
+            "a fence",
+            kinds.DATA_RACE,
+            ("__syncthreads(); // nobody", "__threadfence_block(); // nobody"),
+        ),
+        mutant(
+            "the other one gone",
+            kinds.DATA_RACE,
+            ("    __syncthreads(); // every", "    // every"),
+        ),
+        mutant(
+            "thread 0 alone waits",
+            kinds.BARRIER,
+            ("__syncthreads(); // nobody", "if (threadIdx.x == 0) __syncthreads(); // nobody"),
+        ),
+    ),
+)
+
+
+DOT = Exercise(
+    id="04.dot",
+    title="a dot product",
+    task="""
+The kernel below is right, with one atomic for each element. Add up in a variable first, then over
+the warp by shuffles. At most one atomic in a hundred elements may remain.
+""",
+    source="04_first_kernels/exercises/dot.cu",
+    kernel="dot",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "y": floats(rng, n),
+        "result": np.zeros(1, np.float32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]
+    },
+    launch=lambda n: Launch((4 if n < FULL else 1056,), (BLOCK,)),
+    small=(5003, 257, 1),
+    full=FULL,
+    reduction=lambda n: n,
+    target=Target(
+        label="atomics per element",
+        measure=lambda counts: atomics_on("global")(counts) / 5003,
+        at_most=0.01,
+        advice="The result is right. Only one lane of each warp, or one thread of each block, "
+        "should do an atomic.",
+        size=5003,
+    ),
+    hints=(
+        "`float sum = 0.0f;` before the loop, and `sum += x[i] * y[i];` in it.",
+        "Behind the loop, all 32 lanes take part in five shuffles, those without an element too.",
+        "`sum += __shfl_down_sync(kWholeWarp, sum, distance);` for the distances 16, 8, 4, 2, 1.",
+        "Then lane 0 holds the warp's sum: `if (threadIdx.x % kWarpSize == 0) atomicAdd(result, "
+        "sum);`",
+    ),
+    explanation="""
+The elements are added in registers, where nobody waits for anybody, and the one word that all want
+is touched once for each warp. In larger grids it pays to add up the block first.
+""",
+    mutants=(
+        mutant(
+            "every thread an atomic",
+            kinds.TARGET_MISSED,
+            (
+                "    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {\n"
+                "        sum += __shfl_down_sync(kWholeWarp, sum, distance);\n    }\n"
+                "    if (threadIdx.x % kWarpSize == 0) {",
+                "    {",
+            ),
+        ),
+        mutant("all lanes add the sum", kinds.WRONG, ("if (threadIdx.x % kWarpSize == 0) {", "{")),
+        mutant("only warp 0", kinds.WRONG, ("threadIdx.x % kWarpSize == 0", "threadIdx.x == 0")),
+        mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(result, sum);", "*result += sum;")),
+        mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+    ),
+)
+
+
+def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Whole numbers from -9 to 9 as float32: many are equal."""
+    return rng.integers(-9, 10, shape).astype(np.float32)
+
+
+ARGMAX_ROWS = Exercise(
+    id="04.argmax_rows",
+    title="a value and its place",
+    task="""
+Where does the largest element of each row stand? Each lane has looked through its share of the row
+and holds a value and a column. Bring the 32 pairs down to one. Of equal values the first one in the
+row wins, as in NumPy.
+""",
+    source="04_first_kernels/exercises/argmax_rows.cu",
+    kernel="argmax_rows",
+    inputs=lambda rng, size: {
+        "x": whole_numbers(rng, rows_and_columns(size)),
+        "place": empty(rows_and_columns(size)[0], np.int32),
+        "rows": np.int32(rows_and_columns(size)[0]),
+        "columns": np.int32(rows_and_columns(size)[1]),
+    },
+    reference=lambda given: {"place": given["x"].argmax(axis=1).astype(np.int32)},
+    launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
+    small=((11, 200), (9, 33), (3, 5), 1),
+    full=(1 << 16, 1000),
+    hints=(
+        "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",
+        "`const float other = __shfl_down_sync(kWholeWarp, best, distance);` and the same for "
+        "`where`.",
+        "The other pair wins if its value is larger, or if it is equal and its column smaller.",
+        "`if (other > best || (other == best && there < where)) { best = other; where = there; }`",
+    ),
+    explanation="""
+A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
+values is part of the operation: without it the result would depend on who meets whom, and so on the
+order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: the
+kernel says `columns`, and NumPy 0.)
+""",
+    mutants=(
+        mutant(
+            "equal ones as they come", kinds.WRONG, (" || (other == best && there < where)", "")
+        ),
+        mutant("the last of equals", kinds.WRONG, ("there < where", "there > where")),
+        mutant("the value only", kinds.WRONG, ("            where = there;\n", "")),
+        mutant("the place only", kinds.WRONG, ("            best = other;\n", "")),
+        mutant("the smallest", kinds.WRONG, ("other > best ||", "other < best ||")),
+        mutant(
+            "where of its own",
+            kinds.WRONG,
+            ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
+        ),
+        mutant("one row too many", kinds.OUT_OF_BOUNDS, ("row >= rows", "row > rows")),
+    ),
+)

@@ -1,0 +1,245 @@
+"""The exercises of "Matrix product: from Python to C"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import HostExercise, PythonExercise, kinds, mutant
+
+WORK_AND_BYTES = PythonExercise(
+    id="06.work_and_bytes",
+    title="work, bytes and their ratio",
+    task="""
+Write down what a product costs: its FLOPs, the least bytes in fp32, and the FLOPs for each byte.
+""",
+    source="06_matmul_and_fft/exercises/work_and_bytes.py",
+    function="work_and_bytes",
+    cases=((2, 2, 2), (1000, 1000, 1000), (1, 512, 4096), (7, 5, 3)),
+    reference=lambda M, N, K: (
+        2 * M * N * K,
+        4 * (M * K + K * N + M * N),
+        2 * M * N * K / (4 * (M * K + K * N + M * N)),
+    ),
+    hints=(
+        "C has M N elements, and each of them is a sum of K products.",
+        "A multiply-add is two FLOPs, a number in fp32 is four bytes.",
+        "A has M K elements, B has K N and C has M N: each is moved once.",
+        "`flops = 2 * M * N * K`, `least = 4 * (M * K + K * N + M * N)`.",
+    ),
+    explanation="""
+For square matrices it is 2 n³ FLOPs over 12 n² bytes: n / 6 FLOPs for each byte. The larger the
+matrices, the more often each number is used. With M = 1, a row times a matrix, it is about a half,
+whatever the size: each number of B is used once.
+""",
+    mutants=(
+        mutant("one FLOP for a multiply-add", kinds.WRONG, ("flops = 2 * ", "flops = ")),
+        mutant("C forgotten", kinds.WRONG, (" + M * N)", ")")),
+        mutant("numbers, not bytes", kinds.WRONG, ("least = 4 * ", "least = ")),
+        mutant("square matrices only", kinds.WRONG, ("2 * M * N * K", "2 * M**3")),
+        mutant("whole FLOPs a byte", kinds.WRONG, ("flops / least", "flops // least")),
+        mutant("nothing returned", kinds.NOTHING_RETURNED, ("return flops", "flops")),
+    ),
+)
+
+
+def lines_of_b(order: str, K: int, N: int, line: int) -> int:
+    """Fetches of B's lines for one row of C, by walking through the reads."""
+    held, fetched = None, 0
+    pairs = np.ndindex(N, K) if order == "jk" else np.ndindex(K, N)
+    for outer, inner in pairs:
+        k, j = (inner, outer) if order == "jk" else (outer, inner)
+        fetched += (k * N + j) // line != held
+        held = (k * N + j) // line
+    return fetched
+
+
+LINES_OF_B = PythonExercise(
+    id="06.lines_of_b",
+    title="predict the cache lines",
+    task="""
+How many lines of B are fetched for one row of C, in both orders of the loops? Predict it for a B of
+8 × 32 and lines of 16, then write the function.
+""",
+    source="06_matmul_and_fft/exercises/lines_of_b.py",
+    function="lines_of_b",
+    cases=(
+        ("kj", 8, 32, 16),
+        ("jk", 8, 32, 16),
+        ("kj", 5, 48, 16),
+        ("jk", 5, 48, 16),
+        ("jk", 1, 32, 16),
+        ("kj", 3, 8, 8),
+        ("jk", 2, 4, 1),
+        ("kj", 1, 16, 16),
+    ),
+    reference=lines_of_b,
+    hints=(
+        'Draw a B of 2 rows and 4 columns with lines of 2, and number the reads: first for "kj", '
+        'then for "jk".',
+        "Element (k, j) is in line (k * N + j) // line.",
+        '"kj" reads B from its first element to its last: K * N / line fetches.',
+        '"jk" steps to another row with each read, so each read is in another line: K * N fetches, '
+        "unless B has only one row.",
+    ),
+    explanation="""
+Along the rows a fetched line serves `line` reads; down the columns it serves one. In a real cache
+many lines stay for a while. But once a column of B touches more lines than the cache holds, the
+first is gone before the next column comes, and the count is the same as here.
+""",
+    mutants=(
+        mutant("orders mixed up", kinds.WRONG, ('if order == "jk" else (x, y)', "")),
+        mutant(
+            "every read fetches",
+            kinds.WRONG,
+            ("fetched += wanted != held", "fetched += 1"),
+        ),
+        mutant("rows for lines", kinds.WRONG, ("(k * N + j) // line", "(k * N + j) // N")),
+        mutant("K for N", kinds.WRONG, ("(k * N + j) // line", "(k * K + j) // line")),
+        mutant(
+            "first fetch missed", kinds.WRONG, ("fetched, held = 0, None", "fetched, held = 0, 0")
+        ),
+        mutant("never remembers", kinds.WRONG, ("held = wanted", "held = None")),
+    ),
+)
+
+
+def is_right(limit: str = ""):
+    """What the main function of a C exercise prints for a right product."""
+    return lambda case: "C is right\n" + (f"{limit}: within the limit\n" if limit else "")
+
+
+LOOP_ORDER = HostExercise(
+    id="06.loop_order",
+    title="turn the loops around",
+    task="""
+Your first function in C. It gives the right C already, and reads B down its columns. Change the
+order of the loops. In your order a sum is not finished in one go, so it has to wait in C.
+""",
+    source="06_matmul_and_fft/exercises/loop_order.c",
+    driver="06_matmul_and_fft/exercises/watched_product.c",
+    cases=("lines 3 37 7", "lines 5 48 9", "lines 2 16 1", "lines 1 1 1"),
+    reference=is_right("lines"),
+    hints=(
+        "j must be the innermost loop: j is the index that moves along a row of B.",
+        "With j inside k, all sums of a row of C are under way at once. Which array has room for "
+        "them?",
+        "Set row i of C to 0.0f first, in a loop of its own over j; then for each k add one "
+        "product to each element of that row.",
+        "`for k`, and inside it `for j`: `C[i * N + j] += read_a(i, k) * read_b(k, j);`",
+    ),
+    explanation="""
+The same products are added in the same order, so even the rounding stays the same. Only the order
+of the *reads* has changed: 16 neighbours in a line now come one after the other.
+""",
+    mutants=(
+        mutant(
+            "still down the columns",
+            kinds.WRONG_OUTPUT,
+            (
+                "for (int k = 0; k < K; ++k) {\n            for (int j = 0; j < N; ++j) {",
+                "for (int j = 0; j < N; ++j) {\n            for (int k = 0; k < K; ++k) {",
+            ),
+        ),
+        mutant("C never set to zero", kinds.WRONG_OUTPUT, ("C[i * N + j] = 0.0f;", "")),
+        mutant("last product only", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
+        mutant("one too many", kinds.WRONG_OUTPUT, ("k < K", "k <= K")),
+        mutant("B transposed", kinds.WRONG_OUTPUT, ("* read_b(k, j)", "* read_b(j, k)")),
+        mutant("rows of C overlap", kinds.WRONG_OUTPUT, ("C[i * N + j] +=", "C[i * K % M + j] +=")),
+        mutant("no semicolon", kinds.COMPILE_ERROR, ("read_b(k, j);", "read_b(k, j)")),
+    ),
+)
+
+
+BLOCKS = HostExercise(
+    id="06.blocks",
+    title="blocks, and where they end",
+    task="""
+The loops over the blocks of B are there. Write what happens with one block. The sides of B need not
+be multiples of 8 and 16, so find out first where the block ends.
+""",
+    source="06_matmul_and_fft/exercises/blocks.c",
+    driver="06_matmul_and_fft/exercises/plain_product.c",
+    cases=("5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1"),
+    reference=is_right(),
+    hints=(
+        "A block begins at first_k and ends BK later, or at K if that comes first.",
+        "`smaller(first_k + BK, K)` is the first k that no longer belongs to the block.",
+        "The loops inside are those of the exercise before: i over all rows, then k, then j, from "
+        "the block's first to its end.",
+        "`C[i * N + j] += A[i * K + k] * B[k * N + j];`: each block adds its share to the sums.",
+    ),
+    explanation="""
+Each element of C gets its products in K / BK portions, one from each block above the other, so +=
+is needed and C begins with zeros. The indices are those of the whole matrices; only the limits of
+the loops are the block's.
+""",
+    mutants=(
+        mutant(
+            "rows beyond the end", kinds.OUT_OF_BOUNDS, ("smaller(first_k + BK, K)", "first_k + BK")
+        ),
+        mutant(
+            "columns beyond the end",
+            kinds.OUT_OF_BOUNDS,
+            ("smaller(first_j + BN, N)", "first_j + BN"),
+        ),
+        mutant("to the end of B each time", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "K")),
+        mutant("portions not added", kinds.WRONG_OUTPUT, ("+= A", "= A")),
+        mutant("k counts from 0", kinds.WRONG_OUTPUT, ("int k = first_k", "int k = 0")),
+        mutant("last column missed", kinds.WRONG_OUTPUT, ("j < end_j", "j < end_j - 1")),
+        mutant("wrong row length", kinds.WRONG_OUTPUT, ("A[i * K + k]", "A[i * K % K + k]")),
+    ),
+)
+
+
+REGISTER_TILE = HostExercise(
+    id="06.register_tile",
+    title="a tile that stays in registers",
+    task="""
+Write the heart of every fast matrix product: for each k, 8 numbers of B and 4 of A make 32
+products. The checker counts your reads: 12 for each k of a tile, no more.
+""",
+    source="06_matmul_and_fft/exercises/register_tile.c",
+    driver="06_matmul_and_fft/exercises/watched_product.c",
+    cases=("reads 8 24 5", "reads 4 8 1", "reads 12 8 33"),
+    reference=is_right("reads"),
+    hints=(
+        "The loop over k is the outermost of the three. Inside it there are loops over j and i.",
+        "`float b[NR];` is an array of 8 floats. Fill it in a loop before anything is multiplied.",
+        "Then a loop over i: read one number of A into a variable, and in a loop over j add "
+        "`a * b[j]` to `sum[i][j]`.",
+        "The tile's element (i, j) is element (first_i + i, first_j + j) of the matrices.",
+        "Store with a double loop: `C[(first_i + i) * N + first_j + j] = sum[i][j];`",
+    ),
+    explanation="""
+12 reads feed 32 multiply-adds. The plain loops need 64 reads for them, and the order ikj also loads
+and stores C each time. The array `sum` never goes to memory once the loops over i and j are
+unrolled: a compiler keeps its 32 numbers in registers.
+""",
+    mutants=(
+        mutant(
+            "B read for each product",
+            kinds.WRONG_OUTPUT,
+            ("a * b[j]", "a * read_b(k, first_j + j)"),
+        ),
+        mutant(
+            "A read for each product",
+            kinds.WRONG_OUTPUT,
+            ("sum[i][j] += a * b[j]", "sum[i][j] += a * 0 + read_a(first_i + i, k) * b[j]"),
+        ),
+        mutant("only the last product", kinds.WRONG_OUTPUT, ("sum[i][j] += a", "sum[i][j] = a")),
+        mutant("always the first rows", kinds.WRONG_OUTPUT, ("read_a(first_i + i", "read_a(i")),
+        mutant(
+            "always the first columns", kinds.WRONG_OUTPUT, ("read_b(k, first_j + j", "read_b(k, j")
+        ),
+        mutant(
+            "tile stored at the corner",
+            kinds.WRONG_OUTPUT,
+            ("C[(first_i + i) * N + first_j + j] =", "C[i * N + j] ="),
+        ),
+        mutant(
+            "sums past the tile",
+            kinds.OUT_OF_BOUNDS,
+            ("sum[i][j] += a * b[j]", "sum[i + first_i][j] += a * b[j]"),
+        ),
+    ),
+)

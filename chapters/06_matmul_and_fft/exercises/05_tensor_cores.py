@@ -1,0 +1,504 @@
+"""The exercises of "Tensor cores"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Ask,
+    Exercise,
+    Launch,
+    NumberExercise,
+    PythonExercise,
+    Target,
+    empty,
+    kinds,
+    mutant,
+)
+
+
+def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Normally distributed fp16 values."""
+    return rng.standard_normal(shape, dtype=np.float32).astype(np.float16)
+
+
+def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
+    """A (M x K) and B (N x K) in fp16, and room for C (M x N) in fp32."""
+    m, n, k = size
+    return {
+        "A": halves(rng, (m, k)),
+        "B": halves(rng, (n, k)),
+        "C": empty((m, n)),
+        "M": np.int32(m),
+        "N": np.int32(n),
+        "K": np.int32(k),
+    }
+
+
+def product_of_rows(given) -> dict:
+    """C = A B^T in float64: the columns of B^T are the rows of B."""
+    return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T}
+
+
+WMMA = Exercise(
+    id="06.wmma_product",
+    title="five calls for a tensor core",
+    task="""
+The fragments are declared. Write the product of a warp: zeros, a loop over K, and the store. The
+address of a fragment is that of its first element, and the leading dimension is how many elements
+lie between one row and the next.
+""",
+    source="06_matmul_and_fft/exercises/wmma_product.cu",
+    kernel="wmma_product",
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
+    small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    hints=(
+        "`wmma::fill_fragment`, and in the loop `wmma::load_matrix_sync` twice and "
+        "`wmma::mma_sync`; after it `wmma::store_matrix_sync`.",
+        "The fragment of A begins at row `row`, column `k` of A: `A + row * K + k`. Its rows are K "
+        "elements apart.",
+        "A row of B is a column of B^T, and the fragment is declared as `col_major`, so its "
+        "*columns* are K elements apart: `wmma::load_matrix_sync(b, B + column * K + k, K);`",
+        "`wmma::mma_sync(sum, a, b, sum);`, and at the end "
+        "`wmma::store_matrix_sync(C + row * N + column, sum, N, wmma::mem_row_major);`",
+    ),
+    explanation="""
+Five calls, and no word of which thread holds what. All 32 lanes make each call together with the
+same arguments; it would be an error to put one into a branch that some lanes do not take. The
+fragments come straight from global memory here, so every tile of C loads its own factors anew: the
+kernel of the notebook puts shared memory in between.
+""",
+    mutants=(
+        mutant("no zeros", kinds.UNINITIALISED, ("wmma::fill_fragment(sum, 0.0f);", "")),
+        mutant(
+            "only the first step",
+            kinds.WRONG,
+            ("k < K; k += kTile", "k < kTile; k += kTile"),
+        ),
+        mutant(
+            "rows of B",
+            kinds.WRONG,
+            ("__half, wmma::col_major> b", "__half, wmma::row_major> b"),
+            ("B + column * K + k, K", "B + column * K + k, 16"),
+        ),
+        mutant(
+            "stored as columns",
+            kinds.WRONG,
+            ("sum, N, wmma::mem_row_major", "sum, N, wmma::mem_col_major"),
+        ),
+        mutant("C's rows K apart", kinds.OUT_OF_BOUNDS, ("sum, N, wmma::mem", "sum, K, wmma::mem")),
+        mutant(
+            "always the first rows",
+            kinds.DATA_RACE,
+            ("C + row * N + column", "C + column"),
+        ),
+    ),
+)
+
+
+def marks_made(counts) -> float:
+    """How many places of the array were marked."""
+    return counts.global_store_bytes / 4
+
+
+FRAGMENT = NumberExercise(
+    id="06.fragment_place",
+    title="who holds it?",
+    task="""
+Use the formulas, or the picture, for `mma.m16n8k16` with A(13, 14), B(14, 2) and C(13, 2), all
+counted from 0. The kernel lets the lane that holds the element answer.
+""",
+    source="06_matmul_and_fft/exercises/fragment_place.cu",
+    kernel="fragment_place",
+    inputs=lambda rng, what: {
+        "marks": empty(32, np.int32),
+        "row": np.int32(13),
+        "k": np.int32(14),
+        "column": np.int32(2),
+        "what": np.int32(what),
+    },
+    launch=lambda what: Launch((1,), (32,)),
+    asks={
+        "lane_a": Ask(
+            "the lane that holds A(13, 14)",
+            0,
+            marks_made,
+            {
+                55: "There are only 32 lanes: row 13 belongs to the same lanes as row 5.",
+                26: "13 / 4 is for lanes; a row of 8 x 8 belongs to four lanes: 4 * (13 % 8).",
+                22: "Two neighbours along K share a register: column 14 is the seventh pair, and "
+                "the pairs begin anew at column 8.",
+            },
+        ),
+        "register_a": Ask(
+            "its register, from 0 to 3",
+            1,
+            marks_made,
+            {
+                2: "The registers go down first: 1 is below 0, and 2 is at the right of 0.",
+                1: "Row 13 is in the lower half, and column 14 is in the right half.",
+            },
+        ),
+        "lane_b": Ask(
+            "the lane that holds B(14, 2)",
+            2,
+            marks_made,
+            {
+                26: "In B the *column* gives the group of four lanes, and k the lane within it.",
+                10: "k = 14 is the seventh pair along K, and pairs begin anew at k = 8.",
+            },
+        ),
+        "lane_c": Ask(
+            "the lane that holds C(13, 2)",
+            3,
+            marks_made,
+            {
+                22: "A lane holds two neighbouring columns of C: column 2 is the second pair.",
+                53: "There are only 32 lanes: row 13 belongs to the same lanes as row 5.",
+            },
+        ),
+    },
+    hints=(
+        "Everything is made of tiles of 8 x 8, and in each of them a row (in B, a column) belongs "
+        "to four lanes.",
+        "The group is row % 8 for A and C, column for B; its first lane is 4 times that.",
+        "Within the group: pair number (k % 8) / 2 for A and B, column / 2 for C.",
+        "A: 4 * (13 % 8) + (14 % 8) / 2. Register: 1 for the lower half, plus 2 for the right one.",
+    ),
+    explanation="""
+Row 13 is row 5 of its half, so lanes 20 to 23; k = 14 is the fourth pair of its half, so the fourth
+of them: lane 23. Below and at the right is register 3. B's column 2 has lanes 8 to 11, and k = 14
+is the last of them. C(13, 2) is in the second pair of columns: lane 21.
+""",
+    mutants=(
+        mutant("33rd lane and beyond", kinds.WRONG_NUMBER, ("lane_a = 23", "lane_a = 55")),
+        mutant("right before down", kinds.WRONG_NUMBER, ("register_a = 3", "register_a = 2")),
+        mutant("k for the group", kinds.WRONG_NUMBER, ("lane_b = 11", "lane_b = 26")),
+        mutant("one column a lane", kinds.WRONG_NUMBER, ("lane_c = 21", "lane_c = 22")),
+        mutant("dots left", kinds.WRONG_TYPE, ("lane_c = 21", "lane_c = ...")),
+    ),
+)
+
+
+MMA = Exercise(
+    id="06.mma_product",
+    title="fill the fragments yourself",
+    task="""
+The instruction is there; what is missing is who brings what. Fill `a` and `b` with pairs of
+neighbours, and store the sums. A warp has a tile of 16 × 8, and its fragments come straight from
+global memory.
+""",
+    source="06_matmul_and_fft/exercises/mma_product.cu",
+    kernel="mma_product",
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
+    small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    hints=(
+        "`group` is the row in each 8 x 8 tile of A and C, and the column of B^T. `member` is the "
+        "number of the pair.",
+        "a[0] is row group, columns 2 member and 2 member + 1; a[1] is 8 rows below it, a[2] is 8 "
+        "columns to the right, a[3] is both.",
+        "`a[i] = pair_at(A + (group + i % 2 * 8) * K + k + member * 2 + i / 2 * 8);`",
+        "`b[i] = pair_at(B + group * K + k + member * 2 + i * 8);`, and sum[i] belongs to row "
+        "group + i / 2 * 8, column member * 2 + i % 2.",
+    ),
+    explanation="""
+A counts its registers down first, C counts its numbers to the right first: C holds two neighbours
+of a row, then two 8 rows below. B is read as it lies, row by row, because its rows are the columns
+of B^T: that is why these kernels multiply by the transpose. If A and B both took the same wrong
+order *along K*, the product would still be right: the instruction only adds up over k.
+""",
+    mutants=(
+        mutant(
+            "right before down in A",
+            kinds.WRONG,
+            ("group + i % 2 * 8;", "group + i / 2 * 8;"),
+            ("member * 2 + i / 2 * 8;", "member * 2 + i % 2 * 8;"),
+        ),
+        mutant(
+            "one element a lane",
+            kinds.MISALIGNED,
+            ("member * 2 + i / 2 * 8;", "member + i / 2 * 8;"),
+        ),
+        mutant(
+            "groups and members swapped in B",
+            kinds.WRONG,
+            (
+                "B + group * K + k + member * 2 + i * 8",
+                "B + member * K + k + group / 2 * 2 + i * 8",
+            ),
+        ),
+        mutant(
+            "down before right in C",
+            kinds.WRONG,
+            (
+                "group + i / 2 * 8) * N + member * 2 + i % 2",
+                "group + i % 2 * 8) * N + member * 2 + i / 2",
+            ),
+        ),
+        mutant(
+            "only the upper half stored",
+            kinds.PARTLY_WRITTEN,
+            (
+                "for (int i = 0; i < 4; ++i) {\n        C[",
+                "for (int i = 0; i < 2; ++i) {\n        C[",
+            ),
+        ),
+        mutant("k forgotten in B", kinds.WRONG, ("B + group * K + k +", "B + group * K +")),
+    ),
+)
+
+
+SWIZZLE = Exercise(
+    id="06.swizzled_rows",
+    title="eight rows without a conflict",
+    task="""
+The product is right, but each `ldmatrix` takes eight times as many wavefronts as it should: the
+rows of a tile are 128 bytes long, so a chunk of 16 bytes lies in the same four banks in every row.
+Change where a chunk is kept, without a byte more of shared memory, until a load takes 4.
+""",
+    source="06_matmul_and_fft/exercises/swizzled_rows.cu",
+    kernel="swizzled_rows",
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
+    small=((48, 32, 128), (16, 16, 64)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    target=Target(
+        label="wavefronts per ldmatrix",
+        measure=lambda counts: counts.shared_load_wavefronts / max(counts.shared_load_requests, 1),
+        at_most=4.0,
+        advice="ldmatrix reads one chunk of eight rows at a time. Those eight must lie in eight "
+        "different places of a row, so the place has to depend on the row as well.",
+        size=(16, 16, 64),
+    ),
+    hints=(
+        "A row has eight places, one for each group of four banks. Row 0 may keep its chunks in "
+        "order; row 1 must not have chunk 0 in place 0.",
+        "For each row you need the numbers 0 to 7 in another order, such that chunk 0 is somewhere "
+        "else in each of eight rows, and chunk 1, and so on.",
+        "`chunk ^ 1` swaps neighbours, `chunk ^ 2` swaps pairs: `chunk ^ n` is always an order of "
+        "0 to 7, for n from 0 to 7.",
+        "`return row * kChunks + (chunk ^ (row % kChunks));`",
+    ),
+    explanation="""
+For a fixed row, `chunk ^ row` is a permutation of 0 to 7; for a fixed chunk it is one as well, over
+eight rows. The first keeps every chunk in a place of its own, the second takes the conflicts away.
+Turning the row, `(chunk + row) % kChunks`, does both too. XOR is what the hardware of Hopper's own
+copy engine does, and it needs no remainder.
+""",
+    mutants=(
+        mutant("rows as they are", kinds.TARGET_MISSED, ("(chunk ^ (row % kChunks))", "chunk")),
+        mutant("four orders only", kinds.TARGET_MISSED, ("row % kChunks", "row % 4")),
+        mutant(
+            "one row of two turned", kinds.TARGET_MISSED, ("row % kChunks", "row / 8 % kChunks")
+        ),
+        mutant("the whole row number", kinds.OUT_OF_BOUNDS, ("row % kChunks", "row")),
+        mutant("two chunks in a place", kinds.DATA_RACE, ("chunk ^ (row", "chunk | (row")),
+        mutant(
+            "padded, with no room for it",
+            kinds.OUT_OF_BOUNDS,
+            ("row * kChunks + (chunk ^ (row % kChunks))", "row * (kChunks + 1) + chunk"),
+        ),
+    ),
+)
+
+
+HALF_SUMS = Exercise(
+    id="06.half_sums",
+    title="find the lost digits",
+    task="""
+This kernel has no race, no wrong index, and its factors are the ones that the reference has. Still
+every element of C is a little off, and the more so the larger K is. Run it as it stands, then find
+the digits that it loses on the way.
+""",
+    source="06_matmul_and_fft/exercises/half_sums.cu",
+    kernel="half_sums",
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
+    small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    bug=kinds.PRECISION,
+    hints=(
+        "The factors are fp16 and are meant to be. What else has a type?",
+        "Look at what the sums are kept in between one mma and the next.",
+        "The accumulator fragment may be `float` while a and b are `__half`. Then the tile in "
+        "shared memory has to be `float` as well.",
+    ),
+    explanation="""
+The sums were kept in fp16: each of the K / 16 steps rounded them to 11 bits. With `float`
+accumulators the product takes the same factors and the same number of instructions, on a GPU for
+data centres at the same rate; only the registers for the sums double. (Rounding just once, at the
+end, would be visible too, and is what happens when C itself is fp16.)
+""",
+    mutants=(
+        mutant(
+            "rounded to half at the end",
+            kinds.PRECISION,
+            ("float result = results", "float result = (__half)results"),
+        ),
+        mutant("no zeros", kinds.UNINITIALISED, ("wmma::fill_fragment(sum, 0.0f);", "")),
+        mutant("last step missed", kinds.WRONG, ("k < K; k +=", "k + kTile < K; k +=")),
+        mutant(
+            "half of the tile stored",
+            kinds.PARTLY_WRITTEN,
+            ("i < kTile * kTile", "i < kTile * kTile / 2"),
+        ),
+        mutant(
+            "rounded to half at each step",
+            kinds.PRECISION,
+            (
+                "wmma::mma_sync(sum, a, b, sum);",
+                "wmma::mma_sync(sum, a, b, sum);\n"
+                "        for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = (__half)sum.x[i];",
+            ),
+        ),
+    ),
+)
+
+
+def by_way_of_bytes(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The product of two matrices quantised to 8 bits, one scale each."""
+    scales = [np.abs(matrix).max() / 127 for matrix in (A, B)]
+    a, b = (np.rint(matrix / scale) for matrix, scale in zip((A, B), scales, strict=True))
+    return a @ b.T * (scales[0] * scales[1])
+
+
+def matrix_of(seed: int, rows: int, columns: int, scale: float = 1.0) -> np.ndarray:
+    """Normally distributed float64 values times ``scale``."""
+    return np.random.default_rng(seed).standard_normal((rows, columns)) * scale
+
+
+QUANTISED = PythonExercise(
+    id="06.quantised_product",
+    title="floats by way of bytes",
+    task="""
+Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
+largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back.
+""",
+    source="06_matmul_and_fft/exercises/quantised_product.py",
+    function="quantised_product",
+    cases=(
+        (matrix_of(1, 5, 40), matrix_of(2, 7, 40)),
+        (matrix_of(3, 4, 300, 100.0), matrix_of(4, 3, 300, 0.01)),
+        (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
+    ),
+    reference=by_way_of_bytes,
+    hints=(
+        "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
+        "`np.rint(A / scale).astype(np.int8)`: `astype` alone would cut off the fraction.",
+        "A product of two bytes needs 16 bits, and their sum more: convert to `np.int32` before "
+        "you multiply, since NumPy keeps the type of the factors.",
+        "An integer sum is worth scale_a * scale_b.",
+    ),
+    explanation="""
+Three places can go wrong. `astype` without `rint` rounds towards zero, and all values get smaller.
+A product of `int8` arrays stays `int8` in NumPy and wraps around; a GPU's instructions have 32-bit
+sums built in. And the scales multiply, because each factor was divided by its own.
+""",
+    mutants=(
+        mutant(
+            "cut off",
+            kinds.WRONG,
+            ("np.rint(A / scale_a)", "(A / scale_a)"),
+            ("np.rint(B / scale_b)", "(B / scale_b)"),
+        ),
+        mutant(
+            "sums of 8 bits",
+            kinds.WRONG,
+            ("a.astype(np.int32) @ b.astype(np.int32).T", "a @ b.T"),
+        ),
+        mutant("128 steps", kinds.WRONG, ("np.abs(A).max() / 127", "np.abs(A).max() / 128")),
+        mutant("one scale forgotten", kinds.SCALED, ("(scale_a * scale_b)", "scale_a")),
+        mutant(
+            "not quantised",
+            kinds.PRECISION,
+            ("    scale_a = np", "    return A @ B.T\n    scale_a = np"),
+        ),
+        mutant(
+            "not scaled back", kinds.SCALED, ("sums * (scale_a * scale_b)", "sums.astype(float)")
+        ),
+    ),
+)
+
+
+def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Integers of 8 bits, over their whole range."""
+    return rng.integers(-128, 128, shape).astype(np.int8)
+
+
+DP4A = Exercise(
+    id="06.dp4a_product",
+    title="four products in one go",
+    task="""
+A product of 8-bit integers on ordinary cores. One thread, one element of C; let `__dp4a` take four
+products at a time, and let a load bring four factors: at most 0.6 loads for each product.
+""",
+    source="06_matmul_and_fft/exercises/dp4a_product.cu",
+    kernel="dp4a_product",
+    inputs=lambda rng, size: {
+        "A": bytes_of(rng, (size[0], size[2])),
+        "B": bytes_of(rng, (size[1], size[2])),
+        "C": empty((size[0], size[1]), np.int32),
+        "M": np.int32(size[0]),
+        "N": np.int32(size[1]),
+        "K": np.int32(size[2]),
+    },
+    reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
+    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    small=((37, 21, 52), (16, 33, 64), (1, 1, 4)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    target=Target(
+        label="global loads per product",
+        measure=lambda counts: counts.global_load_requests * 32 / (32 * 32 * 64),
+        at_most=0.6,
+        advice="Read four neighbours as one int: a pointer to the row, cast to `const int *`.",
+        size=(32, 32, 64),
+    ),
+    hints=(
+        "A row of A begins at `A + row * K`; `reinterpret_cast<const int *>` of that reads it four "
+        "elements at a time.",
+        "A row has K / 4 such words.",
+        "`sum = __dp4a(a[word], b[word], sum);`",
+    ),
+    explanation="""
+`__dp4a` multiplies the four bytes of one word with the four of another and adds the products to a
+32-bit sum, in one instruction. For signed `int` arguments the bytes are signed, for `unsigned` ones
+they are not. Integers do not round: the result is exact, whatever the order, as long as the sum
+fits into 32 bits.
+""",
+    mutants=(
+        mutant(
+            "byte by byte",
+            kinds.TARGET_MISSED,
+            (
+                "for (int word = 0; word < K / 4; ++word) {\n"
+                "        sum = __dp4a(a[word], b[word], sum);",
+                "for (int k = 0; k < K; ++k) {\n        sum += A[row * K + k] * B[column * K + k];",
+            ),
+        ),
+        mutant("as many words as elements", kinds.OUT_OF_BOUNDS, ("word < K / 4", "word < K")),
+        mutant(
+            "unsigned bytes",
+            kinds.WRONG,
+            (
+                "sum = __dp4a(a[word], b[word], sum)",
+                "sum += __dp4a((unsigned)a[word], (unsigned)b[word], 0u)",
+            ),
+        ),
+        mutant("last word missed", kinds.WRONG, ("word < K / 4;", "word + 1 < K / 4;")),
+        mutant("no guard for the column", kinds.OUT_OF_BOUNDS, (" || column >= N", "")),
+        mutant("sum begun anew", kinds.WRONG, ("b[word], sum)", "b[word], 0)")),
+    ),
+)

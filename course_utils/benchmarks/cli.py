@@ -1,0 +1,203 @@
+"""``python -m course_utils bench``: how fast the emulator runs, or the course's kernels on a GPU.
+
+On the emulator a figure is million thread-instructions per second of wall time, memcheck on, and
+how many times as long a run takes with the whole sanitizer; the instruction counts themselves never
+change from run to run. On a GPU each kernel is timed beside the libraries that do the same work, in
+turn within one process. What is measured goes to this GPU's own files in ``assets/benchmarks``;
+the README's table is drawn only by ``--readme``, and only from the reference GPU's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from ..devices.properties import description, device_name, own_gpu
+from ..devices.selection import EMULATOR, ON_GPU, cp, device
+from ..errors import LessonError
+from ..paths import ROOT
+from ..records import kernel_records, readme_table
+from ..records.measured_files import REFERENCE
+from .case import Case
+from .cases import CASES
+from .measure import ceilings, emulate, measure
+from .producers import PRODUCERS, Producer, stale
+
+NAMES = [case.name for case in CASES]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the arguments ask for; the command's exit status."""
+    if args.list or args.merge or args.readme:
+        return _run_without_measuring(args)
+    cases, producers = _chosen(args.only, args.stale)
+    if args.stale and (not ON_GPU or not (cases or producers)):
+        return _print_stale(cases, producers)
+    if not cases and not producers:
+        print(f"No benchmark is called {' or '.join(args.only)}; --list names them all.")
+        return 2
+    if (args.device or device()) == EMULATOR:
+        return _run_emulator(cases)
+    if not ON_GPU:
+        print("bench --device cuda needs an NVIDIA GPU; this machine has none.")
+        return 2
+    written = [_write(producer) for producer in producers]
+    measured = _run_gpu(cases) if cases else True
+    return 0 if measured and all(written) else 1
+
+
+def _run_without_measuring(args: argparse.Namespace) -> int:
+    if args.list:
+        print(f"{kernel_records.NAME:<12}every kernel below, beside libraries")
+        for producer in PRODUCERS:
+            only = " (only when asked for by name)" if producer.on_request else ""
+            print(f"{producer.name:<12}{producer.what}{only}")
+        print("kernels:", *NAMES)
+    if args.merge:
+        content = json.loads(args.merge.read_text(encoding="utf-8"))
+        print(f"merged into {_shown(kernel_records.write_merged(content, NAMES))}")
+    if args.readme:
+        readme_table.draw()
+        print(f"the table of README.md is drawn from the records of the {REFERENCE}")
+    return 0
+
+
+def _chosen(words: list[str] | None, only_stale: bool) -> tuple[list[Case], list[Producer]]:
+    """What to measure: all that words ask for or, without words, all but what is on request."""
+
+    cases = list(CASES)
+    if words and kernel_records.NAME not in words:
+        parts = set(words) - {producer.name for producer in PRODUCERS}
+        cases = [c for c in CASES if any(part in c.name or part in c.chapter for part in parts)]
+    if not only_stale:
+        default = [producer for producer in PRODUCERS if not producer.on_request]
+        return cases, [p for p in PRODUCERS if p.name in words] if words else default
+    gpu = own_gpu() or REFERENCE
+    kernels = stale(kernel_records.NAME, {case.name: case.source_hash for case in CASES}, gpu)
+    return (
+        [case for case in cases if case.name in kernels],
+        [
+            producer
+            for producer in PRODUCERS
+            if (not words or producer.name in words)
+            and stale(producer.name, producer.sources(), gpu)
+        ],
+    )
+
+
+def _print_stale(cases: list[Case], producers: list[Producer]) -> int:
+    names = [each.name for each in (*producers, *cases)]
+    gpu = own_gpu() or REFERENCE
+    if names:
+        print(f"Measured on an {gpu} before their sources changed:", *names)
+        print("`python -m course_utils bench --stale` measures them again on that GPU.")
+    else:
+        print(f"All that was measured on an {gpu} is of today's sources.")
+    return 0
+
+
+def _run_emulator(cases: list[Case]) -> int:
+    print("The emulator, memcheck on (best of three runs); then with every check of the sanitizer")
+    print(
+        f"{'kernel':<22}{'size':>11}{'million thread-instr.':>23}{'seconds':>9}{'M/s':>7}"
+        f"{'sanitizer on':>14}{'times as long':>15}"
+    )
+    for case in cases:
+        if case.emulator_size is None:
+            continue
+        count, seconds, checked = emulate(case)
+        print(
+            f"{case.name:<22}{_size(case.emulator_size):>11}{count / 1e6:>23,.1f}"
+            f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}{checked:>14.3f}"
+            f"{checked / seconds:>15.1f}",
+            flush=True,
+        )
+    return 0
+
+
+def _write(producer: Producer) -> bool:
+    try:
+        print(f"{producer.name}: written to {_shown(producer.write())}", flush=True)
+    except LessonError as error:
+        print(f"{producer.name}: not recorded: {error}", flush=True)
+        return False
+    return True
+
+
+def _run_gpu(cases: list[Case]) -> bool:
+    """Measure the cases into this GPU's file; whether every result was right."""
+    bandwidth = ceilings()
+    rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
+    print(f"{device_name()}: {rates}")
+    print(
+        f"{'kernel':<28}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of roofline':>13}", end=""
+    )
+    print(f"{'spread':>8}{'registers':>11}  ratio to each library")
+    records, failures = [], 0
+    for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
+        try:
+            records.append(measure(case, n, bandwidth))
+            _print(records[-1], _size(n))
+        except LessonError as error:
+            failures += 1
+            print(f"not recorded: {error}")
+        cp.get_default_memory_pool().free_all_blocks()
+    content = {
+        **description(),
+        "copy_bytes_per_second": round(bandwidth["copy"]),
+        "read_bytes_per_second": round(bandwidth["read"]),
+        "records": records,
+    }
+    print(f"written to {_shown(kernel_records.write_merged(content, NAMES))}")
+    return not failures
+
+
+def _print(record: dict, size: str) -> None:
+    milliseconds = record["ours"]["median_ms"]
+    ratios = ", ".join(f"{k} {v / milliseconds:.3f}" for k, v in record["libraries"].items())
+    print(
+        f"{record['kernel']:<28}{size:>15}{milliseconds:>10.4f}"
+        f"{record['bytes'] / milliseconds / 1e9:>7.2f}{record['flops'] / milliseconds / 1e9:>9.2f}"
+        f"{record['roofline_fraction']:>13.3f}{record['ours']['spread']:>8.3f}"
+        f"{record['registers']:>11}  {ratios}",
+        flush=True,
+    )
+
+
+def _size(n: int | tuple[int, ...]) -> str:
+    return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
+
+
+def _shown(file: Path) -> Path:
+    return file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
+
+
+def add_parser(subparsers) -> None:
+    parser = subparsers.add_parser("bench", help="measure the emulator, or the kernels on a GPU")
+    parser.add_argument("--device", choices=("emulator", "cuda"), help="default: this machine's")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="WORD",
+        help="measure kernels with one of these words in their name or chapter, and what --list "
+        "calls so; keep the other records",
+    )
+    parser.add_argument(
+        "--stale",
+        action="store_true",
+        help="measure only what was measured before its sources changed; without a GPU, name it",
+    )
+    parser.add_argument("--list", action="store_true", help="name all that can be measured")
+    parser.add_argument(
+        "--readme",
+        action="store_true",
+        help=f"measure nothing: draw the README's table from the records of the {REFERENCE}",
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: take the newer records of another copy of a kernels file",
+    )
+    parser.set_defaults(func=run)

@@ -1,0 +1,79 @@
+"""What a GPU's memories and arithmetic can do: measured here, or the figures the course comes with.
+
+``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and stores
+it. The functions that measure are in :mod:`.memories`, :mod:`.transfers`, :mod:`.roofline`,
+:mod:`.launches` and :mod:`.registers`; they raise LessonError where there is no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...devices.properties import device_name, multiprocessors, need_gpu
+from ...devices.selection import ON_GPU
+from ...records.measured_files import measurements
+from . import launches, memories, registers, roofline, transfers
+from .memories import ring
+
+__all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored"]
+
+NAME = "hardware"
+SOURCES = (
+    *memories.SOURCES,
+    *transfers.SOURCES,
+    *launches.SOURCES,
+    *registers.SOURCES,
+    *roofline.sources(),
+)
+
+
+def stored(device: str | None = None) -> dict[str, Any]:
+    """Every figure measured on ``device``; ``["device"]`` names it. Without one it is the GPU at
+    hand where its figures were stored, otherwise the GPU that the course comes with."""
+    return measurements(NAME, device)
+
+
+# What can be measured, by the name it has in the file; each is a function of nothing.
+MEASURES: dict[str, Callable[[], Any]] = {
+    "latency": memories.latencies,
+    "small_latency": memories.small_latencies,
+    "l1_bandwidth": lambda: memories.sweep(private=True),
+    "l2_bandwidth": lambda: memories.sweep(private=False),
+    "shared_bandwidth": lambda: round(memories.shared_bandwidth()),
+    "copy_bandwidth": lambda: round(memories.copy_bandwidth()),
+    "peak_flops": lambda: {name: round(roofline.peak_flops(name)) for name in ("float", "double")},
+    "matmul": roofline.matmul_rates,
+    "transfers": transfers.transfers,
+    "managed": transfers.managed_memory,
+    "constant": memories.constant_times,
+    "window": memories.window_times,
+    "delay": memories.delay_times,
+    "short_vectors": roofline.short_vectors,
+    "launches": launches.chain_times,
+    "register_limits": registers.register_limits,
+    "sum_bounds": registers.sum_bounds,
+    "kernels": lambda: [roofline.kernel_rate(name) for name in roofline.launches()],
+    "traffic": lambda: {name: roofline.traffic(name) for name in roofline.launches()},
+}
+
+
+def measured(name: str) -> tuple[Any, str]:
+    """``name`` of :data:`MEASURES`, and the GPU it was measured on.
+
+    On a machine with a GPU it is measured here and now; elsewhere these are the :func:`stored`
+    figures. ``traffic`` is always the stored one, since ncu is rarely allowed to count.
+    """
+    if ON_GPU and name != "traffic":
+        return MEASURES[name](), device_name()
+    content = stored()
+    return content[name], content["device"]
+
+
+def measure() -> dict[str, Any]:
+    """Everything, on this machine's GPU. Takes about a minute."""
+    need_gpu()
+    return {
+        "multiprocessors": multiprocessors(),
+        **{name: run() for name, run in MEASURES.items()},
+    }

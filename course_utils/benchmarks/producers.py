@@ -1,0 +1,97 @@
+"""What makes each file of ``assets/benchmarks``, and whether a file is still of today's sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..devices.properties import need_gpu
+from ..records.measured_files import file_of, measurements, with_origin, write
+from ..records.sources import changed, hashes
+from . import autotune, profilers, triton_comparison
+from .microbenchmarks import execution, hardware, overlap, sums
+
+
+@dataclass(frozen=True)
+class Producer:
+    """What ``bench`` calls ``name`` and measures into the file of that name.
+
+    ``what`` says it in a line. ``measure()`` returns the figures; ``sources()`` the hash of each
+    source that they depend on, as it is today. ``on_request``: only where ``bench`` is asked for
+    it by name, because it takes minutes or a permission.
+    """
+
+    name: str
+    what: str
+    measure: Callable[[], dict[str, Any]]
+    sources: Callable[[], dict[str, str]]
+    on_request: bool = False
+
+    def write(self) -> Path:
+        """Measure the GPU at hand into its file; returns the file.
+
+        Raises LessonError where there is no GPU, or not what else the measurement needs.
+        """
+        need_gpu()
+        return write(self.name, with_origin(self.measure(), self.sources()))
+
+
+def stale(name: str, sources: dict[str, str], device: str) -> list[str]:
+    """What of the file called ``name`` of ``device`` was measured with other ``sources``, sorted.
+
+    A file that does not exist is not stale.
+    """
+    exists = file_of(name, device).is_file()
+    return changed(measurements(name, device), sources) if exists else []
+
+
+PRODUCERS = (
+    Producer(
+        "hardware",
+        "latencies, bandwidths, peaks, transfers, launches, registers",
+        hardware.measure,
+        partial(hashes, hardware.SOURCES),
+    ),
+    Producer(
+        "execution",
+        "latency hidden by more warps, and the waves of a grid",
+        execution.measure,
+        partial(hashes, execution.SOURCES),
+    ),
+    Producer(
+        "overlap",
+        "copies and kernels that overlap in streams",
+        overlap.measure,
+        partial(hashes, overlap.SOURCES),
+    ),
+    Producer(
+        "reductions",
+        "what bounds the sums of chapter 04 (with ncu and nvdisasm)",
+        sums.measure,
+        partial(hashes, sums.SOURCES),
+        on_request=True,
+    ),
+    Producer(
+        "profiling",
+        "stalls of warps (with ncu), and a timeline of PyTorch",
+        profilers.measure,
+        partial(hashes, profilers.SOURCES),
+        on_request=True,
+    ),
+    Producer(
+        "triton",
+        "Triton beside CUDA, and the PTX that it writes",
+        triton_comparison.measure,
+        partial(hashes, triton_comparison.SOURCES),
+    ),
+    Producer(
+        "autotune",
+        "the search for the tiles of sgemm_autotuned.cu",
+        autotune.measure,
+        partial(hashes, autotune.SOURCES),
+        on_request=True,
+    ),
+)

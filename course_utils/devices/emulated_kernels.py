@@ -1,0 +1,210 @@
+"""``cp.RawModule`` and ``cp.RawKernel`` on the emulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..compiling import signature
+from ..compiling.nvrtc import Compiled, compile_source
+from ..emulator import LaunchResult
+from . import emulated_cuda as cuda
+from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
+from .limits import Limits, check_shape, dimensions
+
+CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
+
+_recorders: list[tuple[list[LaunchResult], object]] = []
+
+
+@contextmanager
+def recorded_launches(options=None) -> Iterator[list[LaunchResult]]:
+    """Collects the result of every launch made inside the ``with``.
+
+    ``options`` are the machine's ``Options`` for launches that name none of their own.
+    """
+    results: list[LaunchResult] = []
+    _recorders.append((results, options))
+    try:
+        yield results
+    finally:
+        _recorders.pop()
+
+
+class RawModule:
+    """CUDA C++ compiled to PTX for the emulator, with CuPy's arguments.
+
+    Raises :class:`~course_utils.compiling.diagnostics.CompileError`. ``-arch=sm_XX`` among the
+    options picks another target than sm_90a.
+    """
+
+    def __init__(
+        self,
+        *,
+        code: str | None = None,
+        path: str | None = None,
+        options: tuple[str, ...] = (),
+        backend: str = "nvrtc",
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
+        name_expressions=None,
+        jitify: bool = False,
+    ):
+        from ..emulator import EmulatedModule
+
+        if (code is None) == (path is None):
+            raise TypeError("RawModule takes either code= (CUDA C++) or path= (a PTX file)")
+        self.code, self.file_path = code, path
+        self.options, self.backend = tuple(options), backend
+        self.translate_cucomplex = translate_cucomplex
+        self.enable_cooperative_groups = enable_cooperative_groups
+        self.name_expressions = tuple(name_expressions or ())
+        self._mangled: dict[str, str] = {}
+        self._signatures: dict[str, signature.Signature] = {}
+        if path is not None:
+            with open(path, encoding="utf-8") as file:
+                self._machine = EmulatedModule(file.read())
+            return
+        compiled = self.compiled(_split_arch(self.options)[0])
+        self._mangled = compiled.mangled
+        self._signatures = signature.kernels(code)
+        self._machine = EmulatedModule(compiled.code)
+
+    def get_function(self, name: str) -> RawKernel:
+        """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the
+        symbol it became, which is what CuPy calls it."""
+        symbol = self._mangled.get(name, name)
+        name = next((known for known, its in self._mangled.items() if its == symbol), name)
+        known = self._signatures.get(name.partition("<")[0])
+        names = tuple(parameter.name for parameter in known.parameters) if known else ()
+        return RawKernel._of_module(self, name, self._machine.entry(symbol), names)
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """``code`` as NVRTC compiles it for ``arch``, such as the cubin of "sm_90a", with further
+        ``options``; it is not loaded."""
+        _, own = _split_arch(self.options)
+        return compile_source(
+            self.code,
+            filename=CODE_NAME,
+            arch=arch,
+            options=(*own, *options),
+            names=self.name_expressions,
+        )
+
+    def get_global(self, name: str) -> MemoryPointer:
+        """Where the ``__device__`` or ``__constant__`` variable ``name`` lives."""
+        return MemoryPointer(self._machine.global_array(name))
+
+
+def _split_arch(options: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    arch, others = "compute_90a", []
+    for option in options:
+        flag, _, value = option.partition("=")
+        if flag in ("-arch", "--gpu-architecture"):
+            arch = value.replace("sm_", "compute_")
+        else:
+            others.append(option)
+    return arch, tuple(others)
+
+
+class RawKernel:
+    """A kernel that is called as CuPy's are: ``kernel(grid, block, args, shared_mem=bytes)``.
+
+    CuPy's own rules hold, sharp edges included: a Python int is passed as 64 bits and a Python
+    float as a double, whatever the parameter's type. ``course_utils.load`` is what checks types.
+    """
+
+    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), **kwargs):
+        made = RawModule(code=code, options=options, **kwargs).get_function(name)
+        self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def _of_module(
+        cls, module: RawModule, name: str, entry, parameter_names: tuple[str, ...]
+    ) -> RawKernel:
+        made = cls.__new__(cls)
+        for attribute in (
+            "code",
+            "file_path",
+            "options",
+            "backend",
+            "translate_cucomplex",
+            "enable_cooperative_groups",
+            "name_expressions",
+        ):
+            setattr(made, attribute, getattr(module, attribute))
+        made.name, made.entry, made._names = name, entry, parameter_names
+        made.compiled = module.compiled
+        made.max_dynamic_shared_size_bytes = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
+        made.last_launch = None
+        return made
+
+    @property
+    def max_threads_per_block(self) -> int:
+        return self.entry.max_threads
+
+    @property
+    def shared_size_bytes(self) -> int:
+        return self.entry.static_shared
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """What PTX tells of the kernel; registers are known to a GPU's own compiler only."""
+        return {
+            "max_dynamic_shared_size_bytes": self.max_dynamic_shared_size_bytes,
+            "max_threads_per_block": self.max_threads_per_block,
+            "shared_size_bytes": self.shared_size_bytes,
+        }
+
+    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+        self.launch(grid, block, args, shared_mem=shared_mem)
+
+    def launch(self, grid, block, args, *, shared_mem: int = 0, options=None) -> LaunchResult:
+        """Launch and return what the emulator saw; ``options`` are the machine's ``Options``."""
+        grid, block = dimensions(grid, "grid"), dimensions(block, "block")
+        check_shape(
+            self.name,
+            grid,
+            block,
+            shared_mem,
+            Limits(
+                self.max_threads_per_block,
+                self.shared_size_bytes,
+                cuda.ATTRIBUTES["MaxSharedMemoryPerBlockOptin"],
+            ),
+        )
+        sizes = [size for size, _ in self.entry.parameters]
+        if len(args) != len(sizes):
+            raise TypeError(f"{self.name} takes {len(sizes)} arguments, {len(args)} were given")
+        values = [_argument(arg, size) for arg, size in zip(args, sizes, strict=True)]
+        if options is None and _recorders:
+            options = _recorders[-1][1]
+        result = self.entry.launch(
+            grid, block, values, shared=shared_mem, names=self._names, options=options
+        )
+        self.last_launch = result
+        for results, _ in _recorders:
+            results.append(result)
+        if result.printed:
+            print(result.printed, end="")
+        return result
+
+
+def _argument(value, size: int):
+    """What the machine takes: an array, or exactly ``size`` bytes.
+
+    Like the hardware, take the first bytes of a value that is too large; one that is too small is
+    followed by whatever lies behind it, here canary bytes.
+    """
+    if isinstance(value, ndarray):
+        return plain(value.reshape(1) if value.ndim == 0 else value)
+    if isinstance(value, MemoryPointer):
+        return value.ptr.to_bytes(8, "little")
+    if value is None:
+        return bytes(8)
+    if isinstance(value, np.ndarray) and value.size != 1:
+        raise TypeError("a kernel takes cp arrays: copy it to the device with cp.asarray(...)")
+    data = value if isinstance(value, bytes) else np.asarray(value).tobytes()
+    return data[:size].ljust(size, bytes([CANARY]))

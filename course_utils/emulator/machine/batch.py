@@ -1,0 +1,352 @@
+"""Blocks that are resident together, and the scheduler that moves their lanes along.
+
+The group that is furthest behind runs first, so that lanes that diverged at a branch meet again
+after it, but no group may keep the others waiting for ever: each runs a bounded number of basic
+blocks before the rest have had a turn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import ptx
+from .async_engine import AsyncEngine
+from .barriers import Barriers
+from .clusters import RANKS, Clusters
+from .faults import access_fault, deadlock, endless_loop, readable_name
+from .lanes import Group, lane_masks
+from .memory import (
+    GLOBAL,
+    GLOBAL_WINDOW,
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_SIZE,
+    Region,
+    Regions,
+)
+from .observer import Observer, nobody
+from .special_registers import special_register
+from .tensor_memory import TensorMemory
+
+if TYPE_CHECKING:
+    from .emulated_launch import EmulatedLaunch
+    from .program import Block
+
+TURN = 64  # basic blocks that a group may run before others get theirs
+LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
+
+
+class Batch:
+    """Blocks that run together, one lane per thread."""
+
+    def __init__(self, launch: EmulatedLaunch, first: int, count: int):
+        self.launch, self.first, self.block_count = launch, first, count
+        self.threads = math.prod(launch.block)
+        self.lanes_per_block = -(-self.threads // 32) * 32
+        self.shared_stride = self._shared_size()
+        self.shared = self._make_shared()
+        self.locals = Regions()
+        self.windows = {
+            SHARED_WINDOW: self.shared,
+            LOCAL_WINDOW: self.locals,
+            PARAM_WINDOW: launch.parameter_regions,
+        }
+        self.living = np.zeros(count * self.lanes_per_block // 32, np.int64)
+        self.exits = 0  # grows whenever lanes end
+        self.issued = 0
+        self.groups: list[Group] = []
+        self.clock = 0
+        self.alarm = launch.budget  # when to look up from issuing instructions
+        self.clusters = Clusters(self, launch.cluster) if launch.clustered else None
+        self.barriers = Barriers(self)
+        self.engine = AsyncEngine(self)
+        lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
+        if self.threads % 32:
+            lanes = lanes[lanes % self.lanes_per_block < self.threads]
+        np.add.at(self.living, lanes >> 5, 1)
+        self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
+        group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
+        self.on_access = None if launch.observers.access is nobody else launch.observers.access
+        self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
+        launch.observers.batch_starts(self)
+        self.begin_frame(group)
+        self.add(group)
+
+    # --- memory ---
+
+    def _shared_size(self) -> int:
+        entry = self.launch.entry
+        ends = [offset + size for offset, size in entry.shared.values() if size > 0]
+        if self.launch.dynamic_shared:
+            ends.append(entry.dynamic_offset + self.launch.dynamic_shared)
+        return -(-max(ends, default=0) // 1024) * 1024
+
+    def _make_shared(self) -> Regions:
+        regions = Regions()
+        bank = np.full(self.block_count * self.shared_stride, 0xFF, np.uint8)
+        for name, (offset, size) in self.launch.entry.shared.items():
+            size = self.launch.dynamic_shared if size < 0 else size
+            found = regions.below(SHARED_WINDOW + offset)
+            if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
+                continue  # no dynamic memory, or one more name of it
+            regions.add(
+                Region(readable_name(name), "shared", SHARED_WINDOW + offset, size,
+                       bank[offset:], "block", self.shared_stride)
+            )  # fmt: skip
+        return regions
+
+    def region_at(self, address: int) -> Region | None:
+        """The region that the byte at a generic address belongs to."""
+        if self.clusters is not None and address >> 48 == SHARED_WINDOW >> 48:
+            address &= ~RANKS
+        regions = self.regions_of(address)
+        region = regions.below(address) if regions else None
+        return region if region is not None and address < region.end else None
+
+    def regions_of(self, address: int) -> Regions | None:
+        if address >= GLOBAL_WINDOW:
+            return GLOBAL.regions
+        return self.windows.get(address // WINDOW_SIZE * WINDOW_SIZE)
+
+    def check(self, site, group: Group, addresses: np.ndarray) -> np.ndarray:
+        """The start of each lane's region; raises the fault of the first lane that has none."""
+        homes = np.zeros(group.n, np.uint64)
+        for n, address in enumerate(addresses.tolist()):
+            region = self.region_at(address)
+            if (
+                region is None
+                or address + site.bytes > region.end
+                or address % site.bytes
+                or (region.read_only and site.is_store)
+            ):
+                raise access_fault(self, site, group, n, address, region)
+            homes[n] = region.start
+        return homes
+
+    # --- frames ---
+
+    def begin_frame(self, group: Group) -> None:
+        """Set the special registers that a function uses and make room for its local arrays."""
+        code = group.code
+        for name, slot in code.specials.items():
+            if name == "cc":
+                continue
+            if not name.startswith("local:"):
+                value = special_register(name, group)
+                if value is None:
+                    raise ptx.PtxError(f"the emulator does not know the special register %{name}")
+                group.R[slot] = value
+        for variable in code.locals:
+            align = max(variable.align, 16)
+            place = -(-group.local_top // align) * align
+            group.local_top = place + variable.size + 128
+            if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
+                raise endless_loop(self, group, "calls itself without end: the stack is full")
+            start = LOCAL_WINDOW + place
+            region = self.locals.below(start)
+            if region is None or region.start != start or region.size != variable.size:
+                if region is not None and region.end > start:
+                    self.locals.remove(region)
+                stride = -(-variable.size // 16) * 16
+                storage = np.full(stride * self.block_count * self.lanes_per_block, 0xFF, np.uint8)
+                self.locals.add(
+                    Region("a local array", "local", start, variable.size, storage, "lane", stride)
+                )
+            slot = code.specials.get("local:" + variable.name)
+            if slot is not None:
+                group.R[slot] = np.array([place], np.uint64)
+        self.launch.observers.function_starts(group)
+
+    def block_index(self, number: int) -> tuple[int, int, int]:
+        """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""
+        gx, gy, _ = self.launch.grid
+        if not self.launch.clustered:
+            return number % gx, number // gx % gy, number // gx // gy
+        cx, cy, cz = self.launch.cluster
+        c, r = number // (cx * cy * cz), number % (cx * cy * cz)
+        gx, gy = gx // cx, gy // cy
+        return (
+            c % gx * cx + r % cx,
+            c // gx % gy * cy + r // cx % cy,
+            c // gx // gy * cz + r // cx // cy,
+        )
+
+    def who(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """(thread, block), each (x, y, z), of a lane."""
+        slot, thread = divmod(int(lane), self.lanes_per_block)
+        bx, by, _ = self.launch.block
+        return (
+            (thread % bx, thread // bx % by, thread // bx // by),
+            self.block_index(self.first + slot),
+        )
+
+    # --- scheduling ---
+
+    def add(self, group: Group) -> None:
+        group.credit = group.credit or TURN
+        self.groups.append(group)
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.issued + self.clock
+
+    @property
+    def stuck(self) -> bool:
+        return bool(self.living.any()) and all(g.stalled for g in self.groups)
+
+    def advance(self, turns: int) -> bool:
+        """Run up to ``turns`` basic blocks; True when every lane has ended."""
+        launch, observers = self.launch, self.launch.observers
+        group = None
+        for _ in range(turns):
+            if group is None or self.groups:
+                if group is not None:
+                    self.groups.append(group)
+                group = self._pick()
+                while group is None and self.living.any() and self.engine.wake():
+                    group = self._pick()
+                if group is None:
+                    break
+            code = group.code
+            block = code.blocks[group.block]
+            if block.gather is not None:
+                observers.warps_gather(group, block)
+                if not group.whole_warps:
+                    group = self.gather(group, block)
+                    if group is None:
+                        continue
+            followers = observers.followers(group, block)
+            if followers:
+                _run_followed(group, block, followers)
+            else:
+                for act in block.steps:
+                    act(group)
+            self.issued += len(block.instructions)
+            group.credit -= 1
+            visit = launch.visits.get((code, block.number))
+            if visit is None:
+                visit = launch.visits[code, block.number] = [0, 0]
+            visit[0] += group.n
+            visit[1] += len(group.warps)
+            if self.issued >= self.alarm:
+                if self.issued > launch.budget:
+                    raise endless_loop(self, group)
+                self.engine.ring()
+            group = block.end(group)
+        if group is not None:
+            self.groups.append(group)
+        if not self.living.any():
+            self.engine.finish()
+            observers.batch_ends(self)
+            launch.issued += self.issued
+            return True
+        if self.stuck:
+            raise deadlock(self)
+        return False
+
+    def _pick(self) -> Group | None:
+        """Take the group to run next out of the list, merged with those at the same place."""
+        groups = self.groups
+        if len(groups) == 1:
+            return None if groups[0].stalled else groups.pop()
+        ready = [g for g in groups if not g.stalled]
+        if not ready:
+            return None
+        willing = [g for g in ready if g.credit > 0]
+        if not willing:
+            for g in ready:
+                g.credit = TURN
+            willing = ready
+        chosen = min(willing, key=attrgetter("place"))
+        place = chosen.place
+        alike = [
+            g for g in groups
+            if g is not chosen and g.place == place and g.same_callers(chosen)
+        ]  # fmt: skip
+        groups.remove(chosen)
+        if not alike:
+            return chosen
+        for g in alike:
+            groups.remove(g)
+        return chosen.merge(alike)
+
+    def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
+        """Send the lanes of ``chosen`` one way and the others the other; both are queued."""
+        self.launch.observers.lanes_diverge(group, chosen)
+        for flags, go in ((~chosen, skipped), (chosen, taken)):
+            part = self.part(group, np.flatnonzero(flags))
+            part = go(part)
+            if part is not None:
+                self.add(part)
+
+    def part(self, group: Group, index: np.ndarray) -> Group:
+        """Some lanes of a group at the end of its block: they carry what later blocks may read."""
+        code = group.code
+        block = code.blocks[group.block]
+        after = block.reads | block.writes
+        for successor in block.successors:
+            after.update(code.live[successor])
+        return group.subset(index, tuple(after))
+
+    def gather(self, group: Group, block) -> Group | None:
+        """Lanes whose partners named in the member mask are here go on; the others wait.
+
+        A partner that has ended is not waited for.
+        """
+        mask = np.broadcast_to(block.gather(group.R), group.n)
+        warps, here = lane_masks(group)
+        row = np.searchsorted(warps, group.lanes >> 5)
+        living = self.living_masks()[group.lanes >> 5]
+        ready = (mask & living & ~here[row]) == 0  # nobody named in the mask is elsewhere
+        if ready.all():
+            return group
+        on = None
+        if ready.any():
+            live = group.code.live[group.block]
+            on = group.subset(np.flatnonzero(ready), live)
+            group = group.subset(np.flatnonzero(~ready), live)
+        group.stalled = True
+        self.add(group)
+        return on
+
+    def living_masks(self) -> np.ndarray:
+        """For each warp the mask of its lanes that have not ended; uint32."""
+        masks = np.zeros(len(self.living), np.uint32)
+        for g in itertools.chain(self.groups, self.barriers.parked()):
+            warps, bits = lane_masks(g)
+            masks[warps] |= bits
+        return masks
+
+    def finish(self, group: Group) -> None:
+        """The lanes of a group have come to the end of the kernel."""
+        np.subtract.at(self.living, group.lanes >> 5, 1)
+        self.alive -= np.bincount(group.slots, minlength=self.block_count)
+        self.exits += 1
+        for other in self.groups:
+            other.stalled = False
+        self.barriers.recheck()
+        blocks = group.blocks
+        self.launch.observers.blocks_end(self, blocks[self.alive[blocks] == 0])
+        if self.tensor_memory is not None:
+            self.tensor_memory.leave(group)
+        if self.clusters is not None:
+            self.clusters.leave(group)
+
+
+def _run_followed(group: Group, block: Block, followers: list[Observer]) -> None:
+    """Run the steps of a block, and tell those who want to know of each."""
+    for act, decoded in zip(block.steps, block.decoded, strict=False):
+        for observer in followers:
+            observer.instruction_starts(group, decoded)
+        act(group)
+        for observer in followers:
+            observer.instruction_ends(group, decoded)
+    if len(block.decoded) > len(block.steps):  # the last ends the block
+        for observer in followers:
+            observer.instruction_starts(group, block.decoded[-1])

@@ -1,0 +1,150 @@
+"""One launch: its parameters, its batches of blocks, and what came of it.
+
+A launch cuts its grid into batches of blocks that are *resident* together, some eight thousand
+lanes each, as an SM holds some blocks at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..recording.arithmetic import arithmetic
+from .batch import Batch
+from .findings import Findings
+from .memory import GLOBAL, Region, Regions
+from .observer import Observers
+from .options import Options
+from .program import Code
+from .report import Counts, KernelFault, LaunchResult
+from .special_registers import SMS
+
+if TYPE_CHECKING:
+    from .emulated_module import Entry
+
+THREADS_PER_SM = 2048
+BLOCKS_PER_SM = 32
+SHARED_PER_SM = 228 * 1024
+BATCH_LANES = 8192
+RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
+BUDGET = 4_000_000  # instructions that a batch may issue for a launch
+
+
+def _triple(value) -> tuple[int, int, int]:
+    value = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    return (*value, 1, 1)[:3]
+
+
+class EmulatedLaunch:
+    """One launch: its parameters, its batches in flight, and what it has counted so far."""
+
+    def __init__(
+        self, entry: Entry, grid, block, args, shared, names, options: Options,
+        watchers,
+    ):  # fmt: skip
+        self.entry, self.module, self.options = entry, entry.module, options
+        self.grid, self.block = _triple(grid), _triple(block)
+        self.dynamic_shared = shared
+        self.cluster = _triple(options.cluster or entry.cluster or 1)
+        self.clustered = math.prod(self.cluster) > 1
+        if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
+            raise ValueError(
+                f"{entry.name}: the grid {self.grid} does not divide into clusters of "
+                f"{self.cluster} blocks"
+            )
+        self.code = entry.code_for(self.clustered or entry.cluster is not None)
+        self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
+        self.printed_size = 0
+        self._workspace: np.ndarray | None = None
+        self.parameters: dict[str, bytes] = {}
+        self.parameter_regions = Regions()
+        self._bind(args, names)
+        self.issued = 0  # instructions issued by batches that have ended
+        self.budget = options.budget or BUDGET
+        self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
+        self.findings = Findings()
+        self.observers = Observers(watchers(self))
+
+    def _bind(self, args, names) -> None:
+        parameters = self.entry.function.parameters
+        if len(args) != len(parameters):
+            raise ValueError(
+                f"{self.entry.name} takes {len(parameters)} arguments, not {len(args)}"
+            )
+        names = list(names) or [f"argument {n}" for n in range(len(args))]
+        for parameter, value, name in zip(parameters, args, names, strict=True):
+            by_value = isinstance(value, np.ndarray) and value.dtype == "V128"  # a tensor map
+            by_value = by_value and parameter.size == 128
+            if isinstance(value, np.ndarray) and value.ndim + value.size != 1 and not by_value:
+                address = GLOBAL.pointer(value, name) if value.size else 0
+                data = address.to_bytes(8, "little")
+            else:
+                data = value if isinstance(value, bytes) else np.asarray(value).tobytes()
+            if len(data) != parameter.size:
+                raise ValueError(
+                    f"{name}: {self.entry.name} takes {parameter.size} bytes, not {len(data)}"
+                )
+            self.parameters[parameter.name] = data
+            self.parameter_regions.add(
+                Region(name, "param", self.entry.parameter_addresses[parameter.name], len(data),
+                       np.frombuffer(data, np.uint8), read_only=True)
+            )  # fmt: skip
+
+    def grid_workspace(self) -> int:
+        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""
+        if self._workspace is None:
+            self._workspace = np.zeros(64, np.uint8)
+        return GLOBAL.pointer(self._workspace, "the grid's barrier")
+
+    def resident_batches(self, per_batch: int) -> int:
+        threads = math.prod(self.block)
+        shared = max(self.entry.static_shared + self.dynamic_shared, 1)
+        per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
+        return max(1, SMS * max(per_sm, 1) // per_batch)
+
+    def run(self) -> LaunchResult:
+        try:
+            self._run_batches()
+        except KernelFault as fault:
+            fault.earlier = self.findings.collected()
+            raise
+        return self._result()
+
+    def _run_batches(self) -> None:
+        lanes_per_block = -(-math.prod(self.block) // 32) * 32
+        cluster = math.prod(self.cluster)
+        per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
+        blocks = math.prod(self.grid)
+        waiting = iter(range(0, blocks, per_batch))
+        limit = self.resident_batches(per_batch)
+        active: list[Batch] = []
+        for first in itertools.chain(waiting, itertools.repeat(None)):
+            if first is not None:
+                active.append(Batch(self, first, min(per_batch, blocks - first)))
+            if not active:
+                break
+            while active:
+                active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
+                if len(active) < limit:
+                    break
+
+    def _text(self) -> str:
+        return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))
+
+    def _result(self) -> LaunchResult:
+        counts = Counts()
+        for (code, number), (lanes, warps) in self.visits.items():
+            block = code.blocks[number]
+            counts.thread_instructions += lanes * len(block.instructions)
+            counts.warp_instructions += warps * len(block.instructions)
+            for instruction in block.instructions:
+                name = instruction.full_opcode
+                counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
+                work = arithmetic(instruction)
+                counts.flops += lanes * work.flops // work.threads if work else 0
+        result = LaunchResult(counts, self.findings.collected(), self._text())
+        self.observers.launch_ends(result)
+        return result

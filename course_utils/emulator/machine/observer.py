@@ -1,0 +1,227 @@
+"""Observers: what watches a launch, and the events it is told of.
+
+The machine runs kernels and knows no check. It tells its observers what happens; an observer
+overrides the events that it wants and keeps what it remembers to itself. :class:`Observers` is the
+list of them that a launch has. An event that nobody wants costs the call of an empty function, and
+:attr:`Observers.access`, which would be called for every load and store, is asked for once.
+
+Lanes are numbered within their batch: the warp of a lane is ``lane >> 5``, its block
+``lane // batch.lanes_per_block``. A mask ``joined`` is bool, (blocks, warps of a block), or
+(clusters, warps of a cluster) where that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..instructions.loads_stores import Site, Spread
+    from . import ptx
+    from .async_engine import MBarrier, Transfer
+    from .barriers import BarrierState
+    from .batch import Batch
+    from .lanes import Group
+    from .memory import Region
+    from .program import Block, Code, Decoded
+    from .report import Finding, LaunchResult
+
+
+class Observer:
+    """Watches one launch. Every event does nothing unless it is overridden."""
+
+    # --- the launch ---
+
+    def batch_starts(self, batch: Batch) -> None:
+        """Blocks become resident together; before any lane runs."""
+
+    def batch_ends(self, batch: Batch) -> None:
+        """All lanes of a batch have ended, and every copy has landed."""
+
+    def blocks_end(self, batch: Batch, blocks: np.ndarray) -> None:
+        """The last threads of some blocks, int64 (n,), have ended."""
+
+    def launch_ends(self, result: LaunchResult) -> None:
+        """The launch has come to its end without a fault; what was found may be entered."""
+
+    # --- instructions ---
+
+    def follows(self, group: Group, block: Block) -> bool:
+        """Asked before a basic block runs: are the two events of each instruction wanted?"""
+        return False
+
+    def instruction_starts(self, group: Group, decoded: Decoded) -> None:
+        """An instruction is about to run for a group, its guard not looked at yet."""
+
+    def instruction_ends(self, group: Group, decoded: Decoded) -> None:
+        """It has run. Not called for one that ends its basic block."""
+
+    def instruction_masked(self, instruction: ptx.Instruction, lanes: int) -> None:
+        """An instruction was skipped by as many lanes, whose guard is false."""
+
+    def lanes_diverge(self, group: Group, ways: np.ndarray) -> None:
+        """The lanes of a group go several ways at the end of its block: bool or int, (n,)."""
+
+    def work_done(self, instruction: ptx.Instruction, kind: str, flops: int) -> None:
+        """Floating-point work of an instruction that does not say it in its name; ``kind`` is the
+        type of the factors."""
+
+    # --- registers ---
+
+    def function_starts(self, group: Group) -> None:
+        """A kernel or a function begins: ``group.code`` is its code, its registers are blank."""
+
+    def registers_pass(
+        self, group: Group, depth: int, code: Code, pairs: list[tuple[int, int]]
+    ) -> None:
+        """Values came from the registers of ``code``, called ``depth`` deep, to those of the
+        group's: (slot there, slot here) of each."""
+
+    def values_missing(
+        self, group: Group, instruction: ptx.Instruction, target: ptx.Operand, lanes: np.ndarray
+    ) -> None:
+        """A shuffle gave some lanes (bool, (n,)) the value of a lane that takes no part in it."""
+
+    # --- memory ---
+
+    def access(
+        self, site: Site, group: Group, region: Region, first: int, index: np.ndarray,
+        spread: Spread,
+    ) -> None:  # fmt: skip
+        """All lanes of a group are about to access one array, within its bounds.
+
+        ``first + index``, int64 (n,) or (1,), are elements of ``site.width`` bytes of the array's
+        storage; ``spread`` says how the addresses lie.
+        """
+
+    def tiles_read(
+        self, reader: Any, group: Group, firsts: np.ndarray, region: Region, index: np.ndarray,
+        inside: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Tensor cores read tiles of shared memory.
+
+        ``index``, int64 (tiles, ...), are elements of 16 bytes of the array's storage, those that
+        are ``inside`` of it; ``firsts`` the positions in the group of a lane that reads each tile.
+        """
+
+    def remote_access(self, site: Site, group: Group, homes: np.ndarray) -> None:
+        """Lanes reach into shared memory of the blocks ``homes``, int64 (n,), of their cluster."""
+
+    # --- order ---
+
+    def fence(self, group: Group, instruction: ptx.Instruction) -> None:
+        """``fence`` or ``membar``, of any kind."""
+
+    def warps_gather(self, group: Group, block: Block) -> None:
+        """Lanes come to an instruction of whole warps, the first of a block, with a member mask."""
+
+    def warps_meet(self, group: Group) -> None:
+        """``bar.warp.sync``: the lanes of each warp have met."""
+
+    def barrier_arrives(
+        self, group: Group, instruction: ptx.Instruction, number: int, threads: int | None,
+        state: BarrierState,
+    ) -> None:  # fmt: skip
+        """Lanes arrive at barrier ``number``, which waits for ``threads`` (None: all of a block);
+        ``state`` does not count them yet."""
+
+    def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+        """The warps ``joined`` met at a barrier of their block."""
+
+    def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
+        """The warps ``joined`` (clusters, warps of a cluster) met at the barrier of theirs."""
+
+    # --- asynchronous copies ---
+
+    def copy_starts(self, batch: Batch, transfer: Transfer) -> None:
+        """A copy, or work of a tensor core, was started."""
+
+    def copy_lands(self, batch: Batch, transfer: Transfer) -> None:
+        """It is done, for some of its lanes at least: ``transfer`` holds those alone."""
+
+    def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+        """Threads get to know of the end of their own ``cp.async``, by ``instruction``."""
+
+    def bytes_copied(
+        self, instruction: ptx.Instruction, spaces: tuple[str, str], size: int
+    ) -> None:
+        """A bulk copy moves bytes from one memory to another."""
+
+    def mbarrier_arrives(
+        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, transfer: Transfer | None
+    ) -> None:
+        """Lanes arrive at an mbarrier, or a ``transfer`` of theirs reports its end to it."""
+
+    def mbarrier_completes(self, batch: Batch, barrier: MBarrier) -> None:
+        """The phase of an mbarrier is complete."""
+
+    def mbarrier_passed(self, batch: Batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+        """Lanes have waited for an mbarrier, and go on."""
+
+    # --- tensor memory ---
+
+    def tensor_access(
+        self, batch: Batch, instruction: ptx.Instruction, lane: int, kind: str, block: int,
+        lanes: np.ndarray, columns: slice, writes: bool,
+    ) -> None:  # fmt: skip
+        """An instruction that ``lane`` has issued uses ``lanes`` × ``columns`` of the tensor memory
+        of ``block``. ``kind``: who completes it, "ld", "st" or "tensor" (mma, cp, shift)."""
+
+    def tensor_release(
+        self, batch: Batch, instruction: ptx.Instruction, lane: int, block: int, columns: slice
+    ) -> None:
+        """``tcgen05.dealloc``."""
+
+    def tensor_wait(self, group: Group, kind: str) -> None:
+        """``tcgen05.wait::ld`` or ``::st``; ``kind`` "ld" or "st"."""
+
+    def tensor_fence(self, group: Group, before: bool) -> None:
+        """``tcgen05.fence::before_thread_sync``, or ``::after_thread_sync``."""
+
+    def misuse_tolerated(self, finding: Finding) -> None:
+        """A thread did what the manual does not allow, and which has a meaning all the same."""
+
+
+def nobody(*_: Any) -> None:
+    """What an event is that no observer wants."""
+
+
+def _of_all(handlers: list[Callable[..., None]]) -> Callable[..., None]:
+    if len(handlers) < 2:
+        return handlers[0] if handlers else nobody
+
+    def tell(*what: Any) -> None:
+        for handler in handlers:
+            handler(*what)
+
+    return tell
+
+
+EVENTS = tuple(
+    name for name, value in vars(Observer).items() if callable(value) and name != "follows"
+)
+
+
+class Observers:
+    """The observers of a launch: each event is an attribute that tells all who want it."""
+
+    def __init__(self, observers: Iterable[Observer] = ()):
+        observers = list(observers)
+        for event in EVENTS:
+            plain = getattr(Observer, event)
+            wanted = [getattr(o, event) for o in observers if getattr(type(o), event) is not plain]
+            setattr(self, event, _of_all(wanted))
+        self._followers = [o for o in observers if type(o).follows is not Observer.follows]
+
+    def followers(self, group: Group, block: Block) -> list[Observer]:
+        """Those who want to be told of each instruction of a block."""
+        return [o for o in self._followers if o.follows(group, block)]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, event: str) -> Callable[..., None]: ...
+
+
+SILENT = Observers()

@@ -1,0 +1,70 @@
+"""The special registers: who a thread is, and how large its launch is.
+
+Source: PTX ISA, "Special Registers".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .lanes import Group
+
+SMS = 132  # an H200
+WARPS_PER_SM = 64
+
+
+def special_register(name: str, group: Group) -> np.ndarray | None:
+    """The value of a special register for the lanes of a group, uint32 but for %gridid;
+    None for one that is not known."""
+    batch, launch = group.batch, group.batch.launch
+    lanes = group.lanes % batch.lanes_per_block
+    grid, block, shape = launch.grid, launch.block, launch.cluster
+
+    def u32(value):
+        return np.atleast_1d(np.asarray(value)).astype(np.uint32)
+
+    base, _, axis = name.partition(".")
+    position = "xyz".find(axis) if axis else -1
+    if base == "tid":
+        if block[position] == 1:
+            return u32(0)
+        x, rest = lanes % block[0], lanes // block[0]
+        return u32((x, rest % block[1], rest // block[1])[position])
+    if base == "ctaid":
+        if batch.block_count == 1 or grid[position] == 1:
+            return u32(batch.block_index(batch.first)[position])
+        return u32(batch.block_index(batch.first + group.slots)[position])
+    if base == "gridid":
+        return np.ones(1, np.uint64)
+    simple = {
+        "ntid": lambda: block[position],
+        "nctaid": lambda: grid[position],
+        "laneid": lambda: lanes & 31,
+        "warpid": lambda: lanes >> 5,
+        "nwarpid": lambda: WARPS_PER_SM,
+        "smid": lambda: (batch.first + group.slots) % SMS,
+        "nsmid": lambda: SMS,
+        "lanemask_eq": lambda: 1 << (lanes & 31),
+        "lanemask_lt": lambda: (1 << (lanes & 31)) - 1,
+        "lanemask_le": lambda: (2 << (lanes & 31)) - 1,
+        "lanemask_ge": lambda: 0x1_0000_0000 - (1 << (lanes & 31)),
+        "lanemask_gt": lambda: 0x1_0000_0000 - (2 << (lanes & 31)),
+        "dynamic_smem_size": lambda: launch.dynamic_shared,
+        "total_smem_size": lambda: launch.dynamic_shared + launch.entry.static_shared,
+        "clusterid": lambda: special_register("ctaid." + axis, group) // shape[position],
+        "nclusterid": lambda: grid[position] // shape[position],
+        "cluster_ctaid": lambda: special_register("ctaid." + axis, group) % shape[position],
+        "cluster_nctaid": lambda: shape[position],
+        "cluster_ctarank": lambda: batch.clusters.ranks(group) if batch.clusters else 0,
+        "cluster_nctarank": lambda: math.prod(shape),
+        "is_explicit_cluster": lambda: int(launch.clustered),
+        "shared_base": lambda: batch.clusters.base(group) if batch.clusters else 0,
+    }
+    if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
+        shift = 32 if base == "envreg1" else 0
+        return u32(launch.grid_workspace() >> shift & 0xFFFFFFFF)
+    if base.startswith("envreg"):
+        return u32(0)
+    return u32(simple[base]()) if base in simple else None

@@ -1,0 +1,53 @@
+"""Which observers a launch gets, by its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .checks.early_use import EarlyUseCheck
+from .checks.init_check import InitCheck
+from .checks.proxy_check import ProxyCheck, reads_asynchronously
+from .checks.race_check import RaceCheck
+from .checks.sync_check import SyncCheck
+from .checks.tensor_memory_check import TensorMemoryCheck
+from .machine.observer import Observer
+from .recording.counters import Tally
+from .recording.warp_trace import Tracer
+
+if TYPE_CHECKING:
+    from .machine.emulated_launch import EmulatedLaunch
+
+
+def _races(launch: EmulatedLaunch) -> list[Observer]:
+    check = RaceCheck(launch)
+    return [check, TensorMemoryCheck(check)] if launch.entry.tensor_memory else [check]
+
+
+def _proxies(launch: EmulatedLaunch) -> list[Observer]:
+    crosses = reads_asynchronously(launch.entry.function.instructions)
+    return [ProxyCheck(launch)] if crosses else []
+
+
+CHECKS: dict[str, Callable[[EmulatedLaunch], list[Observer]]] = {
+    "early use": lambda launch: [EarlyUseCheck(launch)],
+    "race": _races,
+    "uninitialised": lambda launch: [InitCheck(launch)],
+    "sync": lambda launch: [SyncCheck(launch)],
+    "proxy": _proxies,
+}
+
+
+def observers_of(launch: EmulatedLaunch) -> list[Observer]:
+    """The checks that ``launch.options`` name, and what records. Raises ValueError for a check
+    that there is none of."""
+    options = launch.options
+    unknown = {*options.checks} - CHECKS.keys()
+    if unknown:
+        raise ValueError(f"no check named {', '.join(unknown)}; there are {', '.join(CHECKS)}")
+    observers = [o for name, make in CHECKS.items() if name in options.checks for o in make(launch)]
+    if options.counters:
+        observers.append(Tally(launch))
+    if options.trace is not None:
+        observers.append(Tracer(options.trace))
+    return observers

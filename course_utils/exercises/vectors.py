@@ -1,0 +1,14 @@
+"""What exercises on vectors share: lengths to try, and a launch of one thread for each element."""
+
+from __future__ import annotations
+
+from .spec import Launch
+
+SMALL = (1000, 257, 31, 1)  # no multiple of a block, just over a block, less than a warp, least
+FULL = 1 << 24
+BLOCK = 256  # threads
+
+
+def one_thread_each(n: int) -> Launch:
+    """Enough blocks of 256 threads for n elements."""
+    return Launch((-(-n // BLOCK),), (BLOCK,))

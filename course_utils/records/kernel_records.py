@@ -1,0 +1,74 @@
+"""The records of kernels beside libraries, a file a GPU: merged with new ones, and looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..errors import LessonError
+from .measured_files import candidates, file_of, measurements, write
+
+NAME = "kernels"
+
+
+def merged(old: list[dict], new: list[dict], order: Iterable[str]) -> list[dict]:
+    """The newer record of each kernel and size, in the order of the kernels' names ``order``.
+
+    Kernels that ``order`` does not name are dropped.
+    """
+    places = {name: place for place, name in enumerate(order)}
+    newest: dict[tuple, dict] = {}
+    for record in (*old, *new):
+        key = record["kernel"], str(record["size"])
+        if record["kernel"] not in places:
+            continue
+        if key not in newest or record["measured"] >= newest[key]["measured"]:
+            newest[key] = record
+    return sorted(newest.values(), key=lambda r: (places[r["kernel"]], r["bytes"]))
+
+
+def write_merged(content: dict[str, Any], order: Iterable[str]) -> Path:
+    """Merge one GPU's records into its file, and into no other; returns the file."""
+    device = content["device"]
+    known = file_of(NAME, device).is_file()
+    old = measurements(NAME, device)["records"] if known else []
+    return write(NAME, content | {"records": merged(old, content["records"], order)})
+
+
+def stored(
+    kernels: list[str],
+    size: int | tuple[int, ...],
+    what: str = "flops",
+    device: str | None = None,
+) -> tuple[dict[str, float], tuple[str, float] | None, str]:
+    """Measured figures for machines that cannot measure, or have measured before.
+
+    ``what`` is "flops" for GFLOP/s or "bytes" for GB/s, from the least that has to be computed or
+    moved. Returns the rate by kernel, (the last kernel's fastest library, its rate) or None where
+    no library was measured, and the name of the GPU they come from: ``device`` or, without one, the
+    GPU at hand where all of ``kernels`` were measured on it, otherwise the course's reference.
+    Raises LessonError for a kernel or size that was not measured.
+    """
+    wanted = list(size) if isinstance(size, tuple) else size
+    for candidate in candidates(device):
+        file = file_of(NAME, candidate)
+        records = measurements(NAME, candidate)["records"] if file.is_file() else []
+        found = {r["kernel"]: r for r in records if r["size"] == wanted}
+        missing = [name for name in kernels if name not in found]
+        if not missing:
+            break
+    else:
+        raise LessonError(
+            f"{', '.join(missing)} at size {size} is not in {file.name}: "
+            "`python -m course_utils bench --only NAME` measures it on a GPU."
+        )
+
+    def rate(record: dict, milliseconds: float) -> float:
+        return record[what] / milliseconds / 1e6
+
+    bars = {name: rate(found[name], found[name]["ours"]["median_ms"]) for name in kernels}
+    last = found[kernels[-1]]
+    library = last["baseline"]
+    line = (library["name"], rate(last, library["median_ms"])) if library else None
+    return bars, line, candidate

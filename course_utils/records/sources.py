@@ -1,0 +1,62 @@
+"""The hash that ties a record to the sources that were measured."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..compiling.includes import included_files
+from ..compiling.signature import strip_comments
+from ..paths import KERNELS, unnumbered
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"[^"]*"\s*$', re.M)
+
+
+def source_hash(*files: str) -> str:
+    """Twelve digits that change with the code of ``files`` and of the course's headers in them.
+
+    ``files`` lie below ``kernels/``: CUDA C++, or Python (``.py``). Comments, blank lines and
+    indentation do not count, and neither do the files' names and places.
+    """
+    return text_hash(*((path.read_text("utf-8"), path) for path in map(KERNELS.joinpath, files)))
+
+
+def text_hash(*sources: tuple[str, Path]) -> str:
+    """As :func:`source_hash`, for texts; each with the path that its ``#include`` starts from."""
+    digest = hashlib.sha256()
+    for text, path in sources:
+        if path.suffix == ".py":
+            digest.update(ast.unparse(ast.parse(text)).encode())
+            continue
+        headers = sorted(map(code, included_files(text, path.parent).values()))
+        for part in (code(text), *headers):
+            digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def code(text: str) -> str:
+    """CUDA C++ without its comments, blank lines, indentation and ``#include "…"`` lines."""
+    text = INCLUDE.sub("", strip_comments(text))
+    return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
+
+
+def hashes(files: Iterable[str]) -> dict[str, str]:
+    """The hash of each file below ``kernels/`` by its name without folder and number."""
+    return dict(sorted((unnumbered(Path(file).name), source_hash(file)) for file in files))
+
+
+def changed(content: dict, sources: dict[str, str]) -> list[str]:
+    """What was measured with another hash than it has in ``sources``, sorted by name.
+
+    ``content`` is a file of measurements. It holds the hash of each of its sources, which are to be
+    those of ``sources``, or it holds records, each with the name of a kernel and its hash.
+    """
+    if "sources" in content:
+        recorded = content["sources"]
+        names = recorded.keys() | sources.keys()
+        return sorted(name for name in names if recorded.get(name) != sources.get(name))
+    records = content["records"]
+    return sorted({r["kernel"] for r in records if r["source"] != sources.get(r["kernel"])})

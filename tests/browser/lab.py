@@ -1,0 +1,147 @@
+"""What a student does in JupyterLab: open a document, follow a link, write in a cell, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import Locator, Page, Response, Route
+
+CURRENT = ".lm-DockPanel-widget:not(.lm-mod-hidden)"
+
+
+class Lab:
+    """A page that shows JupyterLab; documents are named by their paths from the course's root."""
+
+    def __init__(self, page: Page, screenshots: Path) -> None:
+        self.page = page
+        self.failed: list[str] = []
+        self._screenshots = screenshots
+        page.on("response", self._note)
+        page.route("**/api/sessions*", _only_for_the_first_notebook)
+
+    @property
+    def view(self) -> Locator:
+        """The document in front."""
+        return self.page.locator(CURRENT)
+
+    def wait_for(self, path: str) -> None:
+        """Until ``path`` is the document in front and its content is there."""
+        self.page.wait_for_function(
+            """path => {
+                const context = jupyterapp.shell.currentWidget?.context;
+                return context?.path === path && context.isReady;
+            }""",
+            arg=path,
+            polling=50,
+        )
+
+    def open(self, path: str) -> None:
+        """As a double click in the file browser does."""
+        self.page.evaluate(
+            "path => { void jupyterapp.commands.execute('docmanager:open', { path }) }", path
+        )
+        self.wait_for(path)
+
+    def links(self, expected: Iterable[str] = ()) -> dict[str, str]:
+        """The files that the document in front links to, each with the link's address in the page.
+
+        Cells are drawn one after the other: it waits until links to all of ``expected`` are there.
+        """
+        self.page.wait_for_function(
+            """([view, paths]) => {
+                const links = [...document.querySelectorAll(`${view} a[href*="/files/"]`)];
+                const found = new Set(links.map(a => decodeURIComponent(a.pathname)));
+                return paths.every(path => found.has(`/files/${path}`));
+            }""",
+            arg=[CURRENT, sorted(expected)],
+        )
+        local = self.view.locator("a[href]").evaluate_all(
+            """links => links.filter(a => !a.getAttribute("href").startsWith("#"))
+                .filter(a => a.origin === location.origin).map(a => a.href)"""
+        )
+        return {unquote(urlsplit(href).path).removeprefix("/files/"): href for href in local}
+
+    def follow(self, address: str, path: str) -> None:
+        """Click the link with that address, which leads to ``path``."""
+        self.view.locator(f'a[href="{address}"]').first.click()
+        self.wait_for(path)
+
+    def close(self) -> None:
+        """Close the document in front, unsaved: it draws all its cells, even when out of sight."""
+        self.page.evaluate("() => jupyterapp.shell.currentWidget.dispose()")
+
+    def show_last_cell(self) -> None:
+        self.page.evaluate(
+            """() => {
+                const book = jupyterapp.shell.currentWidget.content;
+                book.activeCellIndex = book.widgets.length - 1;
+                void book.scrollToItem(book.activeCellIndex);
+            }"""
+        )
+
+    def pictures(self, least: int) -> list[int]:
+        """The widths in pixels of the loaded pictures in front, once there are ``least``.
+
+        A picture that cannot be loaded has width 0.
+        """
+        self.page.wait_for_function(
+            """([view, least]) => {
+                const all = [...document.querySelectorAll(`${view} img`)];
+                return all.length >= least && all.every(picture => picture.complete);
+            }""",
+            arg=[CURRENT, least],
+        )
+        return self.view.locator("img").evaluate_all("all => all.map(x => x.naturalWidth)")
+
+    def cell(self, text: str) -> Locator:
+        """The code cell of the notebook in front that holds ``text``, with its output."""
+        return self.view.locator(".jp-CodeCell").filter(has_text=text)
+
+    def run(self, cell: Locator) -> None:
+        cell.locator(".cm-line").first.click()
+        self.page.keyboard.press("Shift+Enter")
+
+    def rewrite(self, cell: Locator, old: str, new: str) -> None:
+        """Type ``new`` over the line that holds ``old``; its indentation stays."""
+        cell.locator(".cm-line").filter(has_text=old).click()
+        self.page.keyboard.press("End")
+        self.page.keyboard.press("Shift+Home")
+        self.page.keyboard.type(new)
+
+    def wait_for_output(self, cell: Locator, text: str) -> None:
+        """Until the cell's output holds ``text``, in capitals or not."""
+        cell.locator(".jp-OutputArea-output").filter(has_text=text).first.wait_for()
+
+    def wait_until_seen(self, heading: str) -> None:
+        """Until the heading lies inside the window."""
+        self.page.wait_for_function(
+            """([view, heading]) => {
+                const all = [...document.querySelectorAll(`${view} :is(h1, h2, h3)`)];
+                const wanted = all.find(x => x.textContent.startsWith(heading));
+                const box = wanted?.getBoundingClientRect();
+                return box && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight;
+            }""",
+            arg=[CURRENT, heading],
+            polling=50,
+        )
+
+    def questions(self) -> list[str]:
+        """What JupyterLab asks or announces: dialogs, and notes at the window's edge."""
+        return self.page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts()
+
+    def screenshot(self, name: str) -> None:
+        self.page.screenshot(path=self._screenshots / f"{name}.png")
+
+    def _note(self, response: Response) -> None:
+        if response.status >= 400:
+            self.failed.append(f"{response.status} {response.url}")
+
+
+def _only_for_the_first_notebook(route: Route) -> None:
+    """Nineteen kernels would start: a request for a second one is left without an answer."""
+    request = route.request
+    if request.method == "POST" and "00_start_here" not in (request.post_data or ""):
+        return
+    route.continue_()

@@ -1,0 +1,160 @@
+"""`make learn` in a real browser: the first notebook opens, and from it the whole course.
+
+The tests share one page, as a student works: what one has opened stays open for the next.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+
+import pytest
+
+from course_utils.exercises import kinds
+from course_utils.paths import CHAPTERS, ROOT
+
+FIRST = "chapters/00_start_here/01_this_machine.ipynb"
+CHAPTER_MAPS = sorted(path.relative_to(ROOT).as_posix() for path in CHAPTERS.glob("*/README.md"))
+MAPS = ["README.md", *CHAPTER_MAPS]
+BOOKS = sorted(path.relative_to(ROOT).as_posix() for path in CHAPTERS.glob("*/*.ipynb"))
+LAST = list({posixpath.dirname(book): book for book in BOOKS}.values())
+
+CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
+TARGET = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(")
+
+
+def cells(document: str) -> list[dict]:
+    return json.loads((ROOT / document).read_text(encoding="utf-8"))["cells"]
+
+
+def texts(document: str) -> list[str]:
+    """The Markdown of a document without its code: one text a cell of a notebook."""
+    if document.endswith(".ipynb"):
+        found = ["".join(x["source"]) for x in cells(document) if x["cell_type"] == "markdown"]
+    else:
+        found = [(ROOT / document).read_text(encoding="utf-8")]
+    return [CODE.sub(" ", text) for text in found]
+
+
+def targets(document: str, text: str) -> list[str]:
+    """The files of the course that a text links to, from the course's root."""
+    linked = TARGET.findall(PICTURE.sub("!(", text))
+    return [posixpath.normpath(posixpath.join(posixpath.dirname(document), x)) for x in linked]
+
+
+def count_pictures(document: str) -> int:
+    count = sum(len(PICTURE.findall(text)) for text in texts(document))
+    if document.endswith(".ipynb"):
+        outputs = [output for cell in cells(document) for output in cell.get("outputs", [])]
+        count += sum("image/png" in output.get("data", {}) for output in outputs)
+    return count
+
+
+def assert_shows(lab, document: str) -> None:
+    """That the document in front begins with the title that its file has."""
+    if document.endswith((".ipynb", ".md")):
+        (title,) = re.findall(r"\A# (.+)", texts(document)[0])
+        lab.view.get_by_role("heading", name=title.strip()).first.wait_for()
+
+
+def leave(lab, document: str) -> None:
+    """Close a notebook that has been seen; the first stays open for its exercise."""
+    if document in BOOKS and document != FIRST:
+        lab.close()
+
+
+DRAWN = [x for x in [*MAPS, *BOOKS] if any(PICTURE.search(text) for text in texts(x))]
+
+
+@pytest.mark.parametrize("document", [*MAPS, *BOOKS])
+def test_no_link_leads_to_a_folder(document):
+    linked = [target for text in texts(document) for target in targets(document, text)]
+    # JupyterLab opens a dialog with an error in place of a folder.
+    assert [target for target in linked if (ROOT / target).is_dir()] == []
+
+
+def test_the_first_notebook_opens(lab):
+    lab.wait_for(FIRST)
+    assert_shows(lab, FIRST)
+    lab.screenshot("first_notebook")
+
+
+@pytest.mark.parametrize("document", [FIRST, *DRAWN])
+def test_pictures_load(lab, document):
+    lab.open(document)
+    widths = lab.pictures(least=count_pictures(document))
+    lab.view.locator("img").first.scroll_into_view_if_needed()
+    lab.screenshot(f"picture_in_{document.replace('/', '_')}")
+    assert widths and all(widths)
+    leave(lab, document)
+
+
+@pytest.fixture(scope="module")
+def followed() -> set[str]:
+    """The documents that a click has opened: one click each, wherever the first link to it is."""
+    return set()
+
+
+@pytest.mark.parametrize("document", [*MAPS, FIRST])
+def test_every_link_opens_its_document(lab, followed, document):
+    expected = [target for text in texts(document) for target in targets(document, text)]
+    assert expected
+    lab.open(document)
+    links = lab.links(expected)
+    lab.screenshot(f"links_of_{document.replace('/', '_')}")
+    for path, address in links.items():
+        if path in followed:  # JupyterLab opens what the address says, which is the same
+            continue
+        followed.add(path)
+        lab.open(document)
+        lab.follow(address, path)
+        assert_shows(lab, path)
+        leave(lab, path)
+
+
+@pytest.mark.parametrize("book", LAST)
+def test_the_last_notebook_of_a_chapter_leads_to_the_next(lab, book):
+    following = targets(book, texts(book)[-1])[-1]
+    lab.open(book)
+    lab.show_last_cell()
+    lab.follow(lab.links([following])[following], following)
+    assert_shows(lab, following)
+    leave(lab, following)
+    lab.open(book)
+    leave(lab, book)
+
+
+def test_a_link_with_an_anchor_scrolls_to_its_heading(lab):
+    book = "chapters/04_first_kernels/01_hello_threads.ipynb"
+    lab.open(book)
+    lab.links([FIRST])
+    lab.view.get_by_role("link", name="glossary", exact=True).first.click()
+    lab.wait_for(FIRST)
+    lab.wait_until_seen("Glossary")
+    lab.screenshot("glossary")
+    lab.open(book)
+    leave(lab, book)
+
+
+def test_an_exercise_is_written_run_and_judged(lab):
+    lab.open(FIRST)
+    lab.run(lab.cell("from course_utils import check"))
+    exercise = lab.cell("%%exercise 00.double_it")
+    lab.run(exercise)
+    lab.wait_for_output(exercise, kinds.NOT_STARTED)
+    lab.rewrite(exercise, "// TODO", "y[i] = x[i];")
+    lab.run(exercise)
+    lab.wait_for_output(exercise, kinds.SCALED)
+    lab.screenshot("exercise_wrong")
+    lab.rewrite(exercise, "y[i] = x[i];", "y[i] = 2.0f * x[i];")
+    lab.run(exercise)
+    lab.wait_for_output(exercise, kinds.PASS)
+    lab.screenshot("exercise_right")
+
+
+def test_nothing_was_asked_and_no_request_failed(lab, server):
+    assert lab.questions() == []
+    assert lab.failed == []
+    assert server.faults() == []

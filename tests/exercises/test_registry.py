@@ -1,0 +1,77 @@
+"""Exercises are found by the place of their file; nobody lists them."""
+
+import json
+
+import pytest
+
+from course_utils.exercises.generate import PARTS, TAG, notebook_path
+from course_utils.exercises.registry import all_exercises, exercises_below
+
+IMPORTS = "from course_utils.exercises import PythonExercise\n"
+COMMON = "CASES = ((1,),)\n"
+
+
+def spec(name: str, cases: str = "()") -> str:
+    rest = 'task="t", source="", hints=(), explanation="", function="f", reference=abs'
+    return f'{name.upper()} = PythonExercise(id="01.{name}", title="t", cases={cases}, {rest})\n'
+
+
+@pytest.fixture
+def chapters(tmp_path):
+    """Writes spec files, named from the chapter on, and gives the folder of chapters."""
+
+    def write(files: dict[str, str]):
+        for name, text in files.items():
+            chapter, _, file = name.partition("/")
+            folder = tmp_path / chapter / "exercises"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(IMPORTS + text)
+        return tmp_path
+
+    return write
+
+
+def test_exercises_come_by_chapter_by_notebook_and_then_in_the_order_of_the_file(chapters):
+    found = exercises_below(
+        chapters(
+            {
+                "02_later/01_first.py": spec("e"),
+                "01_early/02_second.py": spec("d"),
+                "01_early/01_first.py": spec("z") + spec("a"),
+            }
+        )
+    )
+    assert [(exercise.id, exercise.notebook) for exercise in found] == [
+        ("01.z", "01_early/01_first"),
+        ("01.a", "01_early/01_first"),
+        ("01.d", "01_early/02_second"),
+        ("01.e", "02_later/01_first"),
+    ]
+
+
+def test_spec_files_of_a_chapter_share_a_module(chapters):
+    shared = "from .common import CASES\n" + spec("a", "CASES")
+    (found,) = exercises_below(chapters({"03_x/common.py": COMMON, "03_x/01_first.py": shared}))
+    assert found.cases == ((1,),)
+
+
+def test_two_exercises_of_one_id_are_refused(chapters):
+    files = {"04_x/01_first.py": spec("a"), "04_x/02_second.py": spec("a")}
+    with pytest.raises(ValueError, match=r"two exercises share an id: 01\.a"):
+        exercises_below(chapters(files))
+
+
+def test_an_author_cannot_name_another_notebook_than_the_files(chapters):
+    wrong = spec("a").replace('title="t"', 'title="t", notebook="05_x/02_second"')
+    with pytest.raises(TypeError, match="notebook"):
+        exercises_below(chapters({"05_x/01_first.py": wrong}))
+
+
+@pytest.mark.parametrize(
+    "path", sorted({notebook_path(e) for e in all_exercises()}), ids=lambda path: path.stem
+)
+def test_specs_stand_in_the_order_of_their_notebook(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    tags = [tag for cell in cells for tag in cell["metadata"].get("tags", ())]
+    specs = [f"{TAG}{e.id}.{PARTS[0]}" for e in all_exercises() if notebook_path(e) == path]
+    assert specs == [tag for tag in tags if tag in specs]

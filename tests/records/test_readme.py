@@ -1,0 +1,39 @@
+"""The README's figures, numbers and links come from what is in the repository."""
+
+import base64
+import json
+import re
+
+from course_utils.paths import README, ROOT
+from course_utils.records.measured_files import REFERENCE, measurements
+from course_utils.records.readme_table import with_table
+
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_the_table_is_drawn_from_the_stored_measurements():
+    assert with_table(TEXT, measurements("kernels", REFERENCE)) == TEXT
+
+
+def test_every_link_leads_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", TEXT)
+    assert links
+    missing = [link for link in links if not (ROOT / link).exists()]
+    assert missing == []
+
+
+def test_the_figure_is_one_that_a_notebook_shows():
+    images = set()
+    for path in ROOT.glob("chapters/*/*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                if picture := output.get("data", {}).get("image/png"):
+                    images.add(base64.b64decode(picture))
+    for link in re.findall(r"!\[[^]]*\]\(([^)]+)\)", TEXT):
+        assert (ROOT / link).read_bytes() in images
+
+
+def test_every_notebook_and_chapter_is_on_the_map():
+    for path in ROOT.glob("chapters/*/*.ipynb"):
+        title = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"][0].strip("# \n")
+        assert title in TEXT

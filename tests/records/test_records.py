@@ -1,0 +1,333 @@
+"""The files of measurements: those of two GPUs side by side, and what they say of their sources."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from course_utils import autotune, hardware, measurements, stored
+from course_utils.benchmarks import CASES, cli
+from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
+from course_utils.devices import properties
+from course_utils.errors import LessonError
+from course_utils.paths import README, ROOT
+from course_utils.records import kernel_records, measured_files, readme_table, sources
+from course_utils.records.measured_files import REFERENCE, file_of
+
+OTHER = "NVIDIA H100 80GB HBM3"
+
+
+def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum", source="old"):
+    return {
+        "kernel": kernel,
+        "what": what,
+        "size": size,
+        "bytes": 10**9,
+        "flops": 10**6,
+        "ours": {"median_ms": milliseconds, "spread": 0.0},
+        "baseline": {"name": "library", "median_ms": 2.0},
+        "ratio": 2.0 / milliseconds,
+        "source": source,
+        "measured": measured,
+    }
+
+
+# --- what is on disk ---
+
+
+def test_measurements_go_to_a_file_named_after_their_kind_and_their_device(folder):
+    content = {"device": OTHER, "times": [1, 2], "rows": [["a, [1]", 2.5], []], "n": {}}
+    file = measured_files.write("overlap", content)
+    assert file == folder / "overlap" / "nvidia_h100_80gb_hbm3.json"
+    assert measurements("overlap", OTHER) == content
+    assert '"times": [1, 2]' in file.read_text() and '["a, [1]", 2.5]' in file.read_text()
+
+
+def test_a_file_names_its_device_driver_cuda_date_and_sources():
+    content = measured_files.with_origin({"n": 1}, {"a.cu": "0"})
+    assert list(content) == ["device", "driver", "cuda", "date", "sources", "n"]
+
+
+def test_merging_keeps_the_newer_record_of_a_kernel_and_size():
+    old = [record("a", 1, 5.0, "2026-01-02T00:00"), record("b", 1, 5.0)]
+    new = [record("a", 1, 4.0, "2026-01-01T00:00"), record("b", 1, 4.0, "2026-01-03T00:00")]
+    merged = kernel_records.merged(old, new, "ab")
+    assert [r["ours"]["median_ms"] for r in merged] == [5.0, 4.0]
+
+
+def test_merging_keeps_the_order_of_the_cases_and_drops_what_is_no_case_any_more():
+    records = [record("gone", 1, 1.0), record("b", 1, 1.0), record("a", 1, 1.0)]
+    merged = kernel_records.merged(records, [], ["a", "b"])
+    assert [r["kernel"] for r in merged] == ["a", "b"]
+
+
+# --- the files of two devices ---
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder of measurements."""
+    monkeypatch.setattr(measured_files, "BENCHMARKS", tmp_path / "benchmarks")
+    return tmp_path / "benchmarks"
+
+
+@pytest.fixture
+def two_devices(folder):
+    """Files of every name for the reference GPU and for another one, which is twice as slow."""
+    for device, slower in ((REFERENCE, 1), (OTHER, 2)):
+        for name in ("hardware", "autotune"):
+            measured_files.write(name, {"device": device, "traffic": slower})
+        records = [record("a", [2, 3], 4.0 * slower)]
+        records += [record("b", 4, 1.0)] * (device == REFERENCE)
+        measured_files.write("kernels", {"device": device, "records": records})
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """A function that lets this machine have the GPU of that name, or none."""
+
+    def choose(gpu):
+        monkeypatch.setattr(measured_files, "own_gpu", lambda: gpu)
+        monkeypatch.setattr(cli, "own_gpu", lambda: gpu)
+
+    return choose
+
+
+READERS = {
+    "hardware.stored": lambda: hardware.stored()["device"],
+    "hardware.measured": lambda: hardware.measured("traffic")[1],
+    "autotune.stored": lambda: autotune.stored()["device"],
+    "measurements": lambda: measurements("hardware")["device"],
+    "stored": lambda: stored(["a"], (2, 3))[2],
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [(None, REFERENCE), (OTHER, OTHER), ("Tesla T4", REFERENCE)],
+)
+def test_a_reader_gets_the_own_gpu_s_figures_or_else_the_reference_s(
+    two_devices, at, reader, gpu, expected
+):
+    at(gpu)
+    assert reader() == expected
+
+
+@pytest.mark.parametrize("read", [hardware.stored, autotune.stored])
+def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at, read):
+    at(OTHER)
+    assert read(REFERENCE)["device"] == REFERENCE
+    assert stored(["a"], (2, 3), "bytes", REFERENCE)[0] == {"a": 250.0}
+    assert stored(["a"], (2, 3), "bytes")[0] == {"a": 125.0}
+
+
+def test_a_kernel_that_the_own_gpu_has_not_measured_comes_from_the_reference(two_devices, at):
+    at(OTHER)
+    assert stored(["b"], 4)[2] == REFERENCE
+
+
+@pytest.mark.parametrize("what, ours, theirs", [("bytes", 250.0, 500.0), ("flops", 0.25, 0.5)])
+def test_stored_gives_rates_in_giga_a_second(two_devices, at, what, ours, theirs):
+    at(None)
+    assert stored(["a"], (2, 3), what) == (
+        {"a": ours},
+        ("library", theirs),
+        REFERENCE,
+    )
+
+
+def test_what_was_not_measured_is_named_with_the_command_that_measures_it(two_devices, at):
+    at(OTHER)
+    with pytest.raises(LessonError, match=r"c at size 4 is not in nvidia_h200.json: .* bench"):
+        stored(["b", "c"], 4)
+    with pytest.raises(LessonError, match="no measurements called triton .* --only triton"):
+        measurements("triton")
+
+
+# --- the README ---
+
+
+@pytest.fixture
+def readme(tmp_path, monkeypatch):
+    file = tmp_path / "README.md"
+    file.write_text("before\n" + "".join(readme_table.MARKS) + "\nafter")
+    monkeypatch.setattr(readme_table, "README", file)
+    return file
+
+
+def bench(*words):
+    """The exit status of ``python -m course_utils bench WORDS``."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    cli.add_parser(parser.add_subparsers())
+    args = parser.parse_args(["bench", *words])
+    return args.func(args)
+
+
+def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
+    content = {"device": "X", "records": [record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0)]}
+    drawn = readme_table.with_table("before" + "".join(readme_table.MARKS) + "after", content)
+    assert drawn.count("| sum | 2 × 3 | fast | 1 ms | library | 2 ms | 2.00× as fast |") == 1
+    assert "slow" not in drawn
+
+
+@pytest.mark.parametrize("gpu", [None, OTHER])
+def test_the_readme_is_drawn_from_the_reference_alone(two_devices, at, readme, gpu):
+    at(gpu)
+    assert bench("--readme") == 0
+    text = readme.read_text()
+    assert f"Measured on one {REFERENCE}," in text and OTHER not in text
+    assert "| a | 4 ms |" in text and text.endswith("after")
+
+
+def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme(
+    two_devices, at, readme, tmp_path
+):
+    at(OTHER)
+    before = (
+        readme.read_text(),
+        file_of("kernels", REFERENCE).read_text(),
+    )
+    newer = record("vec_add", 4, 3.0, "2027-01-01T00:00")
+    (tmp_path / "copy.json").write_text(json.dumps({"device": OTHER, "records": [newer]}))
+    assert bench("--merge", str(tmp_path / "copy.json")) == 0
+    assert measurements("kernels")["records"] == [newer]
+    assert (
+        readme.read_text(),
+        file_of("kernels", REFERENCE).read_text(),
+    ) == before
+
+
+# --- the hash of a source ---
+
+KERNEL = """// what it does
+#include "shared/help.cuh"
+#include <cuda_fp16.h>
+__global__ void f(float *x) { x[0] = 1.0f; }
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """A folder of kernels with one that includes a header, which includes another."""
+    from course_utils.compiling import includes
+
+    for module in (sources, includes):
+        monkeypatch.setattr(module, "KERNELS", tmp_path)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "f.cu").write_text(KERNEL)
+    (tmp_path / "shared/help.cuh").write_text('#include "more.cuh"\nint help;\n')
+    (tmp_path / "shared/more.cuh").write_text("int more;\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        ("f.cu", "1.0f", "2.0f"),
+        ("f.cu", "<cuda_fp16.h>", "<cuda_bf16.h>"),
+        ("shared/help.cuh", "int help", "long help"),
+        ("shared/more.cuh", "more;", "more; // not a comment alone\nint less;"),
+    ],
+)
+def test_the_hash_changes_with_the_code_of_a_kernel_and_of_its_headers(kernels, file, old, new):
+    before = sources.source_hash("f.cu")
+    (kernels / file).write_text((kernels / file).read_text().replace(old, new))
+    assert sources.source_hash("f.cu") != before
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("// what it does\n", "/* something\n else */\n\n\n"),
+        ("{ x[0]", "{   /* stored */ x[0]"),
+        ('"shared/help.cuh"', '"../shared/help.cuh"'),
+    ],
+)
+def test_the_hash_stays_with_other_comments_blank_lines_and_places(kernels, old, new):
+    before = sources.source_hash("f.cu")
+    (kernels / "topic").mkdir()
+    (kernels / "topic/g.cu").write_text(KERNEL.replace(old, new))
+    assert sources.source_hash("topic/g.cu") == before
+
+
+def test_a_python_source_is_hashed_without_its_comments(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "KERNELS", tmp_path)
+    texts = "x = 7 // 2  # floor\n", "# above\nx = 7 // 2\n", "x = 7 // 3\n"
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.py").write_text(text)
+    one, same, other = (sources.source_hash(f"{number}.py") for number in range(3))
+    assert one == same != other
+
+
+def test_every_case_of_other_files_has_another_hash():
+    hashes = {case.files: case.source_hash for case in CASES}
+    assert len(set(hashes.values())) == len(hashes)
+
+
+# --- what comes with the course ---
+
+OUTDATED = {  # by the name of the file: what the records themselves say was measured before
+    name: stale(name, today(), REFERENCE)
+    for name, today in {
+        "kernels": lambda: {case.name: case.source_hash for case in CASES},
+        **{producer.name: producer.sources for producer in PRODUCERS},
+    }.items()
+}
+
+
+@pytest.mark.parametrize("name", measured_files.names())
+def test_what_comes_with_the_course_was_measured_with_the_sources_as_they_are(name):
+    if OUTDATED[name]:
+        pytest.xfail(f"measured before they changed: {', '.join(OUTDATED[name])}")
+
+
+def test_what_is_outdated_is_named_by_the_command(capsys, at):
+    at(None)
+    assert bench("--stale") == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in OUTDATED["kernels"])
+    assert bool(any(OUTDATED.values())) == ("bench --stale" in text)
+
+
+def test_a_changed_source_makes_its_records_stale(folder):
+    records = [record("a", 1, 1.0, source="1"), record("b", 1, 1.0, source="2")]
+    measured_files.write("kernels", {"device": OTHER, "records": records})
+    measured_files.write("triton", {"device": OTHER, "sources": {"a.cu": "1"}})
+    assert stale("kernels", {"a": "1", "b": "3", "c": "4"}, OTHER) == ["b"]
+    assert stale("triton", {"a.cu": "1"}, OTHER) == []
+    assert stale("triton", {"a.cu": "1", "new.cu": "1"}, OTHER) == ["new.cu"]
+    assert stale("overlap", {"a.cu": "1"}, OTHER) == []
+
+
+def test_every_file_has_a_producer_and_every_producer_a_file(capsys):
+    assert bench("--list") == 0
+    named = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert sorted(set(named) - {"kernels:"}) == measured_files.names()
+    for name in measured_files.names():
+        assert file_of(name, REFERENCE).is_file()
+
+
+def test_a_producer_writes_its_file_with_the_hashes_of_its_sources(folder, monkeypatch):
+    monkeypatch.setattr("course_utils.benchmarks.producers.need_gpu", lambda: None)
+    producer = Producer("overlap", "", lambda: {"ms": 1.5}, lambda: {"a.cu": "1"})
+    content = json.loads(producer.write().read_text())
+    assert content["ms"] == 1.5 and content["sources"] == {"a.cu": "1"}
+    assert content["device"] == properties.device_name()
+
+
+def test_without_a_gpu_no_producer_writes():
+    with pytest.raises(LessonError, match="this machine has none"):
+        PRODUCERS[0].write()
+
+
+def test_no_record_names_a_place_outside_the_repository():
+    for file in Path(ROOT / "assets/benchmarks").rglob("*.json"):
+        assert str(ROOT) not in file.read_text()
+
+
+def test_the_readme_of_the_course_has_the_marks():
+    text = README.read_text(encoding="utf-8")
+    assert all(text.count(mark) == 1 for mark in readme_table.MARKS)
