@@ -67,8 +67,8 @@ def _looks_uninitialised(e: Evidence) -> str | None:
         return None
     count = int(e.strange_nan.sum())
     return (
-        f"{count} elements of {e.name} came out as NaN (not a number): the kernel computed with a "
-        "value that nobody had written, or divided 0 by 0."
+        f"{count} elements of {e.name} came out as NaN (not a number): the kernel computed with an "
+        "uninitialised value, or divided 0 by 0."
     )
 
 

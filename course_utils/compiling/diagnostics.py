@@ -125,7 +125,7 @@ def _render(diagnostics: list[Diagnostic]) -> str:
         parts.append("\n".join(rows))
     rest = len(diagnostics) - MAX_ERRORS_SHOWN
     if rest > 0:
-        parts.append(f"and {rest} more. The first error often causes the others: mend it first.")
+        parts.append(f"and {rest} more. The first error often causes the others: fix it first.")
     return "\n\n".join(parts)
 
 

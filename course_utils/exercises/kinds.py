@@ -105,7 +105,7 @@ NEXT_STEP: dict[str, str] = {
     **CHECK_STEPS,
     NOT_STARTED: "Fill in what the TODO comments ask for, then run the cell.",
     EMPTY: 'Bring the starter back with reset("{id}").',
-    COMPILE_ERROR: "Mend the first error and run again: later ones often follow from it.",
+    COMPILE_ERROR: "Fix the first error and run again: later ones often follow from it.",
     WRONG_NAME: "Give it the name that the starter has: that is what gets called.",
     WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
@@ -117,9 +117,9 @@ NEXT_STEP: dict[str, str] = {
     "if so, its index or the end of its loop is wrong.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
     NULL_POINTER: "The pointer is NULL: was it ever given an address?",
-    DATA_RACE: "Two threads meet at one place without an order: give each its own element. If both "
-    "have to come there, __syncthreads() between the two lines orders threads of one block; across "
-    "blocks, or where one line reads and writes, it takes an atomic.",
+    DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
+    "element. If both have to use it, __syncthreads() between the two lines orders threads of one "
+    "block; across blocks, or where one line reads and writes, it takes an atomic.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "

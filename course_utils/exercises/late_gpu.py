@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-# What memory holds that nobody has written: a result shows whose it was.
+# What uninitialised memory holds: a result shows whose it was.
 ON_HOST = float("nan")
 ON_DEVICE = float("inf")
 
@@ -97,11 +97,11 @@ class LateGPU:
         return LateEvent()
 
     def empty(self, n: int) -> LateArray:
-        """Room for n numbers on the device; nobody has written them."""
+        """Memory for n numbers on the device, uninitialised."""
         return LateArray(n)
 
     def pinned(self, n: int) -> list[float]:
-        """Room for n numbers in the host's page-locked memory; nobody has written them."""
+        """Page-locked memory for n numbers on the host, uninitialised."""
         return [ON_HOST] * n
 
     def square(self, x: LateArray, *, stream: LateStream) -> None:

@@ -118,20 +118,22 @@ def _lane_key(lane: int) -> list:
 def chunk_places(
     layouts: Mapping[str, np.ndarray], *, chunk: int = 2, title: str = "Where the chunks lie"
 ) -> Figure:
-    """Rows of shared memory, 128 bytes each, as eight places of 16 bytes: one panel a layout.
+    """Rows of shared memory, 128 bytes each, as eight chunks of 16 bytes: one panel a layout.
 
-    A layout is (rows, 8) integers: the place of the row in which each chunk lies, ``[row, chunk]``.
-    The boxes carry the chunk's number; those of ``chunk`` stand out. A place is four banks wide, so
-    boxes below one another share their banks. Raises ValueError where two chunks share a place.
+    A layout is (rows, 8) integers: the position in its row of each chunk, ``[row, chunk]``.
+    The boxes carry the chunk's number; those of ``chunk`` stand out. A position is four banks wide,
+    so boxes below one another share their banks. Raises ValueError where two chunks share one.
     """
     figure, grid = new(9, 3.5, ncols=len(layouts), squeeze=False)
     for axes, (name, places) in zip(grid[0], layouts.items(), strict=True):
         places = np.asarray(places)
         if places.ndim != 2 or (np.sort(places, axis=1) != np.arange(places.shape[1])).any():
-            raise ValueError(f"{name}: give for each row the place of every chunk, each place once")
+            raise ValueError(
+                f"{name}: give for each row the position of every chunk, each position once"
+            )
         _chunks(axes, places, chunk)
         hit = len(set(places[:, chunk].tolist()))
-        words = "one place" if hit == 1 else f"{hit} different places"
+        words = "one position" if hit == 1 else f"{hit} different positions"
         axes.set_title(f"{name}: chunk {chunk} of {len(places)} rows in {words}", fontsize=9)
     figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
     return figure

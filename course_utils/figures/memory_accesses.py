@@ -175,14 +175,14 @@ def _sector_labels(axes: Axes, wanted: dict[int, list[int]], row_of: dict[int, i
 def shared_banks(
     addresses: Sequence[int] | WarpAccess, bytes: int = 4, *, title: str | None = None
 ) -> Figure:
-    """One warp's shared-memory accesses on the 32 banks: how many passes the request takes.
+    """One warp's shared-memory accesses on the 32 banks: how many wavefronts the request takes.
 
     ``addresses`` are byte addresses of lanes 0, 1, …, at most 32, counted from the start of shared
     memory; −1 for a lane that does not take part. ``bytes`` is 4, 8 or 16 a lane (1 and 2 count as
-    the word they lie in). A column is a bank; different words of one bank need a pass each, lanes
-    that want the same word share one. A request of 8 bytes a lane is served by half warps, one of
-    16 by quarter warps, one after the other; a load whose lanes agree in pairs, by twice as many
-    lanes at once. ``addresses`` may be an access of a kernel that ran,
+    the word they lie in). A column is a bank; different words of one bank need a wavefront each,
+    lanes that want the same word share one. A request of 8 bytes a lane is served by half warps,
+    one of 16 by quarter warps, one after the other; a load whose lanes agree in pairs, by twice as
+    many lanes at once. ``addresses`` may be an access of a kernel that ran,
     ``profile(...).access(line)``; otherwise they are a load's.
     """
     store = getattr(addresses, "store", False)
@@ -190,12 +190,12 @@ def shared_banks(
     lanes = _active(addresses, bytes)
     phases = bank_phases(addresses, bytes, store)
     depths = [max(len(words) for words in phase.values()) for phase in phases if phase]
-    passes, degree = sum(depths), max(depths)
+    wavefronts, degree = sum(depths), max(depths)
 
-    figure, axes = new(WIDTH, 0.27 * passes + 1.15)
+    figure, axes = new(WIDTH, 0.27 * wavefronts + 1.15)
     axes.set_facecolor(PALE)
-    axes.vlines(range(BANKS + 1), 0, passes, color="#CCCCCC", linewidth=0.8)
-    axes.hlines(range(passes + 1), 0, BANKS, color="#CCCCCC", linewidth=0.8)
+    axes.vlines(range(BANKS + 1), 0, wavefronts, color="#CCCCCC", linewidth=0.8)
+    axes.hlines(range(wavefronts + 1), 0, BANKS, color="#CCCCCC", linewidth=0.8)
     top = 0
     for depth, phase in zip(depths, (p for p in phases if p), strict=True):
         for bank in range(BANKS):
@@ -210,18 +210,18 @@ def shared_banks(
                 )
         top += depth
     axes.set_xlim(0, BANKS)
-    axes.set_ylim(passes, 0)
+    axes.set_ylim(wavefronts, 0)
     axes.set_xticks(np.arange(BANKS) + 0.5, range(BANKS))
     axes.tick_params(axis="x", labelsize=8)
-    step = 1 if passes <= 16 else 4
-    axes.set_yticks(np.arange(0, passes, step) + 0.5, range(1, passes + 1, step))
+    step = 1 if wavefronts <= 16 else 4
+    axes.set_yticks(np.arange(0, wavefronts, step) + 0.5, range(1, wavefronts + 1, step))
     axes.set_xlabel("bank (a box holds the lanes that want one word of it)")
-    axes.set_ylabel("pass")
+    axes.set_ylabel("wavefront")
     bare(axes)
     words = "no bank conflict" if degree == 1 else f"{degree}-way bank conflict"
     axes.set_title(
         (f"{title}: " if title else "")
-        + f"{words}, {_count(passes, 'pass', 'passes')} for {_count(len(lanes), 'lane')}"
+        + f"{words}, {_count(wavefronts, 'wavefront')} for {_count(len(lanes), 'lane')}"
         + (f", {32 // len(phases)} lanes at a time" if len(phases) > 1 else "")
     )
     return figure
@@ -294,8 +294,8 @@ def _size(text: str, bytes: int = 4) -> float:
     return 8 if len(text) < 4 or bytes > 4 else 6.5 if len(text) == 4 else 5.5
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else one + 's'}"
 
 
 def _box(

@@ -29,7 +29,7 @@ def adding_tree(
     A panel is (values, sources). ``values``, (steps + 1, threads), are whole numbers: what each
     thread's place holds at first and after each step. ``sources``, (steps, threads), say whose
     value of the row above a thread added to its own; −1 for one that took no part. Coloured boxes
-    are on the way to the last row's ``results``; pale ones added something that nobody needs.
+    are on the way to the last row's ``results``; pale ones added a value that is not used.
     """
     data = {name: _checked(name, *panel) for name, panel in panels.items()}
     wide = [values.shape[1] for values, _ in data.values()]
@@ -126,8 +126,8 @@ def _key(states: set[tuple[bool, bool]]) -> list:
 
     labels = {
         (True, True): "on the way to the result",
-        (True, False): "adds what nobody needs",
-        (False, False): "takes no part",
+        (True, False): "adds an unused value",
+        (False, False): "inactive",
     }
     boxes = [Patch(**_look(*s), label=text) for s, text in labels.items() if s in states]
     return [*boxes, Line2D([], [], color="#333333", label="another thread's value")]

@@ -20,10 +20,10 @@ LOOKS = {
     "barriers": (RED, "xx"),
 }
 WORDS = {
-    "warps": "places for warps run out",
+    "warps": "warp slots run out",
     "registers": "registers run out",
     "shared memory": "shared memory runs out",
-    "blocks": "places for blocks run out",
+    "blocks": "block slots run out",
     "barriers": "barriers run out",
 }
 WARP = 32

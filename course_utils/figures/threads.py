@@ -35,8 +35,8 @@ def thread_map(
     ``blocks`` and ``threads`` are integers as a kernel recorded them, of the array's shape: (n,) is
     folded into rows of ``per_row``, (rows, columns) is drawn as it is. Two- and three-dimensional
     indices are tuples of such arrays, x first: ``thread_map((bx, by), (tx, ty))``. −1 (in x) means
-    that nobody wrote the element; it is hatched. ``colour="warp"`` colours by warp and needs linear
-    thread indices.
+    that no thread wrote the element; it is hatched. ``colour="warp"`` colours by warp and needs
+    linear thread indices.
     """
     if colour not in ("block", "warp"):
         raise ValueError(f'colour is "block" or "warp", not {colour!r}')

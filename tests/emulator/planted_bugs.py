@@ -109,7 +109,7 @@ def numbers(count: int) -> np.ndarray:
 
 
 def padded() -> np.ndarray:
-    """16 rows of four numbers, the last of which nobody wrote."""
+    """16 rows of four numbers, the last of which is uninitialised."""
     made = cp.empty(64, np.float32)
     np.asarray(made).view(np.ndarray).reshape(16, 4)[:, :3] = 1
     return made
@@ -349,7 +349,7 @@ y[threadIdx.x] = sum; // !""",
         "a variable that was never given a value",
     ),
     Bug(
-        "a branch on what nobody wrote",
+        "a branch on an uninitialised value",
         UNINITIALISED,
         "if (<<y|x>>[threadIdx.x] > 0) x[threadIdx.x] = 1; // !",
         "decides a branch by",
@@ -357,7 +357,7 @@ y[threadIdx.x] = sum; // !""",
         args=lambda: (numbers(64), empty(64), np.int32(3)),
     ),
     Bug(
-        "an index that nobody wrote",
+        "an uninitialised index",
         UNINITIALISED,
         """
 int i = ((int*)<<y|x>>)[threadIdx.x] & 63; // ?
@@ -411,7 +411,7 @@ y[threadIdx.x] = d[2]; // !""",
         block=32,
     ),
     Bug(
-        "a copy of what nobody wrote",
+        "a copy of uninitialised memory",
         UNINITIALISED,
         """
 __shared__ alignas(128) float s[64];
@@ -1727,7 +1727,7 @@ if (threadIdx.x < 32) {
 
 GROUPS = {
     "Bounds, alignment, memory that is gone": MEMORY,
-    "Values that nobody wrote": INITIALISATION,
+    "Uninitialised values": INITIALISATION,
     "Races in shared memory": SHARED_RACES,
     "Races in global memory": GLOBAL_RACES,
     "Flags and fences": FLAGS,

@@ -1,4 +1,4 @@
-"""Uses of what nobody wrote: what counts as written, and how values are followed."""
+"""Uses of uninitialised values: what counts as written, and how values are followed."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def test_a_new_array_is_undefined_until_somebody_writes_it():
     (found,) = findings(COPY, (x, y))
     assert found.kind == UNINITIALISED
     assert found.message == (
-        "Uninitialised read: thread (0, 0, 0) of block (0, 0, 0) stores in y[0] a result of memory "
-        "that nobody has written, at kernel.cu:1:\n"
+        "Uninitialised read: thread (0, 0, 0) of block (0, 0, 0) stores in y[0] a result of "
+        "uninitialised memory, at kernel.cu:1:\n"
         "  x[0], read by thread (0, 0, 0) at kernel.cu:1."
     )
     assert (found.array, found.index, found.repeats) == ("x", 0, 0)
@@ -178,12 +178,12 @@ def wmma_findings(c, d):
     return result.findings
 
 
-def test_a_tile_stored_into_an_array_that_nobody_has_written_arrives_there():
+def test_a_tile_stored_into_an_uninitialised_array_arrives_there():
     d = cp.empty((16, 16), cp.float32)
     assert not wmma_findings(cp.ones((16, 16), cp.float32), d)
     assert (d == 17).all()
 
 
-def test_a_tile_that_adds_to_what_nobody_has_written_is_told_when_it_is_stored():
+def test_a_tile_that_adds_to_uninitialised_memory_is_told_when_it_is_stored():
     (found,) = wmma_findings(cp.empty((16, 16), cp.float32), cp.empty((16, 16), cp.float32))
-    assert found.kind == UNINITIALISED and "stores in d a result of memory" in found.message
+    assert found.kind == UNINITIALISED and "stores in d a result of uninitialised memory" in found.message

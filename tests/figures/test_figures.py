@@ -159,15 +159,15 @@ def test_warp_sectors_counts_distinct_sectors_and_bytes(addresses, width, expect
 @pytest.mark.parametrize(
     ("addresses", "width", "expected"),
     [
-        (4 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
-        (0 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
-        (8 * LANES, 4, "2-way bank conflict, 2 passes for 32 lanes"),
-        (128 * LANES, 4, "32-way bank conflict, 32 passes for 32 lanes"),
-        (132 * LANES, 4, "no bank conflict, 1 pass for 32 lanes"),
-        (16 * LANES, 16, "no bank conflict, 4 passes for 32 lanes, 8 lanes at a time"),
+        (4 * LANES, 4, "no bank conflict, 1 wavefront for 32 lanes"),
+        (0 * LANES, 4, "no bank conflict, 1 wavefront for 32 lanes"),
+        (8 * LANES, 4, "2-way bank conflict, 2 wavefronts for 32 lanes"),
+        (128 * LANES, 4, "32-way bank conflict, 32 wavefronts for 32 lanes"),
+        (132 * LANES, 4, "no bank conflict, 1 wavefront for 32 lanes"),
+        (16 * LANES, 16, "no bank conflict, 4 wavefronts for 32 lanes, 8 lanes at a time"),
     ],
 )
-def test_shared_banks_counts_the_passes(addresses, width, expected):
+def test_shared_banks_counts_the_wavefronts(addresses, width, expected):
     assert title(figures.shared_banks(addresses, width)) == expected
 
 
@@ -184,7 +184,7 @@ def test_thread_map_labels_each_element_with_the_thread_that_wrote_it():
     assert texts(figures.thread_map(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))) == list("0101")
 
 
-def test_thread_map_hatches_what_nobody_wrote():
+def test_thread_map_hatches_what_no_thread_wrote():
     figure = figures.thread_map(np.array([0, -1, 0]), np.array([0, -1, 2]))
     assert texts(figure) == ["0", "2"]
     assert [patch.get_hatch() for patch in figure.axes[0].patches] == ["///"]
@@ -368,13 +368,13 @@ def test_fragments_refuse_what_is_held_twice():
 
 def test_chunks_are_drawn_at_their_places():
     (axes,) = figures.chunk_places({"swizzled": SWIZZLED}, chunk=2).axes
-    assert axes.get_title(loc="left") == "swizzled: chunk 2 of 8 rows in 8 different places"
+    assert axes.get_title(loc="left") == "swizzled: chunk 2 of 8 rows in 8 different positions"
     places = [box.get_x() for box in axes.patches]
     assert places[8:16] == [1, 0, 3, 2, 5, 4, 7, 6]
 
 
-def test_two_chunks_in_one_place_are_refused():
-    with pytest.raises(ValueError, match="each place once"):
+def test_two_chunks_in_one_position_are_refused():
+    with pytest.raises(ValueError, match="each position once"):
         figures.chunk_places({"wrong": SWIZZLED | 1})
 
 

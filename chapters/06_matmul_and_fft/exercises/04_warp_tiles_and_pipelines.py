@@ -321,10 +321,10 @@ more than it takes. With few tiles it is worse: at 1024 × 1024 three quarters o
 Smaller tiles make finer waves, but need more loads for each product.
 """,
     mutants=(
-        mutant("rounds down", kinds.WRONG_NUMBER, ("rounds = 4", "rounds = 3")),
+        mutant("rounds down", kinds.WRONG_NUMBER, ("waves = 4", "waves = 3")),
         mutant("busy for idle", kinds.WRONG_NUMBER, ("idle = 16", "idle = 116")),
-        mutant("the last round alone", kinds.WRONG_NUMBER, ("gain = 1.03125", "gain = 132 / 116")),
-        mutant("one block on each", kinds.WRONG_NUMBER, ("rounds_pairs = 4", "rounds_pairs = 8")),
+        mutant("the last wave alone", kinds.WRONG_NUMBER, ("gain = 1.03125", "gain = 132 / 116")),
+        mutant("one block on each", kinds.WRONG_NUMBER, ("waves_pairs = 4", "waves_pairs = 8")),
         mutant("dots left", kinds.WRONG_TYPE, ("idle_small = 100", "idle_small = ...")),
     ),
 )
