@@ -41,7 +41,8 @@ def _one_line(match: re.Match) -> str:
 
 def main(folder: Path) -> None:
     table: dict = {}
-    code = f"import sys\nsys.path.insert(0, {str(HERE)!r})\nfrom access_patterns import *\nlaunch_all()"
+    path = f"import sys; sys.path.insert(0, {str(HERE)!r})"
+    code = f"{path}; import access_patterns; access_patterns.launch_all()"
     for operation, metrics in PATTERN_METRICS.items():
         found = nsight_compute.counts(code, f"{operation}_[0-9]+", metrics)
         launched = [p for p in access_patterns.patterns() if p[0] == operation]
