@@ -14,7 +14,6 @@ from course_utils.devices.limits import LaunchError
 from course_utils.emulator import UNINITIALISED
 from course_utils.errors import LessonError
 from course_utils.launching.kernels import LaunchFault
-from course_utils.paths import KERNELS
 
 N = 1000
 
@@ -412,13 +411,3 @@ def test_a_fault_is_the_report_alone(vec_add):
     assert caught.value.finding.kind == "out of bounds"
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
     assert re.search(r"kernels/04_first_kernels/threads/vec_add.cu:\d+", str(caught.value))
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(p.relative_to(KERNELS) for p in KERNELS.rglob("*.cu") if p.parent.name != "host"),
-    ids=str,
-)
-def test_every_kernel_file_says_how_it_is_launched(path):
-    head = (KERNELS / path).read_text().partition("__global__")[0]
-    assert re.search(r"^// grid .+, block .+, dynamic shared ", head, re.M)
