@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..recording.arithmetic import arithmetic
 from .batch import Batch
 from .findings import Findings
+from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
 from .options import Options
@@ -143,7 +143,7 @@ class EmulatedLaunch:
             for instruction in block.instructions:
                 name = instruction.full_opcode
                 counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
-                work = arithmetic(instruction)
+                work = work_of(instruction)
                 counts.flops += lanes * work.flops // work.threads if work else 0
         result = LaunchResult(counts, self.findings.collected(), self._text())
         self.observers.launch_ends(result)
