@@ -1,8 +1,8 @@
-"""Finds values that nobody ever wrote: in global, shared and local memory, and in registers.
+"""Finds uses of uninitialised values: of global, shared and local memory, and of registers.
 
 Reading such a value is often harmless (a padded vector load, a tile's last column), so it is
 reported where it is *used*: stored to global memory, deciding a branch, making up an address. Each
-byte of memory that nobody wrote has 0xFF in a *shadow*, every other byte 0. Registers into which
+uninitialised byte of memory has 0xFF in a *shadow*, every other byte 0. Registers into which
 such bytes were loaded carry *marks*, one for each lane, which follow the value from instruction to
 instruction. As long as nothing undefined was loaded there are no marks, and nothing to follow.
 
@@ -39,7 +39,7 @@ class _BatchState:
 
 @dataclass(eq=False)
 class Record:
-    """A read of what nobody wrote: ``cells[n]`` is the element that ``lanes[n]`` read."""
+    """A read of uninitialised memory: ``cells[n]`` is the element that ``lanes[n]`` read."""
 
     batch: object
     lanes: np.ndarray

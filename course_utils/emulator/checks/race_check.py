@@ -169,7 +169,7 @@ class RaceCheck(Observer):
 
     def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
-        ``width``; None for a region that is not watched."""
+        ``width``; None for a region that is not checked."""
         if region.space == "shared":
             shadows = self._batches[batch].shadows
         elif region.space == "global" and not region.read_only:

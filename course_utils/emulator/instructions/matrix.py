@@ -336,7 +336,7 @@ def mma(b: Builder, i: ptx.Instruction):
 
 
 class Chunks:
-    """Accesses of 16 bytes (or 8), each by a lane: checked and watched like those of ld and st.
+    """Accesses of 16 bytes (or 8), each by a lane: checked and observed like those of ld and st.
 
     ``bits``: of an element. Without ``operand`` the instruction works the addresses out itself.
     """

@@ -43,7 +43,7 @@ class EmulatedLaunch:
 
     def __init__(
         self, entry: Entry, grid, block, args, shared, names, options: Options,
-        watchers,
+        observers_of,
     ):  # fmt: skip
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
@@ -66,7 +66,7 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.findings = Findings()
-        self.observers = Observers(watchers(self))
+        self.observers = Observers(observers_of(self))
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters
