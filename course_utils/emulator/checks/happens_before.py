@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..instructions.loads_stores import STRONG
 from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from .vector_clocks import VectorClocks
 
-STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
 NARROW = {"cta", "cluster"}  # scopes that say nothing to other blocks, but for those of a cluster
 FLAG_ACCESSES = ("load", "store", "atomic")
 FEW = 64  # places and warps of an access that looks like one of a flag

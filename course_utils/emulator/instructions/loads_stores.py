@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks.happens_before import STRONG
 from ..machine import ptx
 from ..machine.instruction_set import DTYPES, Traits, step, traits_of
 from ..machine.lanes import Group
 from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, Region
 from ..machine.program import Builder
 
+STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}  # not ordinary accesses
 SPACES = {
     "global": 0, "const": 0, "param": 0, "param::entry": 0, "param::func": 0,
     "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
