@@ -62,7 +62,7 @@ bench: $(READY)  ## measure this machine
 # Every kernel and notebook on the GPU, then every kernel again under compute-sanitizer.
 test-gpu: export COURSE_DEVICE := cuda
 test-gpu: unit nbval  ## what a GPU runner checks
-	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/test_kernels.py
+	compute-sanitizer --error-exitcode 1 $(PYTHON) -m pytest -q tests/kernels/test_every_kernel.py
 	@$(MAKE) --no-print-directory bench PYTHON=$(PYTHON)
 
 # Set-up. The stamp is newer than pyproject.toml, so a second call starts at once. Python is asked

@@ -17,7 +17,7 @@ from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
 from .records.kernel_records import stored
-from .records.store import measurements
+from .records.measured_files import measurements
 from .shell import running_shell
 
 __all__ = [

@@ -9,7 +9,7 @@ from course_utils.paths import ROOT
 
 PARTS = ("assets", "chapters", "course_utils", "kernels", "tests")
 GO_BY_SOURCE_LINES = (
-    "tests/test_trace.py",
+    "tests/observing/test_trace.py",
     "tests/exercises/test_runner.py::test_a_fault_shows_the_line_of_the_cell_with_its_neighbours",
 )
 

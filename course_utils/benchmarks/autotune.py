@@ -21,7 +21,7 @@ from ..errors import LessonError
 from ..launching.modules import Module, load
 from ..observing.occupancy_calculator import occupancy
 from ..observing.timing import bench
-from ..records.store import measurements
+from ..records.measured_files import measurements
 from .case import double, normal
 
 NAME = "autotune"

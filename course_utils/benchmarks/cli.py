@@ -18,7 +18,7 @@ from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
 from ..paths import ROOT
 from ..records import kernel_records, readme_table
-from ..records.store import REFERENCE
+from ..records.measured_files import REFERENCE
 from .case import Case
 from .cases import CASES
 from .measure import ceilings, emulate, measure

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..devices.properties import need_gpu
+from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from ..records.store import file_of, measurements, with_origin, write
 from . import autotune, profilers, triton_comparison
 from .microbenchmarks import execution, hardware, overlap, sums
 

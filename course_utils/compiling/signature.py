@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+import ml_dtypes
 import numpy as np
 
 _INTEGERS = {  # the words of a C integer type, sorted, to its dtype on 64-bit Linux
@@ -47,13 +48,16 @@ _FLOATS = {
     "double": np.float64,
     "__half": np.float16,
     "half": np.float16,
-    # NumPy has neither bfloat16 nor fp8: arrays of them carry the bits.
-    "__nv_bfloat16": np.uint16,
-    "nv_bfloat16": np.uint16,
-    "__nv_fp8_e4m3": np.uint8,
-    "__nv_fp8_e5m2": np.uint8,
 }
-DTYPES = {name: np.dtype(dtype) for name, dtype in (_INTEGERS | _FLOATS).items()}
+_NARROW_FLOATS = {
+    "__nv_bfloat16": ml_dtypes.bfloat16,
+    "nv_bfloat16": ml_dtypes.bfloat16,
+    "__nv_fp8_e4m3": ml_dtypes.float8_e4m3fn,
+    "__nv_fp8_e5m2": ml_dtypes.float8_e5m2,
+}
+DTYPES = {name: np.dtype(dtype) for name, dtype in (_INTEGERS | _FLOATS | _NARROW_FLOATS).items()}
+# Formats that NumPy itself does not have; their ``kind`` says nothing.
+NARROW_FLOATS = frozenset(map(np.dtype, _NARROW_FLOATS.values()))
 
 
 @dataclass(frozen=True)

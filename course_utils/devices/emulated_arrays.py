@@ -5,12 +5,20 @@ from __future__ import annotations
 import functools
 import sys
 
+import ml_dtypes
 import numpy as np
 
 from . import emulated_cuda as cuda
 
 CANARY = 0xCD  # every byte of an integer array that was never written
-NAN_BITS = {2: 0x7E5A, 4: 0x7FC5A5A5, 8: 0x7FF85A5A5A5A5A5A}  # NaNs nobody computes
+NAN_BITS = {  # NaNs that nobody computes, where a format has so many
+    "float16": 0x7E5A,
+    "float32": 0x7FC5A5A5,
+    "float64": 0x7FF85A5A5A5A5A5A,
+    "bfloat16": 0x7FC5,
+    "float8_e5m2": 0x7D,
+    "float8_e4m3fn": 0x7F,
+}
 
 
 class MemoryPointer:
@@ -146,10 +154,10 @@ def empty(shape, dtype=float, order="C") -> ndarray:
 
     made = np.empty(shape, dtype, order).view(ndarray)
     bare = plain(made)
-    if made.dtype.kind in "fc":
-        parts = (bare.real, bare.imag) if made.dtype.kind == "c" else (bare,)
+    parts = (bare.real, bare.imag) if made.dtype.kind == "c" else (bare,)
+    if parts[0].dtype.name in NAN_BITS:
         for part in parts:
-            part[...] = np.array(NAN_BITS[part.itemsize], f"u{part.itemsize}").view(part.dtype)
+            part[...] = np.array(NAN_BITS[part.dtype.name], f"u{part.itemsize}").view(part.dtype)
     elif made.dtype.kind in "iu":
         bare[...] = np.frombuffer(bytes([CANARY]) * made.itemsize, made.dtype)[0]
     else:
@@ -216,8 +224,8 @@ def from_torch(obj):
     if type(obj).__module__.partition(".")[0] != "torch" or not hasattr(obj, "detach"):
         return obj
     tensor, torch = obj.detach(), sys.modules["torch"]
-    if tensor.dtype == torch.bfloat16:  # NumPy has none: its bits
-        tensor = tensor.view(torch.uint16)
+    if tensor.dtype == torch.bfloat16:  # NumPy has none of its own
+        return tensor.view(torch.uint16).numpy().view(ml_dtypes.bfloat16)
     return tensor.numpy()
 
 

@@ -79,7 +79,7 @@ def _verify(chosen: list, wanted: str) -> int:
 
 
 def _progress(args: argparse.Namespace) -> int:
-    from .store import progress
+    from .student_work import progress
 
     print(progress())
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import LessonError
 from ..shell import running_shell
-from . import store
+from . import student_work
 from .generate import starter_cell
 from .registry import find
 from .runner import run_source
@@ -38,7 +38,7 @@ def exercise(line: str, cell: str) -> Outcome:
     """
     chosen = _find(line)
     outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
-    store.record(chosen, outcome, cell)
+    student_work.record(chosen, outcome, cell)
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)
     return outcome
@@ -47,7 +47,7 @@ def exercise(line: str, cell: str) -> Outcome:
 def hint(name: str) -> Note:
     """The next hint of an exercise; each call shows one more, and the last one stays."""
     chosen = _find(name)
-    number = store.next_hint(chosen)
+    number = student_work.next_hint(chosen)
     return Note(f"**Hint {number} of {len(chosen.hints)}.** {chosen.hints[number - 1].strip()}")
 
 
@@ -60,20 +60,20 @@ def solution(name: str) -> Note:
 
 def answer(name: str) -> str | None:
     """What you ran last, as text, where it passed; None where it did not, and before a try."""
-    return store.passing_work(_find(name))
+    return student_work.passing_work(_find(name))
 
 
 def reset(name: str) -> Note:
     """Bring the starter back in a new cell below, and count the exercise as open again."""
     chosen = _find(name)
-    store.forget(chosen)
+    student_work.forget(chosen)
     return _new_cell(starter_cell(chosen), f"The starter of {chosen.id} is in the cell below.")
 
 
 def restore(name: str) -> Note:
     """Bring back, in a new cell below, what you ran last."""
     chosen = _find(name)
-    work = store.saved_work(chosen)
+    work = student_work.saved_work(chosen)
     if work is None:
         return Note(f"You have not tried {chosen.id} yet.")
     text = f"%%exercise {chosen.id}\n{work}"

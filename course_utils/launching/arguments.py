@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling.signature import Parameter
+from ..compiling.signature import NARROW_FLOATS, Parameter
 from ..devices import emulated_cupy
 from ..devices.limits import LaunchError
 from ..devices.selection import cp
@@ -60,8 +60,9 @@ def _scalar(value: Any, parameter: Parameter, where: str) -> Any:
             remedy = f" Take the number out of it: {_python_type(parameter)}(...)."
         raise LaunchError(f"{where}: wants one {parameter.c_type}, got {what}.{remedy}")
     kind = parameter.dtype.kind
-    if "bfloat16" in parameter.c_type:
-        return _bfloat16_bits(float(value))
+    if parameter.dtype in NARROW_FLOATS:  # CuPy does not know their numbers: the bits
+        bits = np.array(value, parameter.dtype).view(f"u{parameter.dtype.itemsize}")
+        return bits[()]
     if kind == "f":
         return parameter.dtype.type(value)
     if isinstance(value, (float, np.floating)):
@@ -95,10 +96,11 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
             f"kernel sees plain memory. Pass cp.ascontiguousarray(...) of it."
         )
     wanted = parameter.dtype
-    if wanted is not None and not _same_memory(value.dtype, wanted, parameter.c_type):
+    if wanted is not None and not _same_memory(value.dtype, wanted):
+        dtype = f"{'ml_dtypes' if wanted in NARROW_FLOATS else 'cp'}.{wanted.name}"
         raise LaunchError(
             f"{where}: wants elements of {wanted.name}, the array holds {value.dtype.name}. "
-            f"Make it with dtype=cp.{wanted.name}, or convert it: .astype(cp.{wanted.name})."
+            f"Make it with dtype={dtype}, or convert it: .astype({dtype})."
         )
     return value
 
@@ -116,12 +118,15 @@ def _not_an_array(value: Any, where: str) -> str:
     return f"{where}: wants an array, got {_describe(value)}. Are the arguments in order?"
 
 
-def _same_memory(given: np.dtype, wanted: np.dtype, c_type: str) -> bool:
+def _same_memory(given: np.dtype, wanted: np.dtype) -> bool:
+    """Whether an array of ``given`` can hold elements of ``wanted``, or stands for them."""
     if given == wanted:
         return True
-    if wanted.itemsize == 1 == given.itemsize:  # char, unsigned char, bool, fp8: bytes
+    if given in NARROW_FLOATS and wanted in NARROW_FLOATS:
+        return False
+    if wanted.itemsize == 1 == given.itemsize:  # char, unsigned char, bool, the bits of an fp8
         return True
-    return "bfloat16" in c_type and given.name == "bfloat16"
+    return wanted.name == "bfloat16" and given == np.uint16  # its bits
 
 
 def _is_torch(value: Any) -> bool:
@@ -144,17 +149,9 @@ def _describe(value: Any) -> str:
 
 
 def _python_type(parameter: Parameter) -> str:
-    return "float" if parameter.dtype.kind == "f" else "int"
+    return "float" if parameter.dtype.kind == "f" or parameter.dtype in NARROW_FLOATS else "int"
 
 
 def _range(dtype: np.dtype) -> tuple[int, int]:
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
-
-
-def _bfloat16_bits(value: float) -> np.uint16:
-    """The upper half of an fp32, rounded to nearest even."""
-    bits = int(np.float32(value).view(np.uint32))
-    if np.isnan(value):
-        return np.uint16(0x7FFF)
-    return np.uint16((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF)

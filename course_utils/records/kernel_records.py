@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LessonError
-from .store import candidates, file_of, measurements, write
+from .measured_files import candidates, file_of, measurements, write
 
 NAME = "kernels"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..paths import README
 from .kernel_records import NAME
-from .store import REFERENCE, measurements
+from .measured_files import REFERENCE, measurements
 
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 

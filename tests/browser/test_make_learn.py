@@ -119,7 +119,6 @@ def test_the_last_notebook_of_a_chapter_leads_to_the_next(lab, book):
     following = targets(book, texts(book)[-1])[-1]
     lab.open(book)
     lab.show_last_cell()
-    lab.screenshot(f"end_of_{book.replace('/', '_')}")
     lab.follow(lab.links([following])[following], following)
     assert_shows(lab, following)
     leave(lab, following)

@@ -160,7 +160,7 @@ def test_a_right_answer_shows_the_compiler_s_warnings(exercise):
 @needs_compiler
 def test_a_cpp_function_is_called_by_the_course_s_main(exercise, tmp_path):
     (tmp_path / "main.cpp").write_text(DRIVER)
-    fields = {name: getattr(exercise, name) for name in ("title", "notebook", "task", "hints")}
+    fields = {name: getattr(exercise, name) for name in ("title", "task", "hints")}
     twice = HostExercise(
         id="02.twice",
         source="sum.c",

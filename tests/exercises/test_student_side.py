@@ -7,7 +7,16 @@ import pytest
 from course_utils.__main__ import main
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
-from course_utils.exercises import answer, hint, kinds, progress, reset, restore, solution, store
+from course_utils.exercises import (
+    answer,
+    hint,
+    kinds,
+    progress,
+    reset,
+    restore,
+    solution,
+    student_work,
+)
 from course_utils.exercises import magic as student
 from course_utils.exercises.registry import find
 from course_utils.exercises.verdict import ExerciseFailed
@@ -77,7 +86,7 @@ def test_a_starter_with_a_planted_bug_is_no_attempt_and_its_cure_is_done():
 
 
 def test_progress_leaves_out_exercises_whose_notebook_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(store, "CHAPTERS", tmp_path)
+    monkeypatch.setattr(student_work, "CHAPTERS", tmp_path)
     assert progress().lines == () and "Everything is done" in str(progress())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...devices.properties import device_name, multiprocessors, need_gpu
 from ...devices.selection import ON_GPU
-from ...records.store import measurements
+from ...records.measured_files import measurements
 from . import launches, memories, registers, roofline, transfers
 from .memories import ring
 

@@ -10,7 +10,7 @@ from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import bench
 from ..case import KernelCall, blocks, normal
-from ..cases.first_kernels import KEEP, SCALE, SEED, SHIFT
+from ..cases.first_kernels.chains import KEEP, SCALE, SEED, SHIFT
 
 FUSED = "chain_fused"
 CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"

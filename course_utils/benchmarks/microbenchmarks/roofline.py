@@ -13,7 +13,7 @@ from ...launching.modules import load
 from ...observing.timing import bench
 from .. import nsight_compute
 from ..case import Case, KernelCall, Size, Work, blocks, double, normal
-from ..cases import CASES, first_kernels
+from ..cases import CASES
 from ..counted_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -35,9 +35,7 @@ def _vec_add(n: int) -> Work:
 
 
 # vec_add without the libraries beside it: a notebook need not import torch.
-VEC_ADD = replace(
-    next(case for case in first_kernels.CASES if case.name == "vec_add"), make=_vec_add
-)
+VEC_ADD = replace(next(case for case in CASES if case.name == "vec_add"), make=_vec_add)
 
 
 def peak_flops(number: str = "float", chains: int = 8) -> float:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 
 from . import fpenv
@@ -22,6 +23,10 @@ F16, F32, F64 = np.float16, np.float32, np.float64
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 I16, I32, I64 = np.int16, np.int32, np.int64
 
+# What ml_dtypes rounds to nearest even: two to ten times as fast as the same in NumPy.
+BF16, E4M3, E5M2 = map(
+    np.dtype, (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+)
 TINY32 = np.finfo(F32).tiny
 _ONE32 = F32(1)
 
@@ -274,13 +279,16 @@ def _drop(bits: np.ndarray, count: int, mode: str) -> np.ndarray:
 
 def to_bf16(x: np.ndarray, mode: str = "rn") -> np.ndarray:
     """f32 -> bf16 bits (u16) in mode rn, rz, rm or rp, with the canonical NaN 0x7fff."""
-    bits = (_drop(x.view(U32), 16, mode) >> U32(16)).astype(U16)
+    if mode == "rn":
+        bits = x.astype(BF16).view(U16)
+    else:
+        bits = (_drop(x.view(U32), 16, mode) >> U32(16)).astype(U16)
     return canonical(bits, np.isnan(x), 0x7FFF)
 
 
 def from_bf16(bits: np.ndarray) -> np.ndarray:
     """bf16 bits (u16) -> f32, exact."""
-    return (bits.astype(U32) << U32(16)).view(F32)
+    return bits.view(BF16).astype(F32)
 
 
 def to_tf32(x: np.ndarray, mode: str = "rna") -> np.ndarray:
@@ -293,45 +301,27 @@ def to_tf32(x: np.ndarray, mode: str = "rna") -> np.ndarray:
     return canonical(bits, nan, 0x7FFFE000)
 
 
-def _f16_odd(x: np.ndarray) -> np.ndarray:
-    """f32 -> bits of the f16 that x rounds to odd."""
-    x64 = x.astype(F64)
-    return settle(x64.astype(F16), x64, "odd").view(U16)
-
-
 def to_e4m3(x: np.ndarray) -> np.ndarray:
-    """f32 -> e4m3 bits (u8), to nearest even; out of range becomes +-448, NaN 0x7f.
-
-    x / 256 has in f16 the exponent field that x has in e4m3, above seven more fraction bits.
-    """
-    bits = _f16_odd(x * F32(2.0**-8))
-    magnitude = np.minimum(_drop(bits & U16(0x7FFF), 7, "rn") >> U16(7), U16(0x7E))
-    code = (magnitude | ((bits >> U16(8)) & U16(0x80))).astype(U8)
-    return canonical(code, np.isnan(x), 0x7F)
+    """f32 -> e4m3 bits (u8), to nearest even; out of range becomes +-448, NaN 0x7f."""
+    return _to_fp8(x, E4M3)
 
 
 def to_e5m2(x: np.ndarray) -> np.ndarray:
     """f32 -> e5m2 bits (u8), to nearest even; out of range becomes +-57344, NaN 0x7f."""
-    bits = _f16_odd(x)
-    magnitude = np.minimum(_drop(bits & U16(0x7FFF), 8, "rn") >> U16(8), U16(0x7B))
-    code = (magnitude | ((bits >> U16(8)) & U16(0x80))).astype(U8)
+    return _to_fp8(x, E5M2)
+
+
+def _to_fp8(x: np.ndarray, format: np.dtype) -> np.ndarray:
+    largest = F32(ml_dtypes.finfo(format).max)
+    code = np.clip(x, -largest, largest).astype(format).view(U8)
     return canonical(code, np.isnan(x), 0x7F)
 
 
-def _e4m3_table() -> np.ndarray:
-    code = np.arange(256, dtype=U16)
-    shifted = ((code & U16(0x7F)) << U16(7)).view(F16) * F16(256)
-    bits = shifted.view(U16) | ((code & U16(0x80)) << U16(8))
-    bits[[0x7F, 0xFF]] = 0x7FFF
-    return bits
+def _f16_of(format: np.dtype) -> np.ndarray:
+    numbers = np.arange(256, dtype=U8).view(format).astype(F16)
+    return canonical(numbers.view(U16), np.isnan(numbers), 0x7FFF)
 
 
-def _e5m2_table() -> np.ndarray:
-    bits = np.arange(256, dtype=U16) << U16(8)
-    bits[np.isnan(bits.view(F16))] = 0x7FFF
-    return bits
-
-
-F16_OF_E4M3 = _e4m3_table()
-F16_OF_E5M2 = _e5m2_table()
+F16_OF_E4M3 = _f16_of(E4M3)
+F16_OF_E5M2 = _f16_of(E5M2)
 """The f16 bits of every fp8 code; fp8 -> f16 is exact."""

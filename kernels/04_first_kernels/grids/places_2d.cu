@@ -1,4 +1,4 @@
-// Which place in memory does each thread of one block touch, in an array with `columns` columns?
+// Which linear index does each thread of one block touch, in an array with `columns` columns?
 // The idea: do it both ways, x along the row (x_is_column) and x down the column (x_is_row), and
 // keep the answers in the order in which the threads are numbered.
 // Limit: none that matters; it is a tool for looking.

@@ -9,10 +9,10 @@ extern "C" __global__ void thread_ids_2d(int *bx, int *by, int *tx, int *ty, int
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows && column < columns) {
-        int place = row * columns + column;
-        bx[place] = blockIdx.x;
-        by[place] = blockIdx.y;
-        tx[place] = threadIdx.x;
-        ty[place] = threadIdx.y;
+        int linear = row * columns + column;
+        bx[linear] = blockIdx.x;
+        by[linear] = blockIdx.y;
+        tx[linear] = threadIdx.x;
+        ty[linear] = threadIdx.y;
     }
 }

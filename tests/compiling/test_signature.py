@@ -28,7 +28,7 @@ def only(parameters: str):
         ("unsigned char *x", "x", True, "uint8"),
         ("bool flag", "flag", False, "bool"),
         ("__half *x", "x", True, "float16"),
-        ("const __nv_bfloat16 *x", "x", True, "uint16"),
+        ("const __nv_bfloat16 *x", "x", True, "bfloat16"),
         ("double x = 2.0", "x", False, "float64"),
         ("int const k", "k", False, "int32"),
         ("int", "argument 1", False, "int32"),

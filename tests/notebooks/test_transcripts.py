@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TRANSCRIPTS = sorted((ROOT / "assets" / "transcripts").glob("*.txt"))
 NOTEBOOK = ROOT / "chapters/04_first_kernels/08_profiling_and_debugging.ipynb"
 

@@ -11,7 +11,8 @@ from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
 from course_utils.errors import LessonError
 from course_utils.paths import README, ROOT
-from course_utils.records import kernel_records, readme_table, sources, store
+from course_utils.records import kernel_records, measured_files, readme_table, sources
+from course_utils.records.measured_files import REFERENCE, file_of
 
 OTHER = "NVIDIA H100 80GB HBM3"
 
@@ -36,14 +37,14 @@ def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum", 
 
 def test_measurements_go_to_a_file_named_after_their_kind_and_their_device(folder):
     content = {"device": OTHER, "times": [1, 2], "rows": [["a, [1]", 2.5], []], "n": {}}
-    file = store.write("overlap", content)
+    file = measured_files.write("overlap", content)
     assert file == folder / "overlap" / "nvidia_h100_80gb_hbm3.json"
     assert measurements("overlap", OTHER) == content
     assert '"times": [1, 2]' in file.read_text() and '["a, [1]", 2.5]' in file.read_text()
 
 
 def test_a_file_names_its_device_driver_cuda_date_and_sources():
-    content = store.with_origin({"n": 1}, {"a.cu": "0"})
+    content = measured_files.with_origin({"n": 1}, {"a.cu": "0"})
     assert list(content) == ["device", "driver", "cuda", "date", "sources", "n"]
 
 
@@ -66,19 +67,19 @@ def test_merging_keeps_the_order_of_the_cases_and_drops_what_is_no_case_any_more
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder of measurements."""
-    monkeypatch.setattr(store, "BENCHMARKS", tmp_path / "benchmarks")
+    monkeypatch.setattr(measured_files, "BENCHMARKS", tmp_path / "benchmarks")
     return tmp_path / "benchmarks"
 
 
 @pytest.fixture
 def two_devices(folder):
     """Files of every name for the reference GPU and for another one, which is twice as slow."""
-    for device, slower in ((store.REFERENCE, 1), (OTHER, 2)):
+    for device, slower in ((REFERENCE, 1), (OTHER, 2)):
         for name in ("hardware", "autotune"):
-            store.write(name, {"device": device, "traffic": slower})
+            measured_files.write(name, {"device": device, "traffic": slower})
         records = [record("a", [2, 3], 4.0 * slower)]
-        records += [record("b", 4, 1.0)] * (device == store.REFERENCE)
-        store.write("kernels", {"device": device, "records": records})
+        records += [record("b", 4, 1.0)] * (device == REFERENCE)
+        measured_files.write("kernels", {"device": device, "records": records})
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def at(monkeypatch):
     """A function that lets this machine have the GPU of that name, or none."""
 
     def choose(gpu):
-        monkeypatch.setattr(store, "own_gpu", lambda: gpu)
+        monkeypatch.setattr(measured_files, "own_gpu", lambda: gpu)
         monkeypatch.setattr(cli, "own_gpu", lambda: gpu)
 
     return choose
@@ -104,7 +105,7 @@ READERS = {
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
     ("gpu", "expected"),
-    [(None, store.REFERENCE), (OTHER, OTHER), ("Tesla T4", store.REFERENCE)],
+    [(None, REFERENCE), (OTHER, OTHER), ("Tesla T4", REFERENCE)],
 )
 def test_a_reader_gets_the_own_gpu_s_figures_or_else_the_reference_s(
     two_devices, at, reader, gpu, expected
@@ -116,20 +117,24 @@ def test_a_reader_gets_the_own_gpu_s_figures_or_else_the_reference_s(
 @pytest.mark.parametrize("read", [hardware.stored, autotune.stored])
 def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at, read):
     at(OTHER)
-    assert read(store.REFERENCE)["device"] == store.REFERENCE
-    assert stored(["a"], (2, 3), "bytes", store.REFERENCE)[0] == {"a": 250.0}
+    assert read(REFERENCE)["device"] == REFERENCE
+    assert stored(["a"], (2, 3), "bytes", REFERENCE)[0] == {"a": 250.0}
     assert stored(["a"], (2, 3), "bytes")[0] == {"a": 125.0}
 
 
 def test_a_kernel_that_the_own_gpu_has_not_measured_comes_from_the_reference(two_devices, at):
     at(OTHER)
-    assert stored(["b"], 4)[2] == store.REFERENCE
+    assert stored(["b"], 4)[2] == REFERENCE
 
 
 @pytest.mark.parametrize("what, ours, theirs", [("bytes", 250.0, 500.0), ("flops", 0.25, 0.5)])
 def test_stored_gives_rates_in_giga_a_second(two_devices, at, what, ours, theirs):
     at(None)
-    assert stored(["a"], (2, 3), what) == ({"a": ours}, ("library", theirs), store.REFERENCE)
+    assert stored(["a"], (2, 3), what) == (
+        {"a": ours},
+        ("library", theirs),
+        REFERENCE,
+    )
 
 
 def test_what_was_not_measured_is_named_with_the_command_that_measures_it(two_devices, at):
@@ -173,7 +178,7 @@ def test_the_readme_is_drawn_from_the_reference_alone(two_devices, at, readme, g
     at(gpu)
     assert bench("--readme") == 0
     text = readme.read_text()
-    assert f"Measured on one {store.REFERENCE}," in text and OTHER not in text
+    assert f"Measured on one {REFERENCE}," in text and OTHER not in text
     assert "| a | 4 ms |" in text and text.endswith("after")
 
 
@@ -181,12 +186,18 @@ def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme
     two_devices, at, readme, tmp_path
 ):
     at(OTHER)
-    before = readme.read_text(), store.file_of("kernels", store.REFERENCE).read_text()
+    before = (
+        readme.read_text(),
+        file_of("kernels", REFERENCE).read_text(),
+    )
     newer = record("vec_add", 4, 3.0, "2027-01-01T00:00")
     (tmp_path / "copy.json").write_text(json.dumps({"device": OTHER, "records": [newer]}))
     assert bench("--merge", str(tmp_path / "copy.json")) == 0
     assert measurements("kernels")["records"] == [newer]
-    assert (readme.read_text(), store.file_of("kernels", store.REFERENCE).read_text()) == before
+    assert (
+        readme.read_text(),
+        file_of("kernels", REFERENCE).read_text(),
+    ) == before
 
 
 # --- the hash of a source ---
@@ -259,7 +270,7 @@ def test_every_case_of_other_files_has_another_hash():
 # --- what comes with the course ---
 
 OUTDATED = {  # by the name of the file: what the records themselves say was measured before
-    name: stale(name, today(), store.REFERENCE)
+    name: stale(name, today(), REFERENCE)
     for name, today in {
         "kernels": lambda: {case.name: case.source_hash for case in CASES},
         **{producer.name: producer.sources for producer in PRODUCERS},
@@ -267,7 +278,7 @@ OUTDATED = {  # by the name of the file: what the records themselves say was mea
 }
 
 
-@pytest.mark.parametrize("name", store.names())
+@pytest.mark.parametrize("name", measured_files.names())
 def test_what_comes_with_the_course_was_measured_with_the_sources_as_they_are(name):
     if OUTDATED[name]:
         pytest.xfail(f"measured before they changed: {', '.join(OUTDATED[name])}")
@@ -283,8 +294,8 @@ def test_what_is_outdated_is_named_by_the_command(capsys, at):
 
 def test_a_changed_source_makes_its_records_stale(folder):
     records = [record("a", 1, 1.0, source="1"), record("b", 1, 1.0, source="2")]
-    store.write("kernels", {"device": OTHER, "records": records})
-    store.write("triton", {"device": OTHER, "sources": {"a.cu": "1"}})
+    measured_files.write("kernels", {"device": OTHER, "records": records})
+    measured_files.write("triton", {"device": OTHER, "sources": {"a.cu": "1"}})
     assert stale("kernels", {"a": "1", "b": "3", "c": "4"}, OTHER) == ["b"]
     assert stale("triton", {"a.cu": "1"}, OTHER) == []
     assert stale("triton", {"a.cu": "1", "new.cu": "1"}, OTHER) == ["new.cu"]
@@ -294,9 +305,9 @@ def test_a_changed_source_makes_its_records_stale(folder):
 def test_every_file_has_a_producer_and_every_producer_a_file(capsys):
     assert bench("--list") == 0
     named = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert sorted(set(named) - {"kernels:"}) == store.names()
-    for name in store.names():
-        assert store.file_of(name, store.REFERENCE).is_file()
+    assert sorted(set(named) - {"kernels:"}) == measured_files.names()
+    for name in measured_files.names():
+        assert file_of(name, REFERENCE).is_file()
 
 
 def test_a_producer_writes_its_file_with_the_hashes_of_its_sources(folder, monkeypatch):

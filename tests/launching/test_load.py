@@ -2,18 +2,18 @@
 
 import re
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from course_utils import cp, device, load
+from course_utils import cp, device, load, sanitize
 from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.includes import included_files
 from course_utils.devices import emulated_cupy
 from course_utils.devices.limits import LaunchError
+from course_utils.emulator import UNINITIALISED
 from course_utils.errors import LessonError
-from course_utils.launching.arguments import _bfloat16_bits
 from course_utils.launching.kernels import LaunchFault
-from course_utils.paths import KERNELS
 
 N = 1000
 
@@ -225,12 +225,59 @@ def test_half_and_bfloat16_numbers_arrive():
     assert out.get().tolist() == [np.float32(np.float16(0.1)), np.float32(0.10009765625)]
 
 
-@pytest.mark.parametrize(
-    ("value", "bits"),
-    [(1.0, 0x3F80), (-2.0, 0xC000), (1 + 2**-8, 0x3F80), (1 + 3 * 2**-8, 0x3F82)],
-)
-def test_bfloat16_rounds_to_nearest_even(value, bits):
-    assert _bfloat16_bits(value) == bits
+NARROW = {
+    "__nv_bfloat16": (ml_dtypes.bfloat16, "cuda_bf16.h"),
+    "__nv_fp8_e4m3": (ml_dtypes.float8_e4m3fn, "cuda_fp8.h"),
+    "__nv_fp8_e5m2": (ml_dtypes.float8_e5m2, "cuda_fp8.h"),
+}
+
+
+def narrow(c_type):
+    """A kernel that adds a number to every element, and the dtype of the elements."""
+    dtype, header = NARROW[c_type]
+    source = (
+        f"#include <{header}>\n__global__ void f({c_type} *x, {c_type} add) "
+        f"{{ x[threadIdx.x] = {c_type}(float(x[threadIdx.x]) + float(add)); }}"
+    )
+    return load(source=source), dtype
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("c_type", NARROW)
+def test_arrays_and_numbers_of_ml_dtypes_arrive(c_type):
+    kernel, dtype = narrow(c_type)
+    x = cp.asarray(np.arange(8).astype(dtype))
+    kernel(1, 8, (x, 0.75))
+    kernel(1, 8, (x, dtype(1)))
+    expected = ((np.arange(8) + 0.75).astype(dtype).astype(np.float32) + 1).astype(dtype)
+    assert x.dtype == dtype
+    assert x.get().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("c_type", NARROW)
+def test_their_bits_arrive_too(c_type):
+    kernel, dtype = narrow(c_type)
+    bits = f"u{np.dtype(dtype).itemsize}"
+    x = cp.asarray(np.arange(8).astype(dtype).view(bits))
+    kernel(1, 8, (x, 1))
+    assert x.get().view(dtype).tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.emulator
+def test_another_narrow_format_is_refused():
+    for c_type, other in (("__nv_fp8_e4m3", "__nv_fp8_e5m2"), ("__nv_bfloat16", "__nv_fp8_e4m3")):
+        x = cp.zeros(8, NARROW[other][0])
+        with pytest.raises(LaunchError, match=r"dtype=ml_dtypes\."):
+            narrow(c_type)[0](1, 8, (x, 1))
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("c_type", NARROW)
+def test_an_array_of_ml_dtypes_that_nobody_wrote_is_nan_and_known_as_uninitialised(c_type):
+    kernel, dtype = narrow(c_type)
+    x = cp.empty(8, dtype)
+    assert np.isnan(x.get().astype(np.float32)).all()
+    assert sanitize(kernel, 1, 8, (x, 1)).findings[0].kind == UNINITIALISED
 
 
 def test_none_is_a_null_pointer():
@@ -364,13 +411,3 @@ def test_a_fault_is_the_report_alone(vec_add):
     assert caught.value.finding.kind == "out of bounds"
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
     assert re.search(r"kernels/04_first_kernels/threads/vec_add.cu:\d+", str(caught.value))
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(p.relative_to(KERNELS) for p in KERNELS.rglob("*.cu") if p.parent.name != "host"),
-    ids=str,
-)
-def test_every_kernel_file_says_how_it_is_launched(path):
-    head = (KERNELS / path).read_text().partition("__global__")[0]
-    assert re.search(r"^// grid .+, block .+, dynamic shared ", head, re.M)

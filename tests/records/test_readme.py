@@ -5,8 +5,8 @@ import json
 import re
 
 from course_utils.paths import README, ROOT
+from course_utils.records.measured_files import REFERENCE, measurements
 from course_utils.records.readme_table import with_table
-from course_utils.records.store import REFERENCE, measurements
 
 TEXT = README.read_text(encoding="utf-8")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +17,9 @@ from course_utils.observing.occupancy_calculator import (
     parse_report,
     resources,
 )
-from course_utils.paths import KERNELS
+from course_utils.paths import KERNELS, ROOT
 
-DRIVER = json.loads((Path(__file__).parent / "emulator/occupancy_h200.json").read_text())
+DRIVER = json.loads((ROOT / "tests/emulator/occupancy_h200.json").read_text())
 
 HEAVY = r"""
 extern "C" __global__ void __launch_bounds__(BOUND) heavy(const float *a, float *b, int n)

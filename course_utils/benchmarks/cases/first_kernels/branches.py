@@ -1,0 +1,50 @@
+"""Branches that a warp takes together, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....devices.selection import cp
+from ...case import Case, KernelCall, Work, blocks, double, normal
+from .common import files_of, kernel_of
+
+SERIES_STEPS = 256
+
+
+def _branch(name: str, width: int) -> Callable[[int], Work]:
+    """``width`` neighbours in a row take the same way."""
+
+    def make(n: int) -> Work:
+        x, out = normal(n), cp.empty(n, cp.float32)
+
+        def expected():
+            term = cp.where(cp.arange(n) // width % 2 == 0, 1.0, 3.0)
+            value = double(x)
+            for _ in range(SERIES_STEPS):
+                value = 0.5 * value + term
+            return value
+
+        launch = KernelCall(kernel_of(name), blocks(n, 256), 256, (x, out, SERIES_STEPS, n))
+        return Work((launch,), output=out, expected=expected, rtol=1e-6)
+
+    return make
+
+
+def _branch_case(name: str, width: int) -> Case:
+    return Case(
+        name,
+        f"two series of {SERIES_STEPS} FMAs",
+        files_of(name),
+        _branch(name, width),
+        bytes=lambda n: 8 * n,
+        flops=lambda n: 2 * SERIES_STEPS * n,
+        gpu_sizes=(1 << 24,),
+        test_sizes=(1, 61, 1009),
+    )
+
+
+CASES = (
+    _branch_case("branch_by_thread", 1),
+    _branch_case("branch_by_warp", 32),
+    _branch_case("branch_free", 1),
+)

@@ -1,0 +1,114 @@
+"""A chain of element-wise kernels, apart and fused, and the gradient of its dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....devices.selection import cp
+from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .common import as_tensors, compiled, files_of, kernel_of
+
+SCALE, SHIFT, SEED, KEEP = 0.7, -0.1, 2024, 0.9  # of the chain of element-wise kernels
+
+
+def kept(n: int) -> Any:
+    """What kernels/common/dropout.cuh decides for elements 0 ... n - 1, as booleans."""
+    bits = cp.arange(n, dtype=cp.uint32) ^ cp.uint32(SEED)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        bits = (bits ^ bits >> cp.uint32(shift)) * cp.uint32(factor)
+    bits = (bits ^ bits >> cp.uint32(16)) >> cp.uint32(8)
+    return bits.astype(cp.float32) < cp.float32(KEEP) * cp.float32(2**24)
+
+
+def _chain(*names: str) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        x, y = normal(n), cp.empty(n, cp.float32)
+        arguments = {
+            "chain_affine": (x, y, SCALE, SHIFT, n),
+            "chain_silu": (y, n),
+            "chain_dropout": (y, SEED, KEEP, n),
+            "chain_residual": (y, x, n),
+        }
+        whole = (x, y, SCALE, SHIFT, SEED, KEEP, n)
+
+        def expected():
+            value = SCALE * double(x) + SHIFT
+            return double(x) + cp.where(kept(n), value / (1 + cp.exp(-value)) / KEEP, 0.0)
+
+        libraries = {}
+        if torch_on_gpu() and len(names) == 1:
+            (tensor,) = as_tensors(x)
+            libraries = {
+                "torch eager": lambda: (_torch_chain(tensor), None)[1],
+                "torch.compile": lambda: (compiled(_torch_chain)(tensor), None)[1],
+            }
+        per_thread = 4 if "chain_fused_vector" in names else 1
+        grid = blocks(n, 256 * per_thread)
+        return Work(
+            tuple(KernelCall(kernel_of(k), grid, 256, arguments.get(k, whole)) for k in names),
+            output=y,
+            expected=expected,
+            rtol=1e-5,
+            atol=1e-6,
+            libraries=libraries,
+            same_bits=False,  # a GPU's fast exponential is not the emulator's
+        )
+
+    return make
+
+
+def _torch_chain(x: Any) -> Any:
+    """The same chain in torch, with torch's own random mask: timed, not checked."""
+    functional = torch_on_gpu().nn.functional
+    return x + functional.dropout(functional.silu(SCALE * x + SHIFT), 1 - KEEP)
+
+
+def _chain_case(name: str, *files: str, **more: Any) -> Case:
+    settings = {"gpu_sizes": (1 << 26,), "test_sizes": (1, 61, 1009)} | more
+    return Case(
+        name,
+        "affine, SiLU, dropout, add",
+        files_of(*files),
+        _chain(*files),
+        bytes=lambda n: 8 * n,
+        flops=lambda n: 8 * n,
+        **settings,
+    )
+
+
+def _dropout_backward(stored: bool) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        dy, dx, mask = normal(n), cp.empty(n, cp.float32), kept(n)
+        name, arguments = (
+            ("dropout_backward_stored", (dy, mask, dx, KEEP, n))
+            if stored
+            else ("dropout_backward_recomputed", (dy, dx, SEED, KEEP, n))
+        )
+        launch = KernelCall(kernel_of(name), blocks(n, 1024), 256, arguments)
+        return Work((launch,), dx, lambda: cp.where(mask, double(dy) / KEEP, 0.0), rtol=1e-6)
+
+    return make
+
+
+def _dropout_case(name: str) -> Case:
+    stored = name.endswith("stored")
+    return Case(
+        name,
+        "gradient of dropout",
+        files_of(name),
+        _dropout_backward(stored),
+        bytes=lambda n: 8 * n,
+        flops=lambda n: n,
+        gpu_sizes=(1 << 26,),
+        test_sizes=(4, 260, 1012),
+    )
+
+
+CASES = (
+    _chain_case("chain_separate", "chain_affine", "chain_silu", "chain_dropout", "chain_residual"),
+    _chain_case("chain_fused", "chain_fused"),
+    _chain_case("chain_fused_vector", "chain_fused_vector", test_sizes=(4, 260, 1012)),
+    _dropout_case("dropout_backward_stored"),
+    _dropout_case("dropout_backward_recomputed"),
+)

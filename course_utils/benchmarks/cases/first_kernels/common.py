@@ -1,0 +1,42 @@
+"""What the cases of chapter 04 share: their files, and grids and tensors for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ....devices.properties import multiprocessors
+from ....launching.modules import Kernel, load
+from ....paths import kernel_file
+from ...case import blocks, torch_on_gpu
+
+CHAPTER = "04_first_kernels"
+
+
+def kernel_of(name: str, **defines: int) -> Kernel:
+    return load(kernel_file(name, CHAPTER), defines=defines).kernel
+
+
+def files_of(*names: str) -> tuple[str, ...]:
+    return tuple(kernel_file(name, CHAPTER) for name in names)
+
+
+def as_tensors(*arrays: Any) -> tuple:
+    """The arrays as torch tensors that share their memory; only where torch_on_gpu()."""
+    return tuple(torch_on_gpu().as_tensor(array, device="cuda") for array in arrays)
+
+
+def resident_grid(n: int, threads: int, elements: int) -> int:
+    """A grid that fills every SM with 2048 threads, or less where n elements need no more.
+
+    A thread takes ``elements`` at a time.
+    """
+    full = 2048 // threads * multiprocessors()
+    return min(full, blocks(n, threads * elements))
+
+
+@cache
+def compiled(function: Callable) -> Callable:
+    mode = "max-autotune-no-cudagraphs"
+    return torch_on_gpu().compile(function, dynamic=False, mode=mode)

@@ -1,0 +1,63 @@
+"""The ladder of transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....devices.selection import ON_GPU, cp
+from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .common import as_tensors, files_of, kernel_of
+
+
+def _transpose(name: str) -> Callable[[Any], Work]:
+    def make(size: tuple[int, int]) -> Work:
+        rows, columns = size
+        a, out = normal(size), cp.empty((columns, rows), cp.float32)
+        grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+        if name == "transpose_vector":
+            grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
+        libraries = {}
+        if ON_GPU:
+            from cupy import cublas
+
+            theirs = cp.empty_like(out)
+
+            def geam():  # column-major: it sees both matrices transposed already
+                cublas.geam("T", "T", 1.0, a.T, 0.0, a.T, out=theirs.T)
+                return theirs
+
+            libraries["cuBLAS geam"] = geam
+        if torch_on_gpu():
+            x, y = as_tensors(a, cp.empty_like(out))
+            libraries["torch"] = lambda: y.copy_(x.T)
+        return Work(
+            (KernelCall(kernel_of(name), grid, block, (a, out, rows, columns)),),
+            output=out,
+            expected=lambda: double(a.T),
+            libraries=libraries,
+        )
+
+    return make
+
+
+def _transpose_case(name: str, **more: Any) -> Case:
+    return Case(
+        name,
+        "transpose, fp32",
+        files_of(name),
+        _transpose(name),
+        bytes=lambda size: 8 * size[0] * size[1],
+        flops=lambda size: 0,
+        gpu_sizes=((8192, 8192),),
+        **({"test_sizes": ((1, 1), (37, 70), (33, 1), (64, 96))} | more),
+    )
+
+
+CASES = (
+    _transpose_case("transpose_naive"),
+    _transpose_case("transpose_shared"),
+    _transpose_case("transpose_padded", emulator_size=(512, 512)),
+    _transpose_case("transpose_swizzled"),
+    _transpose_case("transpose_vector", test_sizes=((4, 4), (36, 132), (128, 4), (64, 192))),
+)

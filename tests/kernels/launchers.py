@@ -1,0 +1,174 @@
+"""How tests launch the course's kernels: one way, for each kernel file under ``kernels/``.
+
+A kernel that is measured is launched as its benchmark case says. Any other has a *launch
+description* in ``launches_NN.py`` of its chapter: a function under ``@launch`` that makes a
+:class:`~course_utils.benchmarks.case.Work` of a given size. ``test_every_kernel.py`` runs them all.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_utils import cp, load, sanitize
+from course_utils.benchmarks import CASES
+from course_utils.benchmarks.case import Case, KernelCall, Work
+from course_utils.devices.selection import ON_GPU
+from course_utils.launching.modules import Kernel
+from course_utils.observing.sanitizing import Report
+from course_utils.paths import KERNELS, kernel_file, unnumbered
+
+FOLDERS_OF_OTHERS = {"exercises", "host"}  # solutions have tests of their own; nvcc builds programs
+FILES = sorted(
+    path.relative_to(KERNELS).as_posix()
+    for path in KERNELS.rglob("*.cu")
+    if path.parent.name not in FOLDERS_OF_OTHERS
+)
+
+
+@dataclass(frozen=True)
+class InPlace(Work):
+    """Work on an ``output`` that the kernel also reads: it holds ``start`` before."""
+
+    start: Any = None
+
+    def poison(self) -> None:
+        self.output[...] = cp.asarray(self.start)
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A kernel with nothing to compute: what it ``prints``, in any order, and the kinds of faults
+    that the sanitizer ``finds``."""
+
+    call: KernelCall
+    prints: tuple[str, ...] = ()
+    finds: tuple[str, ...] = ()
+
+
+Description = Callable[..., Work | Demonstration]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A description at one size."""
+
+    name: str
+    describe: Description
+    size: tuple
+
+    def make(self) -> Work | Demonstration:
+        return self.describe(self.name, *self.size)
+
+    def __str__(self) -> str:
+        return "-".join((self.name, *map(str, self.size)))
+
+
+@dataclass
+class Chapter:
+    """The launch descriptions of the kernels of one chapter, such as ``04_first_kernels``."""
+
+    folder: str
+
+    def __post_init__(self) -> None:
+        self.trials: dict[str, list[Trial]] = {}
+
+    def launch(self, *names: str, sizes: list) -> Callable[[Description], Description]:
+        """Register the function below as the description of the kernels ``names``: it is called as
+        ``describe(name, size)``, or with the parts of a size that is a tuple."""
+
+        def register(describe: Description) -> Description:
+            for name in names:
+                for size in sizes:
+                    parts = size if isinstance(size, tuple) else (size,)
+                    self.trials.setdefault(name, []).append(Trial(name, describe, parts))
+            return describe
+
+        return register
+
+    def kernel(
+        self, name: str, *, arch: str | None = None, options: tuple[str, ...] = (), **defines: Any
+    ) -> Kernel:
+        """The kernel ``name`` of the chapter, compiled once for each set of ``defines``."""
+        file = kernel_file(name, self.folder)
+        return _compiled(file, arch, options, tuple(sorted(defines.items())))
+
+
+@cache
+def _compiled(file: str, arch: str | None, options: tuple[str, ...], defines: tuple) -> Kernel:
+    return load(file, arch=arch, options=options, defines=dict(defines)).kernel
+
+
+def trials(file: str) -> list[Trial]:
+    """The trials that the chapter of a kernel ``file`` describes for it; none where it does not."""
+    module = f"launches_{file[:2]}"
+    if not Path(__file__).with_name(f"{module}.py").is_file():
+        return []
+    return importlib.import_module(module).CHAPTER.trials.get(unnumbered(Path(file).stem), [])
+
+
+def measured(file: str) -> bool:
+    """Whether a benchmark case launches the kernel ``file``."""
+    return any(file in case.files for case in CASES)
+
+
+def described(case: Case) -> bool:
+    """Whether all kernels of a benchmark ``case`` have descriptions too."""
+    return all(trials(file) for file in case.files)
+
+
+def run(work: Work, *, sanitized: bool = True) -> None:
+    """Launch ``work``, by default under every check of the sanitizer, on outputs that hold no
+    result yet.
+
+    Fails where the sanitizer has a finding, or where the result is wrong on this machine's device.
+    """
+    _prepare(work)
+    if sanitized:
+        for call in work.launches:
+            report = sanitized_call(call)
+            assert report.clean, str(report)
+    if ON_GPU or not sanitized:
+        _prepare(work)  # on a GPU the sanitizer ran on copies
+        for call in work.launches:
+            call()
+    wrong = work.wrong()
+    assert not wrong, wrong
+
+
+def sanitized_call(call: KernelCall) -> Report:
+    """What the sanitizer reports of one call."""
+    return sanitize(call.kernel, call.grid, call.block, call.args, shared_mem=call.shared_mem)
+
+
+def _prepare(work: Work) -> None:
+    work.poison()
+    for array in work.cleared:
+        array.fill(0)
+
+
+def draw(shape: int | tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """fp32 numbers of a standard normal distribution, on the host."""
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def work(
+    kernel: Kernel,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    args: tuple,
+    output: Any,
+    expected: Any,
+    kind: type[Work] = Work,
+    shared_mem: int = 0,
+    **more: Any,
+) -> Work:
+    """One launch, the array with its result, and what that should be; ``more`` fields of Work."""
+    call = KernelCall(kernel, grid, block, args, shared_mem)
+    return kind((call,), output, lambda: expected, **more)

@@ -1,0 +1,242 @@
+"""How tests launch the kernels of chapter 04 that no benchmark launches, and some others at sizes
+that no benchmark has."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from launchers import Chapter, Demonstration, InPlace, draw, work
+
+from course_utils import cp
+from course_utils.benchmarks.case import KernelCall, Work, blocks
+
+CHAPTER = Chapter("04_first_kernels")
+kernel = CHAPTER.kernel
+SIZES = [1, 255, 257, 1009]
+SHAPES = [(1, 1), (16, 32), (37, 50)]
+
+
+# --- threads ---
+
+
+@CHAPTER.launch("hello", sizes=[(2, 4), (1, 33)])
+def hello(name, count, threads):
+    lines = [f"block {block}, thread {thread}" for block, thread in np.ndindex(count, threads)]
+    return Demonstration(KernelCall(kernel(name), count, threads, ()), prints=tuple(lines))
+
+
+@CHAPTER.launch("thread_ids", "grid_stride_ids", sizes=SIZES)
+def thread_ids(name, n):
+    ids, i = cp.empty((2, n), cp.int32), np.arange(n)
+    grid = blocks(n, 8) if name == "thread_ids" else 2
+    expected = np.array([i // 8 % grid, i % 8])
+    return work(kernel(name), grid, 8, (*ids, n), ids, expected)
+
+
+@CHAPTER.launch("grid_stride", sizes=[(count, n) for count in (1, 3) for n in SIZES])
+def grid_stride(name, count, n):
+    a, b, c = draw(n), draw(n, seed=1), cp.empty(n, cp.float32)
+    return work(kernel(name), count, 256, (cp.asarray(a), cp.asarray(b), c, n), c, a + b)
+
+
+@CHAPTER.launch("fade", sizes=[(1, 37), (255, 0), (257, 1), (1009, 37)])
+def fade(name, n, rounds):
+    start, x = draw(n), cp.empty(n, cp.float32)
+    expected = 1 - (1 - start.astype(np.float64)) * 0.999**rounds
+    launch = blocks(n, 256), 256, (x, n, rounds)
+    return work(kernel(name), *launch, x, expected, InPlace, start=start, rtol=1e-5, atol=1e-5)
+
+
+# --- grids ---
+
+
+@CHAPTER.launch("places_2d", sizes=[32, 57])
+def places_2d(name, columns):
+    places = cp.empty((2, 4, 32), cp.int32)
+    y, x = np.mgrid[:4, :32]
+    expected = np.array([y * columns + x, x * columns + y])
+    return work(kernel(name), 1, (32, 4), (*places, columns), places, expected)
+
+
+@CHAPTER.launch("thread_ids_2d", sizes=SHAPES)
+def thread_ids_2d(name, rows, columns):
+    ids = cp.empty((4, rows, columns), cp.int32)
+    row, column = np.mgrid[:rows, :columns]
+    expected = np.array([column // 4, row // 2, column % 4, row % 2])
+    launch = (blocks(columns, 4), blocks(rows, 2)), (4, 2), (*ids, rows, columns)
+    return work(kernel(name), *launch, ids, expected)
+
+
+@CHAPTER.launch("image_vignette", sizes=SHAPES)
+def image_vignette(name, height, width):
+    rgb, out = draw((height, width, 3)), cp.empty((height, width, 3), cp.float32)
+    down = (np.arange(height)[:, None] + 0.5) / height - 0.5
+    across = (np.arange(width) + 0.5) / width - 0.5
+    expected = rgb * (1 - down**2 - across**2)[:, :, None]
+    grid = blocks(width, 16), blocks(height, 16)
+    arguments = cp.asarray(rgb), out, height, width, 0.5
+    return work(kernel(name), grid, (16, 16), arguments, out, expected, rtol=1e-5)
+
+
+@CHAPTER.launch("image_blur", sizes=[(*shape, radius) for shape in SHAPES for radius in (0, 3)])
+def image_blur(name, height, width, radius):
+    grey, out = draw((height, width)), cp.empty((height, width), cp.float32)
+    expected = [
+        grey[max(r - radius, 0) : r + radius + 1, max(c - radius, 0) : c + radius + 1].mean(
+            dtype=np.float64
+        )
+        for r, c in np.ndindex(height, width)
+    ]
+    grid = blocks(width, 16), blocks(height, 16)
+    arguments = cp.asarray(grey), out, height, width, radius
+    expected = np.reshape(expected, (height, width))
+    return work(kernel(name), grid, (16, 16), arguments, out, expected, rtol=1e-4, atol=1e-5)
+
+
+@CHAPTER.launch("volume_ball", sizes=[(1, 1, 1), (5, 9, 13)])
+def volume_ball(name, *shape):
+    volume = cp.empty(shape, cp.float32)
+    places = np.indices(shape) - (np.array(shape).reshape(3, 1, 1, 1) - 1) / 2
+    expected = np.maximum(0, 1 - np.sqrt((places**2).sum(axis=0)) / 4)
+    grid = blocks(shape[2], 8), blocks(shape[1], 8), blocks(shape[0], 4)
+    return work(kernel(name), grid, (8, 8, 4), (volume, *shape, 4.0), volume, expected, atol=1e-6)
+
+
+# --- barriers and atomics ---
+
+
+@CHAPTER.launch("shift_left", sizes=[1, 2, 32, 33, 255, 1024])
+def shift_left(name, n):
+    start, x = draw(n), cp.empty(n, cp.float32)
+    expected = np.append(start[1:], start[-1])
+    return work(kernel(name), 1, blocks(n, 32) * 32, (x, n), x, expected, InPlace, start=start)
+
+
+@CHAPTER.launch("shift_left_race", sizes=[128])
+def shift_left_race(name, n):
+    call = KernelCall(kernel(name), 1, n, (cp.asarray(draw(n)), n))
+    return Demonstration(call, finds=("data race",))
+
+
+@CHAPTER.launch("meet", sizes=[(1, 1), (7, 33), (16, 64)])
+def meet(name, count, threads):
+    arrived, met = cp.empty(1, cp.int32), cp.empty(count, cp.int32)
+    launch = count, threads, (arrived, met, 10_000)
+    return work(kernel(name), *launch, met, np.ones(count), cleared=(arrived,))
+
+
+@CHAPTER.launch("integer_atomics", sizes=[1, 257, 1009])
+def integer_atomics(name, n):
+    """Without atomicExch and atomicCAS, of which any thread may be the one."""
+    x = np.random.default_rng(n).integers(1, 2**32, n, dtype=np.uint32)
+    start = np.array([0, 0, 2**32 - 1, 0, 2**32 - 1, 0, 0, 0, 0, 0, 0], np.uint32)
+    result, ticket = cp.asarray(start), cp.empty(n, cp.uint32)
+    combined = [ufunc.reduce(x) for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)]
+    subtracted = -int(x.sum(dtype=np.uint64)) % 2**32
+    expected = np.array([n, subtracted, x.min(), x.max(), *combined, n % 10, -n % 10])
+    launch = blocks(n, 256), 256, (cp.asarray(x), result, ticket, n)
+    return work(kernel(name), *launch, result[:9], expected, InPlace, start=start[:9])
+
+
+@CHAPTER.launch("atomic_max_float", sizes=[(1, 0.0), (257, -9.0), (1009, 0.0)])
+def atomic_max_float(name, n, shift):
+    x, highest = draw(n) + np.float32(shift), cp.empty(1, cp.float32)
+    launch = blocks(n, 256), 256, (cp.asarray(x), highest, n)
+    start = np.array([-np.inf])
+    return work(kernel(name), *launch, highest, x.max(keepdims=True), InPlace, start=start)
+
+
+@CHAPTER.launch(
+    "histogram_global",
+    "histogram_aggregated",
+    "histogram_shared",
+    "histogram_vector",
+    sizes=[(17, 3), (1009, 1), (4099, 256)],
+)
+def histogram(name, n, different):
+    pixels = np.random.default_rng(n).integers(256 - different, 256, n).astype(np.uint8)
+    counts = cp.empty(256, cp.uint32)
+    grid = 3 if name in ("histogram_shared", "histogram_vector") else blocks(n, 256)
+    launch = grid, 256, (cp.asarray(pixels), counts, n)
+    expected = np.bincount(pixels, minlength=256)
+    return work(kernel(name), *launch, counts, expected, cleared=(counts,))
+
+
+# --- coalescing ---
+
+
+@dataclass(frozen=True)
+class IsNaN(InPlace):
+    """Work whose result is whether the output is NaN."""
+
+    def numbers(self, result):
+        return cp.isnan(result)
+
+
+@CHAPTER.launch("read_only", sizes=[(n, nan) for n in (1, 5, 4099) for nan in (False, True)])
+def read_only(name, vectors, nan):
+    x, never = draw(4 * vectors), cp.empty(1, cp.float32)
+    if nan:
+        x[-1] = np.nan
+    launch = 2, 256, (cp.asarray(x), never, vectors)
+    return work(kernel(name), *launch, never, np.array([nan]), IsNaN, start=np.zeros(1))
+
+
+# --- reductions ---
+
+
+@CHAPTER.launch("softmax_row", sizes=[(1, 4), (3, 1000), (2, 4096)])
+def softmax_row(name, rows, columns):
+    x, y = draw((rows, columns)), cp.empty((rows, columns), cp.float32)
+    powers = np.exp(x.astype(np.float64))
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    launch = rows, 256, (cp.asarray(x), y, columns)
+    return work(kernel(name), *launch, y, expected, rtol=1e-5)
+
+
+@CHAPTER.launch(
+    "sum_shared_interleaved", "sum_shared_sequential", "sum_warp_shuffle", sizes=[1, 1023]
+)
+def sums_of_blocks(name, n):
+    x, sums = draw(n) + np.float32(0.1), cp.empty(blocks(n, 256), cp.float32)
+    expected = np.add.reduceat(x.astype(np.float64), np.arange(0, n, 256))
+    launch = blocks(n, 256), 256, (cp.asarray(x), sums, n)
+    return work(kernel(name), *launch, sums, expected, rtol=1e-5, atol=1e-4)
+
+
+@CHAPTER.launch("sum_single_pass", sizes=[(1, 1), (1, 1023), (5, 3), (5, 20011)])
+def sum_single_pass(name, grid, n):
+    x, total, done = draw(n) + np.float32(0.1), cp.empty(1, cp.float32), cp.empty(1, cp.uint32)
+    launch = grid, 1024, (cp.asarray(x), total, cp.empty(grid, cp.float32), done, n)
+    expected = x.sum(dtype=np.float64, keepdims=True)
+    error = {"rtol": 1e-5, "atol": 1e-5 * n**0.5}
+    return work(kernel(name), *launch, total, expected, Work, cleared=(done,), **error)
+
+
+@dataclass(frozen=True)
+class Summed(Work):
+    """Work whose result is the sum of the output."""
+
+    def numbers(self, result):
+        return result.astype(np.float64).sum().reshape(1)
+
+
+@CHAPTER.launch("sum_vector", sizes=[(1, 1), (1, 1023), (5, 3), (5, 20011)])
+def sum_vector(name, grid, n):
+    x, sums = draw(n) + np.float32(0.1), cp.empty(grid, cp.float32)
+    expected = x.sum(dtype=np.float64, keepdims=True)
+    error = {"rtol": 1e-5, "atol": 1e-5 * n**0.5}
+    return work(kernel(name), grid, 1024, (cp.asarray(x), sums, n), sums, expected, Summed, **error)
+
+
+# --- transposes ---
+
+TRANSPOSES = ("naive", "shared", "padded", "swizzled", "vector")
+
+
+@CHAPTER.launch(*(f"transpose_{how}" for how in TRANSPOSES), sizes=[(4, 132), (100, 36), (192, 64)])
+def transpose(name, rows, columns):
+    a, out = draw((rows, columns)), cp.empty((columns, rows), cp.float32)
+    grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+    if name == "transpose_vector":
+        grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
+    return work(kernel(name), grid, block, (cp.asarray(a), out, rows, columns), out, a.T)

@@ -1,0 +1,281 @@
+"""How tests launch the kernels of chapter 06 that no benchmark launches, and its products at shapes
+that no benchmark has."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from launchers import Chapter, draw, work
+
+from course_utils import cp
+from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
+
+CHAPTER = Chapter("06_matmul_and_fft")
+kernel = CHAPTER.kernel
+FORMATS = ("FP32", "TF32", "BF16", "FP16", "FP16_SUMS")
+
+
+# --- what a product reads ---
+
+
+@CHAPTER.launch("warp_reads", sizes=[(32, 8), (33, 7)])
+def warp_reads(name, columns_b, columns_a):
+    reads, x = cp.empty((4, 32), cp.int32), np.arange(32)
+    expected = 4 * np.array([x * columns_a, 0 * x, 0 * x, x])
+    return work(kernel(name), 1, (32, 32), (*reads, columns_b, columns_a), reads, expected)
+
+
+@CHAPTER.launch("block_reads", sizes=[0, 1])
+def block_reads(name, tiled):
+    """Block (1, 0) reads 8 rows of A (16 x 19) and 8 columns of B (19 x 16)."""
+    reads, times = cp.empty(2 * 16 * 19, cp.int32), 1 if tiled else 8
+    reads_a, reads_b = reads[: 16 * 19].reshape(16, 19), reads[16 * 19 :].reshape(19, 16)
+    of_a, of_b = np.zeros((16, 19)), np.zeros((19, 16))
+    of_a[:8], of_b[:, 8:] = times, times
+    launch = (2, 2), (8, 8), (reads_a, reads_b, 16, 16, 19)
+    expected = np.append(of_a, of_b)
+    return work(kernel(name, TILED=tiled), *launch, reads, expected, cleared=(reads,))
+
+
+# --- products in fp32: C = A B ---
+
+
+@CHAPTER.launch(
+    "sgemm_naive",
+    "sgemm_coalesced",
+    "sgemm_shared",
+    sizes=[(1, 1, 1), (33, 5, 7), (37, 45, 19), (16, 64, 32)],
+)
+def small_product(name, m, n, k):
+    tile = 8 if name == "sgemm_shared" else 32
+    a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
+    grid = blocks(n, tile), blocks(m, tile)
+    if name == "sgemm_naive":  # x is the row
+        grid = grid[::-1]
+    tiles = {"TILE": tile} if name == "sgemm_shared" else {}
+    arguments = cp.asarray(a), cp.asarray(b), c, m, n, k
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    error = {"rtol": 1e-5, "atol": 1e-5 * k**0.5}
+    return work(kernel(name, **tiles), grid, (tile, tile), arguments, c, expected, **error)
+
+
+@CHAPTER.launch("sgemm_autotuned", "sgemm_ordered", sizes=[(128, 256, 48), (128, 512, 16)])
+def wide_product(name, m, n, k):
+    """Whole tiles of 128 x 256; K long enough to use each stage more than once."""
+    shared = dynamic_shared(STAGES=3 if name == "sgemm_autotuned" else 4)
+    a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
+    launch = (n // 256, m // 128), 256, (cp.asarray(a), cp.asarray(b), c, m, n, k)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    return work(kernel(name), *launch, c, expected, shared_mem=shared, rtol=1e-5, atol=1e-4)
+
+
+@CHAPTER.launch("sgemm_stream_k", sizes=[(128, 256, 48, 1), (256, 256, 24, 3), (128, 512, 40, 4)])
+def shared_out_product(name, m, n, k, grid):
+    """Tiles of 128 x 256 whose steps the blocks of the grid share."""
+    a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
+    partial = cp.empty((2 * grid, 128, 256), cp.float32)
+    arrived = cp.empty((m // 128) * (n // 256), cp.int32)
+    arguments = cp.asarray(a), cp.asarray(b), c, partial, arrived, m, n, k
+    return work(
+        kernel(name),
+        grid,
+        256,
+        arguments,
+        c,
+        a.astype(np.float64) @ b.astype(np.float64),
+        shared_mem=dynamic_shared(STAGES=4),
+        cleared=(arrived,),
+        rtol=1e-5,
+        atol=1e-4,
+    )
+
+
+# --- products on tensor cores and on dp4a: C = A B^T ---
+
+
+def as_tf32(values):
+    """float32 numbers with 10 bits of fraction, rounded to the nearest, ties away from zero."""
+    return ((values.view(np.uint32) + 0x1000) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def exact_product(a, b):
+    return a.astype(np.float64) @ b.astype(np.float64).T
+
+
+@CHAPTER.launch(
+    "hgemm_wmma",
+    "hgemm_mma",
+    "hgemm_ldmatrix",
+    "hgemm_swizzle",
+    "gemm_tf32",
+    "igemm_dp4a",
+    sizes=[(1, 1, 1), (129, 65, 77), (5, 257, 64)],
+)
+def product_of_any_shape(name, m, n, k):
+    rng, result, tolerance = np.random.default_rng(k), np.float32, 16 * 2**-18
+    if name == "igemm_dp4a":
+        a, b = (rng.integers(-128, 128, (rows, k), np.int8) for rows in (m, n))
+        result, tolerance, expected = np.int32, 0.0, exact_product(a, b)
+    elif name == "gemm_tf32":
+        a, b = (draw((rows, k), seed=rows) for rows in (m, n))
+        expected = exact_product(as_tf32(a), as_tf32(b))
+    else:
+        a, b = (draw((rows, k), seed=rows).astype(np.float16) for rows in (m, n))
+        expected = exact_product(a, b)
+    # Products of such factors are exact. An fp32 sum that has come to 32 errs by 2**-18 at most for
+    # each of the additions that follow, one a factor of 8 or 16 places.
+    c, grid = cp.empty((m, n), result), (blocks(n, 128), blocks(m, 128))
+    arguments = cp.asarray(a), cp.asarray(b), c, m, n, k
+    return work(kernel(name), grid, 256, arguments, c, expected, atol=tolerance)
+
+
+@dataclass(frozen=True)
+class Bfloat16(Work):
+    """Work whose results are the bits of bf16 numbers."""
+
+    def numbers(self, result):
+        return cp.asarray(from_bf16(cp.asnumpy(result)))
+
+
+def to_bf16(values):
+    """Numbers as the bits of bf16 (uint16), which arrays have on every device."""
+    return values.astype(ml_dtypes.bfloat16).view(np.uint16)
+
+
+def from_bf16(bits):
+    return bits.view(ml_dtypes.bfloat16).astype(np.float64)
+
+
+BF16_ERROR = {"rtol": 2**-8, "atol": 1e-3}  # 8 bits: the result is rounded by 1 in 512 at most
+
+
+@CHAPTER.launch("gemm_bf16_pipeline", sizes=[(128, 256, 256), (256, 512, 64)])
+def gemm_bf16_pipeline(name, m, n, k):
+    stages, bm, bn, bk = 3, 128, 256, 64
+    a, b = (to_bf16(draw((rows, k), seed=rows)) for rows in (m, n))
+    c, expected = cp.empty((m, n), cp.uint16), from_bf16(a) @ from_bf16(b).T
+    launch = m // bm * (n // bn), 256, (cp.asarray(a), cp.asarray(b), c, m, n, k)
+    shared = stages * (bm + bn) * bk * 2
+    pipeline = kernel(name, STAGES=stages)
+    return work(pipeline, *launch, c, expected, Bfloat16, shared, **BF16_ERROR)
+
+
+@dataclass(frozen=True)
+class Mapped(Work):
+    """Work that keeps the arrays which its tensor maps describe."""
+
+    arrays: tuple = ()
+
+
+@dataclass(frozen=True)
+class MappedBfloat16(Mapped, Bfloat16):
+    pass
+
+
+SPECIALIZED_SHARED = 3 * (128 + 256) * 128  # bytes of a block
+
+
+def specialized(kind, m, n, steps, grid):
+    """One product of a specialised kernel, K as many ``steps`` long."""
+    given, result = {
+        "bf16": (np.uint16, np.uint16),
+        "tf32": (np.float32, np.float32),
+        "int8": (np.int8, np.int32),
+    }[kind]
+    k = steps * 128 // np.dtype(given).itemsize
+    factors = [draw((rows, k), seed=seed) for seed, rows in enumerate((m, n))]
+    exact, error = np.float64, {"rtol": 2**-9, "atol": 2**-8 * k**0.5}
+    if kind == "int8":
+        factors = [np.clip(np.rint(40 * x), -127, 127).astype(given) for x in factors]
+        error = {}
+    elif kind == "bf16":
+        factors = [to_bf16(x) for x in factors]
+        exact, error = from_bf16, BF16_ERROR
+    a, b = factors
+    there, c = (cp.asarray(a), cp.asarray(b)), cp.empty((m, n), result)
+    product = kernel(f"gemm_{kind}_specialized", arch="sm_90a")
+    launch = grid, 384, specialized_arguments(*there, c, grid)
+    return work(
+        product,
+        *launch,
+        c,
+        exact(a) @ exact(b).T,
+        MappedBfloat16 if kind == "bf16" else Mapped,
+        SPECIALIZED_SHARED,
+        arrays=there,
+        **error,
+    )
+
+
+@CHAPTER.launch(
+    *(f"gemm_{kind}_specialized" for kind in ("bf16", "tf32", "int8")), sizes=[(256, 256, 2, 3)]
+)
+def specialized_product(name, m, n, steps, grid):
+    return specialized(name.split("_")[1], m, n, steps, grid)
+
+
+# --- what tensor cores do ---
+
+
+@CHAPTER.launch("fragment_holders", sizes=[32])
+def fragment_holders(name, lanes):
+    """PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type"."""
+    lane, i, j = np.arange(lanes)[:, None], np.arange(8), np.arange(4)
+    group, member = lane // 4, lane % 4
+    of_a = (group + 8 * (i // 2 % 2)) * 16 + 2 * member + i % 2 + 8 * (i // 4)
+    of_b = (2 * member + j % 2 + 8 * (j // 2)) * 8 + group
+    of_c = (group + 8 * (j // 2)) * 8 + 2 * member + j % 2
+    expected = np.concatenate([part.ravel() for part in (of_a, of_b, of_c)])
+    held, ends = cp.empty(expected.size, cp.int32), (lanes * 8, lanes * 12)
+    arguments = held[: ends[0]], held[ends[0] : ends[1]], held[ends[1] :]
+    parts = tuple(part.reshape(lanes, -1) for part in arguments)
+    return work(kernel(name), 1, lanes, parts, held, expected)
+
+
+STORED_BITS = {"FP32": 23, "TF32": 10, "BF16": 7, "FP16": 10, "FP16_SUMS": 10}  # of the fraction
+
+
+def rounded(values, form):
+    """float32 values with only as many bits as ``form`` stores: to nearest, ties to even (TF32:
+    away from zero). Their exponents are in the range of every format."""
+    if form == "FP32":
+        return values
+    drop = np.uint32(23 - STORED_BITS[form])
+    bits = values.view(np.uint32)
+    half = np.uint32(1) << (drop - np.uint32(1))
+    up = half if form == "TF32" else half - np.uint32(1) + (bits >> drop & np.uint32(1))
+    return ((bits + up) >> drop << drop).view(np.float32)
+
+
+@dataclass(frozen=True)
+class InUnits(Work):
+    """Work whose results are compared in units of the error that each may have."""
+
+    unit: float | np.ndarray = 1.0
+
+    def numbers(self, result):
+        return result.astype(np.float64) / cp.asarray(self.unit)
+
+
+@CHAPTER.launch(
+    "accuracy_mma",
+    sizes=[(form, *shape) for form in FORMATS for shape in ((16, 8, 16), (48, 24, 256))],
+)
+def accuracy_mma(name, form, m, n, k):
+    rng = np.random.default_rng(0)
+    # 0.25 is added so that no number is too small for fp16.
+    a, b = (rng.standard_normal((rows, k), dtype=np.float32) + np.float32(0.25) for rows in (m, n))
+    x, y = (np.float64(rounded(values, form)) for values in (a, b))
+    exact, units = [], []
+    for terms in 16 << np.arange(int(np.log2(k // 16)) + 1):
+        exact.append(x[:, :terms] @ y[:, :terms].T)
+        # Each addition errs by one part of the largest partial sum at most: those of a tensor core
+        # cut what does not fit, and there is one for each step.
+        largest = np.abs(np.cumsum(x[:, None, :terms] * y[None, :, :terms], axis=2)).max()
+        units.append((2.0**-10 if form == "FP16_SUMS" else 2.0**-22) * largest * (terms / 16))
+    unit = np.array(units)[:, None, None]
+    sums = cp.empty((len(exact), m, n), cp.float32)
+    launch = (n // 8, m // 16), 32, (cp.asarray(a), cp.asarray(b), sums, m, n, k)
+    expected = np.array(exact) / unit
+    return work(kernel(name, FORMAT=form), *launch, sums, expected, InUnits, unit=unit, atol=1.0)

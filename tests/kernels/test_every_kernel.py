@@ -1,0 +1,89 @@
+"""Every kernel file is launched by a test: right at odd sizes, and clean under every check."""
+
+import re
+
+import pytest
+from launchers import FILES, Demonstration, described, measured, run, sanitized_call, trials
+
+from course_utils.benchmarks import CASES
+from course_utils.devices.selection import ON_GPU
+from course_utils.paths import KERNELS
+
+TRIALS = [trial for file in FILES for trial in trials(file)]
+RUNS = [
+    pytest.param(case, n, id=f"{case.name}-{n}".replace(" ", ""))
+    for case in CASES
+    for n in case.test_sizes
+]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_kernel_is_launched_by_a_benchmark_or_a_description(file):
+    assert measured(file) or trials(file), (
+        f"No test launches kernels/{file}. Describe a launch and its result in "
+        f"tests/kernels/launches_{file[:2]}.py, as launchers.py says, or add a benchmark case."
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(p.relative_to(KERNELS) for p in KERNELS.rglob("*.cu") if p.parent.name != "host"),
+    ids=str,
+)
+def test_a_kernel_or_solution_says_how_it_is_launched(path):
+    head = (KERNELS / path).read_text(encoding="utf-8").partition("__global__")[0]
+    assert re.search(r"^// grid .+, block .+, dynamic shared ", head, re.M)
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=str)
+def test_a_described_kernel_is_right_and_clean(trial, capfd):
+    made = trial.make()
+    if not isinstance(made, Demonstration):
+        run(made)
+        return
+    findings = sanitized_call(made.call).findings
+    assert tuple(finding.kind for finding in findings) == made.finds
+    capfd.readouterr()
+    made.call()
+    assert sorted(capfd.readouterr().out.splitlines()) == sorted(made.prints)
+
+
+@pytest.mark.parametrize("case, n", RUNS)
+def test_a_measured_kernel_is_right_and_clean(case, n):
+    """The sanitizer sees each kernel at its last size, or as it is described: those are smaller."""
+    run(case.make(n), sanitized=n == case.test_sizes[-1] and not described(case))
+
+
+@pytest.mark.skipif(not ON_GPU, reason="compares a GPU with the emulator")
+@pytest.mark.parametrize("case, n", RUNS)
+def test_both_devices_give_the_same_bits(case, n):
+    work = case.make(n)
+    if not work.same_bits:
+        pytest.skip("the order of the additions is not fixed")
+    work.poison()
+    twin = work.on_emulator()
+    work()
+    twin()
+    assert work.output.get().tobytes() == twin.output.get().tobytes()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_result_that_was_not_written_is_wrong(case):
+    work = case.make(case.test_sizes[-1])
+    work.poison()
+    assert work.wrong()
+
+
+def test_no_two_cases_share_a_name():
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_the_emulator_issues_as_many_instructions_as_it_should():
+    """The speed that is promised rests on this count: 256³ products, one fma each."""
+    case = next(c for c in CASES if c.name == "sgemm_naive")
+    (item,) = case.make(64).on_emulator().launches
+    counts = item.kernel.launch(item.grid, item.block, item.args).counts
+    fmas = sum(n for name, n in counts.opcodes.items() if name.startswith("fma"))
+    assert fmas == 64**3
+    assert counts.thread_instructions < 8 * 64**3
+    assert counts.warp_instructions * 32 == counts.thread_instructions
