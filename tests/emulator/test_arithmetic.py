@@ -2,7 +2,14 @@
 
 import pytest
 
-from course_utils.emulator.recording.arithmetic import _arithmetic
+from course_utils.emulator import instructions  # noqa: F401  (each says its work)
+from course_utils.emulator.machine import ptx
+from course_utils.emulator.machine.instruction_set import work_of
+
+
+def work(opcode, modifiers):
+    scope = ptx.Scope(None, None)
+    return work_of(ptx.Instruction(opcode, tuple(modifiers), (), None, (), scope, opcode))
 
 
 @pytest.mark.parametrize(
@@ -30,8 +37,8 @@ from course_utils.emulator.recording.arithmetic import _arithmetic
     ],
 )
 def test_the_work_of_an_instruction_follows_from_its_name(opcode, modifiers, expected):
-    work = _arithmetic(opcode, tuple(modifiers.split(".")))
-    assert (work.type, work.operation, work.flops, work.threads) == expected
+    found = work(opcode, modifiers.split("."))
+    assert (found.type, found.operation, found.flops, found.threads) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,4 +48,4 @@ def test_the_work_of_an_instruction_follows_from_its_name(opcode, modifiers, exp
 )  # fmt: skip
 def test_work_on_integers_and_moves_are_no_flops(opcode):
     name, *modifiers = opcode.split(".")
-    assert _arithmetic(name, tuple(modifiers)) is None
+    assert work(name, modifiers) is None

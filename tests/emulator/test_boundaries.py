@@ -43,6 +43,17 @@ def test_nothing_in_the_emulator_imports_the_course_outside_it():
     assert not wrong
 
 
+def test_the_machine_and_the_instructions_know_no_check():
+    wrong = [
+        f"{path.name}:{line} imports {name}"
+        for folder in ("machine", "instructions")
+        for path in (EMULATOR / folder).glob("*.py")
+        for name, line in imports(path)
+        if is_within(name, f"{NAME}.checks")
+    ]
+    assert not wrong
+
+
 def outsiders() -> list[Path]:
     own = (EMULATOR, ROOT / "tests/emulator")
     files = [f for top in ("course_utils", "chapters", "tests") for f in (ROOT / top).rglob("*.py")]

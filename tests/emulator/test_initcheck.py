@@ -186,4 +186,4 @@ def test_a_tile_stored_into_an_uninitialised_array_arrives_there():
 
 def test_a_tile_that_adds_to_uninitialised_memory_is_told_when_it_is_stored():
     (found,) = wmma_findings(cp.empty((16, 16), cp.float32), cp.empty((16, 16), cp.float32))
-    assert found.kind == UNINITIALISED and "stores in d a result of uninitialised memory" in found.message
+    assert found.kind == UNINITIALISED and "in d a result of uninitialised memory" in found.message

@@ -13,12 +13,12 @@ Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
 from __future__ import annotations
 
 from ..machine import ptx
+from ..machine.instruction_set import traits_of
 from ..machine.observer import Observer
 from ..machine.program import Code
 from ..machine.report import DATA_RACE, Finding
 
-NO_RESULT = ("st", "red", "stmatrix", "bra")
-FILLS = {("wgmma", "mma_async"), ("tcgen05", "ld")}  # those that fill registers later
+FILLS = ("fills", "fills in groups")
 _OLDEST = 9  # wait_group takes 0 … 7; older groups are all alike
 
 
@@ -39,41 +39,41 @@ class EarlyUseCheck(Observer):
             launch.findings.add(("too early", finding.message), finding)
 
 
-def _kind(i: ptx.Instruction) -> tuple[str, str]:
-    return i.opcode, i.modifiers[0] if i.modifiers else ""
-
-
 def _follow(i: ptx.Instruction, flight: dict, early: dict) -> None:
     """Bring ``flight`` up to date: register -> (age, what fills it). The age counts the groups of
     wgmma committed since; 0 is not committed. Uses of what is in flight are entered in ``early``"""
-    kind = _kind(i)
-    if kind == ("wgmma", "commit_group"):
+    traits = traits_of(i)
+    act = traits.registers
+    if act == "commits":
         flight.update({s: (min(age + 1, _OLDEST), w) for s, (age, w) in flight.items()})
-    elif kind == ("wgmma", "wait_group"):
+    elif act == "waits":
         pending = i.operands[0].value
         for slot in [s for s, (age, _) in flight.items() if age > pending]:
             del flight[slot]
-    elif kind == ("tcgen05", "wait::ld"):
+    elif act == "waits for all":
         flight.clear()
     else:
-        first = 0 if i.opcode in NO_RESULT else 1
-        results = [s for o in i.operands[:first] for s in slots_of(o)]
-        used = [s for o in i.operands[first:] for s in slots_of(o)]
+        results = [s for o in i.operands[: traits.results] for s in slots_of(o)]
+        used = [s for o in i.operands[traits.results :] for s in slots_of(o)]
         carried = [flight.get(slot) for slot in used]
-        if i.opcode != "mov":
+        if act != "copies":
             early.update({(i.location, w.location): (i, w) for _, w in filter(None, carried)})
         for slot in results:
             flight.pop(slot, None)
-            if kind in FILLS:
+            if act in FILLS:
                 flight[slot] = (0, i)
-            elif i.opcode == "mov" and any(carried):
+            elif act == "copies" and any(carried):
                 flight[slot] = next(filter(None, carried))
+
+
+def _instructions(code: Code) -> list[ptx.Instruction]:
+    return [i for block in code.blocks for i in block.instructions]
 
 
 def unwaited(code: Code) -> list[Finding]:
     """Instructions that may use the result of a wgmma or a tcgen05.ld for which nobody has waited:
     on some path through the function no wait lies between."""
-    if not any(_kind(i) in FILLS for block in code.blocks for i in block.instructions):
+    if not any(traits_of(i).registers in FILLS for i in _instructions(code)):
         return []
     at_start: list[dict] = [{} for _ in code.blocks]
     early: dict = {}
@@ -93,7 +93,7 @@ def unwaited(code: Code) -> list[Finding]:
 
 
 def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
-    if filler.opcode == "wgmma":
+    if traits_of(filler).registers == "fills in groups":
         name, why = "wgmma", "may not be there yet"
         cure = "wgmma.commit_group and wgmma.wait_group come first"
     else:
@@ -114,14 +114,16 @@ def _finding(use: ptx.Instruction, filler: ptx.Instruction) -> Finding:
 def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
     """Bring ``state`` up to date: whether a wgmma.fence has come since the start ("ever") and since
     the last wait_group ("since"), and which registers were computed since then."""
-    if i.opcode == "wgmma" and i.modifiers[0] == "fence":
+    traits = traits_of(i)
+    act = traits.registers
+    if act == "fences":
         state.clear()
         state.update(ever=True, since=True)
-    elif i.opcode == "wgmma" and i.modifiers[0] == "wait_group":
+    elif act == "waits":
         ever = state["ever"]
         state.clear()
         state.update(ever=ever, since=False)
-    elif i.opcode == "wgmma" and i.modifiers[0] == "mma_async":
+    elif act == "fills in groups":
         used = [s for o in i.operands[:2] if isinstance(o, ptx.OperandList) for s in slots_of(o)]
         if not state["ever"]:
             missing.setdefault(i.location, (i, None))
@@ -131,10 +133,10 @@ def _fenced(i: ptx.Instruction, state: dict, missing: dict) -> None:
                 missing.setdefault(i.location, (i, changed))
         for slot in used:
             state.pop(slot, None)
-    elif i.opcode not in NO_RESULT and i.operands:
+    elif traits.results and i.operands:
         sources = [s for o in i.operands[1:] for s in slots_of(o)]
         for slot in slots_of(i.operands[0]):
-            if i.opcode != "mov":
+            if act != "copies":
                 state[slot] = i
             elif sources and sources[0] in state:
                 state[slot] = state[sources[0]]
@@ -146,7 +148,7 @@ def unfenced(code: Code) -> list[Finding]:
     """wgmma instructions that no wgmma.fence comes before: none at all on some path from the start,
     or none since the last wait_group although registers that they use were computed since. What
     stands between a fence and its wgmma is left alone: the compiler moves arithmetic about."""
-    if not any(i.opcode == "wgmma" for block in code.blocks for i in block.instructions):
+    if not any(traits_of(i).registers == "fills in groups" for i in _instructions(code)):
         return []
     at_start: list[dict | None] = [None] * len(code.blocks)
     at_start[0] = {"ever": False, "since": False}

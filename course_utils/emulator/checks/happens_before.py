@@ -18,35 +18,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..instructions.loads_stores import STRONG
+from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from .vector_clocks import VectorClocks
 
-STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
 NARROW = {"cta", "cluster"}  # scopes that say nothing to other blocks, but for those of a cluster
+FLAG_ACCESSES = ("load", "store", "atomic")
 FEW = 64  # places and warps of an access that looks like one of a flag
 MANY = 1024  # flags of an array; with more they count as one
 KEPT = 4096  # of what is remembered of a flag, for reports
 
 
-def is_fence(instruction) -> bool:
-    """Whether it orders ordinary memory; fences of a proxy or for new mbarriers do not."""
-    return instruction.opcode in ("fence", "membar") and not (
-        {"proxy", "mbarrier_init"} & {*instruction.modifiers}
-    )
-
-
 def fences(instructions) -> bool:
     """Whether a kernel has a fence, by itself or as a part of an access."""
-    return any(is_fence(i) or {"acquire", "release", "acq_rel"} & {*i.modifiers}
+    return any(traits_of(i).fence or {"acquire", "release", "acq_rel"} & {*i.modifiers}
                for i in instructions)  # fmt: skip
 
 
 def makes_order(instructions) -> bool:
     """Whether a kernel has what flags are made of."""
     return any(
-        is_fence(i)
-        or i.opcode == "atom"
-        or (i.opcode in ("ld", "st", "red") and STRONG & {*i.modifiers})
+        traits_of(i).fence
+        or (traits_of(i).memory == "atomic" and traits_of(i).results)
+        or (traits_of(i).memory in FLAG_ACCESSES and STRONG & {*i.modifiers})
         for i in instructions
     )
 
@@ -267,7 +262,7 @@ class Order:
     @staticmethod
     def concerns(site) -> bool:
         """Whether an access may be one of a flag; mbarriers go their own way."""
-        return site.instruction.opcode in ("ld", "st", "atom", "red")
+        return site.traits.memory in FLAG_ACCESSES
 
     def before(self, site, group: Group) -> None:
         """An access that brings its own fence and may set a flag."""

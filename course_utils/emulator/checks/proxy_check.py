@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.faults import where
+from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import DATA_RACE, Finding
@@ -19,14 +20,11 @@ from .sync_check import Numbered
 
 CELL = 4  # bytes of shared memory that are remembered together
 LANE_BITS, NUMBER_BITS = 20, 16
-READERS = {"wgmma", "tcgen05"}
 
 
 def reads_asynchronously(instructions) -> bool:
     """True when a kernel has anything that reads shared memory through the asynchronous proxy."""
-    return any(
-        i.opcode in READERS or (i.opcode == "cp" and "bulk" in i.modifiers) for i in instructions
-    )
+    return any(traits_of(i).async_proxy for i in instructions)
 
 
 class _BatchState:
@@ -75,7 +73,7 @@ class ProxyCheck(Observer):
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
         """Note an ordinary store to shared memory."""
         writes = site.is_store or site.is_atomic
-        if region.space != "shared" or not writes or site.instruction.opcode == "cp":
+        if region.space != "shared" or not writes or site.traits.memory == "copy":
             return
         entry = self._entry(group.batch, group.lanes, site.instruction)
         memory = self._memory(group.batch, region)

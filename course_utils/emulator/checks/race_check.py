@@ -17,10 +17,11 @@ import numpy as np
 
 from ..instructions.loads_stores import Spread
 from ..machine.faults import where
+from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
-from .happens_before import NARROW, Flags, Order, fences, is_fence, makes_order
+from .happens_before import NARROW, Flags, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
 from .races import AccessCheck
 from .tensor_memory_check import TensorClocks
@@ -48,6 +49,7 @@ class CopySide:
     order: str = ""
     width: int = 4
     bytes: int = 4
+    traits = PLAIN
 
 
 @dataclass(eq=False)
@@ -116,7 +118,7 @@ class RaceCheck(Observer):
         self.clocks(group.batch).tick(group.warps)
 
     def fence(self, group: Group, instruction) -> None:
-        if is_fence(instruction):
+        if traits_of(instruction).fence:
             wide = not NARROW & {*instruction.modifiers}
             self.clocks(group.batch).order.fence(group.warps, wide)
 
@@ -167,7 +169,7 @@ class RaceCheck(Observer):
 
     def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
-        ``width``; None for a region that is not watched."""
+        ``width``; None for a region that is not checked."""
         if region.space == "shared":
             shadows = self._batches[batch].shadows
         elif region.space == "global" and not region.read_only:

@@ -15,10 +15,10 @@ from ..machine import ptx
 from ..machine.async_engine import KEY_SHIFT, Transfer
 from ..machine.faults import access_fault, where
 from ..machine.floats import to_tf32
-from ..machine.instruction_set import DTYPES
+from ..machine.instruction_set import DTYPES, STEPS, Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
-from ..machine.program import STEPS, Builder, step
+from ..machine.program import Builder
 from ..machine.report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
 from ..machine.runtime_functions import read_bytes
 from ..machine.tensor_box import ENCODED_BYTES, Box, decode
@@ -27,7 +27,7 @@ from .loads_stores import Site, _in_pieces
 from .mbarrier import BarrierSite
 
 
-@step("cp")
+@step("cp", traits=lambda modifiers: Traits(memory="copy", async_proxy="bulk" in modifiers))
 def cp(b: Builder, i: ptx.Instruction):
     m = i.modifiers
     if m[0] == "reduce":

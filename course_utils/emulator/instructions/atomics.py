@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import floats, ptx
-from ..machine.instruction_set import DTYPES, TABLE
+from ..machine.instruction_set import DTYPES, TABLE, Traits, step
 from ..machine.lanes import Group
-from ..machine.program import Builder, step
+from ..machine.program import Builder
 from .loads_stores import Site, _in_pieces
 
 
@@ -48,7 +48,8 @@ def _operation(name: str, kind: str):
     return OPERATIONS.get(name)
 
 
-@step("atom", "red")
+@step("atom", traits=Traits(memory="atomic"))
+@step("red", traits=Traits(results=0, memory="atomic"))
 def atom(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[-1]
     name = next((m for m in i.modifiers if m in OPERATIONS or m == "cas"), None)

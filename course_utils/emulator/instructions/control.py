@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
+from ..machine.instruction_set import Traits, ending, step
 from ..machine.lanes import Frame, Group
-from ..machine.program import Builder, ending, step
+from ..machine.program import Builder
 from ..machine.report import TRAP, Finding, KernelFault
 from ..machine.runtime_functions import BUILTINS
 
@@ -55,12 +56,12 @@ def _go(block: int):
     return end
 
 
-@ending("bra")
+@ending("bra", traits=Traits(results=0, branch="guarded"))
 def bra(b: Builder, i: ptx.Instruction):
     return _leaving(b, i, _go(b.block_at[b.label(i.operands[0].name, i.scope)]))
 
 
-@ending("brx")
+@ending("brx", traits=Traits(branch="indexed"))
 def brx(b: Builder, i: ptx.Instruction):
     """brx.idx: a jump through a table of labels."""
     labels = i.scope.find("tables", i.operands[1].name)
@@ -82,7 +83,7 @@ def brx(b: Builder, i: ptx.Instruction):
     return end
 
 
-@ending("exit")
+@ending("exit", traits=Traits(branch="guarded"))
 def exit_(b: Builder, i: ptx.Instruction):
     def leave(group: Group):
         return group.batch.finish(group)
@@ -90,7 +91,7 @@ def exit_(b: Builder, i: ptx.Instruction):
     return _leaving(b, i, leave)
 
 
-@ending("ret")
+@ending("ret", traits=Traits(branch="guarded"))
 def ret(b: Builder, i: ptx.Instruction):
     def back(group: Group):
         if not group.stack:
@@ -110,7 +111,7 @@ def ret(b: Builder, i: ptx.Instruction):
     return _leaving(b, i, back)
 
 
-@ending("call")
+@ending("call", traits=Traits(branch="guarded"))
 def call(b: Builder, i: ptx.Instruction):
     """call (results), function, (arguments): a name, or a register holding a function's address."""
     operands = list(i.operands)
@@ -203,14 +204,23 @@ def nothing(b: Builder, i: ptx.Instruction):
     return lambda group: None
 
 
-@step("membar", "fence")
+def _fence_traits(modifiers: tuple[str, ...]) -> Traits:
+    """Fences of a proxy, or for new mbarriers, do not order ordinary memory."""
+    return Traits(fence=not {"proxy", "mbarrier_init"} & {*modifiers})
+
+
+@step("membar", "fence", traits=_fence_traits)
 def fence(b: Builder, i: ptx.Instruction):
     """The machine runs one instruction at a time for all lanes, so memory is always in order. But
     what needs a fence to be seen, by other threads or by the asynchronous proxy, is reported."""
     return lambda group: group.batch.launch.observers.fence(group, i)
 
 
-@ending("bar", "barrier")
+def _barrier_traits(modifiers: tuple[str, ...]) -> Traits:
+    return Traits(barrier=next((m for m in modifiers if m in ("warp", "cluster")), "block"))
+
+
+@ending("bar", "barrier", traits=_barrier_traits)
 def bar(b: Builder, i: ptx.Instruction):
     """bar.sync, bar.arrive, bar.red on one of 16 named barriers; bar.warp.sync; barrier.cluster."""
     if "warp" in i.modifiers:

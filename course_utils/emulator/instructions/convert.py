@@ -255,7 +255,7 @@ def _pack_saturated(modifiers):
     return None
 
 
-@instruction("cvt")
+@instruction("cvt", flushed=True)
 def _cvt(modifiers):
     if modifiers[:2] == ("pack", "sat") and len(modifiers) in (4, 5):
         return _pack_saturated(modifiers[2:])

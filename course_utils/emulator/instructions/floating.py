@@ -145,18 +145,21 @@ def _arithmetic(opcode: str, flags: frozenset[str], kind: str):
     return Op((kind,), (kind,) * COUNT[opcode], dressed(compute, flags, kind, scaled))
 
 
-@form("add sub mul", "f32 f64", "rn rz rm rp ftz sat")
+WORK = {"add": "add", "sub": "add", "mul": "mul", "fma": "fma", "mad": "fma"}
+
+
+@form("add sub mul", "f32 f64", "rn rz rm rp ftz sat", flushed=True, work=WORK)
 def _add(opcode, flags, kind):
     return _arithmetic(opcode, flags, kind)
 
 
-@form("fma mad", "f32 f64", "rn rz rm rp ftz sat")
+@form("fma mad", "f32 f64", "rn rz rm rp ftz sat", flushed=True, work=WORK)
 def _fma(opcode, flags, kind):
     """One rounding; mad of these types is fma."""
     return _arithmetic("fma", flags, kind)
 
 
-@form("div rcp sqrt", "f32 f64", "rn rz rm rp ftz")
+@form("div rcp sqrt", "f32 f64", "rn rz rm rp ftz", flushed=True)
 def _div(opcode, flags, kind):
     return _arithmetic(opcode, flags, kind) if flags & MODES else None
 
@@ -187,7 +190,7 @@ _APPROX = {
 }
 
 
-@form("div rcp sqrt rsqrt sin cos lg2 ex2 tanh", "f32", "approx full ftz")
+@form("div rcp sqrt rsqrt sin cos lg2 ex2 tanh", "f32", "approx full ftz", flushed=True)
 def _approx(opcode, flags, kind):
     if len(flags & {"approx", "full"}) != 1 or ("full" in flags and opcode != "div"):
         return None
@@ -281,7 +284,7 @@ def extremum(opcode: str, flags: frozenset[str]):
     return with_sign
 
 
-@form("min max", "f32 f64", "ftz NaN xorsign abs")
+@form("min max", "f32 f64", "ftz NaN xorsign abs", flushed=True)
 def _extremum(opcode, flags, kind):
     """Without .NaN a NaN loses to a number; .xorsign.abs compares sizes and multiplies signs."""
     if (kind == "f64" and flags) or ("xorsign" in flags) != ("abs" in flags):

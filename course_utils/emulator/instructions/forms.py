@@ -8,22 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..machine.instruction_set import TABLE, Op, instruction
+from ..machine.arithmetic import elementwise
+from ..machine.instruction_set import TABLE, Op, counts_as, instruction
 
 Build = Callable[[str, frozenset[str], str], "Op | None"]
 
 
-def form(opcodes: str, types: str, flags: str = "") -> Callable[[Build], Build]:
+def form(
+    opcodes: str, types: str, flags: str = "", *, flushed: bool = False,
+    work: dict[str, str] | None = None,
+) -> Callable[[Build], Build]:  # fmt: skip
     """Enter ``build(opcode, modifiers, type)`` for ``opcode[.flag]*.type``.
 
     ``opcodes``, ``types`` and ``flags`` are words separated by spaces; a form with any other type
-    or flag is left to the builders entered before.
+    or flag is left to the builders entered before. ``flushed`` as in :func:`instruction`; ``work``:
+    what each opcode counts as, "add", "mul" or "fma".
     """
     known_types, known_flags = frozenset(types.split()), frozenset(flags.split())
 
     def enter(build: Build) -> Build:
         for opcode in opcodes.split():
-            instruction(opcode)(_beside(TABLE.get(opcode), opcode, build))
+            for kind in known_types if work else ():
+                counts_as(opcode, kind, elementwise(work[opcode], kind))
+            instruction(opcode, flushed=flushed)(_beside(TABLE.get(opcode), opcode, build))
         return build
 
     def _beside(earlier, opcode, build):

@@ -32,7 +32,7 @@ from ..machine.floats import (
     to_f32,
 )
 from ..machine.instruction_set import Op
-from .floating import extremum, saturate
+from .floating import WORK, extremum, saturate
 from .forms import form
 from .logic import flush16
 
@@ -142,7 +142,7 @@ def _unknown(flags: frozenset[str], kind: str) -> bool:
     return kind.startswith("bf16") and bool(flags & {"ftz", "sat"})
 
 
-@form("add sub mul", KINDS, "rn ftz sat")
+@form("add sub mul", KINDS, "rn ftz sat", flushed=True, work=WORK)
 def _add(opcode, flags, kind):
     if _unknown(flags, kind):
         return None
@@ -153,21 +153,21 @@ def _arithmetic(opcode, kind):
     return FORMATS[kind.removesuffix("x2")].arithmetic[opcode]
 
 
-@form("fma", KINDS, "rn ftz sat relu")
+@form("fma", KINDS, "rn ftz sat relu", flushed=True, work=WORK)
 def _fma(opcode, flags, kind):
     if "rn" not in flags or {"sat", "relu"} <= flags or _unknown(flags, kind):
         return None
     return on_halves(kind, _arithmetic("fma", kind), flags, count=3)
 
 
-@form("min max", KINDS, "ftz NaN xorsign abs")
+@form("min max", KINDS, "ftz NaN xorsign abs", flushed=True)
 def _extremum(opcode, flags, kind):
     if ("xorsign" in flags) != ("abs" in flags) or _unknown(flags, kind):
         return None
     return on_halves(kind, extremum(opcode, flags), flags)
 
 
-@form("ex2 tanh", KINDS, "approx ftz")
+@form("ex2 tanh", KINDS, "approx ftz", flushed=True)
 def _approx(opcode, flags, kind):
     """Computed in f32; the manual allows 2**-9.9 (f16 ex2), 2**-7 (bf16 ex2), 2**-10.987 (tanh)."""
     if "approx" not in flags:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks.happens_before import STRONG
 from ..machine import ptx
-from ..machine.instruction_set import DTYPES
+from ..machine.instruction_set import DTYPES, Traits, step, traits_of
 from ..machine.lanes import Group
 from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, Region
-from ..machine.program import Builder, step
+from ..machine.program import Builder
 
+STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}  # not ordinary accesses
 SPACES = {
     "global": 0, "const": 0, "param": 0, "param::entry": 0, "param::func": 0,
     "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
@@ -84,8 +84,9 @@ class Site:
         self.shift = self.width.bit_length() - 1
         self.space = next((m for m in i.modifiers if m in SPACES), "generic")
         self.window = SPACES.get(self.space, 0)
-        self.is_store = i.opcode == "st"
-        self.is_atomic = i.opcode in ("atom", "red")
+        self.traits = traits_of(i)
+        self.is_store = self.traits.memory == "store"
+        self.is_atomic = self.traits.memory == "atomic"
         self.order = next((m for m in i.modifiers if m in STRONG), "")
         self.offset = operand.offset
         base = operand.base
@@ -181,7 +182,7 @@ def _parts(i: ptx.Instruction) -> tuple[str, int]:
     return i.modifiers[-1], count
 
 
-@step("ld", "ldu")
+@step("ld", "ldu", traits=Traits(memory="load"))
 def ld(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
     if kind == "b128":
@@ -239,7 +240,7 @@ def _slot_register(b: Builder, variable, offset: int, kind: str) -> ptx.Register
     return ptx.Register(slot, b.function.slot_types[slot], variable.name)
 
 
-@step("st")
+@step("st", traits=Traits(results=0, memory="store"))
 def st(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
     if kind == "b128":

@@ -250,7 +250,7 @@ def _comparison(modifiers: list[str], kind: str):
     return (lambda a, b: compare(prepare(a), prepare(b))), combine
 
 
-@instruction("setp")
+@instruction("setp", flushed=True)
 def _setp(modifiers):
     """p = (a cmp b) bool c and q = !(a cmp b) bool c; for x2 types p and q are the two halves."""
     *words, kind = modifiers
@@ -273,7 +273,7 @@ def _setp(modifiers):
 _SET_TRUE = {"f32": 1.0, "f16": 1.0, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
 
 
-@instruction("set")
+@instruction("set", flushed=True)
 def _set(modifiers):
     """d = all ones (integer types) or 1.0 where the comparison holds, else 0."""
     if len(modifiers) < 3:
@@ -315,7 +315,7 @@ def _selp(opcode, flags, kind):
     return Op((kind,), (kind, kind, "pred"), select)
 
 
-@instruction("slct")
+@instruction("slct", flushed=True)
 def _slct(modifiers):
     """d = c >= 0 ? a : b; -0 counts as 0, and a NaN selects b."""
     words = [m for m in modifiers if m != "ftz"]

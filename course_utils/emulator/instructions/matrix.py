@@ -24,11 +24,16 @@ from functools import cache
 import numpy as np
 
 from ..machine import floats, ptx
+from ..machine.arithmetic import Arithmetic
+from ..machine.instruction_set import Traits, gathers, step
 from ..machine.lanes import Group
-from ..machine.program import Builder, gathers, step
+from ..machine.program import Builder
 from .loads_stores import Site
 from .warp import Rows
 
+_FLOATS = ("f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+_OTHERS = ("f32", "s32", "s8", "u8", "s4", "u4", "b1")
+WARP = 32
 CHUNK = np.dtype(np.complex128)  # 16 bytes at once; moved, never computed with
 G, T = np.divmod(np.arange(32)[:, None], 4)  # the manual's groupID and threadID_in_group; (32, 1)
 
@@ -298,7 +303,26 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
     return act
 
 
-@step("mma")
+def matrix_work(modifiers: tuple[str, ...], threads: int = WARP) -> Arithmetic | None:
+    """The work of a product, from its shape and types: (D, A, B, C), (D, A, B), or (D, C) where A
+    and B are f16."""
+    shape = next(filter(None, map(_SHAPE.fullmatch, modifiers)), None)
+    if shape is None:
+        return None
+    m, n, k = map(int, shape.groups())
+    types = modifiers[modifiers.index(shape[0]) + 1 :]
+    kinds = [t for t in types if t in _FLOATS or t in _OTHERS]
+    factor = "f16" if len(kinds) == 2 else kinds[1]
+    if factor not in _FLOATS:
+        return None
+    return Arithmetic(f"{factor} (tensor cores)", "", 2 * m * n * k, threads)
+
+
+def _mma_traits(modifiers: tuple[str, ...]) -> Traits:
+    return Traits(matrix=lambda i: i.operands[1:4], work=matrix_work(modifiers))
+
+
+@step("mma", traits=_mma_traits)
 def mma(b: Builder, i: ptx.Instruction):
     """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
     mma.sp… d, a, b, c, metadata, selector. Not here: the 8×8×4 shape for f16, which works in
@@ -312,7 +336,7 @@ def mma(b: Builder, i: ptx.Instruction):
 
 
 class Chunks:
-    """Accesses of 16 bytes (or 8), each by a lane: checked and watched like those of ld and st.
+    """Accesses of 16 bytes (or 8), each by a lane: checked and observed like those of ld and st.
 
     ``bits``: of an element. Without ``operand`` the instruction works the addresses out itself.
     """
@@ -371,7 +395,7 @@ def _eights(i: ptx.Instruction) -> int | None:
     return count[rest.pop()]
 
 
-@step("ldmatrix")
+@step("ldmatrix", traits=Traits(matrix=lambda i: ()))
 def ldmatrix(b: Builder, i: ptx.Instruction):
     """Lanes 8 m … 8 m + 7 give the addresses of the rows of matrix m; lane 4 g + t receives
     elements 2 t and 2 t + 1 of row g, or of column g under ``.trans``."""
@@ -400,7 +424,7 @@ def ldmatrix(b: Builder, i: ptx.Instruction):
     return act
 
 
-@step("stmatrix")
+@step("stmatrix", traits=Traits(results=0, matrix=lambda i: i.operands[1:]))
 def stmatrix(b: Builder, i: ptx.Instruction):
     """The reverse of ldmatrix."""
     count = _eights(i)
@@ -424,7 +448,7 @@ def stmatrix(b: Builder, i: ptx.Instruction):
     return act
 
 
-@step("movmatrix")
+@step("movmatrix", traits=Traits(matrix=lambda i: i.operands[1:2]))
 def movmatrix(b: Builder, i: ptx.Instruction):
     """An 8 × 8 matrix of b16 that the lanes hold is transposed."""
     get = read_registers(b, i.operands[1], 32)
@@ -444,7 +468,14 @@ def movmatrix(b: Builder, i: ptx.Instruction):
 _PARTS = ("load", "store", "mma", "a", "b", "c", "d", "shared", "shared::cta", "global")
 
 
-@step("wmma")
+def _wmma_traits(modifiers: tuple[str, ...]) -> Traits:
+    if modifiers[0] == "mma":
+        return _mma_traits(modifiers)
+    data = slice(1, 2) if modifiers[0] == "store" else slice(0)
+    return Traits(matrix=lambda i: i.operands[data])
+
+
+@step("wmma", traits=_wmma_traits)
 def wmma(b: Builder, i: ptx.Instruction):
     """Fragments of wmma have no layout of their own: PTX leaves it open. Ours is that of mma."""
     if not known(i, *_PARTS):

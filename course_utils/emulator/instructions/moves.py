@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
-from ..machine.instruction_set import DTYPES
+from ..machine.instruction_set import DTYPES, Traits, step
 from ..machine.lanes import lane_masks
 from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
-from ..machine.program import Builder, step
+from ..machine.program import Builder
 
 CLOCKS = {"clock": "u32", "clock_hi": "u32", "clock64": "u64", "globaltimer": "u64",
           "globaltimer_lo": "u32", "globaltimer_hi": "u32"}  # fmt: skip
@@ -20,7 +20,7 @@ WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::clust
            "local": LOCAL_WINDOW}  # fmt: skip
 
 
-@step("mov")
+@step("mov", traits=Traits(registers="copies"))
 def mov(b: Builder, i: ptx.Instruction):
     target, source = i.operands
     kind = i.modifiers[-1]

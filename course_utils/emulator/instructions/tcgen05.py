@@ -17,8 +17,9 @@ import numpy as np
 
 from ..machine import ptx
 from ..machine.async_engine import KEY_SHIFT, Transfer
+from ..machine.instruction_set import Traits, ending, gathers
 from ..machine.lanes import Group
-from ..machine.program import Builder, ending, gathers
+from ..machine.program import Builder
 from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
@@ -36,7 +37,12 @@ def whole_warp(i: ptx.Instruction):
     return ptx.Immediate(0xFFFFFFFF) if "sync" in i.modifiers else None
 
 
-@ending("tcgen05")
+def _traits(modifiers: tuple[str, ...]) -> Traits:
+    act = {"ld": "fills", "wait::ld": "waits for all"}.get(modifiers[0], "")
+    return Traits(async_proxy=modifiers[0] in ("mma", "cp"), registers=act)
+
+
+@ending("tcgen05", traits=_traits)
 def tcgen05(b: Builder, i: ptx.Instruction):
     """Each ends its basic block, because alloc may keep a warp waiting."""
     decode = {

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
-from ..machine.instruction_set import DTYPES
+from ..machine.instruction_set import DTYPES, Traits, gathers, step
 from ..machine.lanes import Group
 from ..machine.observer import nobody
-from ..machine.program import Builder, gathers, step
+from ..machine.program import Builder
 
 
 @gathers("shfl", "vote", "match", "redux")
@@ -137,7 +137,7 @@ def _weights(flags: np.ndarray) -> np.ndarray:
     return np.packbits(flags, axis=1, bitorder="little").view(np.uint32)[:, 0]
 
 
-@step("vote")
+@step("vote", traits=Traits(over_warp=True))
 def vote(b: Builder, i: ptx.Instruction):
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni", "ballot"))
     get = b.read(i.operands[1], "pred")
@@ -161,7 +161,7 @@ def vote(b: Builder, i: ptx.Instruction):
     return act
 
 
-@step("match")
+@step("match", traits=Traits(over_warp=True))
 def match(b: Builder, i: ptx.Instruction):
     mode = "all" if "all" in i.modifiers else "any"
     kind = i.modifiers[-1]
@@ -189,7 +189,7 @@ def match(b: Builder, i: ptx.Instruction):
     return act
 
 
-@step("redux")
+@step("redux", traits=Traits(over_warp=True))
 def redux(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[-1]
     operation = next(m for m in i.modifiers if m in ("add", "min", "max", "and", "or", "xor"))

@@ -22,9 +22,10 @@ import numpy as np
 
 from ..machine import ptx
 from ..machine.faults import access_fault
+from ..machine.instruction_set import PLAIN, Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
-from ..machine.program import Builder, step
+from ..machine.program import Builder
 from ..machine.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .matrix import (
     ACCUMULATORS,
@@ -38,6 +39,7 @@ from .matrix import (
     fragment_c,
     items,
     known,
+    matrix_work,
     per_register,
     read_registers,
     shape_of,
@@ -47,6 +49,7 @@ from .matrix import (
 )
 from .warp import Rows
 
+WARPGROUP = 128  # threads
 SPANS = np.array([16, 128, 64, 32])  # bytes that a swizzle mode covers; 16: no swizzle
 ORDER_ONLY = ("fence", "commit_group", "wait_group")
 
@@ -101,6 +104,7 @@ class Reader:
     is_store: bool = False
     is_atomic: bool = False
     order: str = ""
+    traits = PLAIN
 
     def read(self, group: Group, firsts: np.ndarray, addresses: np.ndarray) -> np.ndarray:
         """The chunks at ``addresses`` (tiles, …) of shared memory; ``firsts`` are the positions in
@@ -202,7 +206,19 @@ def _operand(b: Builder, i: ptx.Instruction, operand, kind: str, size: int, mn_m
     return read
 
 
-@step("wgmma")
+def _traits(modifiers: tuple[str, ...]) -> Traits:
+    if modifiers[0] != "mma_async":
+        act = {"fence": "fences", "commit_group": "commits", "wait_group": "waits"}
+        return Traits(registers=act.get(modifiers[0], ""))
+    return Traits(
+        async_proxy=True,
+        matrix=lambda i: [o for o in i.operands[:2] if isinstance(o, ptx.OperandList)],
+        registers="fills in groups",
+        work=matrix_work(modifiers, WARPGROUP),
+    )
+
+
+@step("wgmma", traits=_traits)
 def wgmma(b: Builder, i: ptx.Instruction):
     """wgmma.mma_async.sync.aligned.shape.dtype.atype.btype
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""

@@ -1,6 +1,6 @@
 """Blocks that are resident together, and the scheduler that moves their lanes along.
 
-The group that is furthest behind runs first, so that lanes that diverged at a branch meet again
+The group that is furthest behind runs first, so that lanes that diverged at a branch reconverge
 after it, but no group may keep the others waiting for ever: each runs a bounded number of basic
 blocks before the rest have had a turn.
 """

@@ -1,4 +1,4 @@
-"""The order in which lanes of a warp that have parted should run, so that they meet again.
+"""The order in which diverged lanes of a warp should run, so that they reconverge.
 
 Lanes that are ahead wait for those that are behind, so a basic block must come after all that lead
 to it, and what follows a loop after the whole loop. The text of a program nearly has this order,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..recording.arithmetic import arithmetic
 from .batch import Batch
 from .findings import Findings
+from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
 from .options import Options
@@ -43,7 +43,7 @@ class EmulatedLaunch:
 
     def __init__(
         self, entry: Entry, grid, block, args, shared, names, options: Options,
-        watchers,
+        observers_of,
     ):  # fmt: skip
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
@@ -66,7 +66,7 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.findings = Findings()
-        self.observers = Observers(watchers(self))
+        self.observers = Observers(observers_of(self))
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters
@@ -143,7 +143,7 @@ class EmulatedLaunch:
             for instruction in block.instructions:
                 name = instruction.full_opcode
                 counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
-                work = arithmetic(instruction)
+                work = work_of(instruction)
                 counts.flops += lanes * work.flops // work.threads if work else 0
         result = LaunchResult(counts, self.findings.collected(), self._text())
         self.observers.launch_ends(result)

@@ -202,7 +202,7 @@ class Entry:
         Raises :class:`~course_utils.emulator.KernelFault` for a fault that ends the launch
         and ValueError when arguments do not fit the parameters.
         """
-        from ..watchers import observers_of
+        from ..watchers import observers_of  # imports every check: only when one is launched
 
         options = options or Options()
         launch = EmulatedLaunch(self, grid, block, args, shared, names, options, observers_of)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .instruction_set import traits_of
 from .memory import GLOBAL
 from .report import (
     BARRIER,
@@ -161,9 +162,8 @@ def deadlock(batch) -> KernelFault:
         if first in parked
         else first.code.blocks[first.block].instructions[0].location
     )
-    split = stalled and stalled[0].code.blocks[stalled[0].block].instructions[0].opcode in (
-        "bar", "barrier",
-    )  # fmt: skip
+    first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
+    split = first_stalled is not None and traits_of(first_stalled).barrier
     if split:
         kind = BARRIER
         head = (

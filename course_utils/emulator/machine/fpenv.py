@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from .instruction_set import FLUSHED
+
 # machine -> (byte offset of the control word in fenv_t, bits to set)
 _CONTROL = {
     "x86_64": (28, (1 << 15) | (1 << 6)),
@@ -83,21 +85,6 @@ def hardware_ftz() -> Iterator[bool]:
         libm.fesetenv(before)
 
 
-_ARITHMETIC = {
-    "add",
-    "sub",
-    "mul",
-    "fma",
-    "mad",
-    "div",
-    "rcp",
-    "sqrt",
-    "rsqrt",
-    "sin",
-    "cos",
-    "lg2",
-}
-_ARITHMETIC |= {"ex2", "tanh", "min", "max", "set", "setp", "slct", "cvt"}
 # Conversions without .ftz whose f32 side is never subnormal, or that round in integer arithmetic.
 _WHOLE = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}
 _NARROW = {"f16", "f16x2", "bf16", "bf16x2", "e4m3x2", "e5m2x2", "tf32"}
@@ -107,7 +94,7 @@ def _indifferent(opcode: str) -> bool:
     """Whether an instruction gives the same result with and without hardware flushing."""
     base, *modifiers = opcode.split(".")
     types = set(modifiers)
-    if base not in _ARITHMETIC:
+    if base not in FLUSHED:
         return True
     if "f64" in types:
         return False

@@ -3,7 +3,7 @@
 A lane is one thread of a batch of blocks. Lanes that run together form a :class:`Group`; each of
 its registers is one NumPy array with an element per lane, or with a single element when all lanes
 agree (a *uniform* value, which costs next to nothing to compute with). When a branch sends lanes
-two ways the group is split; when they meet again it is merged.
+two ways they diverge and the group is split; when they reconverge it is merged.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class GlobalMemory:
             weakref.finalize(root, self._unwritten.pop, id(root), None).atexit = False
 
     def untouched(self, array: np.ndarray) -> bool:
-        """True when no kernel that was watched has written to an array made without values."""
+        """True when no kernel that was checked has written to an array made without values."""
         known = self._unwritten.get(id(_root(array)))
         return known is not None and (known.found is None or known.found.untouched(array.nbytes))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .instruction_set import DTYPES, TABLE
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, TABLE, Traits, traits_of
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
@@ -24,45 +24,6 @@ from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
 
 Step = Callable[[Group], None]
 Ending = Callable[[Group], Group | None]
-
-STEPS: dict[str, Callable[[Builder, Instruction], Step]] = {}
-ENDINGS: dict[str, Callable[[Builder, Instruction], Ending]] = {}
-GATHERS: dict[
-    str, Callable[[Instruction], ptx.Operand | None]
-] = {}  # opcode -> member mask operand
-
-
-def step(*opcodes: str):
-    """Enter a decoder of instructions that act and fall through to the next."""
-
-    def enter(decode):
-        STEPS.update(dict.fromkeys(opcodes, decode))
-        return decode
-
-    return enter
-
-
-def ending(*opcodes: str):
-    """Enter a decoder of instructions that end a basic block."""
-
-    def enter(decode):
-        ENDINGS.update(dict.fromkeys(opcodes, decode))
-        return decode
-
-    return enter
-
-
-def gathers(*opcodes: str):
-    """Mark instructions that wait until the lanes of a warp named in their mask have arrived.
-
-    The decorated function picks the operand that holds the mask; None when there is no waiting.
-    """
-
-    def enter(mask_of):
-        GATHERS.update(dict.fromkeys(opcodes, mask_of))
-        return mask_of
-
-    return enter
 
 
 @dataclass(slots=True)
@@ -76,6 +37,7 @@ class Decoded:
     opcode: str
     parameter: bool  # a load or store of a .param variable: registers in this machine
     ends: bool  # its basic block
+    traits: Traits
 
 
 @dataclass(slots=True)
@@ -100,7 +62,7 @@ class Code:
     name: str
     order: int
     blocks: list[Block]
-    places: list[int]  # of each block in the order in which parted lanes run
+    places: list[int]  # of each block in the order in which diverged lanes run
     blank: list[np.ndarray]
     live: list[tuple[int, ...]]
     specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins
@@ -343,10 +305,10 @@ class Builder:
         act = act or _stop(unknown(instruction))
         parameter = any(m.startswith("param") for m in instruction.modifiers)
         reads, writes = frozenset(self.reads), frozenset(self.writes)
-        decoded.append(
-            Decoded(instruction, reads, writes, act, opcode, parameter, opcode in ENDINGS)
-        )
-        if opcode in ENDINGS or instruction.guard is None:
+        ends, traits = opcode in ENDINGS, traits_of(instruction)
+        one = Decoded(instruction, reads, writes, act, opcode, parameter, ends, traits)
+        decoded.append(one)
+        if ends or instruction.guard is None:
             return act
         return self._guarded(instruction, act)
 

@@ -1,7 +1,7 @@
 """Tensor memory (TMEM): 128 lanes × 512 columns of 32 bits that belong to a block's tensor cores.
 
-An address is ``lane << 16 | column``. Columns are rented: one warp allocates some, all 128 lanes of
-them, writes down where they are, and must give them back before the block ends.
+An address is ``lane << 16 | column``. One warp allocates columns, all 128 lanes of them,
+writes down where they are, and must give them back before the block ends.
 Source: PTX ISA, "Tensor Memory", "Tensor Memory Allocation", "Issue Granularity", "CTA Pair",
 "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit".
 """
@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Rented:
+class Allocation:
     columns: int
     instruction: object
 
@@ -60,7 +60,7 @@ class TensorMemory:
         self.batch = batch
         count = batch.block_count
         self.cells = np.full((count, LANES, COLUMNS), NEVER_WRITTEN, np.uint32)
-        self.rented: list[dict[int, Rented]] = [{} for _ in range(count)]  # by first column
+        self.allocated: list[dict[int, Allocation]] = [{} for _ in range(count)]  # by first column
         self.relinquished: list[object] = [None] * count  # by which instruction
         self.waiting: list[Request] = []
         self.pairs: bool | None = None  # whether this kernel's instructions are of .cta_group::2
@@ -148,15 +148,15 @@ class TensorMemory:
                 continue
             for one in together:
                 self.waiting.remove(one)
-                self.rented[one.block][start] = Rented(one.columns, one.instruction)
+                self.allocated[one.block][start] = Allocation(one.columns, one.instruction)
                 one.deliver(one.group, start)
 
     def _free_columns(self, blocks: list[int], columns: int) -> int | None:
         """The first of that many columns in a row that are free in all of ``blocks``."""
         used = np.zeros(COLUMNS, bool)
         for block in blocks:
-            for start, rented in self.rented[block].items():
-                used[start : start + rented.columns] = True
+            for start, allocation in self.allocated[block].items():
+                used[start : start + allocation.columns] = True
         for start in range(0, COLUMNS - columns + 1, UNIT):
             if not used[start : start + columns].any():
                 return start
@@ -165,9 +165,9 @@ class TensorMemory:
     def release(self, i, lane: int, address: int, columns: int) -> None:
         """tcgen05.dealloc: exactly what one tcgen05.alloc has given."""
         block = lane // self.batch.lanes_per_block
-        rented = self.rented[block].get(address)
-        if rented is None or rented.columns != columns:
-            have = ", ".join(f"{r.columns} from {s}" for s, r in self.rented[block].items())
+        allocation = self.allocated[block].get(address)
+        if allocation is None or allocation.columns != columns:
+            have = ", ".join(f"{r.columns} from {s}" for s, r in self.allocated[block].items())
             raise self.misuse(
                 i, lane,
                 f"gives back {columns} columns from address {address:#x}, which is no allocation: "
@@ -175,7 +175,7 @@ class TensorMemory:
             )  # fmt: skip
         columns_of = slice(address, address + columns)
         self.batch.launch.observers.tensor_release(self.batch, i, lane, block, columns_of)
-        del self.rented[block][address]
+        del self.allocated[block][address]
         self.cells[block][:, address : address + columns] = NEVER_WRITTEN
         self._grant()
 
@@ -185,13 +185,13 @@ class TensorMemory:
     def leave(self, group: Group) -> None:
         """Lanes have ended. A block must have given everything back when its last one ends."""
         for block in np.unique(group.slots).tolist():
-            if self.batch.alive[block] or not self.rented[block]:
+            if self.batch.alive[block] or not self.allocated[block]:
                 continue
-            start, rented = next(iter(self.rented[block].items()))
+            start, allocation = next(iter(self.allocated[block].items()))
             lane = int(group.lanes[group.slots == block][0])
             raise self.misuse(
-                rented.instruction, lane,
-                f"was the last of its block to end, and the {rented.columns} columns allocated "
+                allocation.instruction, lane,
+                f"was the last of its block to end, and the {allocation.columns} columns allocated "
                 f"there (address {start:#x}) were never given back: tcgen05.dealloc is missing.",
             )  # fmt: skip
 
@@ -199,7 +199,7 @@ class TensorMemory:
         """What a warp at tcgen05.alloc waits for."""
         for request in self.waiting:
             if request.group is group:
-                used = sum(r.columns for r in self.rented[request.block].values())
+                used = sum(r.columns for r in self.allocated[request.block].values())
                 if used + request.columns <= COLUMNS and request.pair:
                     return " for the other block of its pair to allocate too"
                 return f" for {request.columns} columns of tensor memory ({COLUMNS - used} free)"
@@ -222,10 +222,10 @@ class TensorMemory:
 
     def _check_columns(self, i, lane: int, block: int, columns: slice, verb: str) -> None:
         """All of an access must lie within one allocation of the block."""
-        for start, rented in self.rented[block].items():
-            if start <= columns.start and columns.stop <= start + rented.columns:
+        for start, allocation in self.allocated[block].items():
+            if start <= columns.start and columns.stop <= start + allocation.columns:
                 return
-        have = [f"{s} to {s + r.columns - 1}" for s, r in self.rented[block].items()]
+        have = [f"{s} to {s + r.columns - 1}" for s, r in self.allocated[block].items()]
         thread, own = self.batch.who(lane)
         at = self.batch.block_index(self.batch.first + block)
         text = (

@@ -1,4 +1,4 @@
-"""Which bytes of an array nobody has written since it was made."""
+"""Which bytes of an array are uninitialised: never written since it was made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class InitShadow:
-    """Which bytes of a region nobody has written: 0xFF for each of them, 0 for the others.
+    """Which bytes of a region are uninitialised: 0xFF for each of them, 0 for the others.
 
     ``low`` and ``high``: of the copies of the region, ``stride`` bytes each, no byte below or above
     is undefined.
@@ -64,11 +64,11 @@ class InitShadow:
 
 
 class Unwritten:
-    """An array that was made without values: which bytes nobody has written since.
+    """An array that was made without values: which of its bytes are uninitialised still.
 
     It was filled with one pattern; whatever differs from it now was written, by the host or by a
     kernel. In arrays of elements of one or two bytes the pattern may well be a value, so there a
-    difference anywhere means that all was written, unless kernels were watched all along.
+    difference anywhere means that all was written, unless kernels were checked all along.
     """
 
     def __init__(self, array: np.ndarray):

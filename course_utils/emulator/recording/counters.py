@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.instruction_set import traits_of, work_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.ptx import Instruction
 from ..machine.report import Counts, LaunchResult
-from .arithmetic import arithmetic
 from .warp_trace import WarpAccess, reach
 
 SECTOR = 32
@@ -151,16 +151,14 @@ class InstructionCounts:
     @property
     def branches(self) -> int:
         """Times that a warp came to a place where it may diverge."""
-        i = self.instruction
-        guarded = i.guard is not None and i.opcode in ("bra", "exit", "ret", "call")
-        return self.warps if guarded or i.opcode == "brx" else 0
+        branch = traits_of(self.instruction).branch
+        unguarded = branch == "guarded" and self.instruction.guard is None
+        return self.warps if branch and not unguarded else 0
 
     @property
     def barriers(self) -> int:
         """Times that a warp came to a barrier of its block."""
-        i = self.instruction
-        blockwide = i.opcode in ("bar", "barrier") and not {"warp", "cluster"} & {*i.modifiers}
-        return self.warps if blockwide else 0
+        return self.warps if traits_of(self.instruction).barrier == "block" else 0
 
 
 class Tally(Observer):
@@ -196,7 +194,7 @@ class Tally(Observer):
         found = self._traffic.get((id(instruction), space))
         if found is None:
             kind = "atomic" if site.is_atomic else "store" if site.is_store else "load"
-            if instruction.opcode == "cp" and space == "shared":
+            if site.traits.memory == "copy" and space == "shared":
                 kind = "copy"
             found = self._traffic[id(instruction), space] = Traffic(space, kind, site.kind)
         return found
@@ -234,9 +232,9 @@ class Tally(Observer):
     def _cost(self, site, group: Group, region, spread) -> tuple[int, int]:
         """(sectors or wavefronts, conflicts). Moving all addresses by the same multiple of a sector
         (of a word of shared memory) changes nothing, so what was counted once is kept with them."""
-        space, opcode = region.space, site.instruction.opcode
-        low, paired = spread.low + site.offset, opcode == "ld"
-        key = (space, opcode, site.bytes, low % (4 if space == "shared" else SECTOR))
+        space, memory = region.space, site.traits.memory
+        low, paired = spread.low + site.offset, memory == "load"
+        key = (space, memory, site.bytes, low % (4 if space == "shared" else SECTOR))
         found = spread.kept.get(key)
         if found is None:
             delta = spread.delta
@@ -272,7 +270,7 @@ class Tally(Observer):
         counts = []
         for (code, number), (threads, warps) in visits.items():
             for i in code.blocks[number].instructions:
-                key, work = id(i), arithmetic(i)
+                key, work = id(i), work_of(i)
                 active = threads - self._guarded.get(key, 0)
                 kind, flops = self._computed.get(key, ("", 0))
                 if work:
@@ -308,7 +306,7 @@ def add_up(instructions: list[InstructionCounts], counts: Counts) -> None:
         if found.flops:
             by_type, by_name = counts.flops_by_type, counts.operations
             by_type[found.flops_type] = by_type.get(found.flops_type, 0) + found.flops
-            work = arithmetic(found.instruction)
+            work = work_of(found.instruction)
             if work and work.operation:
                 by_name[work.operation] = by_name.get(work.operation, 0) + found.active
 

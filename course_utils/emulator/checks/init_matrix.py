@@ -1,0 +1,116 @@
+"""Undefined values that go through a product of matrices, or through another mix of lanes.
+
+Such an instruction is run once more on its marks: ones in place of what is undefined, zeros
+elsewhere. What comes out other than 0 is undefined: ones are NaN as a floating-point number, which
+goes through every sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..machine import ptx
+from ..machine.lanes import Group
+from ..machine.observer import SILENT
+from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, echo_of
+
+if TYPE_CHECKING:
+    from .init_check import InitCheck
+
+
+@dataclass(eq=False)
+class CopySource:
+    """Stands for the instruction that reads, where it is no load."""
+
+    instruction: object
+    width: int
+
+
+class MatrixEcho:
+    """Follows one instruction at a time. ``met``: bytes of an element, once it has read undefined
+    ones from memory; ``reached``: the arrays it accesses; ``before``: the registers before it."""
+
+    def __init__(self, check: InitCheck):
+        self.check = check
+        self.met = 0
+        self.reached: list = []
+        self.before: list = []
+
+    def started(self, group: Group) -> None:
+        self.met, self.reached, self.before = 0, [], list(group.R)
+
+    def ended(self, group: Group, decoded) -> None:
+        i, batch, check = decoded.instruction, group.batch, self.check
+        marked = check.marks(batch)
+        slots = [r for operand in decoded.traits.matrix(i) for r in _registers(operand)]
+        found = {s: check.marks_of(group, s) for s in slots} if marked else {}
+        kept = next((r for r in self.reached if r.space == "global"), None)
+        if kept is not None and not decoded.writes:  # a tile is stored, and leaves the kernel
+            bad = next((m for m in found.values() if m is not None and (m & BYTES).any()), None)
+            if bad is not None:
+                check.report_use(batch, group.lanes, bad, i, f"stores in {kept.name} a result of")
+            found = {}
+        if not self.met and not any(m is not None for m in found.values()):
+            if marked:
+                for slot in decoded.writes:
+                    check.put_marks(group, group.lanes, slot, None)
+            return
+        replaced = {}
+        for register, marks in ((s, found.get(s)) for s in slots):
+            dtype = np.dtype(f"u{max(ptx.SIZES[register.type], 1)}")
+            bits = np.zeros(group.n, dtype)
+            if marks is not None:
+                bits[marks != 0] = np.iinfo(dtype).max
+            replaced[register.slot] = bits
+        echo = echo_of(group, self.before, replaced)
+        with _ShadowsAsMemory(check, batch, {*batch.shared, *self.reached}):
+            decoded.act(echo)
+        results = {slot: group.full(echo.R[slot] != 0) for slot in decoded.writes}
+        if any(bad.any() for bad in results.values()):
+            inside = [m for m in found.values() if m is not None and m.any()]
+            origin = int(inside[0].max()) if inside else self._mark_of_memory(group, i)
+            results = {slot: np.where(bad, origin | BYTES, 0) for slot, bad in results.items()}
+        for slot, marks in results.items():
+            check.put_marks(group, group.lanes, slot, marks)
+
+    def _mark_of_memory(self, group: Group, i) -> int:
+        """A mark for memory that a matrix instruction read; which element is not known."""
+        shadows = (
+            (r, self.check.shadow(group.batch, r)) for r in (*self.reached, *group.batch.shared)
+        )
+        region, shadow = next((r, s) for r, s in shadows if s is not None)
+        site = CopySource(i, self.met)
+        cell = np.flatnonzero(shadow.bytes)[:1] // self.met
+        record = self.check.record_read(site, group, region, np.broadcast_to(cell, group.n))
+        return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
+
+
+def _registers(operand: ptx.Operand) -> list[ptx.Register]:
+    items = operand.items if isinstance(operand, ptx.OperandList) else (operand,)
+    return [item for item in items if isinstance(item, ptx.Register)]
+
+
+class _ShadowsAsMemory:
+    """While it is entered, the regions hold their own shadows, and nobody observes."""
+
+    def __init__(self, check: InitCheck, batch, regions: set):
+        self.check, self.batch, self.regions = check, batch, regions
+
+    def __enter__(self):
+        batch = self.batch
+        self.kept = [(r, r.storage, r.views) for r in self.regions]
+        self.observers = batch.on_access, batch.launch.observers
+        for region in self.regions:
+            shadow = self.check.shadow(batch, region)
+            size = region.storage.size
+            region.storage = np.zeros(size, np.uint8) if shadow is None else shadow.bytes[:size]
+            region.views = {}
+        batch.on_access, batch.launch.observers = None, SILENT
+
+    def __exit__(self, *error):
+        self.batch.on_access, self.batch.launch.observers = self.observers
+        for region, storage, views in self.kept:
+            region.storage, region.views = storage, views
