@@ -43,9 +43,10 @@ doctor: $(READY)  ## what this machine has, what it lacks, which chapters it can
 
 test: lint unit nbval  ## check everything this machine can run
 
-lint: $(READY)  ## ruff: rules and format
+lint: $(READY)  ## rules, format and types: ruff and mypy
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
 
 unit: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) tests $(ARGS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
@@ -56,7 +58,7 @@ def _teach_ipython() -> None:
 
     needs.register(shell)
 
-    def exercise(line: str, cell: str):
+    def exercise(line: str, cell: str) -> Any:
         from .exercises.magic import exercise as run
 
         return run(line, cell)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
@@ -125,7 +126,7 @@ def announce(tokens: list[str]) -> None:
     print(skip_line(missing(tokens)))
 
 
-def register(shell) -> None:
+def register(shell: Any) -> None:
     """Teach the IPython ``shell`` the ``%%needs`` line."""
     if transform not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(transform)

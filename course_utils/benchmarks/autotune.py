@@ -172,7 +172,7 @@ def wide_copies(n: int = SIZE) -> dict[str, float]:
     kernels = {
         "double_buffer": (load(DOUBLE_BUFFER), a),
         "cp_async": (load(COPIES), a),
-        "cp_async, A turned": (turned_copies(), transposed),
+        "cp_async, A transposed": (transposed_copies(), transposed),
     }
     runs = {"cuBLAS": lambda: cp.matmul(a, b, out=theirs)}
     shape = -(-n // 128), -(-n // 128)
@@ -220,7 +220,7 @@ def orders(n: int = SIZE) -> dict[str, float]:
     return {name: round(2 * n**3 / ms / 1e9, 3) for name, ms in alternate(runs).items()}
 
 
-def turned_copies() -> Module:
+def transposed_copies() -> Module:
     """``sgemm_cp_async.cu`` for an A that lies transposed in memory, K x M: the copies of A are
     then like those of B, 16 bytes each. Nothing else differs."""
     text = load(COPIES).source

@@ -79,6 +79,12 @@ def version() -> str:
     return found[1] if found else "unknown"
 
 
+def driver() -> str:
+    """The version of NVIDIA's driver."""
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.split()[0]
+
+
 def _number(text: str) -> int | float | None:
     try:
         value = float(text.replace(",", ""))

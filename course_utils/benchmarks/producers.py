@@ -12,6 +12,7 @@ from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
 from . import autotune, profilers, triton_comparison
+from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
 
@@ -86,6 +87,13 @@ PRODUCERS = (
         "Triton beside CUDA, and the PTX that it writes",
         triton_comparison.measure,
         partial(hashes, triton_comparison.SOURCES),
+    ),
+    Producer(
+        ncu_counts.NAME,
+        "what Nsight Compute counts of small launches, which the emulator's counters are held to",
+        ncu_counts.measure,
+        ncu_counts.sources,
+        on_request=True,
     ),
     Producer(
         "autotune",

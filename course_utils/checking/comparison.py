@@ -126,7 +126,7 @@ class Verdict:
             parts.append(f"<div><b>Next:</b> {html.escape(self.hint)}</div>")
         return "".join(parts)
 
-    def figure(self):
+    def figure(self) -> Any:
         """The map of errors as a matplotlib figure, or None when there is no map to draw."""
         if self.heat is None:
             return None
@@ -176,7 +176,8 @@ def heat_map(
     """Summarise two boolean arrays of any shape in at most ``rows`` x ``columns`` marks."""
     flat = wrong.reshape(-1, wrong.shape[-1]) if wrong.ndim > 1 else wrong.reshape(1, -1)
     bare = unwritten.reshape(flat.shape)
-    step = tuple(-(-size // most) for size, most in zip(flat.shape, (rows, columns), strict=True))
+    high, wide = flat.shape
+    step = -(-high // rows), -(-wide // columns)
     number = _pool(np.ones(flat.shape, int), step)
     bad, empty = _pool(flat.astype(int), step), _pool(bare.astype(int), step)
     marks = np.where(bad == 0, RIGHT, np.where(bad < number, PARTLY, ALL_WRONG))

@@ -9,7 +9,8 @@ from typing import Any
 @cache
 def nvrtc_version() -> tuple[int, int]:
     """NVRTC's version, such as ``(12, 9)``."""
-    return tuple(ask(binding().nvrtcVersion(), many=True))
+    major, minor = ask(binding().nvrtcVersion(), many=True)
+    return major, minor
 
 
 def binding() -> Any:
@@ -27,7 +28,7 @@ def binding() -> Any:
     return nvrtc
 
 
-def ask(answer: tuple, *, many: bool = False):
+def ask(answer: tuple[Any, ...], *, many: bool = False) -> Any:
     """The value of an NVRTC call that cannot fail on good input; its status is checked."""
     status, *values = answer
     if int(status):

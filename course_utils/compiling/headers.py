@@ -38,7 +38,7 @@ def cuda_header_paths() -> tuple[str, ...]:
     major, _ = nvrtc_version()
     wheels = ("cuda_runtime", "cuda_cccl", "cuda_nvcc") if major == 12 else (f"cu{major}",)
     spec = find_spec("nvidia")
-    folders = [Path(p) for p in spec.submodule_search_locations] if spec else []
+    folders = [Path(p) for p in (spec.submodule_search_locations if spec else None) or ()]
     candidates = [folder / wheel / "include" for folder in folders for wheel in wheels]
     toolkit = toolkit_path()
     if toolkit and header_version(toolkit / "include")[0] == major:
@@ -52,7 +52,7 @@ def cuda_header_paths() -> tuple[str, ...]:
 def toolkit_path() -> Path | None:
     """The CUDA toolkit that nvcc belongs to (``CUDA_PATH``, ``CUDA_HOME``, PATH, usual place)."""
     nvcc = shutil.which("nvcc")
-    places = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
+    places: list[str | Path | None] = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
     places += [Path(nvcc).resolve().parent.parent if nvcc else None, "/usr/local/cuda"]
     return next((Path(p) for p in places if p and (Path(p) / "include/cuda.h").is_file()), None)
 

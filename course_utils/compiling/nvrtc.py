@@ -27,6 +27,20 @@ class Compiled:
     mangled: dict[str, str]
     log: str = ""
 
+    @property
+    def ptx(self) -> str:
+        """The PTX; TypeError where a cubin was asked for."""
+        if isinstance(self.code, bytes):
+            raise TypeError("compiled to a cubin (arch sm_XX), not to PTX (arch compute_XX)")
+        return self.code
+
+    @property
+    def cubin(self) -> bytes:
+        """The cubin; TypeError where PTX was asked for."""
+        if isinstance(self.code, str):
+            raise TypeError("compiled to PTX (arch compute_XX), not to a cubin (arch sm_XX)")
+        return self.code
+
 
 def compile_ptx(
     source: str, *, filename: str, arch: str = "compute_90a", options: tuple[str, ...] = ()
@@ -36,14 +50,14 @@ def compile_ptx(
     ``filename`` is what errors and line information call the source, such as
     ``kernels/04_first_kernels/threads/vec_add.cu``.
     """
-    return compile_source(source, filename=filename, arch=arch, options=options).code
+    return compile_source(source, filename=filename, arch=arch, options=options).ptx
 
 
 def compile_cubin(
     source: str, *, filename: str, arch: str = "sm_90a", options: tuple[str, ...] = ()
 ) -> bytes:
     """Compile CUDA C++ to a cubin for ``arch`` (``sm_XX``); raise :class:`CompileError`."""
-    return compile_source(source, filename=filename, arch=arch, options=options).code
+    return compile_source(source, filename=filename, arch=arch, options=options).cubin
 
 
 def compile_source(
@@ -82,8 +96,8 @@ def _compile(
         (status,) = nvrtc.nvrtcCompileProgram(
             program, len(flags), [flag.encode() for flag in flags]
         )
-        log = read_text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        log = log.decode("utf-8", "replace").strip("\0 \n")
+        said = read_text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = said.decode("utf-8", "replace").strip("\0 \n")
         if int(status):
             raise CompileError(log)
         mangled = {

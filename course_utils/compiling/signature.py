@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-_INTEGERS = {  # the words of a C integer type, sorted, to its dtype on 64-bit Linux
+_INTEGERS: dict[str, Any] = {  # the words of a C integer type, sorted, to its dtype on 64-bit Linux
     "bool": np.bool_,
     "char": np.int8,
     "char signed": np.int8,
@@ -43,13 +44,13 @@ _INTEGERS = {  # the words of a C integer type, sorted, to its dtype on 64-bit L
     "uchar": np.uint8,
     "uint": np.uint32,
 }
-_FLOATS = {
+_FLOATS: dict[str, Any] = {
     "float": np.float32,
     "double": np.float64,
     "__half": np.float16,
     "half": np.float16,
 }
-_NARROW_FLOATS = {
+_NARROW_FLOATS: dict[str, Any] = {
     "__nv_bfloat16": ml_dtypes.bfloat16,
     "nv_bfloat16": ml_dtypes.bfloat16,
     "__nv_fp8_e4m3": ml_dtypes.float8_e4m3fn,
@@ -121,7 +122,7 @@ def kernels(source: str, aliases: dict[str, str] | None = None) -> dict[str, Sig
 def strip_comments(source: str) -> str:
     """``source`` with every comment blanked; line and column numbers stay as they were."""
 
-    def blank(match: re.Match) -> str:
+    def blank(match: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", match[0]) if match[0].startswith("/") else match[0]
 
     pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
@@ -141,7 +142,7 @@ _TEMPLATE = re.compile(r"\btemplate\s*<([^;{}]*)>[\s\w]*$")
 _CLOSERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 
-def _read(text: str, match: re.Match, aliases: dict[str, str]) -> Signature | None:
+def _read(text: str, match: re.Match[str], aliases: dict[str, str]) -> Signature | None:
     """The signature of the kernel whose ``__global__`` is ``match``; None for a declaration."""
     position = match.end()
     while head := re.compile(r"\s*(\w+)\s*(\()?").match(text, position):

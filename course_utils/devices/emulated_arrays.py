@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -24,7 +25,7 @@ NAN_BITS = {  # NaNs that nobody computes, where a format has so many
 class MemoryPointer:
     """Where an array's first byte is. ``ptr`` is its address in the emulator's memory."""
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray) -> None:
         self.array = array
 
     @property
@@ -40,28 +41,32 @@ class MemoryPointer:
 class ndarray(np.ndarray):  # noqa: N801 (CuPy's own name)
     """An array in the emulated device's memory."""
 
-    def __new__(cls, shape, dtype=float, memptr: MemoryPointer | None = None, order="C"):
+    def __new__(
+        cls, shape: Any, dtype: Any = float, memptr: MemoryPointer | None = None, order: Any = "C"
+    ) -> Any:
         if memptr is None:
             return empty(shape, dtype, order)
         storage = np.asarray(memptr.array).reshape(-1).view(np.uint8)
         return super().__new__(cls, shape, dtype, buffer=storage, order=order)
 
     @property
-    def data(self) -> MemoryPointer:
+    def data(self) -> MemoryPointer:  # type: ignore[override]  # CuPy's, not NumPy's
         return MemoryPointer(self)
 
     @property
-    def device(self) -> cuda.Device:
+    def device(self) -> cuda.Device:  # type: ignore[override]
         return cuda.Device(0)
 
-    def get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
+    def get(
+        self, stream: Any = None, order: Any = "C", out: Any = None, blocking: Any = True
+    ) -> np.ndarray:
         """A copy as a plain NumPy array."""
         if out is None:
             return np.array(self, order=order, subok=False)
         out[...] = plain(self)
         return out
 
-    def set(self, arr: np.ndarray, stream=None) -> None:
+    def set(self, arr: np.ndarray, stream: Any = None) -> None:
         """Copy a NumPy array of the same shape and dtype into this one."""
         if arr.shape != self.shape or arr.dtype != self.dtype:
             raise ValueError(
@@ -70,24 +75,26 @@ class ndarray(np.ndarray):  # noqa: N801 (CuPy's own name)
             )
         plain(self)[...] = arr
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         if isinstance(found, np.generic):  # CuPy gives an array of no dimensions, a view
             found = super().__getitem__((*key, ...) if isinstance(key, tuple) else (key, ...))
         return found
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         refuse_numpy((value,), "an assignment")
         super().__setitem__(key, value)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+    def __array_ufunc__(
+        self, ufunc: Any, method: Any, *inputs: Any, out: Any = (), **kwargs: Any
+    ) -> Any:
         refuse_numpy((*inputs, *out), ufunc.__name__)
         if out:
             kwargs["out"] = tuple(plain(item) for item in out)
         results = getattr(ufunc, method)(*(plain(item) for item in inputs), **kwargs)
         return out[0] if len(out) == 1 else wrap(results)
 
-    def __array_function__(self, func, types, args, kwargs):
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if np.ndarray in types:
             refuse_numpy(None, func.__name__)
         return wrap(super().__array_function__(func, types, args, kwargs))
@@ -103,7 +110,7 @@ class ndarray(np.ndarray):  # noqa: N801 (CuPy's own name)
 
 
 def _wrap_method(name: str) -> None:
-    def method(self, *args, **kwargs):
+    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         return wrap(getattr(np.ndarray, name)(self, *args, **kwargs))
 
     setattr(ndarray, name, functools.wraps(getattr(np.ndarray, name))(method))
@@ -113,12 +120,12 @@ for _name in ("argmax", "argmin", "dot", "trace"):  # no ufuncs, so they give pl
     _wrap_method(_name)
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """``value`` as NumPy sees it: the same memory, without CuPy's rules."""
     return value.view(np.ndarray) if isinstance(value, ndarray) else value
 
 
-def wrap(value):
+def wrap(value: Any) -> Any:
     """NumPy's answer as CuPy would give it: arrays, also for single numbers."""
     if isinstance(value, ndarray):
         return value
@@ -133,7 +140,7 @@ def wrap(value):
     return value
 
 
-def refuse_numpy(values, what: str) -> None:
+def refuse_numpy(values: Any, what: str) -> None:
     if values is None or any(type(v) is np.ndarray for v in values):
         raise TypeError(
             f"{what} mixes a NumPy array (the host's memory) with a cp array (the device's). "
@@ -144,7 +151,7 @@ def refuse_numpy(values, what: str) -> None:
 # --- making arrays ---
 
 
-def empty(shape, dtype=float, order="C") -> ndarray:
+def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
     """An array nobody has written yet: NaN, or 0xCD in every byte of an integer.
 
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
@@ -167,13 +174,22 @@ def empty(shape, dtype=float, order="C") -> ndarray:
     return made
 
 
-def empty_like(prototype, dtype=None, order="C", subok=None, shape=None) -> ndarray:
+def empty_like(
+    prototype: Any, dtype: Any = None, order: Any = "C", subok: Any = None, shape: Any = None
+) -> ndarray:
     """As :func:`empty`, with the shape and dtype of ``prototype``."""
     shape = prototype.shape if shape is None else shape
     return empty(shape, dtype or prototype.dtype, "F" if order == "F" else "C")
 
 
-def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0) -> ndarray:
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: Any = "K",
+    subok: Any = False,
+    ndmin: Any = 0,
+) -> ndarray:
     """A new array from numbers, a NumPy array, a cp array or a torch tensor."""
     source = plain(from_torch(obj))
     if isinstance(source, (list, tuple)):
@@ -183,7 +199,7 @@ def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0) -> ndarra
     return np.array(source, dtype, copy=True, order=order, ndmin=ndmin).view(ndarray)
 
 
-def asarray(a, dtype=None, order="K") -> ndarray:
+def asarray(a: Any, dtype: Any = None, order: Any = "K") -> ndarray:
     """``a`` on the device: a cp array or CPU torch tensor shares its memory, others are copied."""
     source = from_torch(a)
     if isinstance(source, ndarray):
@@ -193,33 +209,35 @@ def asarray(a, dtype=None, order="K") -> ndarray:
     return array(a, dtype, order=order)
 
 
-def asanyarray(a, dtype=None, order="K") -> ndarray:
+def asanyarray(a: Any, dtype: Any = None, order: Any = "K") -> ndarray:
     """As :func:`asarray`."""
     return asarray(a, dtype, order)
 
 
-def ascontiguousarray(a, dtype=None) -> ndarray:
+def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     """``a`` on the device, its rows one after another in memory."""
     return asarray(a, dtype, "C")
 
 
-def asfortranarray(a, dtype=None) -> ndarray:
+def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
     """``a`` on the device, its columns one after another in memory."""
     return asarray(a, dtype, "F")
 
 
-def asnumpy(a, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
+def asnumpy(
+    a: Any, stream: Any = None, order: Any = "C", out: Any = None, blocking: Any = True
+) -> np.ndarray:
     """``a`` as a plain NumPy array."""
     if isinstance(a, ndarray):
         return a.get(order=order, out=out)
     return np.asarray(from_torch(a), order=order)
 
 
-def unwrap_items(items):
+def unwrap_items(items: Any) -> Any:
     return [unwrap_items(i) if isinstance(i, (list, tuple)) else plain(i) for i in items]
 
 
-def from_torch(obj):
+def from_torch(obj: Any) -> Any:
     """A CPU torch tensor as a NumPy array of the same memory; anything else as it is."""
     if type(obj).__module__.partition(".")[0] != "torch" or not hasattr(obj, "detach"):
         return obj
@@ -234,17 +252,16 @@ def from_torch(obj):
 _CONVERTING = {"allclose", "array_equal", "array_equiv"}  # arrays of no dimensions in CuPy
 
 
-def adapt(function, name: str):
+def adapt(function: Any, name: str) -> Any:
     """NumPy's ``function`` with CuPy's manners."""
 
     @functools.wraps(function)
-    def adapted(*args, **kwargs):
+    def adapted(*args: Any, **kwargs: Any) -> Any:
         refuse_numpy((*args, *kwargs.values()), name)
-        args = [plain(a) for a in args]
+        values = [unwrap_items(a) if type(a) in (list, tuple) else plain(a) for a in args]
         kept = kwargs.get("out")
         kwargs = {key: plain(value) for key, value in kwargs.items()}
-        args = [unwrap_items(a) if type(a) in (list, tuple) else a for a in args]
-        result = function(*args, **kwargs)
+        result = function(*values, **kwargs)
         if kept is not None:
             return kept
         return wrap(np.bool_(result) if name in _CONVERTING else result)
@@ -255,18 +272,18 @@ def adapt(function, name: str):
 class Namespace:
     """A part of NumPy (``linalg``, a random generator) whose functions return cp arrays."""
 
-    def __init__(self, part, casting: tuple[str, ...] = ()):
+    def __init__(self, part: Any, casting: tuple[str, ...] = ()) -> None:
         self._part = part
         self._casting = casting
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         found = getattr(self._part, name)
         if isinstance(found, type) or not callable(found):
             return found
         if name not in self._casting:
             return adapt(found, name)
 
-        def cast(*args, dtype=float, **kwargs):
+        def cast(*args: Any, dtype: Any = float, **kwargs: Any) -> Any:
             return wrap(np.asarray(found(*args, **kwargs), dtype))
 
         return cast

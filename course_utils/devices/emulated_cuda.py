@@ -5,8 +5,10 @@ The machine modelled is an H200's: compute capability 9.0, 132 SMs, 227 KB of sh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 from ..errors import LessonError
 
@@ -44,7 +46,7 @@ ATTRIBUTES = {  # names as in cudaDeviceGetAttribute, values of an H200
 class NoTimesError(LessonError):
     """Someone asked the emulator how long something took."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             "Times are measured on a GPU only: the emulator counts what a kernel does, it does not "
             "know how long a GPU would take."
@@ -56,7 +58,7 @@ class Device:
 
     compute_capability = "90"
 
-    def __init__(self, device: int = 0):
+    def __init__(self, device: int = 0) -> None:
         if int(device) != 0:
             raise ValueError(f"there is one emulated device, number 0; got {device}")
         self.id = 0
@@ -80,13 +82,13 @@ class Device:
     def __enter__(self) -> Device:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: Any) -> None:
         return None
 
     def __int__(self) -> int:
         return self.id
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, Device)
 
     def __hash__(self) -> int:
@@ -99,10 +101,12 @@ class Device:
 class Event:
     """A mark in a stream; it holds no time."""
 
-    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess=False):
+    def __init__(
+        self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
+    ) -> None:
         self.done = True
 
-    def record(self, stream=None) -> None:
+    def record(self, stream: Any = None) -> None:
         """Mark this point: everything before it has already run."""
 
     def synchronize(self) -> None:
@@ -114,8 +118,15 @@ class Stream:
 
     ptr = 0
     done = True
+    null: Stream
 
-    def __init__(self, null: bool = False, non_blocking: bool = False, ptds=False, priority=None):
+    def __init__(
+        self,
+        null: bool = False,
+        non_blocking: bool = False,
+        ptds: bool = False,
+        priority: int | None = None,
+    ) -> None:
         pass
 
     def synchronize(self) -> None:
@@ -133,15 +144,16 @@ class Stream:
     def __enter__(self) -> Stream:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: Any) -> None:
         return None
 
 
-Stream.null = Stream(null=True)
+_NULL = Stream(null=True)
+Stream.null = _NULL
 
 
 def get_current_stream() -> Stream:
-    return Stream.null
+    return _NULL
 
 
 def get_elapsed_time(start: Event, end: Event) -> float:
@@ -155,11 +167,11 @@ def is_available() -> bool:
 
 
 @contextmanager
-def _nothing():
+def _nothing() -> Iterator[None]:
     yield
 
 
-def getDeviceProperties(device: int) -> dict:  # noqa: N802 (CUDA's own name)
+def getDeviceProperties(device: int) -> dict[str, Any]:  # noqa: N802 (CUDA's own name)
     """The properties of the modelled device, under CUDA's names."""
     Device(device)
     return {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys as _sys
 import types as _types
+from typing import Any as _Any
 
 import numpy as _np
 
@@ -51,7 +52,7 @@ __all__ = [
 ]
 
 
-def get_array_module(*args):
+def get_array_module(*args: _Any) -> _Any:
     """This module if any argument is a cp array, otherwise NumPy."""
     return _sys.modules[__name__] if any(isinstance(a, ndarray) for a in args) else _np
 
@@ -87,7 +88,7 @@ class testing:  # noqa: N801 (CuPy's own name)
     )
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> _Any:
     if name.startswith("__"):
         raise AttributeError(name)
     try:

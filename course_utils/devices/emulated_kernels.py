@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
 from ..compiling import signature
 from ..compiling.nvrtc import Compiled, compile_source
 from ..emulator import LaunchResult
+from ..errors import LessonError
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
 from .limits import Limits, check_shape, dimensions
@@ -20,7 +22,7 @@ _recorders: list[tuple[list[LaunchResult], object]] = []
 
 
 @contextmanager
-def recorded_launches(options=None) -> Iterator[list[LaunchResult]]:
+def recorded_launches(options: Any = None) -> Iterator[list[LaunchResult]]:
     """Collects the result of every launch made inside the ``with``.
 
     ``options`` are the machine's ``Options`` for launches that name none of their own.
@@ -49,9 +51,9 @@ class RawModule:
         backend: str = "nvrtc",
         translate_cucomplex: bool = False,
         enable_cooperative_groups: bool = False,
-        name_expressions=None,
+        name_expressions: Any = None,
         jitify: bool = False,
-    ):
+    ) -> None:
         from ..emulator import EmulatedModule
 
         if (code is None) == (path is None):
@@ -63,27 +65,25 @@ class RawModule:
         self.name_expressions = tuple(name_expressions or ())
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
-        if path is not None:
-            with open(path, encoding="utf-8") as file:
+        if code is None:
+            with open(str(path), encoding="utf-8") as file:
                 self._machine = EmulatedModule(file.read())
             return
         compiled = self.compiled(_split_arch(self.options)[0])
         self._mangled = compiled.mangled
         self._signatures = signature.kernels(code)
-        self._machine = EmulatedModule(compiled.code)
+        self._machine = EmulatedModule(compiled.ptx)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the
         symbol it became, which is what CuPy calls it."""
-        symbol = self._mangled.get(name, name)
-        name = next((known for known, its in self._mangled.items() if its == symbol), name)
-        known = self._signatures.get(name.partition("<")[0])
-        names = tuple(parameter.name for parameter in known.parameters) if known else ()
-        return RawKernel._of_module(self, name, self._machine.entry(symbol), names)
+        return RawKernel._of_module(self, name)
 
     def compiled(self, arch: str, *options: str) -> Compiled:
         """``code`` as NVRTC compiles it for ``arch``, such as the cubin of "sm_90a", with further
         ``options``; it is not loaded."""
+        if self.code is None:
+            raise LessonError(f"{self.file_path} is compiled already: its CUDA C++ is not known.")
         _, own = _split_arch(self.options)
         return compile_source(
             self.code,
@@ -116,30 +116,29 @@ class RawKernel:
     float as a double, whatever the parameter's type. ``course_utils.load`` is what checks types.
     """
 
-    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), **kwargs):
-        made = RawModule(code=code, options=options, **kwargs).get_function(name)
-        self.__dict__.update(made.__dict__)
+    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), **kwargs: Any) -> None:
+        self._bind(RawModule(code=code, options=options, **kwargs), name)
 
     @classmethod
-    def _of_module(
-        cls, module: RawModule, name: str, entry, parameter_names: tuple[str, ...]
-    ) -> RawKernel:
+    def _of_module(cls, module: RawModule, name: str) -> RawKernel:
         made = cls.__new__(cls)
-        for attribute in (
-            "code",
-            "file_path",
-            "options",
-            "backend",
-            "translate_cucomplex",
-            "enable_cooperative_groups",
-            "name_expressions",
-        ):
-            setattr(made, attribute, getattr(module, attribute))
-        made.name, made.entry, made._names = name, entry, parameter_names
-        made.compiled = module.compiled
-        made.max_dynamic_shared_size_bytes = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
-        made.last_launch = None
+        made._bind(module, name)
         return made
+
+    def _bind(self, module: RawModule, name: str) -> None:
+        symbol = module._mangled.get(name, name)
+        self.name = next((n for n, its in module._mangled.items() if its == symbol), name)
+        self.entry = module._machine.entry(symbol)
+        known = module._signatures.get(self.name.partition("<")[0])
+        self._names = tuple(parameter.name for parameter in known.parameters) if known else ()
+        self.code, self.file_path = module.code, module.file_path
+        self.options, self.backend = module.options, module.backend
+        self.translate_cucomplex = module.translate_cucomplex
+        self.enable_cooperative_groups = module.enable_cooperative_groups
+        self.name_expressions = module.name_expressions
+        self.compiled = module.compiled
+        self.max_dynamic_shared_size_bytes = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
+        self.last_launch: LaunchResult | None = None
 
     @property
     def max_threads_per_block(self) -> int:
@@ -158,10 +157,12 @@ class RawKernel:
             "shared_size_bytes": self.shared_size_bytes,
         }
 
-    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+    def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         self.launch(grid, block, args, shared_mem=shared_mem)
 
-    def launch(self, grid, block, args, *, shared_mem: int = 0, options=None) -> LaunchResult:
+    def launch(
+        self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, options: Any = None
+    ) -> LaunchResult:
         """Launch and return what the emulator saw; ``options`` are the machine's ``Options``."""
         grid, block = dimensions(grid, "grid"), dimensions(block, "block")
         check_shape(
@@ -192,7 +193,7 @@ class RawKernel:
         return result
 
 
-def _argument(value, size: int):
+def _argument(value: Any, size: int) -> Any:
     """What the machine takes: an array, or exactly ``size`` bytes.
 
     Like the hardware, take the first bytes of a value that is too large; one that is too small is

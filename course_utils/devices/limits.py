@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 from ..errors import LessonError
 
@@ -33,7 +35,7 @@ class Limits:
     shared: int
 
 
-def dimensions(value, what: str) -> tuple[int, int, int]:
+def dimensions(value: Any, what: str) -> tuple[int, int, int]:
     """``value``, an int or up to three of them, as (x, y, z). ``what`` is "grid" or "block"."""
     items = value if isinstance(value, (tuple, list)) else (value,)
     whole = all(isinstance(item, Integral) and not isinstance(item, bool) for item in items)
@@ -42,10 +44,11 @@ def dimensions(value, what: str) -> tuple[int, int, int]:
             f"The {what} is one to three whole numbers, such as (8,) or (8, 4); got {value!r}."
             + (" Use // to divide whole numbers." if _has_float(items) else "")
         )
-    return (*map(int, items), 1, 1)[:3]
+    x, y, z = (*map(int, items), 1, 1)[:3]
+    return x, y, z
 
 
-def _has_float(items) -> bool:
+def _has_float(items: Iterable[Any]) -> bool:
     return any(isinstance(item, float) for item in items)
 
 

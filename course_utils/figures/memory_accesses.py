@@ -38,8 +38,10 @@ def access_heatmap(
     matrices = {name: np.asarray(values) for name, values in matrices.items()}
     for name, values in matrices.items():
         if values.ndim != 2:
-            raise ValueError(f"the counts of {name or 'a matrix'} have shape {values.shape}; "
-                             "give (rows, columns)")  # fmt: skip
+            raise ValueError(
+                f"the counts of {name or 'a matrix'} have shape {values.shape}; "
+                "give (rows, columns)"
+            )
     most = max(int(values.max(initial=0)) for values in matrices.values())
     shapes = [values.shape for values in matrices.values()]
     side = 7.4 / sum(columns for _, columns in shapes)

@@ -44,24 +44,41 @@ def search(
     )
     for index, (name, pairs) in enumerate(points.items()):
         above.plot(
-            *pairs.T, MARKERS[index % len(MARKERS)], color=PALETTE[index % len(PALETTE)],
-            markersize=6, markeredgecolor="#333333", markeredgewidth=0.5, alpha=0.8,
-            label=f"{name} ({len(pairs)})", zorder=3,
-        )  # fmt: skip
+            *pairs.T,
+            MARKERS[index % len(MARKERS)],
+            color=PALETTE[index % len(PALETTE)],
+            markersize=6,
+            markeredgecolor="#333333",
+            markeredgewidth=0.5,
+            alpha=0.8,
+            label=f"{name} ({len(pairs)})",
+            zorder=3,
+        )
     x, y = every[every[:, 1].argmax()]
     above.plot([x], [y], "o", markersize=13, markerfacecolor="none", markeredgecolor="#333333")
     above.annotate(
-        f"best: {_short(y)}", (x, y), xytext=(-10, 0), textcoords="offset points", ha="right",
-        va="center", fontsize=9, fontweight="bold",
+        f"best: {_short(y)}",
+        (x, y),
+        xytext=(-10, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=9,
+        fontweight="bold",
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-    )  # fmt: skip
+    )
     left = min([every[:, 0].min(), *(min(xs) for xs in pruned.values() if len(xs))])
     for name, level in levels.items():
         above.axhline(level, color=RED, linestyle="--", linewidth=1.4, zorder=1)
         above.annotate(
-            f"{name}  {_short(level)}", (left, level), xytext=(0, 3), textcoords="offset points",
-            color=RED, fontsize=9, fontweight="bold",
-        )  # fmt: skip
+            f"{name}  {_short(level)}",
+            (left, level),
+            xytext=(0, 3),
+            textcoords="offset points",
+            color=RED,
+            fontsize=9,
+            fontweight="bold",
+        )
     above.set_ylim(0, max([y, *levels.values()]) * 1.1)
     above.set_ylabel(up)
     above.grid()

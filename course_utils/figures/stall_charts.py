@@ -54,14 +54,26 @@ def stalls(
         cycles.append(sum(parts.values()) - sum(cycles))
         for value, (face, hatch) in zip(cycles, looks, strict=True):
             axes.barh(
-                row, value, left=left, height=0.7, facecolor=face, hatch=hatch,
-                edgecolor="#333333", linewidth=0.7,
-            )  # fmt: skip
+                row,
+                value,
+                left=left,
+                height=0.7,
+                facecolor=face,
+                hatch=hatch,
+                edgecolor="#333333",
+                linewidth=0.7,
+            )
             if value > NARROWEST_LABEL * total:
                 axes.text(
-                    left + value / 2, row, f"{value:.1f}", ha="center", va="center", fontsize=8.5,
-                    color=ink(face), bbox={"facecolor": face, "edgecolor": "none", "pad": 1},
-                )  # fmt: skip
+                    left + value / 2,
+                    row,
+                    f"{value:.1f}",
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                    color=ink(face),
+                    bbox={"facecolor": face, "edgecolor": "none", "pad": 1},
+                )
             left += value
     axes.set_yticks(range(len(kernels)), list(kernels))
     axes.set_ylim(len(kernels) - 0.5, -0.5)

@@ -35,9 +35,13 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
     last = max(span[3] for span in every)
     heights = [len({span[0] for span in spans}) for spans in panels.values()]
     figure, grid = new(
-        8, 0.36 * sum(heights) + 0.5 * len(panels) + 0.7,
-        nrows=len(panels), sharex=True, squeeze=False, height_ratios=heights,
-    )  # fmt: skip
+        8,
+        0.36 * sum(heights) + 0.5 * len(panels) + 0.7,
+        nrows=len(panels),
+        sharex=True,
+        squeeze=False,
+        height_ratios=heights,
+    )
     for axes, (heading, spans) in zip(grid[:, 0], panels.items(), strict=True):
         here = [row for row in rows if any(span[0] == row for span in spans)]
         for row, label, start, end in spans:
@@ -45,15 +49,26 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
             colour = PALETTE[number % len(PALETTE)]
             face = blend(colour, 0.55)
             axes.barh(
-                here.index(row), end - start, left=start, height=0.72, facecolor=face,
-                edgecolor="#333333", hatch=HATCHES[number % len(HATCHES)], linewidth=0.8,
-            )  # fmt: skip
+                here.index(row),
+                end - start,
+                left=start,
+                height=0.72,
+                facecolor=face,
+                edgecolor="#333333",
+                hatch=HATCHES[number % len(HATCHES)],
+                linewidth=0.8,
+            )
             if (end - start) / last > NARROWEST_LABEL * len(label):
                 axes.text(
-                    (start + end) / 2, here.index(row), label, ha="center", va="center",
-                    fontsize=8.5, color=ink(face),
+                    (start + end) / 2,
+                    here.index(row),
+                    label,
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                    color=ink(face),
                     bbox={"facecolor": face, "edgecolor": "none", "pad": 1},
-                )  # fmt: skip
+                )
         stop = max(span[3] for span in spans)
         axes.axvline(stop, color="#333333", linestyle="--", linewidth=1.2)
         axes.set_yticks(range(len(here)), here)

@@ -24,7 +24,7 @@ def convert(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
         return _pointer(value, parameter, where, space)
     if parameter.dtype is None:  # a struct by value
         return value
-    return _scalar(value, parameter, where)
+    return _scalar(value, parameter, parameter.dtype, where)
 
 
 def carry_over(args: Any) -> tuple[Any, list[tuple[Any, emulated_cupy.ndarray]]]:
@@ -50,33 +50,33 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, emulated_cupy.ndarray]]]
     return tuple(map(carried, args)), list(copies.values())
 
 
-def _scalar(value: Any, parameter: Parameter, where: str) -> Any:
+def _scalar(value: Any, parameter: Parameter, dtype: np.dtype, where: str) -> Any:
     if isinstance(value, np.ndarray) and not isinstance(value, emulated_cupy.ndarray):
         value = value[()] if value.ndim == 0 else value
     if not isinstance(value, (Real, np.generic)):
         what = _describe(value)
         remedy = ""
         if hasattr(value, "shape") and value.shape == ():
-            remedy = f" Take the number out of it: {_python_type(parameter)}(...)."
+            remedy = f" Take the number out of it: {_python_type(dtype)}(...)."
         raise LaunchError(f"{where}: wants one {parameter.c_type}, got {what}.{remedy}")
-    kind = parameter.dtype.kind
-    if parameter.dtype in NARROW_FLOATS:  # CuPy does not know their numbers: the bits
-        bits = np.array(value, parameter.dtype).view(f"u{parameter.dtype.itemsize}")
-        return bits[()]
+    kind = dtype.kind
+    if dtype in NARROW_FLOATS:  # CuPy does not know their numbers: the bits
+        return np.array(value, dtype).view(f"u{dtype.itemsize}")[()]
     if kind == "f":
-        return parameter.dtype.type(value)
+        return dtype.type(value)
     if isinstance(value, (float, np.floating)):
         raise LaunchError(
             f"{where}: wants a whole number ({parameter.c_type}), got the float {value!r}. "
             f"Write int(...) around it, or // where you divide."
         )
-    low, high = (0, 1) if kind == "b" else _range(parameter.dtype)
-    if not low <= int(value) <= high:
+    low, high = (0, 1) if kind == "b" else _range(dtype)
+    whole = int(value)  # type: ignore[arg-type]  # a Real that is no float has __int__
+    if not low <= whole <= high:
         raise LaunchError(
             f"{where}: {value} does not fit the type {parameter.c_type}, "
             f"which goes from {low:,} to {high:,}."
         )
-    return parameter.dtype.type(value)
+    return dtype.type(value)
 
 
 def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
@@ -148,8 +148,8 @@ def _describe(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def _python_type(parameter: Parameter) -> str:
-    return "float" if parameter.dtype.kind == "f" or parameter.dtype in NARROW_FLOATS else "int"
+def _python_type(dtype: np.dtype) -> str:
+    return "float" if dtype.kind == "f" or dtype in NARROW_FLOATS else "int"
 
 
 def _range(dtype: np.dtype) -> tuple[int, int]:

@@ -28,7 +28,7 @@ class CubinModule:
         )
         self._mangled = compiled.mangled
         with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-            file.write(compiled.code)
+            file.write(compiled.cubin)
             file.flush()
             self._module = cupy.RawModule(path=file.name)
             self._module.compile()

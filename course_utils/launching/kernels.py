@@ -18,6 +18,8 @@ from ..emulator import KernelFault, LaunchResult
 from ..errors import LessonError
 from .arguments import carry_over, convert
 
+Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x, y and z
+
 
 class LaunchFault(KernelFault, LessonError):
     """A kernel did something wrong on the emulator; ``finding`` says what, where and who."""
@@ -102,11 +104,11 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.signature or self.name} of {self.module.filename}>"
 
-    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+    def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         self.launch(grid, block, args, shared_mem=shared_mem)
 
     def launch(
-        self, grid, block, args, *, shared_mem: int = 0, options: Any = None
+        self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0, options: Any = None
     ) -> LaunchResult | None:
         """Check, launch and wait. On the emulator, return its result (also in ``last_launch``).
 
@@ -123,7 +125,9 @@ class Kernel:
             gpu.wait(prints=self._prints)
         return None
 
-    def _emulate(self, shape, args, shared_mem: int, options: Any) -> LaunchResult:
+    def _emulate(
+        self, shape: tuple[Grid, Grid], args: Any, shared_mem: int, options: Any
+    ) -> LaunchResult:
         args, copies = carry_over(args)
         values = self.check(*shape, args, shared_mem)
         try:
@@ -134,9 +138,7 @@ class Kernel:
             array.set(copy.get(order="A"))
         return result
 
-    def check(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], args, shared_mem: int = 0
-    ) -> tuple:
+    def check(self, grid: Grid, block: Grid, args: Any, shared_mem: int = 0) -> tuple[Any, ...]:
         """The arguments as the device takes them; LaunchError where the launch cannot be right."""
         if not isinstance(args, (tuple, list)):
             raise LaunchError(
@@ -150,7 +152,7 @@ class Kernel:
             raw.max_dynamic_shared_size_bytes = shared_mem
         return self.convert(args)
 
-    def convert(self, args) -> tuple:
+    def convert(self, args: Any) -> tuple[Any, ...]:
         """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""
         if self.signature is None:
             return tuple(args)

@@ -27,7 +27,7 @@ from .kernels import Kernel, namespace
 
 
 def load(
-    path: str | os.PathLike | None = None,
+    path: str | os.PathLike[str] | None = None,
     *,
     source: str | None = None,
     filename: str = "kernel.cu",
@@ -48,15 +48,15 @@ def load(
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
     """
-    if (path is None) == (source is None):
-        raise LessonError(
-            'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
-        )
     folder = KERNELS
-    if path is not None:
+    if path is not None and source is None:
         file = _find(path)
         source, folder = file.read_text(encoding="utf-8"), file.parent
         filename = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+    elif path is not None or source is None:
+        raise LessonError(
+            'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
+        )
     return Module(
         source,
         filename=filename,
@@ -69,7 +69,7 @@ def load(
     )
 
 
-def _find(path: str | os.PathLike) -> Path:
+def _find(path: str | os.PathLike[str]) -> Path:
     for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
         if candidate.is_file():
             return candidate.resolve()
@@ -102,7 +102,7 @@ class Module:
         device: str,
     ):
         self.source, self.filename, self.device = source, filename, device
-        self._recipe = {
+        self._recipe: dict[str, Any] = {
             "filename": filename,
             "folder": folder,
             "defines": defines,
@@ -182,11 +182,11 @@ class Module:
             )
         return next(iter(self._kernels.values()))
 
-    def __call__(self, grid, block, args, *, shared_mem: int = 0) -> None:
+    def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         """Launch the module's one kernel; see :class:`Kernel`."""
         self.kernel(grid, block, args, shared_mem=shared_mem)
 
-    def variable(self, name: str, shape, dtype) -> Any:
+    def variable(self, name: str, shape: Any, dtype: Any) -> Any:
         """A ``__device__`` or ``__constant__`` variable as an array that shares its memory."""
         return namespace(self.device).ndarray(shape, dtype, self._raw.get_global(name))
 
@@ -206,9 +206,11 @@ class Module:
         return Module(self.source, device=EMULATOR, **self._recipe)
 
 
-def _signatures(source: str, headers: Mapping[Path, str], defines: dict) -> dict[str, Signature]:
+def _signatures(
+    source: str, headers: Mapping[Path, str], defines: Mapping[str, Any]
+) -> dict[str, Signature]:
     aliases = {key: str(value) for key, value in defines.items()}
-    found = {}
+    found: dict[str, Signature] = {}
     for text in (*headers.values(), source):
         found |= _signature.kernels(text, aliases)
     return found

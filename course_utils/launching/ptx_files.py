@@ -19,7 +19,7 @@ from ..paths import ROOT
 from .kernels import Kernel
 
 
-def load_ptx(path: str | os.PathLike, *, device: str | None = None) -> Kernel:
+def load_ptx(path: str | os.PathLike[str], *, device: str | None = None) -> Kernel:
     """The one kernel of a PTX file; ``path`` is relative to the course's folder.
 
     It is launched, profiled and sanitized as kernels of ``load`` are, but nothing is known of its

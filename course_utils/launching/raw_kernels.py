@@ -42,9 +42,10 @@ class RawSource:
 
     device = EMULATOR
     filename = CODE_NAME
+    source: str
 
     def __init__(self, kernel: RawKernel):
-        self.source, self._kernel = kernel.code, kernel
+        self.source, self._kernel = kernel.code or "", kernel
 
     def __getitem__(self, name: str) -> Kernel:
         return Kernel(self, name, self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -11,15 +11,31 @@ from ..errors import LessonError
 
 MAX_BOX = 256  # elements along one side
 MAX_SIDE = 1 << 32  # elements of the tensor along one side
-KINDS = {
-    "uint8": "u8", "int8": "u8", "bool": "u8", "uint16": "u16", "int16": "u16", "uint32": "u32",
-    "int32": "s32", "uint64": "u64", "int64": "s64", "float16": "f16", "float32": "f32",
-    "float64": "f64", "bfloat16": "bf16", "float8_e4m3fn": "u8", "float8_e5m2": "u8",
-}  # fmt: skip
 DRIVER_KINDS = {
-    "u8": "UINT8", "u16": "UINT16", "u32": "UINT32", "s32": "INT32", "u64": "UINT64",
-    "s64": "INT64", "f16": "FLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "bf16": "BFLOAT16",
-}  # fmt: skip
+    "u8": "UINT8",
+    "u16": "UINT16",
+    "u32": "UINT32",
+    "s32": "INT32",
+    "u64": "UINT64",
+    "s64": "INT64",
+    "f16": "FLOAT16",
+    "f32": "FLOAT32",
+    "f64": "FLOAT64",
+    "bf16": "BFLOAT16",
+}
+_DTYPES = {  # those of each kind
+    "u8": ("uint8", "int8", "bool", "float8_e4m3fn", "float8_e5m2"),
+    "u16": ("uint16", "int16"),
+    "u32": ("uint32",),
+    "s32": ("int32",),
+    "u64": ("uint64",),
+    "s64": ("int64",),
+    "f16": ("float16",),
+    "f32": ("float32",),
+    "f64": ("float64",),
+    "bf16": ("bfloat16",),
+}
+KINDS = {dtype: kind for kind, dtypes in _DTYPES.items() for dtype in dtypes}
 
 
 class TensorMapError(LessonError):
@@ -35,7 +51,7 @@ class TensorMap(np.ndarray):
 
     def of(self, array: Any) -> TensorMap:
         """The same for another ``array`` of equal shape and strides, which it keeps alive."""
-        other = tensor_map(array, **self.settings)
+        other = tensor_map(array, **(self.settings or {}))
         other.array = array
         return other
 
@@ -74,12 +90,11 @@ def tensor_map(
     sizes, strides = array.shape[::-1], array.strides[::-1]
     storage = np.zeros(128 + 64, np.uint8)
     start = -storage.__array_interface__["data"][0] % 64
-    result = storage[start : start + 128].view("V128")
+    result = storage[start : start + 128].view("V128").view(TensorMap)
     encode = _encode_for_driver if on_gpu else _encode_for_emulator
     options = swizzle or 0, fill == "nan", tf32
     parts = (address, kind, sizes, strides, box[::-1], steps[::-1], *options)
-    result.view(np.uint8)[:] = np.frombuffer(encode(parts, interleave), np.uint8)
-    result = result.view(TensorMap)
+    storage[start : start + 128] = np.frombuffer(encode(parts, interleave), np.uint8)
     if on_gpu:
         result.array = array
         result.settings = {
@@ -101,8 +116,18 @@ def _address(array: Any, on_gpu: bool) -> int:
     return GLOBAL.pointer(array)
 
 
-def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) -> None:
-    def refuse(text: str):
+def _check(
+    array: Any,
+    box: tuple[int, ...],
+    steps: tuple[int, ...],
+    kind: str | None,
+    address: int,
+    swizzle: int | None,
+    interleave: int | None,
+    fill: str,
+    tf32: bool,
+) -> None:
+    def refuse(text: str) -> NoReturn:
         raise TensorMapError(f"tensor_map: {text}")
 
     rank, size = array.ndim, array.dtype.itemsize
@@ -111,8 +136,10 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) ->
     if not 1 <= rank <= 5:
         refuse(f"an array has 1 to 5 dimensions, not {rank}. Reshape it.")
     if len(box) != rank or len(steps) != rank:
-        refuse(f"the array has {rank} dimensions; box {box} and element_strides {steps} need as "
-               "many entries.")  # fmt: skip
+        refuse(
+            f"the array has {rank} dimensions; box {box} and element_strides {steps} need as many "
+            "entries."
+        )
     if any(not 1 <= n <= MAX_SIDE for n in array.shape):
         refuse(f"every side of the array must be 1 to {MAX_SIDE:,} elements, not {array.shape}.")
     if any(not 1 <= n <= MAX_BOX for n in box):
@@ -125,8 +152,10 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) ->
         refuse(f"the array must start at a multiple of 16 bytes, not at {address:#x}.")
     for axis, stride in enumerate(array.strides[:-1]):
         if stride % 16 or not 0 < stride < 1 << 40:
-            refuse(f"from one entry of axis {axis} to the next must be a positive multiple of 16 "
-                   f"bytes, not {stride}. Pad the rows.")  # fmt: skip
+            refuse(
+                f"from one entry of axis {axis} to the next must be a positive multiple of 16 "
+                f"bytes, not {stride}. Pad the rows."
+            )
     if interleave not in (None, 16, 32):
         refuse(f"interleave is None, 16 or 32 bytes, not {interleave!r}.")
     if interleave and rank < 3:
@@ -136,8 +165,10 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) ->
     if interleave is None and box[-1] * size % 16:
         refuse(f"a row of the box must be a multiple of 16 bytes, not {box[-1] * size}.")
     if swizzle and interleave is None and box[-1] * size > swizzle:
-        refuse(f"a row of the box is {box[-1] * size} bytes, more than the {swizzle} of the "
-               f"swizzle: use at most {swizzle // size} elements, and several copies.")  # fmt: skip
+        refuse(
+            f"a row of the box is {box[-1] * size} bytes, more than the {swizzle} of the "
+            f"swizzle: use at most {swizzle // size} elements, and several copies."
+        )
     if fill not in ("zero", "nan"):
         refuse(f'fill is "zero" or "nan", not {fill!r}.')
     if fill == "nan" and kind[0] not in "fb":
@@ -146,7 +177,7 @@ def _check(array, box, steps, kind, address, swizzle, interleave, fill, tf32) ->
         refuse(f"tf32=True rounds float32 elements, not {array.dtype.name}.")
 
 
-def _encode_for_emulator(parts: tuple, interleave: int | None) -> bytes:
+def _encode_for_emulator(parts: tuple[Any, ...], interleave: int | None) -> bytes:
     from ..emulator import Box
 
     if interleave:
@@ -154,7 +185,7 @@ def _encode_for_emulator(parts: tuple, interleave: int | None) -> bytes:
     return Box(*parts).encode()
 
 
-def _encode_for_driver(parts: tuple, interleave: int | None) -> bytes:
+def _encode_for_driver(parts: tuple[Any, ...], interleave: int | None) -> bytes:
     from cuda.bindings import driver
 
     address, kind, sizes, strides, box, steps, swizzle, nan, tf32 = parts

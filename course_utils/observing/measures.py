@@ -67,6 +67,10 @@ def _field(space: str, kind: str, what: str) -> Callable[[Counts], int]:
     return lambda c: getattr(c, f"{space}_{kind}_{what}")
 
 
+def _operation(name: str) -> Callable[[Counts], int]:
+    return lambda c: c.operations.get(name, 0)
+
+
 NCU: dict[str, tuple[str, Callable[[Counts], float]]] = {
     **{
         f"{space} {kind} {what}": (_LSU.format(what, space, op), _field(space, kind, what))
@@ -82,7 +86,7 @@ NCU: dict[str, tuple[str, Callable[[Counts], float]]] = {
     **{
         name: (
             f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum",
-            lambda c, name=name: c.operations.get(name, 0),
+            _operation(name),
         )
         for name in _OPERATIONS
     },

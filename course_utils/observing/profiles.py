@@ -76,7 +76,7 @@ class SourceLines:
         for heading, name in measures:
             measure = MEASURES[name][1]
             if any(measure(line.counts) for line in self._lines):
-                columns.append((heading, lambda line, m=measure: m(line.counts) or ""))
+                columns.append((heading, _shown(measure)))
         headings = ("line", *(heading for heading, _ in columns), "source")
         rows = [
             (str(line.number or ""), *(get(line) for _, get in columns), line.text[:SOURCE_WIDTH])
@@ -263,11 +263,12 @@ class Profile:
         with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
         """
         found: dict[tuple[str, bool], WarpAccess] = {}
+        first = self.tally.first_accesses if self.tally else {}
         for item in self.instructions:
             place = item.instruction.place_in(self.filename)
             if place is None or (place.file, place.line) != (self.filename, line):
                 continue
-            seen = self.tally.first_accesses.get((id(item.instruction), warp))
+            seen = first.get((id(item.instruction), warp))
             if seen is not None:
                 found.setdefault((seen.array, seen.store), seen)
         chosen = {
@@ -286,6 +287,11 @@ class Profile:
             f"Warp {warp} of block (0, 0, 0) makes no such access in line {line} "
             f"of {self.filename}" + (f", only: {reached}." if reached else ".")
         )
+
+
+def _shown(measure: Callable[[Counts], int]) -> Callable[[SourceLine], Any]:
+    """The measure of a line; nothing in place of 0."""
+    return lambda line: measure(line.counts) or ""
 
 
 def kind_of(instruction: Any) -> str:

@@ -15,7 +15,7 @@ def profile(
     kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
-    args: tuple,
+    args: tuple[Any, ...],
     *,
     shared_mem: int = 0,
 ) -> Profile:

@@ -77,7 +77,7 @@ def sanitize(
     kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
-    args: tuple,
+    args: tuple[Any, ...],
     *,
     shared_mem: int = 0,
 ) -> Report:

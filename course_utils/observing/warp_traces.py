@@ -68,7 +68,7 @@ def trace(
     kernel: Any,
     grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
-    args: tuple,
+    args: tuple[Any, ...],
     *,
     block_index: int | tuple[int, ...] = (0, 0, 0),
     warp: int = 0,
@@ -84,7 +84,10 @@ def trace(
     when the grid has no such block, or the block no such warp.
     """
     kernel = on_emulator(kernel)
-    index = (*(block_index if isinstance(block_index, (tuple, list)) else (block_index,)), 0, 0)[:3]
+    x, y, z = (*(block_index if isinstance(block_index, (tuple, list)) else (block_index,)), 0, 0)[
+        :3
+    ]
+    index = x, y, z
     shape, warps = dimensions(grid, "grid"), -(-math.prod(dimensions(block, "block")) // WARP)
     if not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
         raise LaunchError(f"{kernel.name}: the grid is {shape}; it has no block {index}.")

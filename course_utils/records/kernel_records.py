@@ -12,13 +12,15 @@ from .measured_files import candidates, file_of, measurements, write
 NAME = "kernels"
 
 
-def merged(old: list[dict], new: list[dict], order: Iterable[str]) -> list[dict]:
+def merged(
+    old: list[dict[str, Any]], new: list[dict[str, Any]], order: Iterable[str]
+) -> list[dict[str, Any]]:
     """The newer record of each kernel and size, in the order of the kernels' names ``order``.
 
     Kernels that ``order`` does not name are dropped.
     """
     places = {name: place for place, name in enumerate(order)}
-    newest: dict[tuple, dict] = {}
+    newest: dict[tuple[str, str], dict[str, Any]] = {}
     for record in (*old, *new):
         key = record["kernel"], str(record["size"])
         if record["kernel"] not in places:
@@ -64,8 +66,8 @@ def stored(
             "`python -m course_utils bench --only NAME` measures it on a GPU."
         )
 
-    def rate(record: dict, milliseconds: float) -> float:
-        return record[what] / milliseconds / 1e6
+    def rate(record: dict[str, Any], milliseconds: float) -> float:
+        return float(record[what] / milliseconds / 1e6)
 
     bars = {name: rate(found[name], found[name]["ours"]["median_ms"]) for name in kernels}
     last = found[kernels[-1]]

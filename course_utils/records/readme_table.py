@@ -31,7 +31,7 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
         "| task | size | our fastest kernel | its time | fastest library | its time | ours is |",
         "|---|--:|---|--:|---|--:|--:|",
     ]
-    fastest: dict[tuple, dict] = {}
+    fastest: dict[tuple[str, str], dict[str, Any]] = {}
     for record in content["records"]:
         key = record["what"], str(record["size"])
         other = fastest.setdefault(key, record)

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ..compiling.includes import included_files
 from ..compiling.signature import strip_comments
@@ -48,7 +49,7 @@ def hashes(files: Iterable[str]) -> dict[str, str]:
     return dict(sorted((unnumbered(Path(file).name), source_hash(file)) for file in files))
 
 
-def changed(content: dict, sources: dict[str, str]) -> list[str]:
+def changed(content: dict[str, Any], sources: dict[str, str]) -> list[str]:
     """What was measured with another hash than it has in ``sources``, sorted by name.
 
     ``content`` is a file of measurements. It holds the hash of each of its sources, which are to be

@@ -30,7 +30,7 @@ __device__ inline void cp_async_commit()
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// cp.async.wait_group: wait until at most kPending of the thread's groups are still on their way.
+// cp.async.wait_group: wait until at most kPending of the thread's groups are still in flight.
 template <int kPending>
 __device__ inline void cp_async_wait()
 {

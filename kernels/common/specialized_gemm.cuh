@@ -1,9 +1,9 @@
 // C = A B^T on mma.sync with specialised warps, for any format of factors: what its three kernels in
 // 06_matmul_and_fft share.
-// One thread of an extra group of warps has TMA copy pairs of tiles into a ring of STAGES; the other
-// warps only multiply. `full` tells them that a stage has arrived, `empty` tells the copying thread
-// that all warps have read it. A block computes whole tiles of C as long as nearly every block has one
-// left; the steps of the tiles that remain are shared out evenly, so that all blocks end together.
+// A thread of the producer warps has TMA copy pairs of tiles into a circular buffer of STAGES; the
+// consumer warps only multiply. `full` tells them that a stage has arrived, `empty` tells the
+// producer that all have read it. The tile scheduler gives each block whole tiles of C as long as
+// nearly every block gets one; the steps of the remaining tiles are split evenly (stream-K).
 
 #pragma once
 
@@ -20,66 +20,66 @@
 #define STAGES 3
 #endif
 #ifndef BAND
-#define BAND 16 // rows of tiles that are walked together, column by column, for the L2 cache
+#define BAND 16 // rows of tiles that are visited together, column by column, for the L2 cache
 #endif
 
 constexpr int kWarpM = 64, kWarpN = 64;               // of C: a warp's tile
-constexpr int kWarps = (BM / kWarpM) * (BN / kWarpN); // that multiply
+constexpr int kWarps = (BM / kWarpM) * (BN / kWarpN); // the consumer warps
 constexpr int kThreads = kWarps * 32;
-constexpr int kCopyThreads = 128; // registers are handed over by groups of four warps
-constexpr int kRowBytes = 128;    // of a tile: as far as the swizzle reaches
+constexpr int kProducerThreads = 128; // registers are reallocated by groups of four warps
+constexpr int kRowBytes = 128;        // of a tile: as far as the swizzle reaches
 constexpr int kTileA = BM * kRowBytes;
 constexpr int kTileB = BN * kRowBytes;
 constexpr int kChunks = kRowBytes / 32; // that a row has for mma, 32 bytes each
 constexpr int kTilesM = kWarpM / 16;    // of one mma, in the warp's tile
 constexpr int kTilesN = kWarpN / 8;
-constexpr int kMultiply = 1; // name of the barrier of the warps that multiply
+constexpr int kConsumers = 1; // name of the barrier of the consumer warps
 static_assert(STAGES >= 2, "a stage is multiplied while the next one arrives");
-static_assert(kWarps % 4 == 0, "registers are handed over by groups of four warps");
+static_assert(kWarps % 4 == 0, "registers are reallocated by groups of four warps");
 
 // Which part of which tile of C comes next for this block: `count` steps from step `skip` on.
-struct Walk {
+struct TileScheduler {
     int tiles_m, tiles_n, steps_of_tile; // of the whole product
-    int rounds, round = 0;               // of whole tiles, in which nearly every block has one
-    long long shared_steps;              // of the tiles after that
-    int sharers;                         // blocks, the first ones, that have some of them
+    int waves, wave = 0;                 // of whole tiles, in which nearly every block has one
+    long long split_steps;               // of the tiles after that
+    int split_blocks;                    // the first ones, which have some of them
     int next, end;                       // the block's share of them
     int tile, skip, count;
 
-    __device__ Walk(int M, int N, int steps)
+    __device__ TileScheduler(int M, int N, int steps)
         : tiles_m(M / BM), tiles_n(N / BN), steps_of_tile(steps)
     {
         int tiles = tiles_m * tiles_n, blocks = gridDim.x;
-        rounds = tiles / blocks;
+        waves = tiles / blocks;
         if (tiles % blocks * 8 >= blocks * 7) {
-            ++rounds; // parts would cost more than the few blocks that have no tile
+            ++waves; // splitting would cost more than the few blocks that have no tile
         }
-        shared_steps = (long long)max(tiles - rounds * blocks, 0) * steps;
-        sharers = (int)min(max(shared_steps, 1LL), (long long)blocks);
+        split_steps = (long long)max(tiles - waves * blocks, 0) * steps;
+        split_blocks = (int)min(max(split_steps, 1LL), (long long)blocks);
         next = begin_of(blockIdx.x);
         end = begin_of(blockIdx.x + 1);
     }
 
     __device__ int begin_of(int block) const
     {
-        return (int)(shared_steps * min(block, sharers) / sharers);
+        return (int)(split_steps * min(block, split_blocks) / split_blocks);
     }
 
-    __device__ int sharer_of(long long step) const // the block that has this one of the shared steps
+    __device__ int block_of(long long step) const // that has this one of the split steps
     {
-        return (int)(((step + 1) * sharers - 1) / shared_steps);
+        return (int)(((step + 1) * split_blocks - 1) / split_steps);
     }
 
-    __device__ bool take()
+    __device__ bool advance() // to the next tile; false when there is none
     {
-        tile = round * gridDim.x + blockIdx.x;
-        if (round < rounds && tile < tiles_m * tiles_n) {
-            ++round;
+        tile = wave * gridDim.x + blockIdx.x;
+        if (wave < waves && tile < tiles_m * tiles_n) {
+            ++wave;
             skip = 0;
             count = steps_of_tile;
             return true;
         }
-        tile = rounds * gridDim.x + next / steps_of_tile;
+        tile = waves * gridDim.x + next / steps_of_tile;
         skip = next % steps_of_tile;
         count = min(steps_of_tile - skip, end - next);
         next += count;
@@ -110,7 +110,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
     using Sum = typename Format::Sum;
     extern __shared__ __align__(1024) float4 tiles[]; // TMA's swizzle counts from multiples of 1024
     __shared__ unsigned long long barriers[2 * STAGES];
-    __shared__ int before_me; // blocks that had left their part of the tile when this one did
+    __shared__ int arrived_before; // blocks that had stored their partial sum of the tile by then
     unsigned tiles_a = shared_address(tiles); // STAGES tiles of A, then STAGES of B
     unsigned tiles_b = tiles_a + STAGES * kTileA;
     unsigned full = shared_address(barriers), empty = full + STAGES * 8;
@@ -125,20 +125,20 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
     }
     __syncthreads();
     constexpr int kStep = kRowBytes / Format::kBytes; // elements along K
-    Walk walk(M, N, K / kStep);
+    TileScheduler scheduler(M, N, K / kStep);
     int stage = 0;
     unsigned phase = 0;
 
     if (warp >= kWarps) {
         fewer_registers<24>();
         if (threadIdx.x == kThreads) {
-            while (walk.take()) {
-                for (int step = walk.skip; step < walk.skip + walk.count; ++step) {
-                    mbarrier_wait(empty + stage * 8, phase ^ 1); // passes in the first round
+            while (scheduler.advance()) {
+                for (int step = scheduler.skip; step < scheduler.skip + scheduler.count; ++step) {
+                    mbarrier_wait(empty + stage * 8, phase ^ 1); // passes at once in the first lap
                     mbarrier_expect(full + stage * 8, kTileA + kTileB);
-                    tma_load(tiles_a + stage * kTileA, A, step * kStep, walk.row(),
+                    tma_load(tiles_a + stage * kTileA, A, step * kStep, scheduler.row(),
                              full + stage * 8);
-                    tma_load(tiles_b + stage * kTileB, B, step * kStep, walk.column(),
+                    tma_load(tiles_b + stage * kTileB, B, step * kStep, scheduler.column(),
                              full + stage * 8);
                     if (++stage == STAGES) {
                         stage = 0;
@@ -146,7 +146,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
-            // The others read the next stage's first factors before a stage ends: also after the last.
+            // Consumers read the next stage's first factors before a stage ends: even the last.
             mbarrier_wait(empty + stage * 8, phase ^ 1);
             mbarrier_arrive(full + stage * 8);
         }
@@ -181,10 +181,10 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
 
     mbarrier_wait(full, 0);
     read_factors(0, 0, 0);
-    while (walk.take()) {
+    while (scheduler.advance()) {
         Sum sum[kTilesM][kTilesN][4] = {};
 #pragma unroll 1
-        for (int step = 0; step < walk.count; ++step) {
+        for (int step = 0; step < scheduler.count; ++step) {
             int this_stage = stage;
             if (++stage == STAGES) {
                 stage = 0;
@@ -214,15 +214,15 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
             }
         }
 
-        if (walk.count < walk.steps_of_tile) { // others have parts of this tile: the last one adds
+        if (scheduler.count < scheduler.steps_of_tile) { // a split tile: the last block adds
             using Four = typename Format::Four;
-            Four *parts = static_cast<Four *>(partial) + threadIdx.x;
+            Four *sums = static_cast<Four *>(partial) + threadIdx.x;
             constexpr int kEach = kTilesM * kTilesN * kThreads;
-            long long first_step =
-                (long long)(walk.tile - walk.rounds * (int)gridDim.x) * walk.steps_of_tile;
-            int first = walk.sharer_of(first_step);
-            int last = walk.sharer_of(first_step + walk.steps_of_tile - 1);
-            Four *mine = parts + (size_t)(blockIdx.x * 2 + (walk.skip != 0)) * kEach;
+            int split_tile = scheduler.tile - scheduler.waves * (int)gridDim.x;
+            long long first_step = (long long)split_tile * scheduler.steps_of_tile;
+            int first = scheduler.block_of(first_step);
+            int last = scheduler.block_of(first_step + scheduler.steps_of_tile - 1);
+            Four *mine = sums + (size_t)(blockIdx.x * 2 + (scheduler.skip != 0)) * kEach;
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
@@ -231,40 +231,40 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                                                           sum[i][j][3]};
                 }
             }
-            __threadfence(); // whoever sees the count sees this part
-            named_barrier<kMultiply, kThreads>();
+            __threadfence(); // release: whoever sees the count sees this sum
+            named_barrier<kConsumers, kThreads>();
             if (threadIdx.x == 0) {
-                before_me = atomicAdd(&arrived[walk.tile], 1);
+                arrived_before = atomicAdd(&arrived[scheduler.tile], 1);
             }
-            named_barrier<kMultiply, kThreads>();
-            bool last_here = before_me == last - first;
-            named_barrier<kMultiply, kThreads>(); // all have read it
+            named_barrier<kConsumers, kThreads>();
+            bool last_here = arrived_before == last - first;
+            named_barrier<kConsumers, kThreads>(); // all have read it
             if (!last_here) {
                 continue;
             }
-            __threadfence();
+            __threadfence(); // acquire
             for (int block = first; block <= last; ++block) { // in order: always the same sum
-                int slot = block * 2 + (walk.begin_of(block) > first_step);
-                const Four *theirs = parts + (size_t)slot * kEach;
+                int slot = block * 2 + (scheduler.begin_of(block) > first_step);
+                const Four *theirs = sums + (size_t)slot * kEach;
 #pragma unroll
                 for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
                     for (int j = 0; j < kTilesN; ++j) {
-                        Four part = __ldcg(theirs + (i * kTilesN + j) * kThreads);
+                        Four addend = __ldcg(theirs + (i * kTilesN + j) * kThreads);
                         bool begins = block == first;
-                        sum[i][j][0] = (begins ? 0 : sum[i][j][0]) + part.x;
-                        sum[i][j][1] = (begins ? 0 : sum[i][j][1]) + part.y;
-                        sum[i][j][2] = (begins ? 0 : sum[i][j][2]) + part.z;
-                        sum[i][j][3] = (begins ? 0 : sum[i][j][3]) + part.w;
+                        sum[i][j][0] = (begins ? 0 : sum[i][j][0]) + addend.x;
+                        sum[i][j][1] = (begins ? 0 : sum[i][j][1]) + addend.y;
+                        sum[i][j][2] = (begins ? 0 : sum[i][j][2]) + addend.z;
+                        sum[i][j][3] = (begins ? 0 : sum[i][j][3]) + addend.w;
                     }
                 }
             }
             if (threadIdx.x == 0) {
-                arrived[walk.tile] = 0; // ready for the next launch
+                arrived[scheduler.tile] = 0; // ready for the next launch
             }
         }
-        size_t row = walk.row() + warp_row + lane / 4;
-        size_t column = walk.column() + warp_column;
+        size_t row = scheduler.row() + warp_row + lane / 4;
+        size_t column = scheduler.column() + warp_column;
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll

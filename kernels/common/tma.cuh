@@ -29,7 +29,7 @@ __device__ inline void mbarrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// mbarrier.arrive.expect_tx: one arrival, and this many bytes on their way.
+// mbarrier.arrive.expect_tx: one arrival, and this many bytes in flight.
 __device__ inline void mbarrier_expect(unsigned barrier, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

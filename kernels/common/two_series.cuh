@@ -1,5 +1,5 @@
 // Two ways to spend time on a number, for the kernels about branches: value = value / 2 + term again
-// and again. The ways differ in the term only, and the values stay small.
+// and again. The two differ in the term only, and the values stay small.
 
 #pragma once
 

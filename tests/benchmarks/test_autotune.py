@@ -55,13 +55,13 @@ def test_the_kernel_with_wide_copies_multiplies_a_turned_matrix(m, n, k):
     a, b = (rng.standard_normal(size, dtype=np.float32) for size in ((m, k), (k, n)))
     c = cp.full((m, n), cp.nan, dtype=cp.float32)
     args = cp.asarray(np.ascontiguousarray(a.T)), cp.asarray(b), c, m, n, k
-    autotune.turned_copies()((1, 1), (256,), args)
+    autotune.transposed_copies()((1, 1), (256,), args)
     np.testing.assert_allclose(c.get(), a.astype(float) @ b, atol=2e-4)
 
 
 def test_a_turned_matrix_is_copied_by_a_quarter_of_the_requests():
     args = *(cp.zeros((128, 128), cp.float32) for _ in range(3)), 128, 128, 128
-    wide = profile(autotune.turned_copies(), (1, 1), (256,), args).counts
+    wide = profile(autotune.transposed_copies(), (1, 1), (256,), args).counts
     narrow = profile(load(autotune.COPIES), (1, 1), (256,), args).counts
     assert wide.global_load_requests * 5 == narrow.global_load_requests * 2
 

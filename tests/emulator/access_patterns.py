@@ -1,7 +1,7 @@
 """Ways in which 32 lanes can spread over memory, and kernels of one warp that access it so.
 
-``ncu_record.py`` launches every pattern under Nsight Compute for every operation; what the GPU
-needed for each is the table that the emulator's rules are held to.
+``access_patterns_record.py`` launches every pattern under Nsight Compute for every operation; what
+the GPU needed for each is the table that the emulator's rules are held to.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import json
 import re
 from pathlib import Path
 
-import ncu_table
 import numpy as np
 import pytest
 from access_patterns import patterns
-from ncu_table import CASES, REASONS, UNSTEADY
 
+from course_utils.benchmarks.counter_comparison import comparison_page
+from course_utils.benchmarks.counter_comparison.comparison_page import CASES, REASONS, UNSTEADY
 from course_utils.compiling.bindings import nvrtc_version
 from course_utils.emulator.recording.counters import (
     atomic_sectors,
@@ -118,7 +118,7 @@ def test_a_word_of_local_memory_lies_beside_that_of_the_next_lane(offsets, size,
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explained(case):
-    found = ncu_table.differences(case)
+    found = comparison_page.differences(case)
     explained = {counter for kernel, counter in REASONS if kernel == case.name}
     if case.name in UNSTEADY:
         explained |= found.keys() & {"shared load requests", "shared load wavefronts"}
@@ -126,10 +126,10 @@ def test_a_kernel_s_counters_are_ncu_s_but_for_the_differences_that_are_explaine
 
 
 def test_the_page_of_both_columns_is_up_to_date():
-    text = ncu_table.PAGE.read_text(encoding="utf-8")
+    text = comparison_page.PAGE.read_text(encoding="utf-8")
     if f"NVRTC {'.'.join(map(str, nvrtc_version()))}. Written" not in text:
         pytest.skip("written with another version of NVRTC, whose PTX may differ")
-    assert steady(text) == steady(ncu_table.page())
+    assert steady(text) == steady(comparison_page.page())
 
 
 def steady(page: str) -> list[str]:

@@ -35,6 +35,14 @@ def test_a_kernel_or_solution_says_how_it_is_launched(path):
     assert re.search(r"^// grid .+, block .+, dynamic shared ", head, re.M)
 
 
+@pytest.mark.parametrize("folder", sorted({file.rpartition("/")[0] for file in FILES}))
+def test_a_folder_is_short_and_its_ladder_has_every_rung_once(folder):
+    names = [file.rpartition("/")[2] for file in FILES if file.rpartition("/")[0] == folder]
+    rungs = [int(name[:2]) for name in names if name[0].isdigit()]
+    assert len(names) <= 20
+    assert rungs == list(range(1, len(rungs) + 1))
+
+
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_a_described_kernel_is_right_and_clean(trial, capfd):
     made = trial.make()

@@ -364,6 +364,19 @@ def test_a_file_that_is_not_there_is_suggested_from_elsewhere():
         load("no_such_kernel.cu")
 
 
+@pytest.mark.parametrize(
+    "path, place",
+    [
+        ("06_matmul_and_fft/sgemm_naive.cu", "06_matmul_and_fft/sgemm/01_sgemm_naive.cu"),
+        ("06_matmul_and_fft/sgemm/07_sgemm_naive.cu", "06_matmul_and_fft/sgemm/01_sgemm_naive.cu"),
+        ("04_first_kernels/conv3x3.cu", "04_first_kernels/fusion/conv3x3.cu"),
+    ],
+)
+def test_a_path_without_the_topic_or_with_another_rung_is_corrected(path, place):
+    with pytest.raises(LessonError, match=f"Did you mean '{place}'"):
+        load(path)
+
+
 def test_a_compile_error_names_the_students_line():
     with pytest.raises(CompileError) as caught:
         load(source="__global__ void f(int *x)\n{\n    *x = y;\n}", filename="mine.cu")

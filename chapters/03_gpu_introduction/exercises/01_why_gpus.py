@@ -36,8 +36,8 @@ with 24 and then with 25 jobs for 8 workers that need 4 seconds each.
     ),
     explanation="""
 The latency, `seconds`, is paid once a round; the number of rounds depends on how many jobs there
-are for each worker. The same formula counts the rounds in which a GPU works off its blocks: the
-next notebook calls them waves.
+are for each worker. The same formula counts the rounds in which a GPU executes its blocks: the next
+notebook calls them waves.
 """,
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs // workers")),
@@ -58,9 +58,9 @@ HYPOTENUSE = Exercise(
     id="03.hypotenuse",
     title="from a loop to threads",
     task="""
-The comment shows a loop in C. Turn it into a kernel: one thread for each turn of the loop. The
+The comment shows a loop in C. Turn it into a kernel: one thread for each iteration of the loop. The
 launch has whole blocks of 256 threads, so when `n` is no multiple of 256 some threads have no
-turn to do. `sqrtf` is the square root of a float.
+iteration to do. `sqrtf` is the square root of a float.
 """,
     source="03_gpu_introduction/exercises/hypotenuse.cu",
     kernel="hypotenuse",
@@ -80,20 +80,20 @@ turn to do. `sqrtf` is the square root of a float.
         label="elements stored for each result",
         measure=lambda counts: counts.global_store_bytes / 4 / 512,
         at_most=1.0,
-        advice="The result is right, but every thread goes through the whole loop. Let each "
-        "thread do one turn only, its own.",
+        advice="The result is right, but every thread goes through the whole loop. Let each thread "
+        "do one iteration only, its own.",
         size=512,
     ),
     hints=(
-        "`celsius` above has the same three lines: which turn is mine, does it exist, do it.",
-        "`const int i = blockIdx.x * blockDim.x + threadIdx.x;` is this thread's turn.",
+        "`celsius` above has the same three lines: which iteration is mine, does it exist, do it.",
+        "`const int i = blockIdx.x * blockDim.x + threadIdx.x;` is this thread's iteration.",
         "The loop ran while `i < n`. Here the same condition stands in an `if`.",
         "`if (i < n) { c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]); }`",
     ),
     explanation="""
 The body of the loop did not change at all. `for` became a launch, its `i` became a number that each
-thread computes for itself, and its condition became an `if`. This works because no turn of the loop
-needs the result of another.
+thread computes for itself, and its condition became an `if`. This works because no iteration of the
+loop needs the result of another.
 """,
     mutants=(
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
@@ -109,7 +109,7 @@ needs the result of another.
             ("        c[i] = sqrtf(", "        c[i] = ("),
         ),
         mutant("a twice", kinds.WRONG, ("b[i] * b[i]);\n", "a[i] * a[i]);\n")),
-        mutant("last turn missed", kinds.EDGES, ("i < n) {", "i < n - 1) {")),
+        mutant("last iteration missed", kinds.EDGES, ("i < n) {", "i < n - 1) {")),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("    c[i] =", "    float side =")),
         mutant(
             "the loop kept",

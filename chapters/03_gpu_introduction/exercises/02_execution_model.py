@@ -47,7 +47,7 @@ that is unique in the whole grid. The blocks have 80 threads: two full warps and
     full=100_000,
     hints=(
         "Threads 0 to 31 of a block are warp 0, threads 32 to 63 are warp 1.",
-        "`threadIdx.x / 32` drops the rest, and `threadIdx.x % 32` is the rest.",
+        "`threadIdx.x / 32` drops the remainder, and `threadIdx.x % 32` is the remainder.",
         "In front of this warp lie all warps of the blocks before: `blockIdx.x * warps_per_block`.",
         "`warp_of_grid[i] = blockIdx.x * warps_per_block + threadIdx.x / 32;`",
     ),
@@ -144,7 +144,7 @@ WAVES = PythonExercise(
     title="count the waves",
     task="""
 Blocks that all take the same time fill a GPU in waves. Return how many waves a grid needs, and how
-many places stay empty in the last one.
+many slots for blocks stay empty in the last one.
 """,
     source="03_gpu_introduction/exercises/waves.py",
     function="waves",
@@ -154,22 +154,23 @@ many places stay empty in the last one.
         -blocks % (multiprocessors * each),
     ),
     hints=(
-        "At a time, `multiprocessors * blocks_each` blocks have a place.",
-        "The waves are `blocks` over `places`, rounded up, as in 03.finish_time.",
-        "All waves together have `waves * places` places; `blocks` of them are used.",
-        "`return waves, waves * places - blocks`",
+        "At a time, `multiprocessors * blocks_each` blocks are resident: that many slots there "
+        "are.",
+        "The waves are `blocks` over `slots`, rounded up, as in 03.finish_time.",
+        "All waves together have `waves * slots` slots; `blocks` of them are used.",
+        "`return waves, waves * slots - blocks`",
     ),
     explanation="""
-With 132 multiprocessors and 2 blocks on each, 264 blocks take one wave and 265 take two: one
-block more doubles the time. With many waves the last one matters little, and with blocks of
-unequal length the waves blur; but a grid of a little more than one or two waves is worth a second
-thought.
+With 132 multiprocessors and 2 blocks on each, 264 blocks take one wave and 265 take two: one block
+more doubles the time: wave quantisation. With many waves the last one matters little, and with
+blocks of unequal length the waves blur; but a grid of a little more than one or two waves is worth
+a second thought.
 """,
     mutants=(
-        mutant("rounds down", kinds.WRONG, ("(blocks + places - 1) // places", "blocks // places")),
+        mutant("rounds down", kinds.WRONG, ("(blocks + slots - 1) // slots", "blocks // slots")),
         mutant("one block each", kinds.WRONG, ("multiprocessors * blocks_each", "multiprocessors")),
-        mutant("used for idle", kinds.WRONG, ("waves * places - blocks", "blocks % places")),
-        mutant("waves only", kinds.WRONG_TYPE, ("waves, waves * places - blocks", "waves")),
+        mutant("used for idle", kinds.WRONG, ("waves * slots - blocks", "blocks % slots")),
+        mutant("waves only", kinds.WRONG_TYPE, ("waves, waves * slots - blocks", "waves")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
@@ -179,8 +180,8 @@ PREDICT_PASSES = NumberExercise(
     id="03.predict_passes",
     title="how often does the warp store?",
     task="""
-In this kernel each thread stores once, into `a` or into `b`. A warp whose lanes disagree walks both
-paths, and each path has its own store. Predict how many stores the warps make in all.
+In this kernel each thread stores once, into `a` or into `b`. A warp whose lanes disagree executes
+both paths, and each path has its own store. Predict how many stores the warps make in all.
 """,
     source="03_gpu_introduction/exercises/passes.cu",
     kernel="passes",
@@ -226,9 +227,9 @@ paths, and each path has its own store. Predict how many stores the warps make i
     ),
     explanation="""
 What the threads of other warps do costs a warp nothing. The branch `i % 64 < 32` sends as many
-threads each way as `i % 2 < 1`, but its borders lie between warps. One border inside a warp costs
-one more pass of that warp alone: the usual bounds guard `i < n` splits at most one warp of a
-whole grid.
+threads down each path as `i % 2 < 1`, but it is uniform in every warp. One border inside a warp
+costs one more pass of that warp alone: on the usual bounds guard `i < n` at most one warp of a
+whole grid diverges.
 """,
     mutants=(
         mutant("one a warp", kinds.WRONG_NUMBER, ("every_other = 8", "every_other = 4")),
@@ -254,11 +255,11 @@ def both_ways(given) -> dict:
 
 BRANCH_BY_WARP = Exercise(
     id="03.branch_by_warp",
-    title="a branch that does not split",
+    title="a uniform branch",
     task="""
 Even elements need one function, odd elements another. As the kernel stands, neighbouring lanes
-disagree, and every warp walks both loops with half of its lanes idle. Hand out the 256 elements
-of a block so that each warp goes one way only. The work on an element stays as it is.
+disagree, and every warp executes both loops with half of its lanes inactive. Distribute the 256
+elements of a block so that each warp takes one path only. The work on an element stays as it is.
 """,
     source="03_gpu_introduction/exercises/branch_by_warp.cu",
     kernel="branch_by_warp",
@@ -268,11 +269,12 @@ of a block so that each warp goes one way only. The work on an element stays as 
     small=SMALL,
     full=FULL,
     target=Target(
-        label="warp instructions over those of warps that never split",
+        label="warp instructions over those of warps that never diverge",
         measure=lambda counts: 32 * counts.warp_instructions / counts.thread_instructions,
         at_most=1.05,
-        advice="The result is right, but lanes are idle: print `i % 2` for the 32 lanes of warp 0. "
-        "Which element could lane 1 take, so that it goes the way of lane 0?",
+        advice="The result is right, but lanes are inactive: print `i % 2` for the 32 lanes of "
+        "warp 0. "
+        "Which element could lane 1 take, so that it takes the path of lane 0?",
         size=1024,
     ),
     hints=(
@@ -310,8 +312,9 @@ SWAP_NEIGHBOURS = Exercise(
     id="03.swap_neighbours",
     title="find the bug",
     task="""
-Each block is a single warp, and its author thought: the lanes of a warp move in step, so all have
-written when the first one reads. Run the cell as it is, read the verdict, and add the missing line.
+Each block is a single warp, and its author thought: the lanes of a warp run in lockstep, so all
+have written when the first one reads. Run the cell as it is, read the verdict, and add the missing
+line.
 """,
     source="03_gpu_introduction/exercises/swap_neighbours.cu",
     kernel="swap_neighbours",
@@ -329,15 +332,17 @@ written when the first one reads. Run the cell as it is, read the verdict, and a
     full=1 << 19,
     bug=kinds.DATA_RACE,
     hints=(
-        "The verdict names a line that writes and a line that reads the same place, in two lanes.",
-        "Since Volta every lane has its own place in the program: one may run ahead of another.",
+        "The verdict names a line that writes and a line that reads the same element, in two "
+        "lanes.",
+        "Since Volta every lane has its own program counter: one may run ahead of another.",
         "One line waits for all lanes of the warp and makes their writes visible to each other.",
         "`__syncwarp();` between the two lines.",
     ),
     explanation="""
-Lanes of a warp often do move in step, which is why this kernel would pass most tests. CUDA does not
-promise it: the compiler may reorder, and the hardware may let lanes part. `__syncwarp()` makes it a
-promise, and costs next to nothing. `__syncthreads()` waits for the whole block and is right, too.
+Lanes of a warp often do run in lockstep, which is why this kernel would pass most tests. CUDA does
+not promise it: the compiler may reorder, and the hardware may let lanes diverge. `__syncwarp()`
+makes it a promise, and costs next to nothing. `__syncthreads()` waits for the whole block and is
+right, too.
 """,
     mutants=(
         mutant("no barrier", kinds.DATA_RACE, ("    __syncwarp();  // the", "    // the")),

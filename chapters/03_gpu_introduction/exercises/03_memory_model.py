@@ -84,13 +84,13 @@ cell: the emulator counts.
     hints=(
         "Only one line mentions x, and every thread runs it once.",
         "A request is one instruction of one warp. Four warps run; how often does each load?",
-        "The loop has four turns, known beforehand: the compiler writes them out, and the indices "
+        "The loop has four iterations, known beforehand: the compiler unrolls it, and the indices "
         "into `part` become 0, 1, 2 and 3. Registers can do that.",
     ),
     explanation="""
 Every thread loads one element of x: 128 in all, in 4 requests, one for each warp. From the tile
 each thread loads 4, so each warp makes 4 requests: 16. That makes two memories. Local memory is not
-among them, since the compiler writes the short loop out and keeps `part` in registers.
+among them, since the compiler unrolls the short loop and keeps `part` in registers.
 """,
     mutants=(
         mutant("one block", kinds.WRONG_NUMBER, ("global_elements = 128", "global_elements = 64")),
@@ -107,7 +107,7 @@ COUNT_KINDS = Exercise(
     title="why is this slow? An array that is not in registers",
     task="""
 The kernel is right. But its eight counters are in local memory, since `count[value]` has an index
-that nobody knows before the kernel runs. Change the marked line so that all eight stay in
+that is not known before the kernel runs. Change the marked line so that all eight stay in
 registers. The checker counts what is loaded from local memory; nothing should be.
 """,
     source="03_gpu_introduction/exercises/count_kinds.cu",
@@ -129,13 +129,13 @@ registers. The checker counts what is loaded from local memory; nothing should b
         measure=lambda counts: loads_from("local")(counts) / (16 * 128),
         at_most=0.0,
         advice="Some index into count is still unknown to the compiler. A loop over the eight "
-        "kinds has indices that are known: it is written out.",
+        "kinds has indices that are known: it is unrolled.",
         size=(16, 128),
     ),
     hints=(
-        "Which indices does the compiler know? Those of a loop with a fixed number of turns.",
+        "Which indices does the compiler know? Those of a loop with a fixed trip count.",
         "For each value, look at all eight counters, and let only the right one go up.",
-        "`value == kind ? 1 : 0` is 1 in the right turn and 0 in the others.",
+        "`value == kind ? 1 : 0` is 1 in the right iteration and 0 in the others.",
         "`for (int kind = 0; kind < kKinds; ++kind) { count[kind] += value == kind ? 1 : 0; }`",
     ),
     explanation="""
@@ -156,7 +156,7 @@ H200, with 131,072 threads of 1000 values each, it takes 0.19 ms in place of 1.1
             ("kind = 0; kind < kKinds; ++kind) {\n            ", "kind = 1; kind < 8; ++kind) {\n"),
         ),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
-        mutant("turned around", kinds.WRONG, ("value == kind", "value != kind")),
+        mutant("inverted", kinds.WRONG, ("value == kind", "value != kind")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),
         mutant("one step missed", kinds.WRONG, ("step < steps", "step < steps - 1")),
     ),
@@ -169,7 +169,7 @@ WINDOW_MAX = Exercise(
     task="""
 Find the largest of each 16 neighbouring elements. Neighbouring windows overlap, so let the block
 fetch what its threads need once, into shared memory. The block's last threads look at elements
-behind the block's own: the tile has 15 places more than the block has threads. `fmaxf(a, b)`
+behind the block's own: the tile has 15 elements more than the block has threads. `fmaxf(a, b)`
 is the larger of two floats, `min(i, j)` the smaller of two whole numbers. The elements may be
 negative, so a 0 that is not in `x` may be larger than all of them.
 """,
@@ -193,9 +193,9 @@ negative, so a 0 that is not in `x` may be larger than all of them.
         size=2048,
     ),
     hints=(
-        "Thread t loads place t; the first 15 threads load a second one, 256 places further on.",
-        "`for (int place = threadIdx.x; place < kTile; place += kBlock)` covers all places once.",
-        "`tile[place] = x[min(first + place, n - 1)];` then `__syncthreads();`, by all threads.",
+        "Thread t loads element t; the first 15 threads load a second one, 256 further on.",
+        "`for (int j = threadIdx.x; j < kTile; j += kBlock)` covers all elements once.",
+        "`tile[j] = x[min(first + j, n - 1)];` then `__syncthreads();`, by all threads.",
         "`largest = fmaxf(largest, tile[threadIdx.x + k]);` for k from 1 to 15; begin with "
         "`tile[threadIdx.x]`.",
     ),
@@ -206,7 +206,7 @@ the `if`: all threads of the block have to reach it, also those without a result
 """,
     mutants=(
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
-        mutant("no end", kinds.OUT_OF_BOUNDS, ("min(first + place, n - 1)", "first + place")),
+        mutant("no end", kinds.OUT_OF_BOUNDS, ("min(first + j, n - 1)", "first + j")),
         mutant(
             "each for itself",
             kinds.TARGET_MISSED,

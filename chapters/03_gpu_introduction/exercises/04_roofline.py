@@ -44,7 +44,7 @@ the least time it can take, and to what sets that time.
         '`return max(a, b), "memory" if b > a else "compute"`, where a is computing and b moving.',
     ),
     explanation="""
-The roof of the figure is this function turned around: FLOPs over the least time. Where the two
+The roof of the figure follows from this function: FLOPs over the least time. Where the two
 times are equal lies the ridge.
 """,
     mutants=(
@@ -118,7 +118,7 @@ You may write arithmetic in place of a number, such as `3 * 4 / 5`.
         ),
     },
     hints=(
-        "Horner's rule has one multiply-add a turn, and k goes from 7 down to 0.",
+        "Horner's rule has one multiply-add an iteration, and k goes from 7 down to 0.",
         "x: 32 floats in a row are 4 sectors. c[k]: one sector, nine times.",
         "One warp: 32 * 16 FLOPs, and 4 + 9 sectors read, 4 written.",
         "You may write arithmetic: `asked_intensity = 32 * 16 / (32 * 17)`.",
@@ -158,7 +158,7 @@ FOUR_VECTORS = Exercise(
     id="03.four_vectors",
     title="a batch of four",
     task="""
-One matrix, four vectors. The kernel is right, but it walks through the matrix once for each vector,
+One matrix, four vectors. The kernel is right, but it reads the matrix once for each vector,
 as four calls of a GEMV would. Let each element of A that is fetched serve all four.
 """,
     source="03_gpu_introduction/exercises/four_vectors.cu",
@@ -180,14 +180,14 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     hints=(
         "Which loop has to be outside, so that one element of A meets all four vectors?",
         "Four sums are needed at the same time: `float sum[kVectors] = {};` in registers.",
-        "`const float a = A[k * M + row];` once a turn, then `sum[v] += a * X[v * K + k];`",
+        "`const float a = A[k * M + row];` once an iteration, then `sum[v] += a * X[v * K + k];`",
         "Store the four sums after the loop over k: `Y[v * M + row] = sum[v];`",
     ),
     explanation="""
 For each element of A there are now four multiply-adds in place of one: the intensity is four times
 as high, and the least time of a memory-bound kernel stays what it was for one vector. This is what
 batching does, and with more and more vectors it ends in the matrix product. The array `sum` stays
-in registers, because every index is known when the kernel is compiled.
+in registers, because every index is a compile-time constant.
 """,
     mutants=(
         mutant(

@@ -53,7 +53,7 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
         mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
         mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("y[i] = a * x[i] + y[i];", "")),
-        mutant("one place for all", kinds.DATA_RACE, ("    y[i] =", "    y[n / 2] =")),
+        mutant("one element for all", kinds.DATA_RACE, ("    y[i] =", "    y[n / 2] =")),
         mutant("another name", kinds.WRONG_NAME, ("void saxpy", "void axpy")),
         mutant("no n", kinds.WRONG_SIGNATURE, (", int n)", ")"), ("i < n", "i < 1000")),
     ),
@@ -85,21 +85,22 @@ element: each thread handles several, as many elements apart as the grid has thr
         measure=lambda counts: counts.global_store_bytes / 4 / 2048,
         at_most=1.0,
         advice="The result is right, but some elements are handled more than once: how many "
-        "elements does the whole grid cover in one turn?",
+        "elements does the whole grid cover in one iteration?",
         size=2048,
     ),
     hints=(
         "The grid has `gridDim.x` blocks of `blockDim.x` threads each.",
-        "`const int stride = gridDim.x * blockDim.x;` All threads together cover one a turn.",
+        "`const int stride = gridDim.x * blockDim.x;` All threads together cover one in each "
+        "iteration.",
         "`fmaxf(v, low)` is the larger of two floats, `fminf(v, high)` the smaller.",
         "`y[i] = fminf(fmaxf(x[i], low), high);`",
     ),
     explanation="""
 A grid-stride loop separates the size of the grid from the size of the data: one launch shape works
-for any `n`. In every turn neighbouring threads still touch neighbouring elements.
+for any `n`. In every iteration neighbouring threads still touch neighbouring elements.
 """,
     mutants=(
-        mutant("one turn", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
+        mutant("one iteration", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
         mutant("strides by a block", kinds.TARGET_MISSED, ("gridDim.x * blockDim.x", "blockDim.x")),
         mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
         mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),

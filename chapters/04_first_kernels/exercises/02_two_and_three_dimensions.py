@@ -19,9 +19,9 @@ def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 GRAYSCALE = Exercise(
     id="04.grayscale",
-    title="a picture in gray",
+    title="a picture in grey",
     task="""
-Turn a colour image into gray. `x` runs along a row of the picture and `y` down the rows; the image
+Turn a colour image into grey. `x` runs along a row of the picture and `y` down the rows; the image
 need not be a multiple of the 16 x 16 block in either direction.
 """,
     source="04_first_kernels/exercises/grayscale.cu",

@@ -11,8 +11,8 @@ FIND_THE_HOST_BUG = PythonExercise(
     task="""
 This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
 stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
-into a stream happens before somebody waits for it. Run the cell as it is, then add the two lines.
-Memory that nobody has written yet holds `nan` on the host, and `inf` on the device.
+into a stream happens before something waits for it. Run the cell as it is, then add the two lines.
+Uninitialised memory holds `nan` on the host, and `inf` on the device.
 """,
     source="04_first_kernels/exercises/squares_on_device.py",
     function="squares",
@@ -90,7 +90,7 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
 
 PIECES = PythonExercise(
     id="04.pieces",
-    title="cut a copy into pieces",
+    title="cut a copy into chunks",
     task="""
 Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of tuples
 `(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
@@ -147,7 +147,7 @@ what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 
     hints=(
         "One chunk takes a `chunks`-th of each of the three times.",
         "When the first chunk is back, the second is not far behind: what does it wait for?",
-        "The slowest stage never pauses once it has begun: it sets the pace for all the others.",
+        "The slowest stage never pauses once it has begun: it is the bottleneck.",
         "First chunk: `(copy_in + kernel + copy_out) / chunks`; each further one: "
         "`max(copy_in, kernel, copy_out) / chunks`.",
     ),

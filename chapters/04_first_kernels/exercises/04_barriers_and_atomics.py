@@ -35,13 +35,15 @@ verdict, and add the one line that is missing.
     full=1 << 16,
     bug=kinds.DATA_RACE,
     hints=(
-        "The verdict names two lines: one writes, one reads the same place, in different threads.",
-        "Threads 0 and 255 sit in different warps. Which of them comes first is nobody's promise.",
+        "The verdict names two lines: one writes, one reads the same element, in different "
+        "threads.",
+        "Threads 0 and 255 sit in different warps. Which of them comes first is not defined.",
         "`__syncthreads();` between the two lines makes the whole block wait for its last writer.",
     ),
     explanation="""
 Thread 0 reads what thread 255 wrote. Without a barrier the read may come first, and whether it does
-depends on the scheduler: tests can pass for years. The barrier makes the order certain.
+depends on the scheduler: tests can pass for years. With the barrier the write happens before the
+read.
 """,
     mutants=(
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "    // nobody")),
@@ -57,7 +59,7 @@ depends on the scheduler: tests can pass for years. The barrier makes the order 
             kinds.DATA_RACE,
             ("__syncthreads();", "if (threadIdx.x < 128) __syncthreads();"),
         ),
-        mutant("not turned around", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
+        mutant("not reversed", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
     ),
 )
 
@@ -139,7 +141,7 @@ FIND_THE_BARRIER_BUG = Exercise(
     title="a barrier that not all reach",
     task="""
 This kernel has its barrier, between the write and the read, where it belongs. And yet it is wrong.
-Run the cell as it is, read the verdict, and mend the kernel.
+Run the cell as it is, read the verdict, and fix the kernel.
 """,
     source="04_first_kernels/exercises/reverse_rows.cu",
     kernel="reverse_rows",
@@ -159,9 +161,9 @@ Run the cell as it is, read the verdict, and mend the kernel.
         "End the `if` before the barrier, and open it again behind: two guards, one barrier.",
     ),
     explanation="""
-A barrier in an `if` is right only where all threads of the block decide alike. So the guard goes
-around the work, never around the barrier. A `return` before a barrier is the same mistake, even if
-GPUs since Volta no longer wait for threads that have ended.
+A barrier in an `if` is right only where the condition is uniform: where all threads of the block
+decide alike. So the guard goes around the work, never around the barrier. A `return` before a
+barrier is the same mistake, even if GPUs since Volta no longer wait for threads that have ended.
 """,
     mutants=(
         mutant(
@@ -184,7 +186,7 @@ GPUs since Volta no longer wait for threads that have ended.
             kinds.UNINITIALISED,
             ("tile[columns - 1 - column]", "tile[kBlock - 1 - column]"),
         ),
-        mutant("not turned around", kinds.REVERSED, ("tile[columns - 1 - column]", "tile[column]")),
+        mutant("not reversed", kinds.REVERSED, ("tile[columns - 1 - column]", "tile[column]")),
     ),
 )
 
@@ -214,12 +216,13 @@ There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` 
         "Try in a loop, `while (true) { ... }`. If it returned `seen`, the exchange was made: "
         "`return;` leaves loop and function.",
         "If not, somebody came between. Go on with what it returned: `seen = before;`",
-        "Compute `wanted` anew in every turn: `__float_as_uint(__uint_as_float(seen) * value)`.",
+        "Compute `wanted` anew in every iteration: `__float_as_uint(__uint_as_float(seen) * "
+        "value)`.",
     ),
     explanation="""
 Each failed try tells you what stands there now, so no separate read is needed. In every round at
 least one thread succeeds. With all threads on one word, the others have tried in vain: a loop of
-compare and swap is for rare encounters.
+compare and swap is for low contention.
 """,
     mutants=(
         mutant(
@@ -346,7 +349,7 @@ on global memory.
     ),
     hints=(
         "`__shared__ int mine[kDigits];` gives each block ten numbers that all its threads see.",
-        "They begin with anything at all: ten threads set them to zero, then the block waits.",
+        "They are uninitialised: ten threads set them to zero, then the block waits.",
         "Threads of one block still meet in `mine`: it takes `atomicAdd(&mine[digits[i]], 1)`.",
         "After the loop the block waits again; then ten threads add their number to `counts`, with "
         "atomicAdd, because other blocks do so too.",
@@ -375,7 +378,7 @@ barriers are needed: one between zero and count, one between count and sum.
             ),
         ),
         mutant(
-            "nobody adds up",
+            "no sum",
             kinds.NOTHING_WRITTEN,
             ("        atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);\n", ""),
         ),

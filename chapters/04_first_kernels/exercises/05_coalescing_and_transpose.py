@@ -96,7 +96,7 @@ WHY_IS_THIS_SLOW = Exercise(
     task="""
 Each thread has four elements, so there are fewer blocks to start: a good idea. The result is right,
 no checker finds a fault, and yet the warps ask for four bytes where one is wanted. Run the cell as
-it is, find out why, and mend it: every byte asked for shall be wanted.
+it is, find out why, and fix it: every byte asked for shall be wanted.
 """,
     source="04_first_kernels/exercises/brighten.cu",
     kernel="brighten",
@@ -116,22 +116,22 @@ it is, find out why, and mend it: every byte asked for shall be wanted.
         measure=moved_per_byte_wanted,
         at_most=1.0,
         advice="The result is right. Which elements do the 32 threads of a warp touch at the same "
-        "time, in the turn k = 0?",
+        "time, in the iteration k = 0?",
         size=2048,
     ),
     hints=(
         "Write down `i` of threads 0, 1 and 2 for k = 0. How far apart are they?",
         "A CPU's thread likes four neighbours, one after the other. A warp wants its 32 threads to "
-        "be neighbours *in the same turn*.",
+        "be neighbours *in the same iteration*.",
         "The four elements of a thread may lie anywhere in the block's 1024: what if they were 256 "
         "apart?",
         "`const int i = start + k * kThreads + threadIdx.x;`",
     ),
     explanation="""
 With `4 * threadIdx.x + k` the threads of a warp are 16 bytes apart: every request touches 16
-sectors and wants two of the eight floats in each. The other turns of the loop come back for the
-rest; a cache may still have it, but the warp asks four times. With `k * 256 + threadIdx.x` each
-turn is a plain coalesced copy.
+sectors and wants two of the eight floats in each. The other iterations come back for the rest; a
+cache may still have it, but the warp asks four times. With `k * 256 + threadIdx.x` each iteration
+is a plain coalesced copy.
 """,
     mutants=(
         mutant(
@@ -142,7 +142,7 @@ turn is a plain coalesced copy.
         mutant(
             "pairs", kinds.PARTLY_WRITTEN, ("k * kThreads + threadIdx.x", "2 * threadIdx.x + k")
         ),
-        mutant("one turn", kinds.PARTLY_WRITTEN, ("k < kEach", "k < 1")),
+        mutant("one iteration", kinds.PARTLY_WRITTEN, ("k < kEach", "k < 1")),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("block 0 only", kinds.FIRST_BLOCK, ("blockIdx.x * kThreads * kEach", "0")),
         mutant("no gain", kinds.SCALED, ("= gain * x[i]", "= x[i]")),
@@ -237,11 +237,11 @@ def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 ROTATE_PICTURE = Exercise(
     id="04.rotate_picture",
-    title="turn a picture by 90 degrees",
+    title="rotate a picture by 90 degrees",
     task="""
-The kernel below turns a picture clockwise: the first row becomes the last column. Every element is
-right, and every write of a warp touches 32 sectors. Use a tile in shared memory. The target counts
-sectors and wavefronts together, for each 32 elements: 4 sectors to read, 4 to write, and one
+The kernel below rotates a picture clockwise: the first row becomes the last column. Every element
+is right, and every write of a warp touches 32 sectors. Use a tile in shared memory. The target
+counts sectors and wavefronts together, for each 32 elements: 4 sectors to read, 4 to write, and one
 wavefront each to fill the tile and to read it.
 """,
     source="04_first_kernels/exercises/rotate_picture.cu",
@@ -273,7 +273,7 @@ wavefront each to fill the tile and to read it.
         "Behind the barrier a thread writes another element than it read: `tile[x][y]`. Which row "
         "and column of `in` did that come from?",
         "It came from row `first_row + x` and column `first_column + y`; guard those two.",
-        "Its place is the starter's: `out[column * rows + rows - 1 - row] = tile[x][y];`",
+        "Its address is the starter's: `out[column * rows + rows - 1 - row] = tile[x][y];`",
         "A row of the tile is one longer than it need be: `tile[kTile][kTile + 1]`.",
     ),
     explanation="""
@@ -284,7 +284,7 @@ its lanes in them.
     mutants=(
         mutant("no padding", kinds.TARGET_MISSED, ("[kTile + 1]", "[kTile]")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
-        mutant("not turned", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
+        mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(
             "writes where it read",
@@ -332,7 +332,7 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
     ),
     hints=(
         "The block needs floats `3 * first` up to `3 * first + 767`. Forget that they are vectors.",
-        "Three turns: in turn t, thread j copies float `3 * first + 256 * t + j` to "
+        "Three iterations: in iteration t, thread j copies float `3 * first + 256 * t + j` to "
         "`mine[256 * t + j]`.",
         "The last block has fewer: there are `3 * n` floats in all. Guard each copy.",
         "Wait, `__syncthreads()`, outside of any `if`. Then vector j of the block is at "
@@ -349,7 +349,9 @@ none: lanes are 3 words apart, 3 is odd, so 32 lanes meet 32 banks.
         mutant(
             "guard by vector", kinds.UNINITIALISED, ("3 * first + k < 3 * n", "3 * first + k < n")
         ),
-        mutant("one turn", kinds.UNINITIALISED, ("k < 3 * kThreads; k +=", "k < kThreads; k +=")),
+        mutant(
+            "one iteration", kinds.UNINITIALISED, ("k < 3 * kThreads; k +=", "k < kThreads; k +=")
+        ),
         mutant(
             "each its own three",
             kinds.TARGET_MISSED,

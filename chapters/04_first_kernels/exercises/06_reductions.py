@@ -41,8 +41,8 @@ threads without an element: what can they put into the tree that changes nothing
         "`if (t < distance) tree[t] = fminf(tree[t], tree[t + distance]);`",
     ),
     explanation="""
-Infinity is to the minimum what 0 is to the sum: it changes nothing. With it, no step needs a guard
-for the end of the array.
+Infinity is to the minimum what 0 is to the sum, its identity: it changes nothing. With it, no step
+needs a guard for the end of the array.
 """,
     mutants=(
         mutant("fills up with zeros", kinds.EDGES, ("x[i] : infinity", "x[i] : 0.0f")),
@@ -232,8 +232,9 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "sum);`",
     ),
     explanation="""
-The elements are added in registers, where nobody waits for anybody, and the one word that all want
-is touched once for each warp. In larger grids it pays to add up the block first.
+The elements are added in registers, where no thread waits for another, and the one word that all
+want is touched once for each warp: little contention is left. In larger grids it pays to add up the
+block first.
 """,
     mutants=(
         mutant(
@@ -262,21 +263,21 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
 
 ARGMAX_ROWS = Exercise(
     id="04.argmax_rows",
-    title="a value and its place",
+    title="a value and its index",
     task="""
 Where does the largest element of each row stand? Each lane has looked through its share of the row
-and holds a value and a column. Bring the 32 pairs down to one. Of equal values the first one in the
+and holds a value and a column. Reduce the 32 pairs to one. Of equal values the first one in the
 row wins, as in NumPy.
 """,
     source="04_first_kernels/exercises/argmax_rows.cu",
     kernel="argmax_rows",
     inputs=lambda rng, size: {
         "x": whole_numbers(rng, rows_and_columns(size)),
-        "place": empty(rows_and_columns(size)[0], np.int32),
+        "index": empty(rows_and_columns(size)[0], np.int32),
         "rows": np.int32(rows_and_columns(size)[0]),
         "columns": np.int32(rows_and_columns(size)[1]),
     },
-    reference=lambda given: {"place": given["x"].argmax(axis=1).astype(np.int32)},
+    reference=lambda given: {"index": given["x"].argmax(axis=1).astype(np.int32)},
     launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
@@ -299,7 +300,7 @@ kernel says `columns`, and NumPy 0.)
         ),
         mutant("the last of equals", kinds.WRONG, ("there < where", "there > where")),
         mutant("the value only", kinds.WRONG, ("            where = there;\n", "")),
-        mutant("the place only", kinds.WRONG, ("            best = other;\n", "")),
+        mutant("the index only", kinds.WRONG, ("            best = other;\n", "")),
         mutant("the smallest", kinds.WRONG, ("other > best ||", "other < best ||")),
         mutant(
             "where of its own",

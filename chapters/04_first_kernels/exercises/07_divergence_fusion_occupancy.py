@@ -30,7 +30,7 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
 
 ONE_WAY = Exercise(
     id="04.one_way",
-    title="one way for all",
+    title="one path for all",
     task="""
 The kernel is right, but the sign of its number sends a thread into one of two loops, and signs are
 mixed. There is no need to rearrange anything: look at how the two loops differ. With 16 rounds, a
@@ -58,27 +58,28 @@ warp may spend at most 90 instructions.
     ),
     hints=(
         "The loops differ in three numbers: how many rounds, the factor, and what is added.",
-        "`condition ? a : b` picks a number without a branch.",
-        "`const int turns = v < 0.0f ? rounds + 8 : rounds;`; the factor and the term likewise.",
-        "Decide before the loop: a question inside it costs instructions in every round.",
-        "`for (int round = 0; round < turns; ++round) { v = factor * v + term; }`",
+        "`condition ? a : b` selects a number without a branch.",
+        "`const int trips = v < 0.0f ? rounds + 8 : rounds;`; the factor and the term likewise.",
+        "Decide before the loop: a condition inside it costs instructions in every round.",
+        "`for (int round = 0; round < trips; ++round) { v = factor * v + term; }`",
     ),
     explanation="""
-The lanes with 16 rounds sit out the last 8, so the warp walks 24 rounds in place of 16 + 24: the
-longest way, and no longer the sum of both. That works whenever two ways differ in numbers only.
+The lanes with 16 rounds are inactive in the last 8, so the warp executes 24 rounds in place of 16 +
+24: the longest path, and no longer the sum of both. That works whenever two paths differ in numbers
+only.
 """,
     mutants=(
         mutant(
-            "still two ways",
+            "still two paths",
             kinds.TARGET_MISSED,
             (
-                "for (int round = 0; round < turns; ++round) {",
-                "if (negative) { for (int round = 0; round < turns; ++round) { v = 0.9f * v - 1.0f;"
-                " } } else for (int round = 0; round < turns; ++round) {",
+                "for (int round = 0; round < trips; ++round) {",
+                "if (negative) { for (int round = 0; round < trips; ++round) { v = 0.9f * v - 1.0f;"
+                " } } else for (int round = 0; round < trips; ++round) {",
             ),
         ),
         mutant("as many rounds for all", kinds.WRONG, ("negative ? rounds + 8 : rounds", "rounds")),
-        mutant("ways swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
+        mutant("paths swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
         mutant("one factor", kinds.WRONG, ("negative ? 0.9f : 0.95f", "0.95f")),
         mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
     ),
@@ -155,10 +156,10 @@ def silu_gradient(given) -> dict:
 
 SILU_BACKWARD = Exercise(
     id="04.silu_backward",
-    title="compute it again",
+    title="recompute it",
     task="""
 The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
-reads it. Change the kernel so that nobody has to store it: at most 12 bytes loaded and stored for
+reads it. Change the kernel so that it need not be stored: at most 12 bytes loaded and stored for
 an element.
 """,
     source="04_first_kernels/exercises/silu_backward.cu",
@@ -211,7 +212,7 @@ CLOSING = Exercise(
 Two kernels close small gaps in the outline of a shape. The first computes `m[i] = max(x[i - 1],
 x[i], x[i + 1])`, the second `y[i] = min(m[i - 1], m[i], m[i + 1])`; the outline is a ring. Each
 loads 3 floats and stores one: 32 bytes for an element. Write one kernel that does both with at most
-24. What a thread needs of `m`, its neighbours would have stored; now nobody does.
+24. What a thread needs of `m`, its neighbours would have stored; now no thread does.
 """,
     source="04_first_kernels/exercises/closing.cu",
     kernel="closing",
@@ -229,16 +230,16 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
     ),
     hints=(
         "m[i - 1] needs x[i - 2], x[i - 1] and x[i]. Which x does y[i] need in all?",
-        "Load the five into five variables; `in_ring(i - 2, n)` is the place of the first.",
+        "Load the five into five variables; `in_ring(i - 2, n)` is the index of the first.",
         "Compute all three m in registers, though each neighbour computes two of them as well.",
         "`fmaxf(fmaxf(a, b), c)` is the largest of three, `fminf(fminf(l, m), r)` the smallest.",
         "Do not forget the guard `if (i < n)`.",
     ),
     explanation="""
-Every m is computed three times, by three threads, and never stored: computing it again is what
-makes this fusion possible. The loads of neighbours overlap, and L1 serves most of them; from device
+Every m is computed three times, by three threads, and never stored: recomputing it is what makes
+this fusion possible. The loads of neighbours overlap, and L1 serves most of them; from device
 memory come 4 bytes an element and 4 go back, 8 in place of 16. With wider windows a thread would
-compute ever more again; then a tile in shared memory, with a margin, is the better place for m.
+recompute ever more; then a tile in shared memory, with a halo, is the better home for m.
 """,
     mutants=(
         mutant(
@@ -296,8 +297,8 @@ threads with 40 registers each, and with 41.
         "Shared memory of a block: `shared + 1024`, rounded up to a multiple of 128.",
     ),
     explanation="""
-One register more, from 40 to 41, and 6 blocks become 5: resources are given out in coarse portions,
-so occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
+One register more, from 40 to 41, and 6 blocks become 5: resources are allocated in coarse units, so
+occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
 """,
     mutants=(
         mutant("warps not whole", kinds.WRONG, ("-(-threads // 32)", "threads // 32")),
@@ -336,9 +337,9 @@ GATHER_THE_FEW = Exercise(
     title="gather the few",
     task="""
 One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one,
-and walks the long way with hardly a lane at work. Gather them: a list in shared memory, filled with
-an atomic, hands the few of a block to its first threads. On average, a warp may spend at most 60
-instructions.
+and executes the long path with hardly a lane active. Gather them: a list in shared memory, filled
+with an atomic, gives the few of a block to its first threads. On average, a warp may spend at most
+60 instructions.
 """,
     source="04_first_kernels/exercises/gather_the_few.cu",
     kernel="gather_the_few",
@@ -358,16 +359,17 @@ instructions.
     ),
     hints=(
         "`__shared__ int list[kThreads];` and a counter, which one thread sets to 0 first.",
-        "`list[atomicAdd(&count, 1)] = i;` takes the next free place.",
+        "`list[atomicAdd(&count, 1)] = i;` takes the next free slot.",
         "Whose number is not negative stores it at once. Then all wait: `__syncthreads();`",
         "After the barrier: `if (threadIdx.x < count)`, take `list[threadIdx.x]` and compute.",
         "Two barriers: one after the counter is 0, one after the list is complete. No thread may "
         "return before them.",
     ),
     explanation="""
-About 16 of a block's 256 numbers are negative, so one warp walks the loop with half of its lanes,
-where about seven walked it with two each. The order of the list is open, and no result depends on
-it. Whether it pays depends on the length of the loop: list, atomics and barriers have their price.
+About 16 of a block's 256 numbers are negative, so one warp executes the loop with half of its
+lanes, where about seven executed it with two each. The order of the list is open, and no result
+depends on it. Whether it pays depends on the length of the loop: list, atomics and barriers have
+their price.
 """,
     mutants=(
         mutant(
@@ -382,7 +384,7 @@ it. Whether it pays depends on the length of the loop: list, atomics and barrier
         ),
         mutant("no atomic", kinds.DATA_RACE, ("list[atomicAdd(&count, 1)]", "list[count++]")),
         mutant(
-            "all the same place",
+            "all the same slot",
             kinds.UNINITIALISED,
             ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
         ),

@@ -173,7 +173,7 @@ FIND_THE_EDGE = Exercise(
     title="find the bug: it never failed",
     task="""
 This kernel has its guard, and it has run for years without an error message. Run the cell as it is,
-read the verdict, and mend one line.
+read the verdict, and fix one line.
 """,
     source="04_first_kernels/exercises/smooth.cu",
     kernel="smooth",
@@ -211,7 +211,7 @@ FIND_THE_GARBAGE = Exercise(
     task="""
 Each block adds up its 256 floats. The sums are right for every n that is a multiple of 256, and
 often for others too, depending on which kernel ran before. Run the cell as it is, read the verdict,
-and mend the kernel.
+and fix the kernel.
 """,
     source="04_first_kernels/exercises/block_sums.cu",
     kernel="block_sums",
@@ -227,14 +227,14 @@ and mend the kernel.
     hints=(
         "The verdict names an element of the tile. Which thread should have filled it?",
         "With n = 1000 the last block has 232 elements, and the loop adds up 256 of the tile.",
-        "A thread with no element of x still has a place in the tile. What may stand there without "
-        "changing the sum?",
+        "A thread with no element of x still has an element of the tile. What may stand there "
+        "without changing the sum?",
         "`tile[t] = i < n ? x[i] : 0.0f;`",
     ),
     explanation="""
-Shared memory begins with whatever the last block on that SM left there: often zeros, often the
-tile of the same kernel, and then the sum is only a little wrong. Every place of the tile gets a
-value before the barrier, and 0 is the one that changes no sum.
+Shared memory is uninitialised: it begins with whatever the last block on that SM left there: often
+zeros, often the tile of the same kernel, and then the sum is only a little wrong. Every element of
+the tile gets a value before the barrier, and 0, the identity, is the one that changes no sum.
 """,
     mutants=(
         mutant(

@@ -21,7 +21,7 @@ PREDICT_PROGRAMS = NumberExercise(
     id="04.predict_programs",
     title="predict the programs and their requests",
     task="""
-This CUDA kernel deals its elements out as Triton did. Predict how many blocks, Triton's programs,
+This CUDA kernel distributes its elements as Triton did. Predict how many blocks, Triton's programs,
 there are, and how many requests to load they make: one request is one load instruction of one warp.
 """,
     source="04_first_kernels/exercises/vec_add_dealt.cu",
@@ -68,14 +68,15 @@ there are, and how many requests to load they make: one request is one load inst
     },
     hints=(
         "A program takes 1024 elements, whatever it does with them: round up.",
-        "128 threads are 4 warps, and the loop has two turns of 512 elements.",
-        "In a turn each warp loads once from `a` and once from `b`: 4 warps, 2 turns, 2 arrays.",
-        "Of 524 elements 12 are left for the second turn: three lanes of the first warp.",
+        "128 threads are 4 warps, and the loop has two iterations of 512 elements.",
+        "In an iteration each warp loads once from `a` and once from `b`: 4 warps, 2 iterations, 2 "
+        "arrays.",
+        "Of 524 elements 12 are left for the second iteration: three lanes of the first warp.",
     ),
     explanation="""
-4 warps, 2 turns and 2 arrays are 16 requests of 512 bytes each. With 524 elements the second turn
-has work for three lanes of one warp; the other warps find their mask empty and ask for nothing. A
-mask costs instructions, but no traffic.
+4 warps, 2 iterations and 2 arrays are 16 requests of 512 bytes each. With 524 elements the second
+iteration has work for three lanes of one warp; the other warps find their mask empty and ask for
+nothing. A mask costs instructions, but no traffic.
 """,
     mutants=(
         mutant("rounds down", kinds.WRONG_NUMBER, ("programs = 10", "programs = 9")),
@@ -122,18 +123,18 @@ exist lies past the end of `x`.
         "The mask is `inside = column < columns`: an array of `block` truth values.",
         "Element (row, column) lies at `row * columns + column`, as in every kernel with rows.",
         "What a masked column gets must change neither the maximum nor the sum: `-np.inf`.",
-        "`value = np.full(block, -np.inf)`, then `value[inside] = x[place[inside]]`.",
+        "`value = np.full(block, -np.inf)`, then `value[inside] = x[index[inside]]`.",
         "Subtract `value.max()` before `np.exp`, divide by the sum, and return `[inside]` of it.",
     ),
     explanation="""
 `tl.load(pointer, mask, other=...)` does both steps at once: it reads where the mask allows it and
 takes `other` elsewhere. Zero would be right for a sum, but here it would take part in the maximum,
-and exp(0 - largest) in the sum. Ask what value changes nothing: minus infinity for a maximum, zero
-for a sum, one for a product.
+and exp(0 - largest) in the sum. Ask for the identity, the value that changes nothing: minus
+infinity for a maximum, zero for a sum, one for a product.
 """,
     mutants=(
         mutant(
-            "no mask", kinds.EXCEPTION, ("value[inside] = x[place[inside]]", "value = x[place]")
+            "no mask", kinds.EXCEPTION, ("value[inside] = x[index[inside]]", "value = x[index]")
         ),
         mutant("zero elsewhere", kinds.SCALED, ("np.full(block, -np.inf)", "np.zeros(block)")),
         mutant(

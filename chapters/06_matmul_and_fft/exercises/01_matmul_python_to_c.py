@@ -84,7 +84,7 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
     explanation="""
 Along the rows a fetched line serves `line` reads; down the columns it serves one. In a real cache
 many lines stay for a while. But once a column of B touches more lines than the cache holds, the
-first is gone before the next column comes, and the count is the same as here.
+first is evicted before the next column comes, and the count is the same as here.
 """,
     mutants=(
         mutant("orders mixed up", kinds.WRONG, ('if order == "jk" else (x, y)', "")),
@@ -110,7 +110,7 @@ def is_right(limit: str = ""):
 
 LOOP_ORDER = HostExercise(
     id="06.loop_order",
-    title="turn the loops around",
+    title="interchange the loops",
     task="""
 Your first function in C. It gives the right C already, and reads B down its columns. Change the
 order of the loops. In your order a sum is not finished in one go, so it has to wait in C.
@@ -121,7 +121,7 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
     reference=is_right("lines"),
     hints=(
         "j must be the innermost loop: j is the index that moves along a row of B.",
-        "With j inside k, all sums of a row of C are under way at once. Which array has room for "
+        "With j inside k, all sums of a row of C are unfinished at once. Which array has room for "
         "them?",
         "Set row i of C to 0.0f first, in a loop of its own over j; then for each k add one "
         "product to each element of that row.",

@@ -70,9 +70,9 @@ TILED = Exercise(
     id="06.tiled_matmul",
     title="share a tile",
     task="""
-Let the 256 threads of a block share what they load. In each round the block loads one tile of A and
-one of B into shared memory, waits, multiplies, waits again. Neither M, N nor K need be multiples
-of 16.
+Let the 256 threads of a block share what they load. In each iteration the block loads one tile of A
+and one of B into shared memory, waits, multiplies, waits again. Neither M, N nor K need be
+multiples of 16.
 """,
     source="06_matmul_and_fft/exercises/tiled_matmul.cu",
     kernel="tiled_matmul",
@@ -95,7 +95,7 @@ of 16.
         "A's element is (row, start + x): inside only if `row < M && start + x < K`. B's is "
         "(start + y, column). A zero in the tile adds nothing to the sum.",
         "`__syncthreads()` is needed twice: between loading and reading, and between reading and "
-        "the next round's loading.",
+        "the next iteration's loading.",
         "`for (int k = 0; k < kTile; ++k) sum += tile_a[y][k] * tile_b[k][x];`",
     ),
     explanation="""

@@ -61,7 +61,7 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
     explanation="""
 For each k a thread loads one factor of B and four of A, and makes four products: 5 / 4 = 1.25 loads
 for each FMA, in place of 2. `sum` is an array, and yet it lives in registers: the loops over it are
-unrolled, so that each index is a number that the compiler knows. The guard is inside the last loop
+unrolled, so that each index is a compile-time constant. The guard is inside the last loop
 because a thread's four rows need not all exist.
 """,
     mutants=(

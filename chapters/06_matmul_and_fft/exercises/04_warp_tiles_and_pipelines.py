@@ -26,12 +26,12 @@ def barriers_a_step(counts) -> float:
 
 BUFFERS = Exercise(
     id="06.two_buffers",
-    title="load ahead, with one barrier",
+    title="prefetch, with one barrier",
     task="""
-The rung before works in rounds: load, store, wait, multiply, wait. Make it a pipeline with two
-buffers: a round begins the loads of the next tiles, multiplies the ones it has, and then stores the
-next ones into the *other* buffer. One barrier a round is enough; at most 1.2 are allowed, since the
-first tiles need one before the loop.
+In each iteration the rung before loads, stores, waits, multiplies, waits. Make it a software
+pipeline with two buffers: an iteration begins the loads of the next tiles, multiplies the ones it
+has, and then stores the next ones into the *other* buffer. One barrier an iteration is enough; at
+most 1.2 are allowed, since the first tiles need one before the loop.
 """,
     source="06_matmul_and_fft/exercises/two_buffers.cu",
     kernel="two_buffers",
@@ -42,11 +42,12 @@ first tiles need one before the loop.
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     target=Target(
-        label="barriers a round",
+        label="barriers an iteration",
         measure=barriers_a_step,
         at_most=1.2,
         advice="With two buffers nobody overwrites what others still read: the store goes into the "
-        "buffer that was finished with one round ago. One barrier at the end of the round does.",
+        "buffer that was finished with one iteration ago. One barrier at the end of the iteration "
+        "does.",
         size=(64, 64, 128),
     ),
     within=2.0,
@@ -56,16 +57,16 @@ first tiles need one before the loop.
         "before anybody multiplies.",
         "In the loop there are four steps: `load(start + BK)`, `multiply(buffer)`, "
         "`store(buffer ^ 1)`, `__syncthreads()`. `buffer ^ 1` turns 0 into 1 and 1 into 0.",
-        "At the end of a round the two buffers swap roles: `buffer ^= 1;`",
-        "The last round has nothing to load or store: `const bool more = start + BK < K;`",
+        "At the end of an iteration the two buffers swap roles: `buffer ^= 1;`",
+        "The last iteration has nothing to load or store: `const bool more = start + BK < K;`",
     ),
     explanation="""
 The one barrier says two things: the next tiles are complete, and nobody reads these any more. A
-warp that is ahead may store into the buffer that was read in the round before: all have reached the
-barrier since. Whether `load` stands before `multiply` or behind it, the result is the same; but
+warp that is ahead may store into the buffer that was read in the iteration before: all have reached
+the barrier since. Whether `load` stands before `multiply` or behind it, the result is the same; but
 a load that is begun first has the time of the products to arrive. On a GPU, compare your bar with
-the starter's. The price is registers: what is on its way needs some, and where that costs a block
-on each multiprocessor, a pipeline can lose more than it gains.
+the starter's. The price is registers: what is in flight needs some, and where that costs a block on
+each multiprocessor, a pipeline can lose more than it gains.
 """,
     mutants=(
         mutant(
@@ -101,10 +102,10 @@ on each multiprocessor, a pipeline can lose more than it gains.
 
 STAGES = Exercise(
     id="06.async_stages",
-    title="copies that nobody waits for too early",
+    title="asynchronous copies, waited for late",
     task="""
-Here `cp.async` copies one pair of tiles, waits until it has landed, and multiplies. Keep the copies
-of **two** steps on their way, with three pairs of tiles in turn and one barrier a step.
+Here `cp.async` copies one pair of tiles, waits until it is complete, and multiplies. Keep the
+copies of **two** steps in flight, with three stages (pairs of tiles) and one barrier a step.
 """,
     source="06_matmul_and_fft/exercises/async_stages.cu",
     kernel="async_stages",
@@ -118,8 +119,8 @@ of **two** steps on their way, with three pairs of tiles in turn and one barrier
         label="barriers a step",
         measure=barriers_a_step,
         at_most=1.1,
-        advice="One barrier, right after the wait, is enough: behind it everybody's copies have "
-        "landed, and nobody reads the tiles of the step before any more.",
+        advice="One barrier, right after the wait, is enough: behind it everybody's copies are "
+        "complete, and nobody reads the tiles of the step before any more.",
         size=(64, 64, 128),
     ),
     within=2.0,
@@ -127,18 +128,18 @@ of **two** steps on their way, with three pairs of tiles in turn and one barrier
     hints=(
         "Before the loop: for stage 0 and 1, `copy_tiles(stage, stage * BK);` and "
         "`cp_async_commit();`.",
-        "At the top of a step two groups are on their way. The older one must have landed, the "
-        "younger may stay: `cp_async_wait<1>()`, and then the barrier.",
+        "At the top of a step two groups are in flight. The older one must be complete, the "
+        "younger need not: `cp_async_wait<1>()`, and then the barrier.",
         "The pair that is free now is the one of the step before: `(stage + 2) % kStages`. It gets "
         "the tiles of `start + 2 * BK`.",
-        "Commit a group in every step, with copies in it or without: then the number of groups on "
-        "their way is always the same. After the loop, `cp_async_wait<0>();`.",
+        "Commit a group in every step, with copies in it or without: then the number of groups in "
+        "flight is always the same. After the loop, `cp_async_wait<0>();`.",
     ),
     explanation="""
 A wait counts groups, and counts only the thread's own. So it takes two things before a tile may be
-read: the wait (my copies have landed) and then the barrier (everybody has come to this point, so
-everybody's have). The same barrier frees the pair of the step before for the next copies. Past the
-end of K the copies fill with zeros, and nobody multiplies them.
+read: the wait (my copies are complete) and then the barrier (every thread has come to this point,
+so everybody's are). The same barrier frees the pair of the step before for the next copies. Past
+the end of K the copies fill with zeros, and nobody multiplies them.
 """,
     mutants=(
         mutant("no wait", kinds.DATA_RACE, ("cp_async_wait<kStages - 2>();", "")),
@@ -256,10 +257,10 @@ exceed that; so in practice the last question catches what the third would.)
 
 ROUNDS = NumberExercise(
     id="06.predict_rounds",
-    title="predict the last round",
+    title="predict the last wave",
     task="""
-A GPU of 132 multiprocessors computes C in tiles; each place for a block takes a tile, then the
-next. The kernel below plays it, one small block for each place. Predict:
+A GPU of 132 multiprocessors computes C in tiles; each slot for a block takes a tile, then the next.
+The kernel below simulates it, one small block for each slot. Predict:
 """,
     source="06_matmul_and_fft/exercises/rounds.cu",
     kernel="rounds",
@@ -270,54 +271,54 @@ next. The kernel below plays it, one small block for each place. Predict:
     },
     launch=lambda size: Launch((size[1],), (32,)),
     asks={
-        "rounds": Ask(
-            "4096 x 4096 in tiles of 128 x 256, one block for each multiprocessor: rounds",
+        "waves": Ask(
+            "4096 x 4096 in tiles of 128 x 256, one block for each multiprocessor: waves",
             (512, 132),
             lambda counts: counts.barriers / 132,
             {
                 512: "That is the number of tiles. How many are computed at the same time?",
-                3: "Three rounds are 396 tiles. What of the rest?",
+                3: "Three waves are 396 tiles. What of the rest?",
             },
         ),
         "idle": Ask(
-            "Of the same: multiprocessors that are idle in the last round",
+            "Of the same: multiprocessors that are idle in the last wave",
             (512, 132),
             lambda counts: counts.global_atomic_requests,
-            {116: "That many have a tile in the last round. The others are idle."},
+            {116: "That many have a tile in the last wave. The others are idle."},
         ),
         "gain": Ask(
-            "Of the same: the largest gain, as a factor, if nobody were idle",
+            "Of the same: the largest gain, as a factor, if none were idle",
             (512, 132),
             lambda counts: counts.barriers / counts.global_store_requests,
             {
-                1.1379310344827587: "132 / 116 is the gain in the last round alone, one of four.",
+                1.1379310344827587: "132 / 116 is the gain in the last wave alone, one of four.",
                 0.9696969696969697: "That is the part of the GPU that is busy. The gain is its "
                 "inverse.",
             },
         ),
         "idle_small": Ask(
-            "1024 x 1024 in tiles of 128 x 256: idle multiprocessors in the last round",
+            "1024 x 1024 in tiles of 128 x 256: idle multiprocessors in the last wave",
             (32, 132),
             lambda counts: counts.global_atomic_requests,
             {32: "There are 32 tiles, each busies one. The others are idle."},
         ),
-        "rounds_pairs": Ask(
-            "4096 x 4096 in tiles of 128 x 128, two blocks on a multiprocessor: rounds",
+        "waves_pairs": Ask(
+            "4096 x 4096 in tiles of 128 x 128, two blocks on a multiprocessor: waves",
             (1024, 264),
             lambda counts: counts.barriers / 264,
-            {8: "Two blocks on each multiprocessor are 264 places."},
+            {8: "Two blocks on each multiprocessor are 264 slots."},
         ),
     },
     hints=(
         "Count the tiles first: rows of C over rows of a tile, times columns over columns.",
-        "Rounds are tiles over places, rounded up: `-(-512 // 132)`.",
-        "All rounds together offer rounds * places; what no tile takes is idle. The gain is what "
+        "Waves are tiles over slots, rounded up: `-(-512 // 132)`.",
+        "All waves together offer waves * slots; what no tile takes is idle. The gain is what "
         "they offer over what is taken.",
     ),
     explanation="""
-512 tiles are 3.88 rounds of 132, so four are needed, and 528 places are offered for 512 tiles: 3 %
+512 tiles are 3.88 waves of 132, so four are needed, and 528 slots are offered for 512 tiles: 3 %
 more than it takes. With few tiles it is worse: at 1024 × 1024 three quarters of the GPU stand idle.
-Smaller tiles make finer rounds, but need more loads for each product.
+Smaller tiles make finer waves, but need more loads for each product.
 """,
     mutants=(
         mutant("rounds down", kinds.WRONG_NUMBER, ("rounds = 4", "rounds = 3")),
@@ -359,7 +360,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200.
     hints=(
         "First pass: pieces of 4 x 4 and `float4` loads. That is the step from vector to "
         "conflict_free, with 8 x 16 results a thread.",
-        "Then load ahead: `sgemm_double_buffer.cu` with registers, or `sgemm_cp_async.cu` with "
+        "Then prefetch: `sgemm_double_buffer.cu` with registers, or `sgemm_cp_async.cu` with "
         "stages. `ptx.cuh` has `cp_async_4`, `cp_async_16`, `cp_async_commit`, `cp_async_wait`.",
         "Then read the factors of the next k before you multiply those of this one: "
         "`float a[2][TM], b[2][TN]`, as in `sgemm_autotuned.cu`.",
@@ -369,7 +370,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200.
     explanation="""
 This is the autotuned rung with its sizes written out, a fourth stage, and products that go down one
 column and up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered.cu`)
-and the last round (`sgemm_stream_k.cu`; with this grid, too: the first 132 blocks share the work,
+and the last wave (`sgemm_stream_k.cu`; with this grid, too: the first 132 blocks share the work,
 and the others return at once).
 """,
     mutants=(

@@ -67,7 +67,7 @@ lie between one row and the next.
         "`wmma::store_matrix_sync(C + row * N + column, sum, N, wmma::mem_row_major);`",
     ),
     explanation="""
-Five calls, and no word of which thread holds what. All 32 lanes make each call together with the
+Five calls, and no word of which lane holds what. All 32 lanes make each call together with the
 same arguments; it would be an error to put one into a branch that some lanes do not take. The
 fragments come straight from global memory here, so every tile of C loads its own factors anew: the
 kernel of the notebook puts shared memory in between.
@@ -107,7 +107,7 @@ def marks_made(counts) -> float:
 
 FRAGMENT = NumberExercise(
     id="06.fragment_place",
-    title="who holds it?",
+    title="which lane holds it?",
     task="""
 Use the formulas, or the picture, for `mma.m16n8k16` with A(13, 14), B(14, 2) and C(13, 2), all
 counted from 0. The kernel lets the lane that holds the element answer.
@@ -188,9 +188,9 @@ MMA = Exercise(
     id="06.mma_product",
     title="fill the fragments yourself",
     task="""
-The instruction is there; what is missing is who brings what. Fill `a` and `b` with pairs of
-neighbours, and store the sums. A warp has a tile of 16 × 8, and its fragments come straight from
-global memory.
+The instruction is there; what is missing is the layout of its fragments. Fill `a` and `b` with
+pairs of neighbours, and store the sums. A warp has a tile of 16 × 8, and its fragments come
+straight from global memory.
 """,
     source="06_matmul_and_fft/exercises/mma_product.cu",
     kernel="mma_product",
@@ -277,32 +277,32 @@ Change where a chunk is kept, without a byte more of shared memory, until a load
         measure=lambda counts: counts.shared_load_wavefronts / max(counts.shared_load_requests, 1),
         at_most=4.0,
         advice="ldmatrix reads one chunk of eight rows at a time. Those eight must lie in eight "
-        "different places of a row, so the place has to depend on the row as well.",
+        "different positions of a row, so the position has to depend on the row as well.",
         size=(16, 16, 64),
     ),
     hints=(
-        "A row has eight places, one for each group of four banks. Row 0 may keep its chunks in "
-        "order; row 1 must not have chunk 0 in place 0.",
+        "A row has eight positions, one for each group of four banks. Row 0 may keep its chunks in "
+        "order; row 1 must not have chunk 0 in position 0.",
         "For each row you need the numbers 0 to 7 in another order, such that chunk 0 is somewhere "
         "else in each of eight rows, and chunk 1, and so on.",
-        "`chunk ^ 1` swaps neighbours, `chunk ^ 2` swaps pairs: `chunk ^ n` is always an order of "
-        "0 to 7, for n from 0 to 7.",
+        "`chunk ^ 1` swaps neighbours, `chunk ^ 2` swaps pairs: `chunk ^ n` is always a "
+        "permutation of 0 to 7, for n from 0 to 7.",
         "`return row * kChunks + (chunk ^ (row % kChunks));`",
     ),
     explanation="""
 For a fixed row, `chunk ^ row` is a permutation of 0 to 7; for a fixed chunk it is one as well, over
-eight rows. The first keeps every chunk in a place of its own, the second takes the conflicts away.
-Turning the row, `(chunk + row) % kChunks`, does both too. XOR is what the hardware of Hopper's own
-copy engine does, and it needs no remainder.
+eight rows. The first keeps every chunk in a position of its own, the second takes the conflicts
+away. Rotating the row, `(chunk + row) % kChunks`, does both too. XOR is what the hardware of
+Hopper's own copy engine does, and it needs no remainder.
 """,
     mutants=(
         mutant("rows as they are", kinds.TARGET_MISSED, ("(chunk ^ (row % kChunks))", "chunk")),
         mutant("four orders only", kinds.TARGET_MISSED, ("row % kChunks", "row % 4")),
         mutant(
-            "one row of two turned", kinds.TARGET_MISSED, ("row % kChunks", "row / 8 % kChunks")
+            "one row of two rotated", kinds.TARGET_MISSED, ("row % kChunks", "row / 8 % kChunks")
         ),
         mutant("the whole row number", kinds.OUT_OF_BOUNDS, ("row % kChunks", "row")),
-        mutant("two chunks in a place", kinds.DATA_RACE, ("chunk ^ (row", "chunk | (row")),
+        mutant("two chunks in one position", kinds.DATA_RACE, ("chunk ^ (row", "chunk | (row")),
         mutant(
             "padded, with no room for it",
             kinds.OUT_OF_BOUNDS,
@@ -396,13 +396,13 @@ largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, sca
     reference=by_way_of_bytes,
     hints=(
         "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
-        "`np.rint(A / scale).astype(np.int8)`: `astype` alone would cut off the fraction.",
+        "`np.rint(A / scale).astype(np.int8)`: `astype` alone would truncate: drop the fraction.",
         "A product of two bytes needs 16 bits, and their sum more: convert to `np.int32` before "
         "you multiply, since NumPy keeps the type of the factors.",
         "An integer sum is worth scale_a * scale_b.",
     ),
     explanation="""
-Three places can go wrong. `astype` without `rint` rounds towards zero, and all values get smaller.
+Three things can go wrong. `astype` without `rint` rounds towards zero, and all values get smaller.
 A product of `int8` arrays stays `int8` in NumPy and wraps around; a GPU's instructions have 32-bit
 sums built in. And the scales multiply, because each factor was divided by its own.
 """,

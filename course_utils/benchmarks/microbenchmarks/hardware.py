@@ -1,7 +1,7 @@
 """What a GPU's memories and arithmetic can do: measured here, or the figures the course comes with.
 
 ``python -m course_utils bench --only hardware`` measures everything in :data:`MEASURES` and stores
-it. The functions that measure are in :mod:`.memories`, :mod:`.transfers`, :mod:`.roofline`,
+it. The functions that measure are in :mod:`.memories`, :mod:`.transfers`, :mod:`.peaks`,
 :mod:`.launches` and :mod:`.registers`; they raise LessonError where there is no GPU.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from ...devices.properties import device_name, multiprocessors, need_gpu
 from ...devices.selection import ON_GPU
 from ...records.measured_files import measurements
-from . import launches, memories, registers, roofline, transfers
+from . import launches, memories, peaks, registers, transfers
 from .memories import ring
 
 __all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored"]
@@ -24,7 +24,7 @@ SOURCES = (
     *transfers.SOURCES,
     *launches.SOURCES,
     *registers.SOURCES,
-    *roofline.sources(),
+    *peaks.sources(),
 )
 
 
@@ -42,19 +42,19 @@ MEASURES: dict[str, Callable[[], Any]] = {
     "l2_bandwidth": lambda: memories.sweep(private=False),
     "shared_bandwidth": lambda: round(memories.shared_bandwidth()),
     "copy_bandwidth": lambda: round(memories.copy_bandwidth()),
-    "peak_flops": lambda: {name: round(roofline.peak_flops(name)) for name in ("float", "double")},
-    "matmul": roofline.matmul_rates,
+    "peak_flops": lambda: {name: round(peaks.peak_flops(name)) for name in ("float", "double")},
+    "matmul": peaks.matmul_rates,
     "transfers": transfers.transfers,
     "managed": transfers.managed_memory,
     "constant": memories.constant_times,
     "window": memories.window_times,
     "delay": memories.delay_times,
-    "short_vectors": roofline.short_vectors,
+    "short_vectors": peaks.short_vectors,
     "launches": launches.chain_times,
     "register_limits": registers.register_limits,
     "sum_bounds": registers.sum_bounds,
-    "kernels": lambda: [roofline.kernel_rate(name) for name in roofline.launches()],
-    "traffic": lambda: {name: roofline.traffic(name) for name in roofline.launches()},
+    "kernels": lambda: [peaks.kernel_rate(name) for name in peaks.launches()],
+    "traffic": lambda: {name: peaks.traffic(name) for name in peaks.launches()},
 }
 
 

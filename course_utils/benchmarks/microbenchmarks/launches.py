@@ -17,9 +17,10 @@ CHAIN = "chain_affine", "chain_silu", "chain_dropout", "chain_residual"
 TOPIC = "04_first_kernels/fusion"
 SOURCES = tuple(f"{TOPIC}/{name}.cu" for name in (*CHAIN, FUSED))
 ROUNDS = 25  # of the chain, in one measurement
+SIZES = tuple(1 << k for k in range(10, 27, 2))  # elements
 
 
-def chain_times(sizes: Iterable[int] = tuple(1 << k for k in range(10, 27, 2))) -> list[dict]:
+def chain_times(sizes: Iterable[int] = SIZES) -> list[dict]:
     """For each number of fp32 elements, microseconds of one round of the chain, four ways:
     ``separate`` launches from Python, the same launches as a ``graph``, ``fused`` into one kernel,
     and that kernel in a ``fused_graph``.

@@ -29,7 +29,7 @@ extern "C" __global__ void block_diary(int *sm, int *ticket, long long *begin, l
         begin[blockIdx.x] = nanoseconds();
     }
     long long start = clock64();
-    while (clock64() - start < cycles) { // all threads stay, and keep the block's room taken
+    while (clock64() - start < cycles) { // all threads stay, and keep the block resident
     }
     if (writer) {
         end[blockIdx.x] = nanoseconds();

@@ -1,6 +1,6 @@
 // An if within an if: lanes 0 to 7 store a square root, 8 to 15 an inverse, the others a cosine.
-// The idea: a warp that has split can split again; three ways through are three passes.
-// Limit: divergence. A warp with 32 different ways would need 32 passes.
+// The idea: a warp that has diverged can diverge again; three paths are three passes.
+// Limit: divergence. A warp with 32 different paths would need 32 passes.
 // grid (blocks), block (any), dynamic shared 0
 
 extern "C" __global__ void nested_paths(const float *x, float *y)

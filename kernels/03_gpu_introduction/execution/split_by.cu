@@ -1,6 +1,6 @@
 // y[i] = a long function of x[i]; which of two depends on i / GROUP being even or odd.
 // The idea: what counts is not whether threads branch but whether lanes of one warp differ. With
-// GROUP = 1 neighbours differ, with GROUP = 32 whole warps do.
+// GROUP = 1 neighbours differ, with GROUP = 32 the branch is uniform in each warp.
 // Limit: arithmetic, and divergence where GROUP is less than 32.
 // grid (blocks), block (256), dynamic shared 0
 

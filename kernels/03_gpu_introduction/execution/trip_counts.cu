@@ -1,6 +1,6 @@
 // y[i] = the sum of the first trips[i] numbers of x.
-// The idea: a loop is a branch too. The warp goes round until its last lane is done.
-// Limit: divergence. A warp pays for the longest loop among its 32 lanes.
+// The idea: a loop is a branch too. The warp iterates until its last lane is done.
+// Limit: divergence. A warp pays for the largest trip count among its 32 lanes.
 // grid (blocks), block (any), dynamic shared 0
 
 extern "C" __global__ void trip_counts(const float *x, const int *trips, float *y)

@@ -1,7 +1,7 @@
 // Lanes below `limit` store the square root of their number, the others its inverse.
-// The idea: both paths of an if belong to one warp, so the warp walks both, one after the other,
+// The idea: both paths of an if belong to one warp, so the warp executes both, one after the other,
 // each with the lanes that chose it.
-// Limit: divergence. While one path runs, the lanes of the other are idle.
+// Limit: divergence. While one path runs, the lanes of the other are inactive.
 // grid (blocks), block (any), dynamic shared 0
 
 extern "C" __global__ void two_paths(const float *x, float *y, int limit)

@@ -7,7 +7,7 @@ extern "C" __global__ void branch_by_warp(const float *x, float *y, int n)
     const int first = blockIdx.x * 256;
     const int t = threadIdx.x;
     // TODO: give the elements of the block to its threads in another order, so that all lanes of a
-    // warp go the same way
+    // warp take the same path
     // STARTER
     //| const int i = first + t;
     // SOLUTION

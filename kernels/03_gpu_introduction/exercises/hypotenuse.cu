@@ -5,11 +5,11 @@
 
 extern "C" __global__ void hypotenuse(const float *a, const float *b, float *c, int n)
 {
-    // TODO: which turn of the loop is this thread's?
+    // TODO: which iteration of the loop is this thread's?
     // SOLUTION
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     // END
-    // TODO: do this turn, if the loop has such a turn
+    // TODO: do this iteration, if the loop has it
     // SOLUTION
     if (i < n) {
         c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]);

@@ -1,4 +1,4 @@
-// y[i] = the mean of x[i] and its three right-hand neighbours, in a circle within each block of 64.
+// y[i] = the mean of x[i] and its three right-hand neighbours, wrapped around in each block of 64.
 // grid (blocks), block (64), dynamic shared 0
 
 constexpr int kBlock = 64;

@@ -8,7 +8,7 @@ extern "C" __global__ void swap_neighbours(const float *x, float *post, float *y
     post[i] = x[i];
     // BUG
     // SOLUTION
-    __syncwarp();  // the lanes need not move in step
+    __syncwarp();  // the lanes need not run in lockstep
     // END
     y[i] = post[i ^ 1];
 }

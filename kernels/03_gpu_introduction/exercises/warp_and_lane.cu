@@ -7,7 +7,7 @@ extern "C" __global__ void warp_and_lane(int *warp, int *lane, int *warp_of_grid
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int warps_per_block = (blockDim.x + 31) / 32;
-    // TODO: store this thread's three numbers at place i
+    // TODO: store this thread's three numbers at index i
     // SOLUTION
     warp[i] = threadIdx.x / 32;
     lane[i] = threadIdx.x % 32;

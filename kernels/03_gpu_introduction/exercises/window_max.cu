@@ -12,15 +12,15 @@ extern "C" __global__ void window_max(const float *x, float *y, int n)
     const int first = blockIdx.x * kBlock; // tile[0] holds x[first]
     const int i = first + threadIdx.x;
 
-    // TODO: fill all kTile places of the tile from x; they are more than the threads. Behind the
+    // TODO: fill all kTile elements of the tile from x, more than there are threads. Behind the
     //       end of x, x[n - 1] does no harm: it is in every window that reaches that far
     // SOLUTION
-    for (int place = threadIdx.x; place < kTile; place += kBlock) {
-        tile[place] = x[min(first + place, n - 1)];
+    for (int j = threadIdx.x; j < kTile; j += kBlock) {
+        tile[j] = x[min(first + j, n - 1)];
     }
     // END
 
-    // TODO: let nobody read before all have written
+    // TODO: let no thread read before all have written
     // SOLUTION
     __syncthreads();
     // END

@@ -1,8 +1,8 @@
 // y(t) = x(t) - x(t - 32) for many sequences at once; one thread walks along one of them. x and y
 // are steps x sequences of fp32, and what lies before the beginning counts as 0. Any shape.
-// The idea: each thread keeps its last 32 values in an array of its own. UNROLLED 1 writes the inner
-// loop out, so that every index is known when compiling and the array lives in registers. UNROLLED 0
-// leaves it a loop: registers have no index, so the array has to live in local memory.
+// The idea: each thread keeps its last 32 values in an array of its own. UNROLLED 1 unrolls the
+// inner loop: every index is a compile-time constant and the array is in registers. UNROLLED 0
+// leaves it a loop: registers have no index, so the array has to be in local memory.
 // Limit: memory; with UNROLLED 0 most of the traffic is the thread's own array.
 // grid (ceil(sequences / 128)), block (128), dynamic shared 0
 

@@ -19,7 +19,7 @@ extern "C" __global__ void every_space(const float *x, const int *which, float *
 
     int right = (threadIdx.x + 1) % kThreads;
     float mixture[kMixtures];
-#pragma unroll 1 // leave it a loop
+#pragma unroll 1 // do not unroll
     for (int k = 0; k < kMixtures; ++k) {
         mixture[k] = weights[k] * tile[threadIdx.x] + (1.0f - weights[k]) * tile[right];
     }

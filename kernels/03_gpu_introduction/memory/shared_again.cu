@@ -1,7 +1,7 @@
 // Every thread reads float4s of a 16 KB tile in shared memory, `passes` times over, and adds them
 // up.
 // The idea: read_again.cu for shared memory. Neighbouring threads read neighbouring addresses, so
-// all 32 banks answer in every pass.
+// all 32 banks are busy in every wavefront.
 // Limit: the bandwidth of shared memory, on purpose.
 // grid (any), block (256), dynamic shared 0
 

@@ -13,17 +13,17 @@ extern "C" __global__ void window_shared(const float *x, float *y, int n)
 {
     __shared__ float tile[kTile];
     int first = blockIdx.x * kThreads - kRadius; // the element that tile[0] holds
-    for (int place = threadIdx.x; place < kTile; place += kThreads) {
-        int j = first + place;
-        tile[place] = 0 <= j && j < n ? x[j] : 0.0f;
+    for (int element = threadIdx.x; element < kTile; element += kThreads) {
+        int j = first + element;
+        tile[element] = 0 <= j && j < n ? x[j] : 0.0f;
     }
     __syncthreads();
 
     int i = blockIdx.x * kThreads + threadIdx.x;
     if (i < n) {
         float sum = 0.0f;
-        for (int place = threadIdx.x; place <= threadIdx.x + 2 * kRadius; ++place) {
-            sum += tile[place];
+        for (int element = threadIdx.x; element <= threadIdx.x + 2 * kRadius; ++element) {
+            sum += tile[element];
         }
         y[i] = sum;
     }

@@ -15,7 +15,7 @@
 extern "C" __global__ void fma_chains(NUMBER a, NUMBER b, int steps, long long *cycles,
                                       NUMBER *sums)
 {
-    NUMBER x[CHAINS]; // every index is known when compiling, so this array lives in registers
+    NUMBER x[CHAINS]; // every index is a compile-time constant: an array in registers
     for (int chain = 0; chain < CHAINS; ++chain) {
         x[chain] = chain + threadIdx.x;
     }

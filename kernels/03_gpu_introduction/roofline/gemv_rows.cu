@@ -1,5 +1,5 @@
 // y = A x for a row-major fp32 matrix A of M x K: element `row` is the product of a row of A and x.
-// The idea: one block a row. Its threads share the products and add their parts up in shared
+// The idea: one block a row. Its threads share the products and add their partial sums in shared
 // memory. Takes any shape.
 // Limit: memory. Each element of A is read once and used once; only x is used again.
 // grid (M), block (256), dynamic shared 0

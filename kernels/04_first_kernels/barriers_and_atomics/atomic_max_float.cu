@@ -3,7 +3,7 @@
 // The idea: there is no atomicMax for floats, and atomicCAS builds any atomic there is not. Compute
 // what should stand there, and store it only if what you computed from still stands there; if not,
 // take what does and try again.
-// Limit: every thread on one word. Most find a larger value there and leave after one try.
+// Limit: contention for one word. Most threads find a larger value there and leave after one try.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr unsigned kMinusInfinity = 0xff800000; // the bits of -infinity in fp32

@@ -2,7 +2,7 @@
 // ticket[i] is what one atomicAdd gave back, a number that no other thread gets.
 // The idea: an atomic reads, computes and writes in one step, and returns what was there before.
 // Where the order decides (atomicExch: the last, atomicCAS: the first) any thread may be the one.
-// Limit: all threads on the same few words, where they wait for each other.
+// Limit: contention. All threads use the same few words, and their atomics are serialised.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 enum { kAdd, kSub, kMin, kMax, kAnd, kOr, kXor, kInc, kDec, kExch, kCas };
@@ -10,7 +10,7 @@ enum { kAdd, kSub, kMin, kMax, kAnd, kOr, kXor, kInc, kDec, kExch, kCas };
 extern "C" __global__ void integer_atomics(const unsigned *x, unsigned *result, unsigned *ticket,
                                            int n)
 {
-    constexpr unsigned kLast = 9; // atomicInc goes 0, 1 ... 9, 0 ...; atomicDec the other way
+    constexpr unsigned kLast = 9; // atomicInc counts 0, 1 ... 9, 0 ...; atomicDec backwards
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         ticket[i] = atomicAdd(&result[kAdd], 1); // what was there before this thread came

@@ -1,8 +1,8 @@
 // A barrier for a whole grid, made by hand: each block counts itself in and waits until all blocks
-// have come. met[b] is 1 where block b saw them all, 0 where it gave up after `patience` looks.
-// The idea: blocks wait for each other only if all of them are on the GPU at once. Those that find
-// no room begin when others end, and whoever waits for them without an end waits for ever.
-// Limit: one word in global memory that every block looks at. arrived is 0 before the launch.
+// have come. met[b] is 1 where block b saw them all, 0 where it polled `patience` times in vain.
+// The idea: blocks wait for each other only if all are resident at once. Those that are not begin
+// when others end, and whoever waits for them without a limit waits for ever.
+// Limit: one word in global memory that every block polls. arrived is 0 before the launch.
 // grid (any), block (any), dynamic shared 0
 
 extern "C" __global__ void meet(int *arrived, int *met, int patience)

@@ -1,6 +1,6 @@
 // Copies n fp32 elements: y[i] = x[i], each by way of a word of the block's dynamic shared memory.
 // Adds to copy.cu: the launch says how much shared memory a block gets. An SM has 228 KB, so blocks
-// that ask for more are fewer at a time, and fewer threads have a load on its way.
+// that ask for more are fewer at a time, and fewer threads have a load in flight.
 // Limit: the shared memory asked for; with little of it, memory.
 // grid (ceil(n / 256)), block (256), dynamic shared 1024 or more
 

@@ -1,5 +1,5 @@
 // Reads n4 float4 elements and keeps nothing of them: how fast memory can be read at all.
-// The idea: four loads of sixteen bytes are under way in each thread before the first is used. A
+// The idea: four loads of sixteen bytes are in flight in each thread before the first is used. A
 // sum that is no number would be stored, so the compiler cannot leave the loads out.
 // Limit: memory. It is the ceiling for every kernel that reads much and writes little.
 // grid (any), block (256), dynamic shared 0

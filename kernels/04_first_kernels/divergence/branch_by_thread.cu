@@ -1,6 +1,6 @@
-// y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs either way.
-// The idea: odd and even threads go different ways. A warp starts one instruction at a time, for the
-// lanes that have come to it, so it goes both ways, one after the other, half of its lanes idle.
+// y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs on either path.
+// The idea: odd and even threads take different paths. A warp issues one instruction at a time,
+// for its active lanes, so it executes both paths in turn, with half of its lanes inactive.
 // Limit: instructions, twice as many as are needed.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 

@@ -1,6 +1,6 @@
-// y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs either way.
-// Adds to branch_by_thread.cu: the threads of a warp go the same way, odd and even warps different
-// ones. A branch costs nothing where a whole warp agrees.
+// y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs on either path.
+// Adds to branch_by_thread.cu: the threads of a warp take the same path, odd and even warps
+// different ones. A branch that is uniform in every warp costs nothing.
 // Limit: instructions.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 

@@ -1,11 +1,11 @@
-// Where the largest element of each row stands: place[row] is its column; of several equal ones, the
+// Where the largest element of each row is: index[row] is its column; of several equal ones, the
 // first. x is a matrix of rows x columns floats; a warp takes one row. Takes any shape.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void argmax_rows(const float *x, int *place, int rows, int columns)
+extern "C" __global__ void argmax_rows(const float *x, int *index, int rows, int columns)
 {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
@@ -34,6 +34,6 @@ extern "C" __global__ void argmax_rows(const float *x, int *place, int rows, int
         // END
     }
     if (lane == 0) {
-        place[row] = where;
+        index[row] = where;
     }
 }

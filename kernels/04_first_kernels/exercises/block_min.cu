@@ -16,7 +16,7 @@ extern "C" __global__ void block_min(const float *x, float *smallest, int n)
     tree[t] = i < n ? x[i] : infinity;
     // END
     for (int distance = kThreads / 2; distance > 0; distance /= 2) {
-        // TODO: one step of the tree: the first `distance` threads keep the smaller of two places
+        // TODO: one step of the tree: the first `distance` threads keep the smaller of two elements
         // SOLUTION
         __syncthreads(); // what the step before wrote is there
         if (t < distance) {

@@ -3,7 +3,7 @@
 // The idea: two steps in one kernel, without m in memory. Takes any n.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
-// The place of pixel i, which may be up to two places off either end.
+// The index of pixel i, which may be up to two pixels off either end.
 __device__ int in_ring(int i, int n)
 {
     return (i + 2 * n) % n;

@@ -8,8 +8,8 @@ extern "C" __global__ void count_digits(const int* digits, int* counts, int n)
 {
     const int first = blockIdx.x * blockDim.x + threadIdx.x;
     const int stride = gridDim.x * blockDim.x;
-    // TODO: count into ten numbers of the block's own, in shared memory (they begin with anything
-    // at all), and add those to counts once, at the end; where must the block wait?
+    // TODO: count into ten numbers of the block's own, in shared memory (which begins
+    // uninitialised), and add those to counts once, at the end; where must the block wait?
     // STARTER
     //| for (int i = first; i < n; i += stride) {
     //|     atomicAdd(&counts[digits[i]], 1);

@@ -1,4 +1,4 @@
-// Each block of 256 threads turns its own 256 floats around: y[first + i] = x[first + 255 - i], by
+// Each block of 256 threads reverses its own 256 floats: y[first + i] = x[first + 255 - i], by
 // way of shared memory. Takes n a multiple of 256.
 // grid n / 256, block 256, dynamic shared 0
 

@@ -7,7 +7,7 @@ constexpr int kThreads = 256;
 extern "C" __global__ void gather_the_few(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * kThreads + threadIdx.x;
-    // TODO: nearly every warp has a negative number, and takes the long way for it. Let each thread
+    // TODO: nearly every warp has a negative number, and takes the long path. Let each thread
     // only write down i in a list in shared memory if its number is negative; then let the first
     // threads of the block go through the list, a number each
     // STARTER

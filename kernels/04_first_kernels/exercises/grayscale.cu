@@ -10,7 +10,7 @@ extern "C" __global__ void grayscale(const float* rgb, float* gray, int height, 
     const int column = blockIdx.x * blockDim.x + threadIdx.x;
     // END
 
-    // TODO: if the pixel lies inside the image, store its gray value; its red is rgb[3 * pixel]
+    // TODO: if the pixel lies inside the image, store its grey value; its red is rgb[3 * pixel]
     // SOLUTION
     if (row < height && column < width) {
         const int pixel = row * width + column;

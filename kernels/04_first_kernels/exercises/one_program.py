@@ -11,9 +11,9 @@ def one_program(x, row, columns, block):
     #| return x[column]
     # SOLUTION
     inside = column < columns
-    place = row * columns + column
+    index = row * columns + column
     value = np.full(block, -np.inf)
-    value[inside] = x[place[inside]]
+    value[inside] = x[index[inside]]
     power = np.exp(value - value.max())
     return (power / power.sum())[inside]
     # END

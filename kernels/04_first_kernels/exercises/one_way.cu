@@ -9,7 +9,7 @@ extern "C" __global__ void one_way(const float *x, float *y, int rounds, int n)
         return;
     }
     float v = x[i];
-    // TODO: a warp whose numbers differ in sign walks both loops. Let all its threads walk the same
+    // TODO: a warp whose numbers differ in sign diverges. Let all its threads go through the same
     // loop, in which each uses numbers of its own
     // STARTER
     //| if (v < 0.0f) {
@@ -23,10 +23,10 @@ extern "C" __global__ void one_way(const float *x, float *y, int rounds, int n)
     //| }
     // SOLUTION
     const bool negative = v < 0.0f;
-    const int turns = negative ? rounds + 8 : rounds;
+    const int trips = negative ? rounds + 8 : rounds;
     const float factor = negative ? 0.9f : 0.95f;
     const float term = negative ? -1.0f : 1.0f;
-    for (int round = 0; round < turns; ++round) {
+    for (int round = 0; round < trips; ++round) {
         v = factor * v + term;
     }
     // END

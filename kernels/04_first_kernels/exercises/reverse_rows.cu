@@ -1,4 +1,4 @@
-// Turns every row of a matrix around, by way of shared memory: y[row][c] = x[row][columns - 1 - c].
+// Reverses every row of a matrix, by way of shared memory: y[row][c] = x[row][columns - 1 - c].
 // One block takes one row; columns is at most 256.
 // grid (rows), block (256), dynamic shared 0
 

@@ -4,7 +4,7 @@
 extern "C" __global__ void reversed_copy(const float* x, float* y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO: copy one element of x to its place in y, counted from the other end
+    // TODO: copy one element of x to its index in y, counted from the other end
     // SOLUTION
     if (i < n) {
         y[i] = x[n - 1 - i];

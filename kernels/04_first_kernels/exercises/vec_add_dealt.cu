@@ -1,4 +1,4 @@
-// c = a + b for n floats, dealt out as Triton does it with BLOCK = 1024 and num_warps = 4: a thread
+// c = a + b for n floats, distributed as in Triton with BLOCK = 1024 and num_warps = 4: a thread
 // adds two groups of four neighbours. n is a multiple of 4.
 // grid (ceil(n / 1024)), block (128), dynamic shared 0
 

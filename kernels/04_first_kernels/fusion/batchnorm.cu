@@ -10,7 +10,7 @@ extern "C" __global__ void batchnorm(float *x, const float *scale, const float *
     int pixel = blockIdx.x * blockDim.x + threadIdx.x;
     int filter = blockIdx.y % filters;
     if (pixel < pixels) {
-        size_t place = (size_t)blockIdx.y * pixels + pixel;
-        x[place] = scale[filter] * x[place] + shift[filter];
+        size_t linear = (size_t)blockIdx.y * pixels + pixel;
+        x[linear] = scale[filter] * x[linear] + shift[filter];
     }
 }

@@ -1,8 +1,8 @@
 // Counts how often each of the 256 values occurs among n bytes: counts[pixels[i]] += 1. The counts
 // are zero before the launch. The bytes begin at a multiple of 16; n is any.
 // Adds to histogram_shared.cu: a load brings sixteen bytes instead of one, so that a warp asks for
-// memory sixteen times less often and has 512 bytes on the way each time.
-// Limit: atomics in shared memory. Values whose counts lie in one bank wait for each other.
+// memory sixteen times less often and has 512 bytes in flight each time.
+// Limit: atomics in shared memory. Counts in one bank conflict, equal ones are serialised.
 // grid (any; a few for each SM), block (256), dynamic shared 0
 
 constexpr int kValues = 256;

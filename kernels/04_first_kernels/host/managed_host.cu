@@ -1,6 +1,6 @@
 // A whole program in C++: unified memory. One pointer for host and device, and no copy is written.
 // n = 50,000,017 fp32 elements. The same kernel runs three times on pages that lie in the host's
-// memory, in the device's, and in the host's but fetched ahead; each run is timed on its own.
+// memory, in the device's, and in the host's but prefetched; each run is timed on its own.
 // Build and run: nvcc -O2 -arch=native -I kernels managed_host.cu -o managed && ./managed
 
 #include <algorithm>

@@ -8,7 +8,7 @@ extern "C" __global__ void no_guard(const float *x, float *y, int n)
     y[i] = 2.0f * x[i];
 }
 
-// Each element minus its left neighbour, in one block of 256. Mistake: nobody waits for the tile.
+// Each element minus its left neighbour, in one block of 256. Mistake: no barrier.
 extern "C" __global__ void no_barrier(const float *x, float *y)
 {
     __shared__ float tile[256];
@@ -26,7 +26,7 @@ extern "C" __global__ void no_zero(const float *x, float *sum, int n)
     }
 }
 
-// One block of 256 turns its floats around. Mistake: the last element of the tile is never filled.
+// One block of 256 reverses its floats. Mistake: the tile's last element stays uninitialised.
 extern "C" __global__ void no_fill(const float *x, float *y)
 {
     __shared__ float tile[256];
@@ -38,7 +38,7 @@ extern "C" __global__ void no_fill(const float *x, float *y)
     y[t] = tile[255 - t];
 }
 
-// y = 2 x for n floats. Mistake: a barrier inside the guard, where not all threads come by.
+// y = 2 x for n floats. Mistake: a barrier inside the guard, which not all threads reach.
 extern "C" __global__ void barrier_in_guard(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -58,7 +58,7 @@ extern "C" __global__ void far_index(const float *x, const int *where, float *y,
     }
 }
 
-// The same kernel, which says what it takes for granted. The mistake is the host's again.
+// The same kernel, which asserts what it takes for granted. The mistake is the host's again.
 extern "C" __global__ void sure_index(const float *x, const int *where, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

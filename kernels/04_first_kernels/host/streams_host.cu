@@ -9,7 +9,7 @@
 #include "04_first_kernels/threads/fade.cu"
 #include "04_first_kernels/host/check.h"
 
-// Milliseconds of the round trip of n elements, cut into `chunks` and dealt out to `count` streams.
+// Milliseconds of the round trip of n elements, in `chunks`, dealt round-robin to `count` streams.
 float round_trip(float *h_x, float *d_x, int n, int chunks, cudaStream_t *streams, int count)
 {
     cudaEvent_t start, stop;

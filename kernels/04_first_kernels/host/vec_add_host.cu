@@ -1,6 +1,6 @@
 // A whole program in C++: vector addition with no Python around it. n = 1,000,003 fp32 elements.
-// The five steps of every CUDA program: make room on the device, copy the inputs there, launch,
-// copy the result back, free the room. Every call is checked.
+// The five steps of every CUDA program: allocate device memory, copy the inputs there, launch,
+// copy the result back, free the memory. Every call is checked.
 // Build and run: nvcc -O2 -arch=native -I kernels vec_add_host.cu -o vec_add && ./vec_add
 
 #include <cstdio>

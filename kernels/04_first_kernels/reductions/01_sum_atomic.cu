@@ -1,6 +1,6 @@
 // The sum of n fp32 elements: *total += x[0] + ... + x[n - 1]. It is zero before the launch.
 // The idea: every thread adds its element to the result with an atomicAdd.
-// Limit: one word that everybody wants: the L2 cache adds to it one after the other. The order is
+// Limit: contention for one word: the L2 cache serialises the additions to it. The order is
 // free, so the last digits of the result change from run to run.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 

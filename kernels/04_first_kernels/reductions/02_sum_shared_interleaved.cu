@@ -2,8 +2,8 @@
 // launch on its own results, and another, leave one number: the sum of all.
 // Adds to sum_atomic.cu: no word that all threads want. A block adds its elements in shared memory
 // as a tree: pairs of neighbours, then pairs of pairs, in eight steps.
-// Limit: waiting. Eight steps, each a chain of barrier, read, add and write. The threads that still
-// add lie 2, 4, 8 ... apart, so every warp takes part for fewer and fewer of its threads.
+// Limit: latency. Eight steps, each a chain of barrier, read, add and write. The threads that still
+// add lie 2, 4, 8 ... apart, so every warp diverges, for fewer and fewer of its threads.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

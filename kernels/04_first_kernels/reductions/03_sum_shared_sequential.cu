@@ -1,8 +1,8 @@
 // Sums of n fp32 elements, one for each block of 256: sums[b] = x[256 b] + ... + x[256 b + 255]. A
 // launch on its own results, and another, leave one number: the sum of all.
-// Adds to sum_shared_interleaved.cu: the tree goes the other way round, 128 apart first, then 64.
+// Adds to sum_shared_interleaved.cu: the tree in reverse order, 128 apart first, then 64.
 // The threads that still add are always the first ones, so whole warps have nothing to add.
-// Limit: waiting, still. Eight steps for 256 elements, each as long as before, a barrier for all.
+// Limit: latency, still. Eight steps for 256 elements, each as long as before, a barrier for all.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

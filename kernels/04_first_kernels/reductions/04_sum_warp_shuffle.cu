@@ -1,9 +1,9 @@
 // Sums of n fp32 elements, one for each block of 256: sums[b] = x[256 b] + ... + x[256 b + 255]. A
 // launch on its own results, and another, leave one number: the sum of all.
-// Adds to sum_shared_sequential.cu: inside a warp the threads hand each other their registers
+// Adds to sum_shared_sequential.cu: inside a warp the threads exchange registers
 // (__shfl_down_sync): five steps with no shared memory and no barrier. Shared memory carries only
 // the eight sums of the warps, and one barrier is left.
-// Limit: starting a block for 256 elements, and one load on its way for each thread.
+// Limit: starting a block for 256 elements, and one load in flight for each thread.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

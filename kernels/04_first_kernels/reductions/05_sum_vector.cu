@@ -1,14 +1,14 @@
 // Sums of n fp32 elements, one for each block of the grid; x begins at a multiple of 16 bytes. A
 // launch of one block on those sums leaves the sum of all.
-// Adds to sum_warp_shuffle.cu: as many blocks as the GPU holds at a time walk over all elements.
-// Each thread has four loads of 16 bytes on their way before it adds. The tree is paid once.
+// Adds to sum_warp_shuffle.cu: a grid-stride loop: as many blocks as the GPU holds at a time.
+// Each thread has four loads of 16 bytes in flight before it adds. The tree is paid once.
 // Limit: memory: it only reads.
 // grid (any; two for each SM), block (1024), dynamic shared 0
 
 #include "reduce.cuh"
 
 constexpr int kThreads = 1024;
-constexpr int kLoads = 4; // on their way at a time
+constexpr int kLoads = 4; // in flight at a time
 
 // Two blocks fit an SM only if a thread makes do with 32 of its 65,536 registers: the 2 sees to it.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)

@@ -9,7 +9,7 @@
 #include "reduce.cuh"
 
 constexpr int kThreads = 1024;
-constexpr int kLoads = 4; // on their way at a time
+constexpr int kLoads = 4; // in flight at a time
 
 // Two blocks fit an SM only if a thread makes do with 32 of its 65,536 registers: the 2 sees to it.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
@@ -43,13 +43,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sum = block_sum<kThreads>(sum);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
-        __threadfence(); // whoever sees the count below sees the sum too
+        __threadfence(); // release: whoever sees the count below sees the sum too
         // Counts 0 ... gridDim.x - 1 and then is 0 again, for the next launch.
         last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads(); // the whole block knows whether it is the last one
     if (last) {
-        __threadfence(); // no sum is read before the count was
+        __threadfence(); // acquire: no sum is read before the count was
         sum = 0.0f;
         for (int block = threadIdx.x; block < gridDim.x; block += kThreads) {
             sum += partial[block];

@@ -1,7 +1,7 @@
 // out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
 // Adds to transpose_naive.cu: the block keeps its 32 x 32 elements in shared memory and writes them
 // in another order than it read them, so that x runs along the rows of `out` too.
-// Limit: shared memory. A column of the tile lies in one bank, and reading it takes 32 turns.
+// Limit: shared memory. A column of the tile lies in one bank, and reading it takes 32 wavefronts.
 // grid (ceil(columns / 32), ceil(rows / 32)), block (32, 32), dynamic shared 0
 
 constexpr int kTile = 32;

@@ -1,7 +1,7 @@
 // out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
 // Adds to transpose_shared.cu: a row of the tile is 33 elements long, and the last of them is never
 // used. Two elements of one column now lie 33 words apart, in neighbouring banks.
-// Limit: one element a thread: too few bytes are on their way at a time.
+// Limit: one element a thread: too few bytes are in flight at a time.
 // grid (ceil(columns / 32), ceil(rows / 32)), block (32, 32), dynamic shared 0
 
 constexpr int kTile = 32;

@@ -1,7 +1,7 @@
 // out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
-// Does as transpose_padded.cu without the spare column: element (row, column) of the tile lies at
-// place column ^ row of its row. Along a row and down a column, 32 places are in 32 banks.
-// Limit: one element a thread: too few bytes are on their way at a time.
+// Does as transpose_padded.cu without the spare column: element (row, column) of the tile lies in
+// column column ^ row of its row. Along a row and down a column, 32 elements are in 32 banks.
+// Limit: one element a thread: too few bytes are in flight at a time.
 // grid (ceil(columns / 32), ceil(rows / 32)), block (32, 32), dynamic shared 0
 
 constexpr int kTile = 32;

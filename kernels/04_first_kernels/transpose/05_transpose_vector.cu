@@ -1,8 +1,8 @@
 // out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major; rows and
 // columns are multiples of four.
 // Adds to transpose_swizzled.cu: every access moves 16 bytes. A thread loads a patch of 4 x 4,
-// turns it in its registers and keeps it in a tile that is already transposed. The swizzle now
-// exchanges groups of four elements: eight threads at a time cover all banks. Blocks that start one
+// transposes it in its registers and keeps it in a tile that is already transposed. The swizzle now
+// permutes groups of four elements: eight threads at a time cover all banks. Blocks that start one
 // after the other write next to each other: blockIdx.x runs down the rows.
 // Limit: memory, at nearly the rate of a copy.
 // grid (ceil(rows / 64), ceil(columns / 64)), block (256), dynamic shared 0
@@ -42,8 +42,8 @@ extern "C" __global__ void transpose_vector(const float *in, float *out, int row
     for (int i = 0; i < 4; ++i) {
         int y = down + i * kGroups; // a row of `out` in the tile
         if (first_column + y < columns && first_row + 4 * across < rows) {
-            size_t place = (size_t)(first_column + y) * rows + first_row + 4 * across;
-            *reinterpret_cast<float4 *>(&out[place]) = tile[swizzled(y, across)];
+            size_t linear = (size_t)(first_column + y) * rows + first_row + 4 * across;
+            *reinterpret_cast<float4 *>(&out[linear]) = tile[swizzled(y, across)];
         }
     }
 }

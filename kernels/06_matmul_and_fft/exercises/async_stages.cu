@@ -1,5 +1,5 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
-// with 64 threads of 8 x 8. cp.async fills kStages pairs of tiles in turn. Takes any shape.
+// with 64 threads of 8 x 8. cp.async fills kStages pairs of tiles, round-robin. Takes any shape.
 // grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
 #include "ptx.cuh"
@@ -23,13 +23,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int column = threadIdx.x % (BN / TN) * TN;
 
     auto copy_tiles = [&](int stage, int start) {  // begins copies; zeros outside of A and B
-        for (int place = threadIdx.x; place < BM * BK; place += kThreads) {
-            const int y = first_row + place / BK, ka = start + place % BK;
-            const int x = first_column + place % BN, kb = start + place / BN;
+        for (int element = threadIdx.x; element < BM * BK; element += kThreads) {
+            const int y = first_row + element / BK, ka = start + element % BK;
+            const int x = first_column + element % BN, kb = start + element / BN;
             const bool in_a = y < M && ka < K, in_b = kb < K && x < N;
-            cp_async_4(shared_address(&tile_a[stage][place / BK][place % BK]),
+            cp_async_4(shared_address(&tile_a[stage][element / BK][element % BK]),
                        in_a ? A + y * K + ka : A, in_a);
-            cp_async_4(shared_address(&tile_b[stage][place / BN][place % BN]),
+            cp_async_4(shared_address(&tile_b[stage][element / BN][element % BN]),
                        in_b ? B + kb * N + x : B, in_b);
         }
     };
@@ -45,8 +45,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     };
 
-    // TODO: keep two steps' copies on their way. Before the loop, begin those of the first two
-    //       steps, a group each. In a step: wait for its group, let everybody meet, begin the
+    // TODO: keep two steps' copies in flight. Before the loop, begin those of the first two
+    //       steps, a group each. In a step: wait for its group, let all threads meet, begin the
     //       copies of the step after the next (a group, even when it is past the end), multiply.
     //       After the loop wait for what is left: a block must not end while it is being copied to.
     // STARTER
@@ -65,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     int stage = 0;
     for (int start = 0; start < K; start += BK) {
-        cp_async_wait<kStages - 2>();  // this thread's copies of this step have landed
-        __syncthreads();               // everybody's have, and nobody reads the step before
+        cp_async_wait<kStages - 2>();  // this thread's copies of this step are complete
+        __syncthreads();               // everybody's are, and nobody reads the step before
         copy_tiles((stage + kStages - 1) % kStages, start + (kStages - 1) * BK);
         cp_async_commit();
         multiply(stage);

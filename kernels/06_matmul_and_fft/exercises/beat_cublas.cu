@@ -16,21 +16,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 {
     extern __shared__ __align__(16) float shared[];
     // TODO: this is right, and slow. Replace it, line by line or all at once: load from shared
-    //       memory without conflicts, load ahead, read the next factors early, order the products
+    //       memory without conflicts, prefetch, read the next factors early, order the products
     // STARTER
-    //| float* tile_a = shared;            // turned: BK rows of BM
+    //| float* tile_a = shared;            // transposed: BK rows of BM
     //| float* tile_b = shared + BK * BM;  // BK rows of BN
     //| const int first_row = blockIdx.y * BM, first_column = blockIdx.x * BN;
     //| const int row = threadIdx.x / (BN / TN) * TM, column = threadIdx.x % (BN / TN) * TN;
     //| float sum[TM][TN] = {};
     //| for (int start = 0; start < K; start += BK) {
-    //|     for (int place = threadIdx.x; place < BM * BK; place += kThreads) {
-    //|         const size_t y = first_row + place / BK;
-    //|         tile_a[place % BK * BM + place / BK] = A[y * K + start + place % BK];
+    //|     for (int element = threadIdx.x; element < BM * BK; element += kThreads) {
+    //|         const size_t y = first_row + element / BK;
+    //|         tile_a[element % BK * BM + element / BK] = A[y * K + start + element % BK];
     //|     }
-    //|     for (int place = threadIdx.x; place < BK * BN; place += kThreads) {
-    //|         const size_t k = start + place / BN;
-    //|         tile_b[place] = B[k * N + first_column + place % BN];
+    //|     for (int element = threadIdx.x; element < BK * BN; element += kThreads) {
+    //|         const size_t k = start + element / BN;
+    //|         tile_b[element] = B[k * N + first_column + element % BN];
     //|     }
     //|     __syncthreads();
     //|     for (int k = 0; k < BK; ++k) {
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     //|         C[size_t(first_row + row + i) * N + first_column + column + j] = sum[i][j];
     // SOLUTION
     constexpr int kStages = 4;
-    constexpr int kRowA = BM + 4;  // of A's turned tile, padded
+    constexpr int kRowA = BM + 4;  // of A's transposed tile, padded
     constexpr int kTileA = BK * kRowA, kTileB = BK * BN;
     float* tiles_a = shared;  // kStages tiles of A, then kStages of B
     float* tiles_b = shared + kStages * kTileA;

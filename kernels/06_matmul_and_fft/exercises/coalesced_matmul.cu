@@ -8,7 +8,7 @@ constexpr int kTile = 32;
 extern "C" __global__ void coalesced_matmul(
     const float* A, const float* B, float* C, int M, int N, int K)
 {
-    // TODO: the 32 threads of a warp have neighbouring threadIdx.x. Here they walk down a column of
+    // TODO: the 32 threads of a warp have neighbouring threadIdx.x. Here they run down a column of
     //       C, and touch 32 rows of A. Give them neighbouring elements of one row instead.
     // STARTER
     //| const int row = blockIdx.y * kTile + threadIdx.x % kTile;

@@ -1,6 +1,6 @@
-// Who holds which element? A (16 x 16) is 0 but for a 1 at (row, k), B (16 x 8) is 0 but for a 1 at
+// Which lane holds what? A (16 x 16) is 0 but for a 1 at (row, k), B (16 x 8) is 0 but for a 1 at
 // (k, column). So C = A B has a single 1, too, at (row, column). The lane that meets the 1 marks as
-// many places as its own number says, or as the number of the register that holds it.
+// many elements as its own number says, or as the number of the register that holds it.
 // grid 1, block 32, dynamic shared 0
 
 #include <cuda_fp16.h>

@@ -7,8 +7,8 @@ float read_b(int k, int j);
 
 void product(float *C, int M, int N, int K)
 {
-    // TODO: this is right, but walks down the columns of B. Order the loops so that the innermost
-    //       one walks along a row of B.
+    // TODO: this is right, but reads down the columns of B. Order the loops so that the innermost
+    //       one reads along a row of B.
     // STARTER
     //| for (int i = 0; i < M; ++i) {
     //|     for (int j = 0; j < N; ++j) {

@@ -1,10 +1,10 @@
-// Each block plays a place for a block on a GPU. In every round each of them takes the next tile,
+// Each block stands for a slot of a GPU. In every wave each of them takes the next tile,
 // and one that finds none left counts itself as idle.
-// grid (places), block 32, dynamic shared 0
+// grid (slots), block 32, dynamic shared 0
 
 extern "C" __global__ void rounds(int tiles, int* owner, int* idle)
 {
-    for (int first = 0; first < tiles; first += gridDim.x) {  // of the round
+    for (int first = 0; first < tiles; first += gridDim.x) {  // of the wave
         __syncthreads();
         const int tile = first + blockIdx.x;
         if (threadIdx.x == 0) {

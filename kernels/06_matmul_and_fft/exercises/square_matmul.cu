@@ -29,13 +29,13 @@ extern "C" __global__ void square_matmul(
 
     float sum[TM][TN] = {};
     for (int start = 0; start < K; start += BK) {
-        for (int place = threadIdx.x; place < BM * BK; place += kThreads) {
-            const int y = place / BK, k = place % BK;
+        for (int element = threadIdx.x; element < BM * BK; element += kThreads) {
+            const int y = element / BK, k = element % BK;
             const bool inside = first_row + y < M && start + k < K;
             tile_a[y][k] = inside ? A[(first_row + y) * K + start + k] : 0.0f;
         }
-        for (int place = threadIdx.x; place < BK * BN; place += kThreads) {
-            const int k = place / BN, x = place % BN;
+        for (int element = threadIdx.x; element < BK * BN; element += kThreads) {
+            const int k = element / BN, x = element % BN;
             const bool inside = start + k < K && first_column + x < N;
             tile_b[k][x] = inside ? B[(start + k) * N + first_column + x] : 0.0f;
         }

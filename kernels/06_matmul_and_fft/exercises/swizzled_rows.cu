@@ -10,10 +10,10 @@ constexpr int kRows = 16;
 constexpr int kChunk = 8;  // elements of 16 bytes
 constexpr int kChunks = 8; // of a row
 
-// Which of the tile's places, of 16 bytes each, holds chunk `chunk` of row `row`.
+// Which of the tile's positions, of 16 bytes each, holds chunk `chunk` of row `row`.
 __device__ inline int place_of(int row, int chunk)
 {
-    // TODO: give each chunk a place of its own, so that ldmatrix meets no bank conflict
+    // TODO: give each chunk a position of its own, so that ldmatrix meets no bank conflict
     // STARTER
     //| return row * kChunks + chunk;
     // SOLUTION

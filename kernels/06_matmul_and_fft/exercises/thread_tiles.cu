@@ -29,9 +29,9 @@ __device__ void multiply(float tile_a[BK][kRow], float tile_b[BK][kRow], float* 
 extern "C" __global__ void thread_tiles(const float* x, float* y, int shape)
 {
     __shared__ float tile_a[BK][kRow], tile_b[BK][kRow];
-    for (int place = threadIdx.x; place < BK * kRow; place += 32) {
-        tile_a[place / kRow][place % kRow] = x[place];
-        tile_b[place / kRow][place % kRow] = x[place];
+    for (int element = threadIdx.x; element < BK * kRow; element += 32) {
+        tile_a[element / kRow][element % kRow] = x[element];
+        tile_b[element / kRow][element % kRow] = x[element];
     }
     __syncwarp();
     if (shape == 1) multiply<8, 1>(tile_a, tile_b, y);

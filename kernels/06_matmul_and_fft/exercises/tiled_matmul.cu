@@ -11,7 +11,7 @@ extern "C" __global__ void tiled_matmul(
     __shared__ float tile_a[kTile][kTile];
     __shared__ float tile_b[kTile][kTile];
 
-    const int y = threadIdx.y;  // place inside the tile
+    const int y = threadIdx.y;  // index inside the tile
     const int x = threadIdx.x;
     const int row = blockIdx.y * kTile + y;
     const int column = blockIdx.x * kTile + x;
@@ -27,7 +27,7 @@ extern "C" __global__ void tiled_matmul(
         // END
 
         // TODO: add the products of row y of tile_a and column x of tile_b to sum; then wait until
-        //       the whole block has read, since the next round overwrites the tiles
+        //       the whole block has read, since the next iteration overwrites the tiles
         // SOLUTION
         for (int k = 0; k < kTile; ++k) {
             sum += tile_a[y][k] * tile_b[k][x];

@@ -1,5 +1,5 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
-// with 64 threads of 8 x 8. Two buffers: while one pair of tiles is used, the next is on its way.
+// with 64 threads of 8 x 8. Two buffers: while one pair of tiles is used, the next is in flight.
 // Takes any shape.
 // grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
@@ -21,13 +21,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int row = threadIdx.x / (BN / TN) * TM;  // of the thread's tile in the block's
     const int column = threadIdx.x % (BN / TN) * TN;
 
-    float from_a[kEach], from_b[kEach];  // on their way
+    float from_a[kEach], from_b[kEach];  // in flight
     auto load = [&](int start) {         // from global memory into registers
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
-            const int place = threadIdx.x + i * kThreads;
-            const int y = first_row + place / BK, ka = start + place % BK;
-            const int x = first_column + place % BN, kb = start + place / BN;
+            const int element = threadIdx.x + i * kThreads;
+            const int y = first_row + element / BK, ka = start + element % BK;
+            const int x = first_column + element % BN, kb = start + element / BN;
             from_a[i] = y < M && ka < K ? A[y * K + ka] : 0.0f;
             from_b[i] = kb < K && x < N ? B[kb * N + x] : 0.0f;
         }
@@ -35,9 +35,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     auto store = [&](int buffer) {  // from registers into shared memory
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
-            const int place = threadIdx.x + i * kThreads;
-            tile_a[buffer][place / BK][place % BK] = from_a[i];
-            tile_b[buffer][place / BN][place % BN] = from_b[i];
+            const int element = threadIdx.x + i * kThreads;
+            tile_a[buffer][element / BK][element % BK] = from_a[i];
+            tile_b[buffer][element / BN][element % BN] = from_b[i];
         }
     };
     float sum[TM][TN] = {};
@@ -52,9 +52,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     };
 
-    // TODO: turn these rounds into a pipeline with one barrier a round: the first tiles are loaded
-    //       before the loop; in a round, load the next tiles, multiply this buffer, then store the
-    //       next ones into the other buffer. The last round has no next tiles.
+    // TODO: make this a pipeline with one barrier an iteration: the first tiles are loaded
+    //       before the loop; in it, load the next tiles, multiply this buffer, then store the
+    //       next ones into the other buffer. The last iteration has none.
     // STARTER
     //| for (int start = 0; start < K; start += BK) {
     //|     load(start);

@@ -1,5 +1,5 @@
-// Multiply-adds in vector registers, `turns` x CHAINS of them, and nothing else: a core's peak.
-// The chains do not depend on each other, so the next FMA need not wait for the one before.
+// Multiply-adds in vector registers, `iterations` x CHAINS of them, nothing else: a core's peak.
+// The chains are independent, so the next FMA need not wait for the one before.
 // Returns the number of floating-point operations that were done.
 // Build: cc -O3 -march=native -shared -fPIC fma_peak.c -o fma_peak.so
 
@@ -15,14 +15,14 @@
 #endif
 #endif
 
-double fma_peak(float *result, long turns)
+double fma_peak(float *result, long iterations)
 {
     const vec factor = load(result) + 0.5f;
     vec sum[CHAINS];
     for (int chain = 0; chain < CHAINS; ++chain) {
         sum[chain] = load(result) + (float)chain;
     }
-    for (long turn = 0; turn < turns; ++turn) {
+    for (long i = 0; i < iterations; ++i) {
         for (int chain = 0; chain < CHAINS; ++chain) {
             sum[chain] = sum[chain] * factor + factor;
         }
@@ -31,5 +31,5 @@ double fma_peak(float *result, long turns)
         sum[0] += sum[chain];
     }
     store(result, sum[0]); // without a use of the sums the compiler would drop the loop
-    return 2.0 * CHAINS * LANES * (double)turns;
+    return 2.0 * CHAINS * LANES * (double)iterations;
 }

@@ -1,6 +1,6 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
 // The definition, written down: one element of C after the other, a row of A times a column of B.
-// Limit: walking down a column of B steps from row to row, so each read is in another cache line.
+// Limit: reads down a column of B have a stride of N, so each is in another cache line.
 // Build: cc -O2 -shared -fPIC matmul_ijk.c -o matmul_ijk.so
 
 void matmul_ijk(const float *A, const float *B, float *C, int M, int N, int K)

@@ -1,5 +1,5 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to matmul_ijk: the loops over j and k swap, so that the innermost one walks along rows of B
+// Adds to matmul_ijk: loops j and k are interchanged, so that the innermost one has stride 1 in B
 // and C. restrict promises that C overlaps neither A nor B; SIMD then needs no other text than this.
 // Limit: the whole of B comes by again for each row of C, and each sum goes to memory and back.
 // Build: cc -O2 -shared -fPIC matmul_ikj.c -o matmul_ikj.so

@@ -1,5 +1,5 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_naive.cu: x and y change places. A warp now computes neighbours in one row of C, so
+// Adds to sgemm_naive.cu: x and y are swapped. A warp now computes neighbours in one row of C, so
 // it reads one element of A for all its threads and 32 neighbours of B.
 // Limit: global memory still. Two loads for each multiplication, and every element of A and of B
 // is loaded again by each thread that needs it.

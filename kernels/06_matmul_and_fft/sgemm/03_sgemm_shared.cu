@@ -15,9 +15,9 @@ extern "C" __global__ void sgemm_shared(const float *A, const float *B, float *C
 {
     __shared__ float tile_a[kTile][kTile];
     __shared__ float tile_b[kTile][kTile];
-    int y = threadIdx.y; // place in the tile
+    int y = threadIdx.y; // index in the tile
     int x = threadIdx.x;
-    int row = blockIdx.y * kTile + y; // place in C
+    int row = blockIdx.y * kTile + y; // index in C
     int column = blockIdx.x * kTile + x;
 
     float sum = 0.0f;

@@ -23,13 +23,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     float sum[TM][TN] = {};
     for (int start = 0; start < K; start += BK) {
-        for (int place = threadIdx.x; place < BM * BK; place += kThreads) {
-            int y = place / BK, k = place % BK;
+        for (int element = threadIdx.x; element < BM * BK; element += kThreads) {
+            int y = element / BK, k = element % BK;
             bool inside = first_row + y < M && start + k < K;
             tile_a[y][k] = inside ? A[(first_row + y) * K + start + k] : 0.0f;
         }
-        for (int place = threadIdx.x; place < BK * BN; place += kThreads) {
-            int k = place / BN, x = place % BN;
+        for (int element = threadIdx.x; element < BK * BN; element += kThreads) {
+            int k = element / BN, x = element % BN;
             bool inside = start + k < K && first_column + x < N;
             tile_b[k][x] = inside ? B[(start + k) * N + first_column + x] : 0.0f;
         }

@@ -1,8 +1,8 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_register_tile.cu: loads and stores of 16 bytes. The tile of A is turned on its way
+// Adds to sgemm_register_tile.cu: loads and stores of 16 bytes. A's tile is transposed on the way
 // into shared memory, so that the 8 factors of a thread lie side by side in both tiles and two wide
 // loads fetch them.
-// Limit: bank conflicts, in the turned stores of A and in the wide loads of B.
+// Limit: bank conflicts, in the transposed stores of A and in the wide loads of B.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "tile.cuh"

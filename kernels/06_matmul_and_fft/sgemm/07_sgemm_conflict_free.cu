@@ -1,7 +1,7 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_vector.cu: no two lanes ask one bank for different words. Rows of A's turned tile
-// are 4 floats longer, and a thread's 8 x 8 results are four pieces of 4 x 4, half a tile apart, so
-// that the 16-byte loads of neighbouring lanes lie side by side.
+// Adds to sgemm_vector.cu: no two lanes ask one bank for different words. Rows of A's transposed
+// tile are 4 floats longer, and a thread's 8 x 8 results are four pieces of 4 x 4, half a tile
+// apart, so that the 16-byte loads of neighbouring lanes lie side by side.
 // Limit: a warp covers 8 x 128 of C: it shares few factors of A and needs many of B.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 

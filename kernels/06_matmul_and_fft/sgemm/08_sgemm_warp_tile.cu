@@ -1,7 +1,7 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
 // Adds to sgemm_conflict_free.cu: a warp owns a compact tile of 64 x 32, its lanes 8 by 4 in it. The
 // lanes of a warp then share more of what they load: 64 + 32 factors for each k in place of 16 + 128.
-// Limit: the wait for global memory: loads, barrier, products and barrier come one after the other.
+// Limit: the latency of global memory: loads, barrier, products and barrier are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "tile.cuh"

@@ -1,8 +1,8 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_warp_tile.cu: two buffers. While the warps compute with one pair of tiles, the next
-// pair is on its way from global memory into registers, and then goes into the other buffer. One
-// barrier a step is enough.
-// Limit: the registers that hold what is on its way, and one step is all the time there is.
+// Adds to sgemm_warp_tile.cu: double buffering. While the warps compute with one pair of tiles, the
+// next pair is in flight from global memory into registers, and then goes into the other buffer.
+// One barrier a step is enough.
+// Limit: the registers that hold what is in flight, and one step is all the time there is.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "tile.cuh"
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int b_k = threadIdx.x / (BN / 4);
     int b_column = threadIdx.x % (BN / 4) * 4;
 
-    float4 from_a, from_b; // on their way
+    float4 from_a, from_b; // in flight
     auto load = [&](int start) {
         int y = first_row + a_row;
         from_a = load_row4(A + y * K, start + a_k, K, y < M);

@@ -1,7 +1,7 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
 // Adds to sgemm_double_buffer.cu: cp.async copies from global straight into shared memory, and
-// kStages pairs of tiles take turns, so two steps' worth of copies are always on their way and no
-// register holds them. A is copied in pieces of 4 bytes, which can be turned as they go.
+// kStages pairs of tiles alternate, so two steps' worth of copies are always in flight and no
+// register holds them. A is copied in pieces of 4 bytes, which can be transposed.
 // Limit: 8 x 8 results a thread: a 16-byte load for every 16 products.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
@@ -28,7 +28,7 @@ static_assert(BK * BN == 4 * kThreads, "a thread copies four elements of B");
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     sgemm_cp_async(const float *A, const float *B, float *C, int M, int N, int K)
 {
-    __shared__ __align__(16) float tile_a[kStages][BK][BM + kPad]; // turned
+    __shared__ __align__(16) float tile_a[kStages][BK][BM + kPad]; // transposed
     __shared__ __align__(16) float tile_b[kStages][BK][BN];
     int first_row = blockIdx.y * BM; // of the block's tile in C
     int first_column = blockIdx.x * BN;

@@ -39,13 +39,13 @@
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kLanesM = WM / TM; // lanes of a warp below each other, and side by side
 constexpr int kLanesN = WN / TN;
-constexpr int kRowA = BM + 4; // of A's turned tile, padded
+constexpr int kRowA = BM + 4; // of A's transposed tile, padded
 constexpr int kTileA = BK * kRowA;
 constexpr int kTileB = BK * BN;
 constexpr int kRowsA = kThreads / BK; // rows of A that the block copies at once, and of B
 constexpr int kRowsB = kThreads / (BN / 4);
 static_assert(kLanesM * kLanesN == 32, "the lanes cover the warp's tile");
-static_assert(BK % 2 == 0, "the two sets of factors take turns");
+static_assert(BK % 2 == 0, "the two sets of factors alternate");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even");
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
 

@@ -1,9 +1,9 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
 // BN and K of BK.
 // Adds to sgemm_autotuned.cu: the order of the 128 products of a step. Down one column and up the
-// next, a product shares a factor with the one before, which the multiplier still holds, and the
+// next, a product shares a factor with the one before, which the reuse cache still holds, and the
 // order of rows and columns, found by a search, keeps the other operands in different banks.
-// Limit: 512 tiles on 132 multiprocessors are 3.9 rounds, and the last one is not full.
+// Limit: 512 tiles on 132 multiprocessors are 3.9 waves, and the last one is not full.
 // grid (N / BN, M / BM), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
@@ -45,13 +45,13 @@
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kLanesM = WM / TM; // lanes of a warp below each other, and side by side
 constexpr int kLanesN = WN / TN;
-constexpr int kRowA = BM + 4; // of A's turned tile, padded
+constexpr int kRowA = BM + 4; // of A's transposed tile, padded
 constexpr int kTileA = BK * kRowA;
 constexpr int kTileB = BK * BN;
 constexpr int kRowsA = kThreads / BK; // rows of A that the block copies at once, and of B
 constexpr int kRowsB = kThreads / (BN / 4);
 static_assert(kLanesM * kLanesN == 32, "the lanes cover the warp's tile");
-static_assert(BK % 2 == 0, "the two sets of factors take turns");
+static_assert(BK % 2 == 0, "the two sets of factors alternate");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even");
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
 

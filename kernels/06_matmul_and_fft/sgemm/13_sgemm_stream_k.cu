@@ -1,10 +1,10 @@
 // C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
 // BN and K of BK. `partial` has room for two tiles a block, `arrived` one 0 a tile of C.
 // Adds to sgemm_ordered.cu: as many blocks as fit on the GPU, and each gets the same number of steps
-// along K, whole tiles or not. The blocks that share a tile leave their sums in `partial`; the last
-// one to arrive adds them up in a fixed order. No multiprocessor is idle in a last round.
+// along K, whole tiles or not. Blocks that share a tile leave their sums in `partial`; the last one
+// to arrive adds them up in a fixed order. No multiprocessor is idle in a last wave.
 // Limit: 92 of 100 instructions are products; the rest are loads and the loop. A grid has no more
-// blocks than there are steps, so that each has its part.
+// blocks than there are steps, so that each has some.
 // grid (multiprocessors * BLOCKS), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
@@ -43,18 +43,18 @@
 #define COLUMNS 0, 4, 2, 1, 3, 13, 6, 7, 5, 9, 10, 11, 14, 15, 12, 8
 #endif
 
-constexpr int kBand = 8; // rows of tiles that are walked together, column by column
+constexpr int kBand = 8; // rows of tiles that are visited together, column by column
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kLanesM = WM / TM; // lanes of a warp below each other, and side by side
 constexpr int kLanesN = WN / TN;
-constexpr int kRowA = BM + 4; // of A's turned tile, padded
+constexpr int kRowA = BM + 4; // of A's transposed tile, padded
 constexpr int kTileA = BK * kRowA;
 constexpr int kTileB = BK * BN;
 constexpr int kRowsA = kThreads / BK; // rows of A that the block copies at once, and of B
 constexpr int kRowsB = kThreads / (BN / 4);
 static_assert(kLanesM * kLanesN == 32, "the lanes cover the warp's tile");
-static_assert(BK % 2 == 0, "the two sets of factors take turns");
+static_assert(BK % 2 == 0, "the two sets of factors alternate");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even");
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
 
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
                    int N, int K)
 {
     extern __shared__ float4 tiles[];
-    __shared__ int before_me; // blocks that had left their part of the tile when this one did
+    __shared__ int arrived_before; // blocks that had stored their partial sum of the tile by then
     float *tiles_a = reinterpret_cast<float *>(tiles); // STAGES tiles of A, then STAGES of B
     float *tiles_b = tiles_a + STAGES * kTileA;
     int tid = threadIdx.x;
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         if (whole) {
             out = C + (size_t)(tile_row * BM) * N + tile_column * BN;
             pitch = N;
-        } else { // a block has two parts of tiles at most: one begins in mid-tile, one ends there
+        } else { // a block has two partial tiles at most: one begins in mid-tile, one ends there
             out = partial + (size_t)(blockIdx.x * 2 + (skip != 0)) * BM * BN;
             pitch = BN;
         }
@@ -187,26 +187,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             long long tile_end = tile_begin + steps_of_tile;
             int first = (int)(((tile_begin + 1) * gridDim.x - 1) / all_steps); // the blocks that
             int last = (int)((tile_end * gridDim.x - 1) / all_steps);          // share this tile
-            __threadfence(); // whoever sees the count sees this part
+            __threadfence(); // release: whoever sees the count sees this partial sum
             __syncthreads();
             if (tid == 0) {
-                before_me = atomicAdd(&arrived[tile], 1);
+                arrived_before = atomicAdd(&arrived[tile], 1);
             }
             __syncthreads();
-            if (before_me == last - first) {
+            if (arrived_before == last - first) {
                 __threadfence();
-                for (int place = tid * 4; place < BM * BN; place += kThreads * 4) {
+                for (int element = tid * 4; element < BM * BN; element += kThreads * 4) {
                     float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                     for (int block = first; block <= last; ++block) {
                         int which = block * 2 + (all_steps * block / gridDim.x > tile_begin);
-                        float4 part = __ldcg(reinterpret_cast<const float4 *>(
-                            partial + (size_t)which * BM * BN + place));
-                        total.x += part.x;
-                        total.y += part.y;
-                        total.z += part.z;
-                        total.w += part.w;
+                        float4 addend = __ldcg(reinterpret_cast<const float4 *>(
+                            partial + (size_t)which * BM * BN + element));
+                        total.x += addend.x;
+                        total.y += addend.y;
+                        total.z += addend.z;
+                        total.w += addend.w;
                     }
-                    size_t y = tile_row * BM + place / BN, x = tile_column * BN + place % BN;
+                    size_t y = tile_row * BM + element / BN, x = tile_column * BN + element % BN;
                     *reinterpret_cast<float4 *>(&C[y * N + x]) = total;
                 }
                 if (tid == 0) {

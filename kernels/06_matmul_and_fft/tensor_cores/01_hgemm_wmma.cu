@@ -1,9 +1,9 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
 // sums are. Takes any shape.
 // The first rung on tensor cores: a warp multiplies tiles of 16 x 16 x 16, and nvcuda::wmma loads
-// them from shared memory into "fragments", which lie spread over the registers of its 32 lanes.
-// Limit: shared memory. Rows of 128 bytes begin at one bank, so eight rows of a fragment wait for
-// each other. And which lane holds what is not said: C's edges are reached by way of shared memory.
+// them from shared memory into "fragments", distributed over the registers of its 32 lanes.
+// Limit: shared memory. Rows of 128 bytes begin at one bank, so eight rows of a fragment are
+// serialised. And a fragment's layout is not said: C's edges are reached by way of shared memory.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <mma.h>
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         }
     }
     for (int start = 0; start < K; start += BK) {
-        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {
             int y = first_row + load_row + i * kRows;
@@ -98,14 +98,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         for (int j = 0; j < kTilesN; ++j) {
             wmma::store_matrix_sync(&results[warp][0][0], sum[i][j], kTile, wmma::mem_row_major);
             __syncwarp();
-            for (int place = lane; place < kTile * kTile; place += 32) {
-                int y = first_row + warp_row + i * kTile + place / kTile;
-                int x = first_column + warp_column + j * kTile + place % kTile;
+            for (int element = lane; element < kTile * kTile; element += 32) {
+                int y = first_row + warp_row + i * kTile + element / kTile;
+                int x = first_column + warp_column + j * kTile + element % kTile;
                 if (y < M && x < N) {
-                    C[(size_t)y * N + x] = results[warp][place / kTile][place % kTile];
+                    C[(size_t)y * N + x] = results[warp][element / kTile][element % kTile];
                 }
             }
-            __syncwarp(); // the next fragment takes the same place
+            __syncwarp(); // the next fragment takes the same memory
         }
     }
 }

@@ -43,11 +43,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int load_row = threadIdx.x / kChunks; // the first chunk of each tile that the thread loads
     int load_k = threadIdx.x % kChunks * kChunk;
     int group = lane / 4; // the lane's row in a fragment of A or C, its column of B^T in one of B
-    int pair = lane % 4 * 2; // its first place along K in A and B, its first column in C
+    int pair = lane % 4 * 2; // its first index along K in A and B, its first column in C
 
     float sum[kTilesM][kTilesN][4] = {};
     for (int start = 0; start < K; start += BK) {
-        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {
             int y = first_row + load_row + i * kRows;

@@ -3,7 +3,7 @@
 // Adds to hgemm_mma.cu: ldmatrix. A lane gives the address of 16 bytes of a row, and one
 // instruction hands the whole warp a fragment of A, or two of B, in place of four loads.
 // Limit: shared memory, as much as before: fewer instructions, but the eight rows of 16 bytes that
-// ldmatrix reads at once still begin at one bank and come one after the other.
+// ldmatrix reads at once still begin at one bank and are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
     float sum[kTilesM][kTilesN][4] = {};
     for (int start = 0; start < K; start += BK) {
-        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
         int load_k = start + load_chunk * kChunk;
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {

@@ -1,8 +1,8 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
 // sums are. Takes any shape.
-// Adds to hgemm_ldmatrix.cu: the XOR swizzle. Chunk c of row r lies at place c ^ (r % 8) of the
+// Adds to hgemm_ldmatrix.cu: the XOR swizzle. Chunk c of row r is chunk c ^ (r % 8) of the
 // row, so that a chunk's eight rows lie in eight different groups of four banks: no bank conflicts.
-// Limit: the wait for global memory: loads, barrier, products and barrier come one after the other.
+// Limit: the latency of global memory: loads, barrier, products and barrier are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
     float sum[kTilesM][kTilesN][4] = {};
     for (int start = 0; start < K; start += BK) {
-        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
         int load_k = start + load_chunk * kChunk;
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {

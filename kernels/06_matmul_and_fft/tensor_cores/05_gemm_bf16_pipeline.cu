@@ -1,7 +1,7 @@
 // C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. M a
 // multiple of BM, N of BN and K of BK.
-// A block keeps STAGES pairs of tiles on their way with cp.async, 16 bytes at a time, and its warps
-// read them with ldmatrix and multiply with mma.sync. Chunk c of row r lies at place c ^ (r % 8), so
+// A block keeps STAGES pairs of tiles in flight with cp.async, 16 bytes at a time, and its warps
+// read them with ldmatrix and multiply with mma.sync. Chunk c of row r is chunk c ^ (r % 8), so
 // that neither the copies nor ldmatrix meet a bank conflict.
 // Limit: the warps that multiply also issue the copies; without that mma.sync itself, which reaches
 // about two thirds of what a Hopper's tensor cores can do.
@@ -29,7 +29,7 @@
 #define STAGES 4
 #endif
 #ifndef BAND
-#define BAND 16 // rows of tiles that are walked together, column by column, for the L2 cache
+#define BAND 16 // rows of tiles that are visited together, column by column, for the L2 cache
 #endif
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;

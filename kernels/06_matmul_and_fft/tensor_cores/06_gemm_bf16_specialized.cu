@@ -1,8 +1,8 @@
 // C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. M a
 // multiple of BM, N of BN and K of 64. partial holds 2 BM BN floats for each block, arrived an int for
 // each tile of C, zeros; it is zero again at the end.
-// Adds to gemm_bf16_pipeline.cu: the copies leave the warps that multiply. Another warp asks TMA for
-// whole tiles, barriers in memory tell when they are there, and the last tiles are shared out evenly.
+// Adds to gemm_bf16_pipeline.cu: a producer warp issues the copies, and consumer warps only
+// multiply. TMA copies whole tiles, mbarriers hand them over, and the last tiles are split evenly.
 // Limit: the power that mma.sync takes on random numbers, and its six cycles on each scheduler.
 // sm_90a only.
 // grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
@@ -39,7 +39,7 @@ struct Format {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(kThreads + kCopyThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads + kProducerThreads, 1)
     gemm_bf16_specialized(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
                           __nv_bfloat16 *C, float *partial, int *arrived, int M, int N, int K)
 {

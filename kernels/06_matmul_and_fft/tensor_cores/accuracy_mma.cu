@@ -1,7 +1,7 @@
 // The same sums of products in five number formats: C = A B^T over the first 16, 32, 64, ... K
 // columns of row-major fp32 matrices A (M x K) and B (N x K); `sums` has log2(K / 16) + 1
 // matrices, M x N each.
-// A warp computes 16 x 8 elements with mma.sync. It rounds the factors to FORMAT on their way into
+// A warp computes 16 x 8 elements with mma.sync. It rounds the factors to FORMAT on the way into
 // registers, and the fragments come straight from global memory: it is there to be right, not
 // fast.
 // M a multiple of 16, N of 8, K a power of two and at least 16.

@@ -1,6 +1,6 @@
 // Which elements each lane of a warp holds for mma.m16n8k16: of A (16 x 16) in a_holds (32 x 8),
 // of B (16 x 8) in b_holds (32 x 4), of C (16 x 8) in c_holds (32 x 4). An element's number is row
-// * columns + column. ldmatrix deals out tiles in which each element is its own number; for C the
+// * columns + column. ldmatrix distributes tiles in which each element is its own number; for C the
 // factors are such that mma.sync computes the number: 8 row * 1 + 1 * column.
 // grid 1, block 32, dynamic shared 0
 

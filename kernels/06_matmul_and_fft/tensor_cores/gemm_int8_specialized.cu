@@ -25,7 +25,7 @@ struct Format {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(kThreads + kCopyThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads + kProducerThreads, 1)
     gemm_int8_specialized(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
                           int *C, int *partial, int *arrived, int M, int N, int K)
 {

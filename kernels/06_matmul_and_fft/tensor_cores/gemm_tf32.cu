@@ -2,7 +2,7 @@
 // The counterpart of hgemm_mma.cu for TF32: the factors are rounded to 10 bits of fraction on their
 // way to shared memory, and mma.sync.m16n8k8 sums their products in fp32. Rows are 4 floats longer
 // than they need be, so that eight rows of a fragment begin at different banks: no conflicts.
-// Limit: the wait for global memory, and three 32-bit loads for every two mma.
+// Limit: the latency of global memory, and three 32-bit loads for every two mma.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "ptx.cuh"
@@ -43,11 +43,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int load_row = threadIdx.x / kChunks; // the first chunk of each tile that the thread loads
     int load_k = threadIdx.x % kChunks * kChunk;
     int group = lane / 4; // the lane's row in a fragment of A or C, its column of B^T in one of B
-    int place = lane % 4; // its first place along K in A and B
+    int pair = lane % 4;  // its first index along K in A and B
 
     float sum[kTilesM][kTilesN][4] = {};
     for (int start = 0; start < K; start += BK) {
-        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        uint4 from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {
             int y = first_row + load_row + i * kRows;
@@ -74,16 +74,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) { // four quarters of 8 x 4: down, then right
                 int y = warp_row + i * 16 + group;
-                a[i][0] = tile_a[y][k + place];
-                a[i][1] = tile_a[y + 8][k + place];
-                a[i][2] = tile_a[y][k + place + 4];
-                a[i][3] = tile_a[y + 8][k + place + 4];
+                a[i][0] = tile_a[y][k + pair];
+                a[i][1] = tile_a[y + 8][k + pair];
+                a[i][2] = tile_a[y][k + pair + 4];
+                a[i][3] = tile_a[y + 8][k + pair + 4];
             }
 #pragma unroll
             for (int j = 0; j < kTilesN; ++j) {
                 int x = warp_column + j * 8 + group;
-                b[j][0] = tile_b[x][k + place];
-                b[j][1] = tile_b[x][k + place + 4];
+                b[j][0] = tile_b[x][k + pair];
+                b[j][1] = tile_b[x][k + pair + 4];
             }
 #pragma unroll
             for (int i = 0; i < kTilesM; ++i) {
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
         for (int j = 0; j < kTilesN; ++j) {
             int y = first_row + warp_row + i * 16 + group;
-            int x = first_column + warp_column + j * 8 + place * 2;
+            int x = first_column + warp_column + j * 8 + pair * 2;
             if (y < M) {
                 store_row_pair(C + (size_t)y * N, x, N, sum[i][j][0], sum[i][j][1]);
             }

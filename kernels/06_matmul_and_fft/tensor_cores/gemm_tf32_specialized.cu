@@ -2,7 +2,7 @@
 // to TF32, sums stay in fp32. M a multiple of BM, N of BN and K of 32. partial and arrived as for
 // gemm_bf16_specialized.cu.
 // The idea: the same warps with another mma. An element is four bytes wide, so that a row of a tile
-// holds half as many. mma would cut off the bits that TF32 has not; TMA rounds them on the way, if the
+// holds half as many. mma would truncate to TF32; TMA rounds on the way, if the
 // tensor maps say so (tf32=True).
 // Limit: the same; half as many FLOPs in an instruction.
 // sm_90a only.
@@ -27,7 +27,7 @@ struct Format {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(kThreads + kCopyThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads + kProducerThreads, 1)
     gemm_tf32_specialized(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
                           float *C, float *partial, int *arrived, int M, int N, int K)
 {

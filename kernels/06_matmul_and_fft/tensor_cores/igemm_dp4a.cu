@@ -3,7 +3,7 @@
 // The integer counterpart of sgemm_conflict_free.cu, without tensor cores: a word holds four
 // neighbours along K, and __dp4a adds four products to a sum at once. A thread computes 8 x 8
 // results, in four pieces of 4 x 4.
-// Limit: the rate of __dp4a, and the wait for global memory.
+// Limit: the rate of __dp4a, and the latency of global memory.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 constexpr int BM = 128; // of C: the block's tile
@@ -14,7 +14,7 @@ constexpr int TN = 8;
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kWord = 4;             // elements
 constexpr int kRows = kThreads / BK; // that the block loads at once
-constexpr int kPad = 4;              // turned tiles: no bank conflicts, and aligned 16-byte loads
+constexpr int kPad = 4;              // of transposed tiles: no conflicts, and aligned 16-byte loads
 constexpr int kHalfM = BM / 2;       // distance of a thread's two pieces
 constexpr int kHalfN = BN / 2;
 static_assert(BM % kRows == 0 && BN % kRows == 0, "loads come out even");
@@ -41,7 +41,7 @@ __device__ inline int word_at(const signed char *row, int k, int K, bool row_exi
 extern "C" __global__ void __launch_bounds__(kThreads)
     igemm_dp4a(const signed char *A, const signed char *B, int *C, int M, int N, int K)
 {
-    __shared__ __align__(16) int tile_a[BK][BM + kPad]; // turned: column k is row k here
+    __shared__ __align__(16) int tile_a[BK][BM + kPad]; // transposed: column k is row k
     __shared__ __align__(16) int tile_b[BK][BN + kPad];
     int first_row = blockIdx.y * BM; // of the block's tile in C
     int first_column = blockIdx.x * BN;
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     int sum[TM][TN] = {};
     for (int start = 0; start < K; start += BK * kWord) {
-        int from_a[BM / kRows], from_b[BN / kRows]; // all loads are on their way at once
+        int from_a[BM / kRows], from_b[BN / kRows]; // all loads are in flight at once
         int load_k = start + load_word * kWord;
 #pragma unroll
         for (int i = 0; i < BM / kRows; ++i) {

@@ -1,10 +1,10 @@
 """The benchmarks of chapter 04: memory is what they have in common."""
 
 from ...case import Case
-from . import branches, chains, convolutions, copies, sums_and_histograms, transposes, vectors
+from . import branches, chains, convolutions, copies, element_wise, sums_and_histograms, transposes
 
 CASES: tuple[Case, ...] = (
-    *vectors.CASES,
+    *element_wise.CASES,
     *copies.CASES,
     *transposes.CASES,
     *sums_and_histograms.CASES,

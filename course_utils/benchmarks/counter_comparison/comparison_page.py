@@ -1,27 +1,25 @@
 """The emulator's counters beside Nsight Compute's, kernel by kernel; each difference is explained.
 
-    python tests/emulator/ncu_table.py
+    python -m course_utils.benchmarks.counter_comparison.comparison_page
 
-writes ``ncu_h200.md`` from ``ncu_h200.json`` (measured by ``ncu_record.py``) and from what the
-emulator counts now.
+writes ``assets/benchmarks/ncu/nvidia_h200.md`` from the measurements called ncu beside it and from
+what the emulator counts now.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
-from ncu_kernels import CASES, Case
+from ...compiling.bindings import nvrtc_version
+from ...observing.profiles import NCU, Profile
+from ...observing.profiling import profile
+from ...records.measured_files import REFERENCE, file_of, measurements
+from .counted_kernels import CASES
+from .counted_launches import Counted
+from .ncu_counts import NAME
 
-from course_utils import profile
-from course_utils.compiling.bindings import nvrtc_version
-from course_utils.observing.profiles import NCU, Profile
-
-HERE = Path(__file__).resolve().parent
-MEASURED = json.loads((HERE / "ncu_h200.json").read_text(encoding="utf-8"))
-PAGE = HERE / "ncu_h200.md"
+PAGE = file_of(NAME, REFERENCE).with_suffix(".md")
 
 # They depend on the instructions themselves: shown side by side, not expected to be equal.
 OF_THE_PROGRAM = ("threads per warp instruction", "branches where no warp parts, %")
@@ -184,23 +182,28 @@ TWICE = dict.fromkeys(
 
 
 @cache
-def counted(case: Case) -> dict[str, float]:
+def _measurements() -> dict:
+    return measurements(NAME, REFERENCE)
+
+
+@cache
+def counted(case: Counted) -> dict[str, float]:
     """Counter -> what the emulator finds for a launch."""
     kernel, grid, block, args, shared_bytes = case.launch()
     found = profile(kernel, grid, block, args, shared_mem=shared_bytes)
     return {name: get(found) for name, (_, get) in COUNTERS.items()}
 
 
-def measured(case: Case) -> dict[str, float]:
+def measured(case: Counted) -> dict[str, float]:
     """Counter -> what ncu found on the GPU."""
-    row = MEASURED["kernels"][case.name]  # metrics that are 0 are not in it
+    row = _measurements()["kernels"][case.name]  # metrics that are 0 are not in it
     return {
         name: sum(row.get(metric, 0) for metric in metrics)
         for name, (metrics, _) in COUNTERS.items()
     }
 
 
-def differences(case: Case) -> dict[str, tuple[float, float]]:
+def differences(case: Counted) -> dict[str, tuple[float, float]]:
     """Counter -> (emulator's, ncu's) where they differ, but for those of the program's shape."""
     ours, theirs = counted(case), measured(case)
     return {
@@ -213,7 +216,7 @@ def differences(case: Case) -> dict[str, tuple[float, float]]:
 HEAD = """# The emulator's counters beside Nsight Compute's
 
 Measured on an {device} (driver {driver}, ncu {ncu}, NVRTC {nvrtc}, {date}); emulated from the PTX \
-of NVRTC {own}. Written by `tests/emulator/ncu_table.py`.
+of NVRTC {own}. Written by `course_utils.benchmarks.counter_comparison.comparison_page`.
 
 A single number is what both found. Where they differ, the emulator's stands first and a note \
 says why. Requests of loads and stores are followed by their sectors (global) or by their \
@@ -279,7 +282,11 @@ def page() -> str:
         for case, ours, theirs in found
     ]
     return HEAD.format(
-        **{key: value for key, value in MEASURED.items() if key != "kernels"},
+        **{
+            key: value
+            for key, value in _measurements().items()
+            if key not in ("kernels", "sources")
+        },
         own=".".join(map(str, nvrtc_version())),
         rows="\n".join(rows),
         equal=sum(a == b for a, b in pairs),

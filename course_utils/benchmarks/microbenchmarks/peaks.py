@@ -121,7 +121,10 @@ def traffic(name: str) -> dict[str, int]:
     return {level: round(found[metric] * unit) for level, (metric, unit) in TRAFFIC.items()}
 
 
-def short_vectors(sizes: Iterable[int] = tuple(1 << n for n in range(10, 29, 2))) -> list[dict]:
+SIZES = tuple(1 << n for n in range(10, 29, 2))  # elements
+
+
+def short_vectors(sizes: Iterable[int] = SIZES) -> list[dict]:
     """vec_add for ever shorter vectors: elements and milliseconds, caches warm."""
     need_gpu()
     found = []

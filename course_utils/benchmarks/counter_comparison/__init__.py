@@ -1,0 +1,1 @@
+"""The emulator's counters beside Nsight Compute's, launch by launch."""
