@@ -37,7 +37,8 @@ from .machine.report import (
 
 if TYPE_CHECKING:
     from .machine.emulated_module import EmulatedModule, Entry
-    from .machine.ptx import PtxError, source_files
+    from .machine.ptx import PtxError
+    from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
     from .recording.counters import SECTOR, InstructionCounts, Tally, add_up
     from .recording.warp_trace import WarpAccess, WarpStep
@@ -46,7 +47,7 @@ _LATER = {
     "EmulatedModule": "machine.emulated_module",
     "Entry": "machine.emulated_module",
     "PtxError": "machine.ptx",
-    "source_files": "machine.ptx",
+    "source_files": "machine.ptx_parser",
     "Box": "machine.tensor_box",
     "SECTOR": "recording.counters",
     "InstructionCounts": "recording.counters",

@@ -23,8 +23,8 @@ from ..machine.program import Builder
 from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
+from .fragment_layouts import items, read_registers, write_registers
 from .loads_stores import Site
-from .matrix import items, read_registers, write_registers
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
 from .warp import Rows

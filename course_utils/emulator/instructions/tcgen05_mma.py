@@ -20,7 +20,7 @@ from ..machine import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import LANES, TensorWork
-from .matrix import ACCUMULATORS, accumulate, items
+from .fragment_layouts import ACCUMULATORS, accumulate, items
 from .tcgen05_tiles import (
     BITS,
     FORMATS,

@@ -20,7 +20,7 @@ from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
 from .async_copies import _Piece
-from .matrix import CHUNK, decode
+from .fragment_layouts import CHUNK, decode
 from .wgmma import chunk_offsets, swizzle
 
 GROUPS = {"cta_group::1", "cta_group::2"}

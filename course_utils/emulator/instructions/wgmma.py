@@ -27,26 +27,21 @@ from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
 from ..machine.report import BARRIER, UNKNOWN_INSTRUCTION, Finding, KernelFault
-from .matrix import (
+from .fragment_layouts import (
     ACCUMULATORS,
     CHUNK,
     ELEMENTS,
     RAW,
     accumulate,
-    check_registers,
     decode,
     fragment_a,
     fragment_c,
     items,
-    known,
-    matrix_work,
     per_register,
     read_registers,
-    shape_of,
-    shapes_for,
-    types_of,
     write_registers,
 )
+from .matrix import check_registers, known, matrix_work, shape_of, shapes_for, types_of
 from .warp import Rows
 
 WARPGROUP = 128  # threads

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from .. import instructions  # noqa: F401  (fills the tables)
-from . import fpenv, ptx
+from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .faults import readable_name
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, Region
@@ -27,7 +27,7 @@ class EmulatedModule:
     """
 
     def __init__(self, text: str):
-        self.variables, self.functions, self.files = ptx.parse_module(text)
+        self.variables, self.functions, self.files = ptx_parser.parse_module(text)
         self._codes: dict[str, Code] = {}
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
@@ -71,7 +71,7 @@ class EmulatedModule:
         text = variable.initial.strip().replace("{", "").replace("}", "")
         width = ptx.SIZES[variable.type]
         for n, part in enumerate(p.strip() for p in text.split(",")):
-            literal = ptx.parse_literal(part)
+            literal = ptx_parser.parse_literal(part)
             if literal is None:
                 symbol = part.removeprefix("generic(").rstrip(")").split("+")
                 value = self.address(symbol[0]) + (int(symbol[1], 0) if len(symbol) > 1 else 0)
@@ -102,7 +102,7 @@ class EmulatedModule:
             function = self.functions.get(name)
             if function is None or function.body is None:
                 raise ptx.PtxError(f"the function {name} is called but has no body")
-            ptx.parse_body(function, self.files)
+            ptx_parser.parse_body(function, self.files)
             order = len(self._codes) + 1
             self._codes[name] = Builder(function, self.address, order).decode()
         return self._codes[name]
@@ -117,7 +117,7 @@ class Entry:
 
     def __init__(self, module: EmulatedModule, function: ptx.Function):
         self.module, self.function, self.name = module, function, function.name
-        ptx.parse_body(function, module.files)
+        ptx_parser.parse_body(function, module.files)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
         self.static_shared = self._place_shared()
         self.parameter_addresses: dict[str, int] = {}
@@ -153,7 +153,7 @@ class Entry:
         """Those of the kernel and of every function that it could call."""
         for function in self.module.functions.values():
             if function is self.function or not function.is_entry:
-                ptx.parse_body(function, self.module.files)
+                ptx_parser.parse_body(function, self.module.files)
                 yield from function.instructions
 
     @property
