@@ -14,12 +14,12 @@ def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
     """How ``actual`` differs from ``expected``, such as "1 of 3 elements are wrong; ..."; empty
     where it is right by :meth:`Tolerance.wrong`, as ``check`` decides.
 
-    ``expected`` is an array of this machine's device or of NumPy, and the work is done there, in
-    float64; a GPU's arrays are not copied to the host. ``actual`` may be a torch tensor, too.
+    Both are arrays of this machine's device or of NumPy, ``actual`` may be a torch tensor, too. The
+    work is done in float64 on the device where one of them lies there: a GPU's arrays are not
+    copied to the host.
     """
-    space = cp.get_array_module(expected)
-    got = space.asarray(actual).astype(np.float64)
-    want = expected.astype(np.float64, copy=False)
+    space = cp if hasattr(actual, "detach") else cp.get_array_module(actual, expected)
+    got, want = (space.asarray(array).astype(np.float64) for array in (actual, expected))
     if got.shape != want.shape:
         return f"its shape is {got.shape}, expected {want.shape}"
     wrong = Tolerance(rtol, atol).wrong(got, want)

@@ -22,7 +22,7 @@ from ..devices.multiprocessors import (
     Multiprocessor,
 )
 from ..errors import LessonError
-from ..launching.emulation import on_emulator
+from ..launching.emulation import kernel_of
 from ..launching.kernels import Kernel
 from ..text_tables import pairs
 
@@ -154,7 +154,7 @@ def occupancy(
     compiled for ``arch`` by NVRTC, so its registers are those of that GPU and of NVRTC's version.
     Raises :class:`~course_utils.errors.LessonError` for an ``arch`` whose limits are not known.
     """
-    kernel = on_emulator(kernel)
+    kernel = kernel_of(kernel)
     if arch.rstrip("af") not in MULTIPROCESSORS:
         raise LessonError(
             f"The limits of {arch!r} are not known; there are {', '.join(MULTIPROCESSORS)}."
