@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..compiling.bindings import nvrtc_version
+from ..compiling.nvrtc import Compiled
 from ..devices.limits import MAX_THREADS, LaunchError, dimensions
 from ..devices.multiprocessors import (
     MULTIPROCESSORS,
@@ -176,10 +177,15 @@ def occupancy(
 
 def resources(kernel: Kernel, arch: str = "sm_90a") -> Resources:
     """What ``kernel`` takes when compiled for ``arch``, as NVRTC's assembler reports it."""
-    # What NVRTC finds in its cache on disk comes without the assembler's report.
-    fresh = ("--no-cache",) if nvrtc_version() >= (12, 9) else ()
-    compiled = kernel.module.compiled(arch, "--ptxas-options=-v", *fresh)
+    compiled = compiled_with_report(kernel, arch)
     return parse_report(compiled.log, compiled.mangled.get(kernel.name, kernel.name))
+
+
+def compiled_with_report(kernel: Kernel, arch: str) -> Compiled:
+    """The kernel's module as a cubin for ``arch``, with the assembler's report as its log."""
+    # What NVRTC finds in its cache on disk comes without the report.
+    fresh = ("--no-cache",) if nvrtc_version() >= (12, 9) else ()
+    return kernel.module.compiled(arch, "--ptxas-options=-v", *fresh)
 
 
 def parse_report(log: str, symbol: str) -> Resources:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from ...devices.selection import cp
 from ...launching.modules import load
-from ...paths import kernel_file
+from ...paths import kernel_file, unnumbered
 from ..cases.matmul import specialized_arguments
 
 GRID, BLOCK = 64, 256
@@ -35,7 +36,7 @@ class Counted:
 
     @property
     def kernel_name(self) -> str:
-        return self.name if self.body else self.file.rpartition("/")[2].removesuffix(".cu")
+        return self.name if self.body else unnumbered(Path(self.file).stem)
 
     def source(self) -> str:
         return f"""{self.head}
