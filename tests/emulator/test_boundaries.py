@@ -2,6 +2,8 @@
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,24 @@ def test_nothing_in_the_emulator_imports_the_course_outside_it():
         for path in EMULATOR.rglob("*.py")
         for name, line in imports(path)
         if is_within(name, "course_utils") and not is_within(name, NAME)
+    ]
+    assert not wrong
+
+
+def is_there(name: str) -> bool:
+    """Whether a full name is a module, or a name that its module defines or imports."""
+    parent, _, attribute = name.rpartition(".")
+    module = import_module(parent)
+    is_package = hasattr(module, "__path__")
+    return hasattr(module, attribute) or (is_package and find_spec(name) is not None)
+
+
+def test_what_the_emulator_imports_of_itself_is_there_for_type_checkers_too():
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line} imports {name}"
+        for path in EMULATOR.rglob("*.py")
+        for name, line in imports(path)
+        if is_within(name, NAME) and not is_there(name)
     ]
     assert not wrong
 
