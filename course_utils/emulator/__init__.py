@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
     from .recording.counters import SECTOR, InstructionCounts, Tally, add_up
-    from .recording.warp_trace import WarpAccess, WarpStep
+    from .recording.trace_recorder import WarpAccess, WarpStep
 
 _LATER = {
     "EmulatedModule": "machine.emulated_module",
@@ -53,8 +53,8 @@ _LATER = {
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
-    "WarpAccess": "recording.warp_trace",
-    "WarpStep": "recording.warp_trace",
+    "WarpAccess": "recording.trace_recorder",
+    "WarpStep": "recording.trace_recorder",
 }
 
 __all__ = [

@@ -13,7 +13,7 @@ from .checks.sync_check import SyncCheck
 from .checks.tensor_memory_check import TensorMemoryCheck
 from .machine.observer import Observer
 from .recording.counters import Tally
-from .recording.warp_trace import Tracer
+from .recording.trace_recorder import TraceRecorder
 
 if TYPE_CHECKING:
     from .machine.emulated_launch import EmulatedLaunch
@@ -49,5 +49,5 @@ def observers_of(launch: EmulatedLaunch) -> list[Observer]:
     if options.counters:
         observers.append(Tally(launch))
     if options.trace is not None:
-        observers.append(Tracer(options.trace))
+        observers.append(TraceRecorder(options.trace))
     return observers

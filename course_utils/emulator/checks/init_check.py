@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..machine import ptx
-from ..machine.faults import where
+from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import UNINITIALISED, Finding

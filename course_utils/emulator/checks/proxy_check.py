@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.faults import where
+from ..machine.fault_messages import where
 from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..instructions.loads_stores import Spread
-from ..machine.faults import where
+from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
+from .access_check import AccessCheck
 from .happens_before import NARROW, Flags, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
-from .races import AccessCheck
 from .tensor_memory_check import TensorClocks
 from .vector_clocks import VectorClocks
 

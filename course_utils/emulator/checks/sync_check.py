@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.async_engine import KEY_SHIFT
-from ..machine.faults import where
+from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding

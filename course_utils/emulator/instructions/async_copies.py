@@ -13,7 +13,7 @@ import numpy as np
 
 from ..machine import ptx
 from ..machine.async_engine import KEY_SHIFT, Transfer
-from ..machine.faults import access_fault, where
+from ..machine.fault_messages import access_fault, where
 from ..machine.floats import to_tf32
 from ..machine.instruction_set import DTYPES, STEPS, Traits, step
 from ..machine.lanes import Group

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..machine import ptx
-from ..machine.faults import access_fault
+from ..machine.fault_messages import access_fault
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machine import ptx
-from ..machine.faults import access_fault
+from ..machine.fault_messages import access_fault
 from ..machine.instruction_set import PLAIN, Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW

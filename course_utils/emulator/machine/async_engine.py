@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .faults import where
+from .fault_messages import where
 from .lanes import Group
 from .report import BARRIER, Finding, KernelFault
 

@@ -18,7 +18,7 @@ from . import ptx
 from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
-from .faults import access_fault, deadlock, endless_loop, readable_name
+from .fault_messages import access_fault, deadlock, endless_loop, readable_name
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .faults import where
+from .fault_messages import where
 from .lanes import Group
 from .memory import SHARED_WINDOW, WINDOW_SIZE
 from .report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .batch import Batch
-from .findings import Findings
+from .finding_log import FindingLog
 from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
@@ -72,7 +72,7 @@ class EmulatedLaunch:
         self.issued = 0  # instructions issued by batches that have ended
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
-        self.findings = Findings()
+        self.findings = FindingLog()
         self.observers = Observers(observers_of(self))
 
     def _bind(self, args, names) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
-from .faults import readable_name
+from .fault_messages import readable_name
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, Region
 from .options import Options
 from .program import Builder, Code, unknown

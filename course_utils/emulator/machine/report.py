@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..recording.counters import InstructionCounts, Tally
-    from ..recording.warp_trace import Tracer
+    from ..recording.trace_recorder import TraceRecorder
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,6 @@ class LaunchResult:
     counts: Counts
     findings: list[Finding] = field(default_factory=list)
     printed: str = ""
-    trace: Tracer | None = None
+    trace: TraceRecorder | None = None
     tally: Tally | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)

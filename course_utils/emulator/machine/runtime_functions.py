@@ -11,7 +11,7 @@ import struct
 
 import numpy as np
 
-from .faults import free_fault, where
+from .fault_messages import free_fault, where
 from .lanes import Group
 from .memory import GLOBAL, Unwritten
 from .report import ASSERTION, Finding, KernelFault

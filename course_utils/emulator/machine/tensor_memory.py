@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .async_engine import Transfer
-from .faults import where
+from .fault_messages import where
 from .lanes import Group
 from .report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
 

@@ -19,7 +19,7 @@ from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.ptx import Instruction
 from ..machine.report import Counts, LaunchResult
-from .warp_trace import WarpAccess, reach
+from .trace_recorder import WarpAccess, reach
 
 SECTOR = 32
 BANKS = 32
@@ -165,7 +165,7 @@ class Tally(Observer):
     """Adds up, instruction by instruction, what a launch asks of memory and where warps diverge.
 
     ``first_accesses`` keeps what each warp of the first block asks for when it first comes to an
-    instruction: (instruction, warp) -> its :class:`~.warp_trace.WarpAccess`.
+    instruction: (instruction, warp) -> its :class:`~.trace_recorder.WarpAccess`.
     """
 
     def __init__(self, launch):

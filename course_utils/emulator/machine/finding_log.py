@@ -8,7 +8,7 @@ from dataclasses import replace
 from .report import Finding
 
 
-class Findings:
+class FindingLog:
     """Keeps the first finding of each kind at each place, which its ``key`` says."""
 
     def __init__(self):

@@ -1,7 +1,7 @@
 """Records what one warp does, instruction by instruction: which lanes, and which addresses.
 
-The machine moves all warps of a batch together; a :class:`Tracer` picks the lanes of one of them
-out of every group that has some, in the order in which the groups run.
+The machine moves all warps of a batch together; a :class:`TraceRecorder` picks the lanes of one of
+them out of every group that has some, in the order in which the groups run.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAcces
     return WarpAccess(region.name, region.space, site.is_store, site.bytes, addresses)
 
 
-class Tracer(Observer):
+class TraceRecorder(Observer):
     """Fills ``steps``; ``complete`` is False when there were more than the limit."""
 
     def __init__(self, options: TraceOptions):
