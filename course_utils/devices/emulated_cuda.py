@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from ..emulator import SMS
 from ..errors import LessonError
 
 NAME = "emulated sm_90a (no GPU)"
-SMS = 132
 ATTRIBUTES = {  # names as in cudaDeviceGetAttribute, values of an H200
     "ClockRate": 1980000,
     "ComputeCapabilityMajor": 9,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+from ..emulator import MAX_THREADS
 from ..errors import LessonError
 
 # CUDA C++ Programming Guide 12.9, "Technical Specifications per Compute Capability".
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK = (1024, 1024, 64)
-MAX_THREADS = 1024
 MAX_STATIC_SHARED = 48 * 1024  # bytes
 
 

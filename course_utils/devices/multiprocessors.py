@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WARP = 32
 KIB = 1024
 REGISTERS = 64 * KIB  # of an SM, and the most that one block may have
 REGISTER_UNIT = 256  # registers are given to a warp in multiples of this

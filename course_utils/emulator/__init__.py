@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .machine.gpu_constants import BANK_BYTES, BANKS, MAX_THREADS, SECTOR, SMS, WARP
 from .machine.memory import GLOBAL
 from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from .machine.ptx import PtxError
     from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
-    from .recording.counters import SECTOR, InstructionCounts, Tally, add_up
+    from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.trace_recorder import WarpAccess, WarpStep
 
 _LATER = {
@@ -49,7 +50,6 @@ _LATER = {
     "PtxError": "machine.ptx",
     "source_files": "machine.ptx_parser",
     "Box": "machine.tensor_box",
-    "SECTOR": "recording.counters",
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
@@ -61,21 +61,26 @@ __all__ = [
     "ALL_CHECKS",
     "ASSERTION",
     "BAD_TENSOR_MAP",
+    "BANKS",
+    "BANK_BYTES",
     "BARRIER",
     "DATA_RACE",
     "DEADLOCK",
     "ENDLESS_LOOP",
     "GLOBAL",
     "KINDS",
+    "MAX_THREADS",
     "MISALIGNED",
     "NULL_POINTER",
     "OUT_OF_BOUNDS",
     "SECTOR",
+    "SMS",
     "TENSOR_MEMORY",
     "TRAP",
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",
     "USE_AFTER_FREE",
+    "WARP",
     "Box",
     "Counts",
     "EmulatedModule",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..emulator import BANK_BYTES, BANKS, SECTOR
 from .style import BLUE, GREY, PALE, RED, bare, blend, ink, legend_below, new, styled
 
 if TYPE_CHECKING:
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 
 # CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory
 # Banks".
-SECTOR = 32
 LINE = 128
-BANKS = 32
-BANK_BYTES = 4
 
 CELLS_WITH_NUMBERS = 400
 WIDTH = 9.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..emulator import WARP
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, blend, legend_below, new, styled
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ WORDS = {
     "blocks": "block slots run out",
     "barriers": "barriers run out",
 }
-WARP = 32
 LARGEST = 1024
 
 

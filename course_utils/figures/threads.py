@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..emulator import WARP
 from .style import GREY, PALETTE, bare, blend, new, styled
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 Indices = np.ndarray | tuple[np.ndarray, ...]
 
-WARP = 32
 LEGEND_ENTRIES = 12
 LEGEND_WIDTH = 1.6  # inches
 SMALLEST_FONT = 5.5

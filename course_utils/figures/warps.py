@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..emulator import WARP
 from .style import BLUE, GREY, bare, blend, legend_below, new, styled
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..observing.warp_traces import Trace
 
-WARP = 32
 CELL = 0.15  # inches
 SOURCE_WIDTH = 4.6  # inches
 LONGEST = 58  # characters of a source line that fit there

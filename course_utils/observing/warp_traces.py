@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..devices.limits import LaunchError, dimensions
-from ..emulator import Options, TraceOptions, WarpAccess, WarpStep
+from ..emulator import WARP, Options, TraceOptions, WarpAccess, WarpStep
 from ..launching.emulation import emulator_arguments, on_emulator
 from ..text_tables import Column, Columns
 
 __all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
-
-WARP = 32
 
 
 @dataclass(frozen=True)

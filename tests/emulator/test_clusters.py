@@ -236,3 +236,9 @@ cluster_sync();"""
     own = np.arange(32) + 100 * np.arange(2)[:, None]
     assert np.array_equal(y, np.concatenate([1000 + own[::-1], own[::-1]], axis=1))
     assert result.findings == []
+
+
+def test_a_cluster_of_more_than_sixteen_blocks_is_refused():
+    y = np.zeros(32, np.uint32)
+    with pytest.raises(ValueError, match=r"\(32, 1, 1\) has 32 blocks, and a GPU takes at most 16"):
+        run("u32* y", "y[blockIdx.x] = rank();", 32, 1, (y,), cluster=(32, 1, 1))

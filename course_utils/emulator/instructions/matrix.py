@@ -23,6 +23,7 @@ import numpy as np
 
 from ..machine import ptx
 from ..machine.arithmetic import Arithmetic
+from ..machine.gpu_constants import WARP
 from ..machine.instruction_set import Traits, gathers, step
 from ..machine.lanes import Group
 from ..machine.program import Builder
@@ -46,7 +47,6 @@ from .warp import Rows
 
 _FLOATS = ("f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 _OTHERS = ("f32", "s32", "s8", "u8", "s4", "u4", "b1")
-WARP = 32
 
 
 @gathers("ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma")

@@ -19,6 +19,7 @@ from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
 from .fault_messages import access_fault, deadlock, endless_loop, readable_name
+from .gpu_constants import WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -48,7 +49,7 @@ class Batch:
     def __init__(self, launch: EmulatedLaunch, first: int, count: int):
         self.launch, self.first, self.block_count = launch, first, count
         self.threads = math.prod(launch.block)
-        self.lanes_per_block = -(-self.threads // 32) * 32
+        self.lanes_per_block = -(-self.threads // WARP) * WARP
         self.shared_stride = self._shared_size()
         self.shared = self._make_shared()
         self.locals = Regions()
@@ -57,7 +58,7 @@ class Batch:
             LOCAL_WINDOW: self.locals,
             PARAM_WINDOW: launch.parameter_regions,
         }
-        self.living = np.zeros(count * self.lanes_per_block // 32, np.int64)
+        self.living = np.zeros(count * self.lanes_per_block // WARP, np.int64)
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
         self.groups: list[Group] = []

@@ -20,7 +20,6 @@ from .report import BARRIER, OUT_OF_BOUNDS, Finding, KernelFault
 
 RANK_SHIFT = 24
 RANKS = 0xFF << RANK_SHIFT
-MAX_CLUSTER = 16  # blocks, with the attribute for non-portable sizes; 8 without
 
 
 class Clusters:

@@ -14,20 +14,24 @@ import numpy as np
 
 from .batch import Batch
 from .finding_log import FindingLog
+from .gpu_constants import (
+    BLOCKS_PER_SM,
+    MAX_CLUSTER,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+    WARP,
+)
 from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
 from .options import Options
 from .program import Code
 from .report import Counts, KernelFault, LaunchResult
-from .special_registers import SMS
 
 if TYPE_CHECKING:
     from .emulated_module import Entry
 
-THREADS_PER_SM = 2048
-BLOCKS_PER_SM = 32
-SHARED_PER_SM = 228 * 1024
 BATCH_LANES = 8192
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
 BUDGET = 4_000_000  # instructions that a batch may issue for a launch
@@ -57,6 +61,11 @@ class EmulatedLaunch:
         self.dynamic_shared = shared
         self.cluster = _triple(options.cluster or entry.cluster or 1)
         self.clustered = math.prod(self.cluster) > 1
+        if (blocks := math.prod(self.cluster)) > MAX_CLUSTER:
+            raise ValueError(
+                f"{entry.name}: a cluster of {self.cluster} has {blocks} blocks, and a GPU takes "
+                f"at most {MAX_CLUSTER}. Use a smaller cluster."
+            )
         if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
             raise ValueError(
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
@@ -127,7 +136,7 @@ class EmulatedLaunch:
         return self._result()
 
     def _run_batches(self) -> None:
-        lanes_per_block = -(-math.prod(self.block) // 32) * 32
+        lanes_per_block = -(-math.prod(self.block) // WARP) * WARP
         cluster = math.prod(self.cluster)
         per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
         blocks = math.prod(self.grid)

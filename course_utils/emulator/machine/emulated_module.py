@@ -12,12 +12,11 @@ from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
+from .gpu_constants import MAX_THREADS
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, Region
 from .options import Options
 from .program import Builder, Code, unknown
 from .report import LaunchResult
-
-MAX_THREADS = 1024
 
 
 class EmulatedModule:

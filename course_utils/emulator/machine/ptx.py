@@ -41,9 +41,6 @@ class Immediate:
     value: int | float
     float_bits: int = 0  # 32 or 64 for 0f…, 0d… and decimal floats (64); 0 for integers
 
-    def as_float(self) -> float:
-        return float(self.value)
-
 
 @dataclass(frozen=True, slots=True)
 class Special:

@@ -9,10 +9,8 @@ import math
 
 import numpy as np
 
+from .gpu_constants import SMS, WARPS_PER_SM
 from .lanes import Group
-
-SMS = 132  # an H200
-WARPS_PER_SM = 64
 
 
 def special_register(name: str, group: Group) -> np.ndarray | None:

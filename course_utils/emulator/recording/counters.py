@@ -14,17 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.gpu_constants import BANK_BYTES, BANKS, SECTOR, WARP
 from ..machine.instruction_set import traits_of, work_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.ptx import Instruction
 from ..machine.report import Counts, LaunchResult
 from .trace_recorder import WarpAccess, reach
-
-SECTOR = 32
-BANKS = 32
-BANK_BYTES = 4
-WARP = 32
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:

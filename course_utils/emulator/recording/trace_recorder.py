@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.gpu_constants import WARP
 from ..machine.memory import Region
 from ..machine.observer import Observer
 from ..machine.options import TraceOptions
-
-WARP = 32
 
 
 @dataclass(frozen=True, eq=False)
