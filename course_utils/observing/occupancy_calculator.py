@@ -13,15 +13,15 @@ from typing import Any
 
 from ..compiling.bindings import nvrtc_version
 from ..compiling.nvrtc import Compiled
-from ..devices.limits import MAX_THREADS, LaunchError, dimensions
+from ..devices.limits import LaunchError, dimensions
 from ..devices.multiprocessors import (
     MULTIPROCESSORS,
     PARTITIONS,
     REGISTER_UNIT,
     REGISTERS,
-    WARP,
     Multiprocessor,
 )
+from ..emulator import MAX_THREADS, WARP
 from ..errors import LessonError
 from ..launching.emulation import kernel_of
 from ..launching.kernels import Kernel
