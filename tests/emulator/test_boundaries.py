@@ -16,19 +16,36 @@ EMULATOR = PACKAGE / "emulator"
 ROOT = PACKAGE.parent
 NAME = "course_utils.emulator"
 
+# Each may import those before it; from those after it, only what type checkers alone read.
+ROOMS = (("machine",), ("instructions",), ("checks", "recording"))
+# Where the parts of a launch are put together: the instructions fill the machine's tables, and the
+# observers are chosen when a kernel is launched.
+WIRING = {
+    ("machine/emulated_module.py", "instructions"),
+    ("machine/emulated_module.py", "watchers"),
+}
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """(full name, line) of everything that a file imports, names from modules included."""
+
+def imports(path: Path, types_too: bool = True) -> Iterator[tuple[str, int]]:
+    """(full name, line) of everything that a file imports, names from modules included; without
+    ``types_too`` not what stands under ``if TYPE_CHECKING``."""
     package = (
         ("course_utils", *path.relative_to(PACKAGE).parts[:-1]) if PACKAGE in path.parents else ()
     )
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if not types_too:
+        tree.body = [n for n in tree.body if not _is_for_types(n)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
             yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def is_within(name: str, package: str) -> bool:
@@ -63,13 +80,20 @@ def test_what_the_emulator_imports_of_itself_is_there_for_type_checkers_too():
     assert not wrong
 
 
-def test_the_machine_and_the_instructions_know_no_check():
+def room_of(name: str) -> str:
+    """The room of the emulator that a full name inside it belongs to; a module of none is one."""
+    return name.removeprefix(NAME).lstrip(".").partition(".")[0]
+
+
+def test_a_room_of_the_emulator_imports_none_that_comes_after_it():
     wrong = [
-        f"{path.name}:{line} imports {name}"
-        for folder in ("machine", "instructions")
-        for path in (EMULATOR / folder).glob("*.py")
-        for name, line in imports(path)
-        if is_within(name, f"{NAME}.checks")
+        f"{path.relative_to(EMULATOR).as_posix()}:{line} imports {name}"
+        for level, rooms in enumerate(ROOMS)
+        for room in rooms
+        for path in (EMULATOR / room).rglob("*.py")
+        for name, line in imports(path, types_too=False)
+        if is_within(name, NAME) and room_of(name) not in {room, *sum(ROOMS[:level], ())}
+        if (path.relative_to(EMULATOR).as_posix(), room_of(name)) not in WIRING
     ]
     assert not wrong
 
