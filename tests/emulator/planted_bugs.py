@@ -378,7 +378,7 @@ if (threadIdx.x % 32 < 8) y[threadIdx.x] = v; // !""",
         block=48,
     ),
     Bug(
-        "an undefined value that came by a shuffle",
+        "an uninitialised value that came by a shuffle",
         UNINITIALISED,
         """
 __shared__ float s[64];

@@ -33,7 +33,7 @@ def findings(body, args, block=32, **form):
     return result.findings
 
 
-def test_a_new_array_is_undefined_until_somebody_writes_it():
+def test_a_new_array_is_uninitialised_until_somebody_writes_it():
     x, y = cp.empty(32, F32), cp.zeros(32, F32)
     (found,) = findings(COPY, (x, y))
     assert found.kind == UNINITIALISED
@@ -138,7 +138,7 @@ y[threadIdx.x] = s[31 - threadIdx.x];"""
     assert (found.thread, found.other_thread, found.index) == ((0, 0, 0), (31, 0, 0), 31)
 
 
-def test_an_undefined_index_is_told_before_the_fault_it_leads_to():
+def test_an_uninitialised_index_is_told_before_the_fault_it_leads_to():
     body = "y[((const int*)x)[threadIdx.x]] = 1;"
     with pytest.raises(KernelFault) as caught:
         findings(body, (cp.empty(32, F32), cp.zeros(32, F32)))

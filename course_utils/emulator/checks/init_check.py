@@ -4,9 +4,9 @@ Reading such a value is often harmless (a padded vector load, a tile's last colu
 reported where it is *used*: stored to global memory, deciding a branch, making up an address. Each
 uninitialised byte of memory has 0xFF in a *shadow*, every other byte 0. Registers into which
 such bytes were loaded carry *marks*, one for each lane, which follow the value from instruction to
-instruction. As long as nothing undefined was loaded there are no marks, and nothing to follow.
+instruction. As long as nothing uninitialised was loaded there are no marks, and nothing to follow.
 
-How marks go through an instruction is in :mod:`.init_rules`, and through a product of matrices in
+How marks go through an instruction is in :mod:`.init_rules`, and through a matrix multiplication in
 :mod:`.init_matrix`.
 """
 
@@ -30,11 +30,11 @@ MOST_RECORDS = 4096  # reads remembered one by one; after that one for each inst
 
 @dataclass(eq=False)
 class _BatchState:
-    """``marks``: (depth of calls, code, register) -> the mark of every lane; ``undefined``: shared
-    or local region -> its shadow, None when all is written."""
+    """``marks``: (depth of calls, code, register) -> the mark of every lane; ``uninitialised``:
+    shared or local region -> its shadow, None when all is written."""
 
     marks: dict = field(default_factory=dict)
-    undefined: dict = field(default_factory=dict)
+    uninitialised: dict = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -59,7 +59,7 @@ class Record:
 
 
 def _blank(batch, region) -> InitShadow:
-    """A shadow of a region in which nothing is undefined."""
+    """A shadow of a region in which nothing is uninitialised."""
     if region.owner == "all":
         return InitShadow(region.storage.size)
     copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
@@ -67,7 +67,7 @@ def _blank(batch, region) -> InitShadow:
 
 
 def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
-    """InitShadow elements as masks with a bit for each undefined byte; int64."""
+    """InitShadow elements as masks with a bit for each uninitialised byte; int64."""
     rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
     return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
 
@@ -92,14 +92,14 @@ class InitCheck(Observer):
     def marks(self, batch) -> dict:
         return self._batches[batch].marks
 
-    def undefined(self, batch) -> dict:
-        return self._batches[batch].undefined
+    def uninitialised(self, batch) -> dict:
+        return self._batches[batch].uninitialised
 
     # --- memory ---
 
     def shadow(self, batch, region) -> InitShadow | None:
         """The shadow of a region; None when all of it has been written."""
-        table = self._global if region.owner == "all" else self.undefined(batch)
+        table = self._global if region.owner == "all" else self.uninitialised(batch)
         if region not in table:
             table[region] = self._new_shadow(batch, region)
         found = table[region]
@@ -198,7 +198,7 @@ class InitCheck(Observer):
                     marks = None
             if marks is not None and shadow is None:
                 shadow = _blank(group.batch, region)
-                table = self._global if region.owner == "all" else self.undefined(group.batch)
+                table = self._global if region.owner == "all" else self.uninitialised(group.batch)
                 table[region] = shadow
             if shadow is not None:
                 shadow.write(cells + piece, site.width, marks)
@@ -250,7 +250,7 @@ class InitCheck(Observer):
             self.report_use(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
-            here = self.undefined(batch)[target] = _blank(batch, target)
+            here = self.uninitialised(batch)[target] = _blank(batch, target)
         here.low, here.high = 0, here.stride
         here.view(width)[transfer.put] = np.where(bad, bits, 0)
 
@@ -262,7 +262,7 @@ class InitCheck(Observer):
     # --- registers ---
 
     def function_starts(self, group: Group) -> None:
-        """Registers that may be read before they are set are undefined."""
+        """Registers that may be read before they are set are uninitialised."""
         batch, depth = group.batch, len(group.stack)
         for key in [k for k in self.marks(batch) if k[0] == depth]:
             self.put_marks(group, group.lanes, key[2], None, key)

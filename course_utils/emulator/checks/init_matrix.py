@@ -1,8 +1,8 @@
-"""Undefined values that go through a product of matrices, or through another mix of lanes.
+"""Uninitialised values that go through a matrix multiplication, or through another mix of lanes.
 
-Such an instruction is run once more on its marks: ones in place of what is undefined, zeros
-elsewhere. What comes out other than 0 is undefined: ones are NaN as a floating-point number, which
-goes through every sum.
+Such an instruction is run once more on its marks: ones in place of what is uninitialised, zeros
+elsewhere. What comes out other than 0 is uninitialised: ones are NaN as a floating-point number,
+which goes through every sum.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ class CopySource:
 
 
 class MatrixEcho:
-    """Follows one instruction at a time. ``met``: bytes of an element, once it has read undefined
-    ones from memory; ``reached``: the arrays it accesses; ``before``: the registers before it."""
+    """Follows one instruction at a time. ``met``: bytes of an element, once it has read
+    uninitialised ones from memory; ``reached``: the arrays it accesses; ``before``: the registers
+    before it."""
 
     def __init__(self, check: InitCheck):
         self.check = check

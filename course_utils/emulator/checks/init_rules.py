@@ -1,7 +1,7 @@
-"""How undefined bytes go through instructions of which a part of the sources decides.
+"""How uninitialised bytes go through instructions of which a part of the sources decides.
 
 A rule gives the marks of the results, by register; None where it does not apply. Without a rule
-every byte of each result is undefined when a source has an undefined byte.
+every byte of each result is uninitialised when a source has an uninitialised byte.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..machine.lanes import Group
 if TYPE_CHECKING:
     from .init_check import InitCheck
 
-# A mark is record << 28 | lane << 8 | the bytes of the register that are undefined, a bit for each.
+# A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register.
 LANE_SHIFT, RECORD_SHIFT = 8, 28
 BYTES = 0xFF
 
 
 def whole(marks: np.ndarray) -> np.ndarray:
-    """Marks of values of which every byte is undefined when one is."""
+    """Marks of values of which every byte is uninitialised when one is."""
     return np.where(marks & BYTES, marks | BYTES, 0)
 
 

@@ -1,4 +1,4 @@
-"""Instructions of a whole warp: shfl, vote, match, redux, elect, bar.warp.
+"""Warp-level instructions: shfl, vote, match, redux, elect, bar.warp.
 
 Source: PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync".
 

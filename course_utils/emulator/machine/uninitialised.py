@@ -15,14 +15,14 @@ class InitShadow:
     """Which bytes of a region are uninitialised: 0xFF for each of them, 0 for the others.
 
     ``low`` and ``high``: of the copies of the region, ``stride`` bytes each, no byte below or above
-    is undefined.
+    is uninitialised.
     """
 
     def __init__(self, size: int, stride: int = 0):
         self.stride = stride or size
         self.low, self.high = 0, self.stride
         self.bytes = np.zeros(-(-size // 16) * 16 + 16, np.uint8)
-        self.marks: np.ndarray | None = None  # of every 4 bytes: where undefined bytes came from
+        self.marks: np.ndarray | None = None  # of every 4 bytes: where uninitialised ones came from
         self._views: dict = {}
         self._looks, self._next = 0, 1
 
