@@ -2,10 +2,10 @@
 barriers.
 
 The machine runs the lanes of a batch in lockstep, which hides a missing barrier: the result comes
-out right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they know
-of each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one of them
-a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless they
-make an order of their own with flags and fences (:mod:`.happens_before`).
+out right by luck. So memory remembers who touched it (:mod:`.race_shadow`), and warps what they
+know of each other's past (:mod:`.vector_clocks`). An access that meets another thread's access, one
+of them a write, with nothing between them, is a race. Nothing orders two blocks of a launch, unless
+they make an order of their own with flags and fences (:mod:`.happens_before`).
 """
 
 from __future__ import annotations
