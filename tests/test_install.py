@@ -203,9 +203,12 @@ def make(folder: Path, *programs: str) -> str:
         if not (folder / "bin" / name).exists():
             (folder / "bin" / name).symlink_to(shutil.which(name))
     done = subprocess.run(
-        [shutil.which("make"), "doctor"], cwd=folder, env={"PATH": str(folder / "bin")},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [shutil.which("make"), "doctor"],
+        cwd=folder,
+        env={"PATH": str(folder / "bin")},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode != 0 and not (folder / ".venv").exists()
     return done.stdout
 

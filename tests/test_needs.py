@@ -32,8 +32,10 @@ def test_a_hopper_has_what_came_before_but_not_what_came_after(machine):
     machine(1, 90)
     assert needs.missing(["gpu", "sm_80", "sm_90", "sm_90a"]) == []
     assert needs.missing(["sm_80a", "sm_100a", "gpus=2"]) == [
-        "an sm_80a GPU", "an sm_100a GPU", "2 GPUs",
-    ]  # fmt: skip
+        "an sm_80a GPU",
+        "an sm_100a GPU",
+        "2 GPUs",
+    ]
 
 
 def test_programs_and_packages_are_looked_up(monkeypatch):

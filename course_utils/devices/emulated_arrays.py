@@ -152,7 +152,7 @@ def refuse_numpy(values: Any, what: str) -> None:
 
 
 def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
-    """An array nobody has written yet: NaN, or 0xCD in every byte of an integer.
+    """An uninitialised array: NaN, or 0xCD in every byte of an integer.
 
     Whatever a kernel leaves out then shows, where real memory would hold anything at all; and
     ``sanitize`` knows a use of it.

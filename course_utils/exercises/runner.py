@@ -147,7 +147,7 @@ def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: 
 
 
 def _first_cause(run: sandbox.Run) -> Finding | None:
-    """The fault, unless that very line computed with what nobody wrote; or the first finding.
+    """The fault, unless that very line computed with uninitialised values; or the first finding.
 
     An output read by a later kernel and written by none is told by :func:`_judge`, and better.
     """

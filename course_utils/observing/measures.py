@@ -94,7 +94,7 @@ NCU: dict[str, tuple[str, Callable[[Counts], float]]] = {
         "smsp__thread_inst_executed_per_inst_executed.ratio",
         lambda c: ratio(c.thread_instructions, c.warp_instructions),
     ),
-    "branches where no warp parts, %": (
+    "uniform branches, %": (
         "smsp__sass_average_branch_targets_threads_uniform.pct",
         lambda c: 100 * ratio(c.branches - c.divergent_branches, c.branches),
     ),

@@ -139,7 +139,7 @@ class Profile:
             rows.append(("FLOPs per byte of global traffic", f"{self.intensity:.2f}"))
         rows.append(("threads per warp instruction", f"{self.active_threads:.1f}"))
         if c.branches:
-            rows.append(("branches where no warp parts", f"{100 * self.uniform_branches:.1f} %"))
+            rows.append(("uniform branches", f"{100 * self.uniform_branches:.1f} %"))
         if c.barriers:
             rows.append(("barriers, for each warp", f"{self.barriers_per_warp:g}"))
         return rows

@@ -25,7 +25,9 @@ OPERATIONS = {
     ("load", 2): ("short", 1, '"ld.shared.u16 %0, [%1];" : "=h"(v[0]) : "r"(s)'),
     ("load", 4): ("int", 1, '"ld.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(s)'),
     ("load", 8): (
-        "int", 2, '"ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v[0]), "=r"(v[1]) : "r"(s)',
+        "int",
+        2,
+        '"ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v[0]), "=r"(v[1]) : "r"(s)',
     ),
     ("load", 16): ("int", 4, f'"ld.shared.v4.u32 {_PACK}, [%4];" : {_FOUR_OUT} : "r"(s)'),
     ("store", 2): ("short", 1, '"st.shared.u16 [%1], %0;" :: "h"(v[0]), "r"(s)'),
@@ -36,7 +38,7 @@ OPERATIONS = {
     ("red", 8): ("long", 1, '"red.global.add.u64 [%1], %0;" :: "l"(v[0]), "l"(g)'),
     ("atom", 4): ("int", 1, '"atom.global.add.u32 %0, [%1], %0;" : "+r"(v[0]) : "l"(g)'),
     ("shared_atom", 4): ("int", 1, '"atom.shared.add.u32 %0, [%1], %0;" : "+r"(v[0]) : "r"(s)'),
-}  # fmt: skip
+}
 
 
 def source() -> str:

@@ -44,13 +44,23 @@ SECONDS = 170  # for all parts together
 PROGRAMS, KERNELS = 1920, 480
 # Tests whose kernels also run on the GPU, launch by launch.
 TESTS = (
-    "test_programs", "test_matrix", "test_wgmma", "test_async", "test_mbarrier", "test_clusters",
-)  # fmt: skip
+    "test_programs",
+    "test_matrix",
+    "test_wgmma",
+    "test_async",
+    "test_mbarrier",
+    "test_clusters",
+)
 # part -> in how many processes
 PARTS = {
-    "forms": 4, "programs": 8, "kernels": 4, "course": 4, "exercises": 3, "departures": 1,
+    "forms": 4,
+    "programs": 8,
+    "kernels": 4,
+    "course": 4,
+    "exercises": 3,
+    "departures": 1,
     **{f"tests:{name}": 1 for name in TESTS},
-}  # fmt: skip
+}
 MATRIX_ERROR = 1e-3  # of the largest number; only sums of tensor cores may differ
 EQUAL, CLOSE, DIFFERENT, SKIPPED = "equal", "close", "different", "skipped"
 DEPARTS = "departs"  # as departures.py says
@@ -113,9 +123,12 @@ def on_gpu(
         cupy.cuda.runtime.memcpy(int(address), value.ctypes.data, value.nbytes, 1)
     whole_grid = "%envreg" in text  # how a grid that waits for itself knows its launch
     function(
-        _triple(grid), _triple(block), tuple(there),
-        shared_mem=shared, enable_cooperative_groups=whole_grid,
-    )  # fmt: skip
+        _triple(grid),
+        _triple(block),
+        tuple(there),
+        shared_mem=shared,
+        enable_cooperative_groups=whole_grid,
+    )
     cupy.cuda.runtime.deviceSynchronize()
     for value, address in host:
         cupy.cuda.runtime.memcpy(value.ctypes.data, int(address), value.nbytes, 2)
@@ -442,10 +455,14 @@ def run_all(folder: Path) -> dict[str, Any]:
             with (folder / f"{stem}.log").open("w") as log:
                 running.append(
                     subprocess.Popen(
-                        command, cwd=ROOT, env=environment, stdout=log, stderr=log,
+                        command,
+                        cwd=ROOT,
+                        env=environment,
+                        stdout=log,
+                        stderr=log,
                         start_new_session=True,
                     )
-                )  # fmt: skip
+                )
     for process in running:
         try:
             process.wait(max(deadline - time.monotonic(), 0.1))

@@ -16,8 +16,13 @@ import numpy as np
 BLOCKS, THREADS = 2, 96
 LANES = BLOCKS * THREADS
 U32, I32, U64, F32, F64 = np.uint32, np.int32, np.uint64, np.float32, np.float64
-TYPES = {"u": ("unsigned", U32), "i": ("int", I32), "l": ("unsigned long long", U64),
-         "f": ("float", F32), "d": ("double", F64)}  # fmt: skip
+TYPES = {
+    "u": ("unsigned", U32),
+    "i": ("int", I32),
+    "l": ("unsigned long long", U64),
+    "f": ("float", F32),
+    "d": ("double", F64),
+}
 COUNT = 3  # variables of each type
 NAMES = tuple(f"{letter}{n}" for letter in TYPES for n in range(COUNT))
 
@@ -71,7 +76,8 @@ def _wide(x):
 
 # (type of the result, types of the sources, CUDA C++, NumPy)
 OPERATIONS = [
-    ("u", "uu", "{0} + {1}", np.add), ("u", "uu", "{0} - {1}", np.subtract),
+    ("u", "uu", "{0} + {1}", np.add),
+    ("u", "uu", "{0} - {1}", np.subtract),
     ("u", "uu", "{0} * {1}", np.multiply),
     ("u", "uuu", "{0} * {1} + {2}", lambda a, b, c: a * b + c),
     ("u", "uu", "{0} / ({1} | 1)", lambda a, b: a // (b | U32(1))),
@@ -80,41 +86,76 @@ OPERATIONS = [
     ("u", "uu", "{0} << ({1} & 31)", lambda a, b: a << (b & U32(31))),
     ("u", "uu", "{0} >> ({1} & 31)", lambda a, b: a >> (b & U32(31))),
     ("u", "uu", "__umulhi({0}, {1})", lambda a, b: (_wide(a) * _wide(b) >> U64(32)).astype(U32)),
-    ("u", "uuu", "__funnelshift_l({0}, {1}, {2})",
-     lambda a, b, c: (((_wide(b) << U64(32)) | a) << _wide(c & U32(31)) >> U64(32)).astype(U32)),
-    ("u", "uuu", "__byte_perm({0}, {1}, {2} & 0x7777)",
-     lambda a, b, c: _bytes(a, b, c & U32(0x7777))),
+    (
+        "u",
+        "uuu",
+        "__funnelshift_l({0}, {1}, {2})",
+        lambda a, b, c: (((_wide(b) << U64(32)) | a) << _wide(c & U32(31)) >> U64(32)).astype(U32),
+    ),
+    (
+        "u",
+        "uuu",
+        "__byte_perm({0}, {1}, {2} & 0x7777)",
+        lambda a, b, c: _bytes(a, b, c & U32(0x7777)),
+    ),
     ("u", "u", "__popc({0})", _bits(lambda s: s.count("1"))),
     ("u", "u", "__clz({0})", _bits(lambda s: len(s) - len(s.lstrip("0")))),
     ("u", "u", "__ffs({0})", _bits(lambda s: s[::-1].find("1") + 1)),
     ("u", "u", "__brev({0})", _bits(lambda s: int(s[::-1], 2))),
-    ("u", "uu", "min({0}, {1})", np.minimum), ("u", "uu", "max({0}, {1})", np.maximum),
+    ("u", "uu", "min({0}, {1})", np.minimum),
+    ("u", "uu", "max({0}, {1})", np.maximum),
     ("u", "uuii", "{2} < {3} ? {0} : {1}", lambda a, b, c, d: np.where(c < d, a, b)),
-    ("u", "ff", "({0} <= {1}) + 2 * ({0} != {1})",
-     lambda a, b: (flush(a) <= flush(b)).astype(U32) + U32(2) * (flush(a) != flush(b))),
-    ("u", "f", "{0} == {0} ? __float_as_uint({0}) : 7u",
-     lambda a: np.where(np.isnan(a), U32(7), a.view(U32))),
+    (
+        "u",
+        "ff",
+        "({0} <= {1}) + 2 * ({0} != {1})",
+        lambda a, b: (flush(a) <= flush(b)).astype(U32) + U32(2) * (flush(a) != flush(b)),
+    ),
+    (
+        "u",
+        "f",
+        "{0} == {0} ? __float_as_uint({0}) : 7u",
+        lambda a: np.where(np.isnan(a), U32(7), a.view(U32)),
+    ),
     ("u", "f", "__float2uint_rz({0})", lambda a: _clamped(flush(a), 0, 2**32 - 1, U32)),
     ("u", "l", "(unsigned)({0} >> 13)", lambda a: (a >> U64(13)).astype(U32)),
-    ("i", "i", "-{0}", np.negative), ("i", "i", "abs({0})", np.abs),
+    ("i", "i", "-{0}", np.negative),
+    ("i", "i", "abs({0})", np.abs),
     ("i", "ii", "(int)((unsigned){0} * (unsigned){1})", np.multiply),
     ("i", "iu", "{0} >> ({1} & 31)", lambda a, b: a >> (b & U32(31)).astype(I32)),
     ("i", "ii", "{0} / ({1} & 1023 | 1)", lambda a, b: _quotient(a, b & I32(1023) | I32(1))),
-    ("i", "ii", "{0} % ({1} & 1023 | 1)",
-     lambda a, b: a - _quotient(a, b & I32(1023) | I32(1)) * (b & I32(1023) | I32(1))),
+    (
+        "i",
+        "ii",
+        "{0} % ({1} & 1023 | 1)",
+        lambda a, b: a - _quotient(a, b & I32(1023) | I32(1)) * (b & I32(1023) | I32(1)),
+    ),
     ("i", "ii", "min({0}, {1})", np.minimum),
-    ("i", "ii", "__mulhi({0}, {1})",
-     lambda a, b: (a.astype(np.int64) * b.astype(np.int64) >> 32).astype(I32)),
+    (
+        "i",
+        "ii",
+        "__mulhi({0}, {1})",
+        lambda a, b: (a.astype(np.int64) * b.astype(np.int64) >> 32).astype(I32),
+    ),
     ("i", "f", "__float2int_rz({0})", lambda a: _clamped(flush(a), -(2**31), 2**31 - 1, I32)),
-    ("i", "d", "__double2int_rz({0})",  # of NaN, what a GPU makes of it
-     lambda a: _clamped(np.where(np.isnan(a), -np.inf, a), -(2**31), 2**31 - 1, I32)),
+    (
+        "i",
+        "d",
+        "__double2int_rz({0})",  # of NaN, what a GPU makes of it
+        lambda a: _clamped(np.where(np.isnan(a), -np.inf, a), -(2**31), 2**31 - 1, I32),
+    ),
     ("i", "u", "(int)(signed char){0}", lambda a: a.astype(np.int8).astype(I32)),
     ("i", "u", "(int)(short){0}", lambda a: a.astype(np.int16).astype(I32)),
-    ("l", "ll", "{0} + {1}", np.add), ("l", "ll", "{0} * {1}", np.multiply),
+    ("l", "ll", "{0} + {1}", np.add),
+    ("l", "ll", "{0} * {1}", np.multiply),
     ("l", "ll", "{0} ^ ({1} >> 7)", lambda a, b: a ^ (b >> U64(7))),
     ("l", "uu", "(unsigned long long){0} * {1}", lambda a, b: _wide(a) * _wide(b)),
-    ("l", "li", "{0} - (unsigned long long)(long long){1}",
-     lambda a, b: a - b.astype(np.int64).view(U64)),
+    (
+        "l",
+        "li",
+        "{0} - (unsigned long long)(long long){1}",
+        lambda a, b: a - b.astype(np.int64).view(U64),
+    ),
     ("l", "ll", "{0} / ({1} | 1)", lambda a, b: a // (b | U64(1))),
     ("f", "ff", "__fadd_rn({0}, {1})", _once(np.add)),
     ("f", "ff", "__fsub_rn({0}, {1})", _once(np.subtract)),
@@ -129,13 +170,14 @@ OPERATIONS = [
     ("f", "u", "__uint2float_rn({0})", lambda a: a.astype(F32)),
     ("f", "d", "__double2float_rn({0})", lambda a: flush(a.astype(F32))),
     ("f", "ff", "{0} > {1} ? {0} : -{1}", lambda a, b: np.where(flush(a) > flush(b), a, -b)),
-    ("d", "dd", "__dadd_rn({0}, {1})", np.add), ("d", "dd", "__dmul_rn({0}, {1})", np.multiply),
+    ("d", "dd", "__dadd_rn({0}, {1})", np.add),
+    ("d", "dd", "__dmul_rn({0}, {1})", np.multiply),
     ("d", "dd", "__ddiv_rn({0}, {1})", np.divide),
     ("d", "d", "__dsqrt_rn(fabs({0}))", lambda a: np.sqrt(np.abs(a))),
     ("d", "f", "(double){0}", lambda a: flush(a).astype(F64)),
     ("d", "i", "(double){0}", lambda a: a.astype(F64)),
     ("d", "l", "(double){0}", lambda a: a.astype(F64)),
-]  # fmt: skip
+]
 
 
 def _quotient(a, b):
@@ -245,9 +287,13 @@ class Kernel:
             [
                 'extern "C" __global__ void run(unsigned long long *in, unsigned long long *out) {',
                 "  unsigned t = blockIdx.x * blockDim.x + threadIdx.x;",
-                *declared, *body, *stored, "}", "",
+                *declared,
+                *body,
+                *stored,
+                "}",
+                "",
             ]
-        )  # fmt: skip
+        )
 
     @property
     def words(self) -> np.ndarray:

@@ -37,13 +37,22 @@ LEFT_OUT = re.compile(
 )
 FORMS = [form for form in dict.fromkeys(EXACT) if not LEFT_OUT.search(form)]
 FLUSHING = [form for form in FORMS if fpenv.suits([form, "add.ftz.f32"])]
-SHUFFLES = {"up": (0x0000, 0x1800), "down": (0x1F, 0x181F), "bfly": (0x1F, 0x100F),
-            "idx": (0x1F, 0x181F, 0x0F)}  # fmt: skip
+SHUFFLES = {
+    "up": (0x0000, 0x1800),
+    "down": (0x1F, 0x181F),
+    "bfly": (0x1F, 0x100F),
+    "idx": (0x1F, 0x181F, 0x0F),
+}
 REDUCTIONS = {
-    "add.u32": np.add, "min.u32": np.minimum, "max.u32": np.maximum, "min.s32": np.minimum,
-    "max.s32": np.maximum, "and.b32": np.bitwise_and, "or.b32": np.bitwise_or,
+    "add.u32": np.add,
+    "min.u32": np.minimum,
+    "max.u32": np.maximum,
+    "min.s32": np.minimum,
+    "max.s32": np.maximum,
+    "and.b32": np.bitwise_and,
+    "or.b32": np.bitwise_or,
     "xor.b32": np.bitwise_xor,
-}  # fmt: skip
+}
 
 
 def op_of(form: str):
@@ -228,8 +237,12 @@ class Shuffle:
         for n in range(LANES):
             lane, b = n & 31, int(by[n]) & 31
             high = (lane & segment) | (clamp & ~segment)
-            j = {"up": lane - b, "down": lane + b, "bfly": lane ^ b,
-                 "idx": (lane & segment) | (b & ~segment & 31)}[self.mode]  # fmt: skip
+            j = {
+                "up": lane - b,
+                "down": lane + b,
+                "bfly": lane ^ b,
+                "idx": (lane & segment) | (b & ~segment & 31),
+            }[self.mode]
             inside[n] = j >= high if self.mode == "up" else j <= high
             if inside[n]:
                 out[n] = value[(n & ~31) + j]
@@ -255,9 +268,10 @@ class Warp:
         if name == "vote":
             per_warp = {
                 "ballot.b32": (rows * powers).sum(1, dtype=np.uint32),
-                "any.pred": rows.any(1), "all.pred": rows.all(1),
+                "any.pred": rows.any(1),
+                "all.pred": rows.all(1),
                 "uni.pred": rows.all(1) | ~rows.any(1),
-            }[form]  # fmt: skip
+            }[form]
         elif name == "redux":
             rows = rows.view(np.int32) if form.endswith("s32") else rows
             per_warp = REDUCTIONS[form].reduce(rows, axis=1, dtype=rows.dtype)
@@ -353,7 +367,9 @@ class Program:
     @property
     def text(self) -> str:
         lines = [
-            ".version 8.6", ".target sm_90", ".address_size 64",
+            ".version 8.6",
+            ".target sm_90",
+            ".address_size 64",
             ".visible .entry run(.param .u64 px, .param .u64 py, .param .u64 pc) {",
             f".shared .align 16 .b8 shared[{4 * THREADS}]; .local .align 16 .b8 stack[16];",
             f".reg .b16 {', '.join(n for n in NAMES if n[0] == 'h')}, ht;",
@@ -365,7 +381,7 @@ class Program:
             "ld.param.u64 x, [px]; mad.lo.u64 x, lt, 8, x;",
             "ld.param.u64 y, [py]; mad.lo.u64 y, lt, 8, y;",
             "ld.param.u64 c, [pc]; mad.lo.u64 c, lt, 8, c;",
-        ]  # fmt: skip
+        ]
         bits = {"h": 16, "w": 32, "l": 64}
         for n, name in enumerate(NAMES):
             at = f"{8 * LANES * n}"
@@ -421,8 +437,12 @@ class _Draw:
             self.program.body += self._node(depth=2 if parted else 0, together=True)
 
     def _words(self) -> np.ndarray:
-        kinds = {"h": ("f16", "bf16", "u16"), "l": ("f64", "u64"), "p": ("pred",),
-                 "w": ("f32", "u32", "s32", "f16x2", "bf16x2")}  # fmt: skip
+        kinds = {
+            "h": ("f16", "bf16", "u16"),
+            "l": ("f64", "u64"),
+            "p": ("pred",),
+            "w": ("f32", "u32", "s32", "f16x2", "bf16x2"),
+        }
         rows = []
         for name in NAMES:
             kind = str(self.rng.choice(kinds[name[0]]))

@@ -43,9 +43,15 @@ def test_the_work_of_an_instruction_follows_from_its_name(opcode, modifiers, exp
 
 @pytest.mark.parametrize(
     "opcode",
-    ["add.s32", "mad.lo.u32", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32",
-     "wgmma.fence.sync.aligned", "wmma.load.a.sync.aligned.row.m16n16k16.f16", "ld.global.f32"],
-)  # fmt: skip
+    [
+        "add.s32",
+        "mad.lo.u32",
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32",
+        "wgmma.fence.sync.aligned",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+        "ld.global.f32",
+    ],
+)
 def test_work_on_integers_and_moves_are_no_flops(opcode):
     name, *modifiers = opcode.split(".")
     assert work(name, modifiers) is None

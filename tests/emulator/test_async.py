@@ -27,8 +27,15 @@ def test_cp_async_double_buffering_works_and_is_quiet(seed):
     x = np.arange(6 * 256, dtype=F32)
     y = np.zeros_like(x)
     body = DOUBLE_BUFFERED.replace("WAIT", "wait_group<1>();")
-    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n",
+        body,
+        1,
+        64,
+        (x, y, np.int32(6)),
+        checks=ALL_CHECKS,
+        seed=seed,
+    )
     assert np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
     assert result.findings == []
 
@@ -37,8 +44,9 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
     x = np.arange(6 * 256, dtype=F32)
     y = np.zeros_like(x)
     body = DOUBLE_BUFFERED.replace("WAIT", "")
-    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)), checks=ALL_CHECKS
+    )
     assert not np.array_equal(y.reshape(6, 256), x.reshape(6, 256)[:, ::-1])
     assert result.findings[0].kind == DATA_RACE
     assert result.findings[0].message == (
@@ -66,8 +74,15 @@ def test_a_wait_behind_the_barrier_is_reported_whenever_the_copies_land(seed):
     body = DOUBLE_BUFFERED.replace(
         "WAIT\n    __syncthreads();", "__syncthreads(); wait_group<1>();"
     )
-    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(6)),
-                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n",
+        body,
+        1,
+        64,
+        (x, y, np.int32(6)),
+        checks=ALL_CHECKS,
+        seed=seed,
+    )
     assert result.findings[0].message == (
         "Data race (read after write) on tile[255] in shared memory, block (0, 0, 0):\n"
         "  thread (63, 0, 0) copies into it with cp.async at kernel.cu:4 and waits for it at "
@@ -87,8 +102,15 @@ float sum = 0;
 for (int i = 0; i < n; ++i) sum = sum * 0.5f + y[threadIdx.x];
 __syncthreads();
 y[threadIdx.x] = sum + tile[255 - threadIdx.x];"""
-    result = run("const float* x, float* y, int n", body, 1, 64, (x, y, np.int32(500)),
-                 checks=ALL_CHECKS, seed=seed)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n",
+        body,
+        1,
+        64,
+        (x, y, np.int32(500)),
+        checks=ALL_CHECKS,
+        seed=seed,
+    )
     assert "before anybody has waited for the end of the copy" in result.findings[0].message
 
 
@@ -201,8 +223,13 @@ if (threadIdx.x == 0) {
 
 
 def test_a_bulk_copy_past_the_end_of_an_array_is_named():
-    found = fault("const float* x, float* y", BULK.replace("WAIT", "wait(&bar, 0);")
-                  .replace("END", ""), 1, 64, (np.zeros(250, F32), np.zeros(256, F32)))  # fmt: skip
+    found = fault(
+        "const float* x, float* y",
+        BULK.replace("WAIT", "wait(&bar, 0);").replace("END", ""),
+        1,
+        64,
+        (np.zeros(250, F32), np.zeros(256, F32)),
+    )
     assert found.kind == OUT_OF_BOUNDS
     assert found.message == (
         "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads x[250] at kernel.cu:7, "
@@ -241,8 +268,16 @@ for (int i = 0, f = 0; i < n; ++i) {
     y[i * 128 + threadIdx.x] = s[i % 2][127 - threadIdx.x];
     p.consumer_release();
 }"""
-    result = run("const float* x, float* y, int n", body, 1, 128, (x, y, np.int32(5)),
-                 before=before, seed=seed, checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n",
+        body,
+        1,
+        128,
+        (x, y, np.int32(5)),
+        before=before,
+        seed=seed,
+        checks=ALL_CHECKS,
+    )
     assert np.array_equal(y.reshape(5, 128), x.reshape(5, 128)[:, ::-1])
     assert result.findings == []
 

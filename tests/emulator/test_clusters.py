@@ -48,8 +48,9 @@ cluster_sync();
 if (rank() == 1) return;
 for (int i = 0; i < n; ++i) __syncthreads();
 y[threadIdx.x] = load_remote(map_rank(&s[threadIdx.x], 1));"""
-    found = fault("float* y, int n", body, 2, 32, (y, np.int32(300)),
-                  prefix="__cluster_dims__(2, 1, 1)")  # fmt: skip
+    found = fault(
+        "float* y, int n", body, 2, 32, (y, np.int32(300)), prefix="__cluster_dims__(2, 1, 1)"
+    )
     assert found.kind == OUT_OF_BOUNDS
     assert found.message == (
         "Out of bounds: thread (0, 0, 0) of block (0, 0, 0) reads shared memory at kernel.cu:6 of "
@@ -159,8 +160,16 @@ if (rank() == 0) {
     arrive_remote(map_rank(&bar, 0));
 }
 cluster_sync();"""
-    result = run("float* y", body, 4, 32, (y,), prefix="__cluster_dims__(4, 1, 1)",
-                 seed=seed, checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "float* y",
+        body,
+        4,
+        32,
+        (y,),
+        prefix="__cluster_dims__(4, 1, 1)",
+        seed=seed,
+        checks=ALL_CHECKS,
+    )
     assert y.tolist() == [2 * t for t in range(32)]
     assert result.findings == []
 
@@ -180,8 +189,16 @@ if (threadIdx.x == 0 && rank() == 1)
 if (0xb >> rank() & 1) wait(&bar, 0);
 y[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x];
 cluster_sync();"""
-    result = run("const float* x, float* y", body, 4, 64, (x, y),
-                 prefix="__cluster_dims__(4, 1, 1)", seed=seed, checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "const float* x, float* y",
+        body,
+        4,
+        64,
+        (x, y),
+        prefix="__cluster_dims__(4, 1, 1)",
+        seed=seed,
+        checks=ALL_CHECKS,
+    )
     assert np.array_equal(y, np.stack([x, x, np.full(64, -1), x]))
     assert result.findings == []
 
@@ -206,8 +223,16 @@ wait(&bar, 0);
 for (int i = 0; i < 64; i += 32)
     y[blockIdx.x * 64 + i + threadIdx.x] = got[i + threadIdx.x];
 cluster_sync();"""
-    result = run("float* y", body, 2, 32, (y,), prefix="__cluster_dims__(2, 1, 1)", seed=seed,
-                 checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "float* y",
+        body,
+        2,
+        32,
+        (y,),
+        prefix="__cluster_dims__(2, 1, 1)",
+        seed=seed,
+        checks=ALL_CHECKS,
+    )
     own = np.arange(32) + 100 * np.arange(2)[:, None]
     assert np.array_equal(y, np.concatenate([1000 + own[::-1], own[::-1]], axis=1))
     assert result.findings == []

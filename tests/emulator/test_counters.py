@@ -105,18 +105,29 @@ def test_warps_are_counted_apart():
 
 @pytest.mark.parametrize(
     ("addresses", "size", "expected"),
-    [(4 * LANES, 4, 4), (4 * LANES + 4, 4, 5), (16 * LANES, 16, 16), (0 * LANES, 4, 1),
-     (32 * LANES, 1, 32), (4 * LANES % 16, 4, 1)],
-)  # fmt: skip
+    [
+        (4 * LANES, 4, 4),
+        (4 * LANES + 4, 4, 5),
+        (16 * LANES, 16, 16),
+        (0 * LANES, 4, 1),
+        (32 * LANES, 1, 32),
+        (4 * LANES % 16, 4, 1),
+    ],
+)
 def test_sectors_are_the_distinct_pieces_of_32_bytes(addresses, size, expected):
     assert sectors(0 * LANES, addresses, size) == expected
 
 
 @pytest.mark.parametrize(
     ("offsets", "size", "expected"),
-    [(0 * LANES, 4, 4), (4 * LANES, 4, 32), (0 * LANES + 8, 8, 8), (4 * (LANES % 2), 4, 8),
-     (LANES % 4, 1, 4)],
-)  # fmt: skip
+    [
+        (0 * LANES, 4, 4),
+        (4 * LANES, 4, 32),
+        (0 * LANES + 8, 8, 8),
+        (4 * (LANES % 2), 4, 8),
+        (LANES % 4, 1, 4),
+    ],
+)
 def test_a_word_of_local_memory_lies_beside_that_of_the_next_lane(offsets, size, expected):
     assert local_sectors(0 * LANES, LANES, offsets, size) == expected
 

@@ -42,8 +42,11 @@ def fault(*args, **kwargs):
 def test_reading_past_the_end_names_array_index_line_and_thread():
     found = fault(
         "int i = blockIdx.x * blockDim.x + threadIdx.x;\nx[i] = x[i] + 1.0f;",
-        2, 64, (np.zeros(100, F32), np.int32(100)), names=("x", "n"),
-    )  # fmt: skip
+        2,
+        64,
+        (np.zeros(100, F32), np.int32(100)),
+        names=("x", "n"),
+    )
     assert found.kind == OUT_OF_BOUNDS
     assert found.message == (
         "Out of bounds: thread (36, 0, 0) of block (1, 0, 0) reads x[100] at kernel.cu:3, "
@@ -66,16 +69,23 @@ def test_writing_before_the_start_is_seen():
 def test_running_past_one_array_never_reaches_its_neighbour():
     found = fault(
         "x[threadIdx.x] = 1.0f; y[threadIdx.x] = 1.0f;",
-        1, 33, (np.zeros(33, F32), np.zeros(32, F32)), ("x", "y"), "float* x, float* y",
-    )  # fmt: skip
+        1,
+        33,
+        (np.zeros(33, F32), np.zeros(32, F32)),
+        ("x", "y"),
+        "float* x, float* y",
+    )
     assert (found.array, found.index, found.past) == ("y", 32, 1)
 
 
 def test_a_write_across_the_end_in_one_of_many_blocks_is_found():
     found = fault(
         "x[blockIdx.x * 256 + threadIdx.x] = 1.0f;",
-        100, 256, (np.zeros(25599, F32), np.int32(0)), ("x", "n"),
-    )  # fmt: skip
+        100,
+        256,
+        (np.zeros(25599, F32), np.int32(0)),
+        ("x", "n"),
+    )
     assert (found.index, found.thread, found.block) == (25599, (255, 0, 0), (99, 0, 0))
 
 
@@ -84,8 +94,10 @@ def test_a_shared_array_is_guarded_from_its_neighbour():
         "__shared__ float a[32]; __shared__ float b[32];\n"
         "b[threadIdx.x] = 1; a[threadIdx.x + n] = 2;\n__syncthreads();\n"
         "x[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];",
-        1, 32, (np.zeros(32, F32), np.int32(1)),
-    )  # fmt: skip
+        1,
+        32,
+        (np.zeros(32, F32), np.int32(1)),
+    )
     assert found.message == (
         "Out of bounds: thread (31, 0, 0) of block (0, 0, 0) writes a[32] in shared memory at "
         "kernel.cu:3, 1 element past its end: a has 32 elements."
@@ -95,8 +107,11 @@ def test_a_shared_array_is_guarded_from_its_neighbour():
 def test_dynamic_shared_memory_ends_where_the_launch_said():
     found = fault(
         "extern __shared__ float tile[];\ntile[threadIdx.x] = 1;\nx[threadIdx.x] = tile[0];",
-        1, 64, (np.zeros(64, F32), np.int32(0)), shared=60 * 4,
-    )  # fmt: skip
+        1,
+        64,
+        (np.zeros(64, F32), np.int32(0)),
+        shared=60 * 4,
+    )
     assert (found.array, found.index, found.thread) == ("tile", 60, (60, 0, 0))
 
 
@@ -104,8 +119,10 @@ def test_a_local_array_has_bounds_too():
     found = fault(
         "float a[4] = {1, 2, 3, 4};\nfor (int i = 0; i < n; ++i) a[i * threadIdx.x] += 1;\n"
         "x[threadIdx.x] = a[n % 4];",
-        1, 32, (np.zeros(32, F32), np.int32(3)),
-    )  # fmt: skip
+        1,
+        32,
+        (np.zeros(32, F32), np.int32(3)),
+    )
     assert found.kind == OUT_OF_BOUNDS
     assert "in local memory at kernel.cu:3" in found.message
     assert (found.index, found.thread) == (4, (4, 0, 0))
@@ -114,8 +131,11 @@ def test_a_local_array_has_bounds_too():
 def test_a_misaligned_vector_load_is_explained():
     found = fault(
         "float4 v = *(float4*)(x + n);\nx[threadIdx.x] = v.x + v.y * v.z + v.w;",
-        1, 1, (np.zeros(64, F32), np.int32(1)), ("x", "n"),
-    )  # fmt: skip
+        1,
+        1,
+        (np.zeros(64, F32), np.int32(1)),
+        ("x", "n"),
+    )
     assert found.kind == MISALIGNED
     assert found.message == (
         "Misaligned access: thread (0, 0, 0) of block (0, 0, 0) reads 16 bytes at once at "
@@ -141,8 +161,11 @@ def test_a_pointer_from_nowhere_is_reported():
 def test_an_endless_loop_names_its_line():
     found = fault(
         "int i = 0;\nwhile (i < n) {\n    x[0] += 1.0f;\n}",
-        1, 32, (np.zeros(1, F32), np.int32(5)), budget=20_000,
-    )  # fmt: skip
+        1,
+        32,
+        (np.zeros(1, F32), np.int32(5)),
+        budget=20_000,
+    )
     assert (found.kind, found.location.line) == (ENDLESS_LOOP, 3)
     assert "still running after 20,000 instructions" in found.message
 
@@ -162,8 +185,10 @@ def test_a_barrier_that_part_of_a_warp_skips():
     found = fault(
         "if (threadIdx.x < 16)\n    __syncthreads();\nx[threadIdx.x] = 1;\n__syncthreads();\n"
         "x[threadIdx.x] += x[63 - threadIdx.x];",
-        1, 64, (np.zeros(64, F32), np.int32(0)),
-    )  # fmt: skip
+        1,
+        64,
+        (np.zeros(64, F32), np.int32(0)),
+    )
     assert (found.kind, found.location.line) == (BARRIER, 3)
     assert found.message == (
         "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. Every "
@@ -180,8 +205,11 @@ def test_a_barrier_that_part_of_a_warp_skips():
 def test_threads_that_returned_before_a_barrier_are_missed():
     result = run(
         "if (threadIdx.x >= 50) return;\n__syncthreads();\nx[threadIdx.x] = 1;",
-        1, 64, (np.zeros(64, F32), np.int32(0)), checks=ALL_CHECKS,
-    )  # fmt: skip
+        1,
+        64,
+        (np.zeros(64, F32), np.int32(0)),
+        checks=ALL_CHECKS,
+    )
     assert [f.kind for f in result.findings] == [BARRIER]
     assert result.findings[0].message == (
         "Barrier misuse: 14 of the 64 threads of block (0, 0, 0) had returned before "
@@ -193,8 +221,10 @@ def test_a_deadlock_names_every_waiting_warp():
     found = fault(
         'if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");\n'
         'else asm volatile("bar.sync 2, 64;");\nx[threadIdx.x] = 1;',
-        1, 64, (np.zeros(64, F32), np.int32(0)),
-    )  # fmt: skip
+        1,
+        64,
+        (np.zeros(64, F32), np.int32(0)),
+    )
     assert found.kind == DEADLOCK
     assert found.message == (
         "Deadlock: every thread waits, and nobody is left to release them.\n"
@@ -208,16 +238,20 @@ def test_a_deadlock_names_every_waiting_warp():
 def test_warps_may_name_their_barrier_in_a_register():
     found = fault(
         'asm volatile("bar.sync %0, 64;" :: "r"(1 + threadIdx.x / 32));\nx[threadIdx.x] = 1;',
-        1, 64, (np.zeros(64, F32), np.int32(0)),
-    )  # fmt: skip
+        1,
+        64,
+        (np.zeros(64, F32), np.int32(0)),
+    )
     assert found.kind == DEADLOCK
 
 
 def test_a_failed_assertion_tells_condition_and_thread():
     found = fault(
         "assert(x[threadIdx.x] < 5.0f);\nx[threadIdx.x] = 0;",
-        1, 32, (np.arange(32, dtype=F32), np.int32(0)),
-    )  # fmt: skip
+        1,
+        32,
+        (np.arange(32, dtype=F32), np.int32(0)),
+    )
     assert found.kind == ASSERTION
     assert found.thread == (5, 0, 0)
     assert found.message.startswith("Assertion failed: x[threadIdx.x] < 5.0f at ")
@@ -226,8 +260,10 @@ def test_a_failed_assertion_tells_condition_and_thread():
 def test_a_trap_is_reported_with_its_line():
     found = fault(
         "if (threadIdx.x == 7) __trap();\nx[threadIdx.x] = 0;",
-        1, 32, (np.zeros(32, F32), np.int32(0)),
-    )  # fmt: skip
+        1,
+        32,
+        (np.zeros(32, F32), np.int32(0)),
+    )
     assert (found.kind, found.thread, found.location.line) == (TRAP, (7, 0, 0), 2)
 
 

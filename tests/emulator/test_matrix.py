@@ -85,14 +85,21 @@ extern "C" __global__ void f(const E* a, const E* b, const C* c, C* d) {{
 }}
 """
 ELEMENTS = {  # C++ type that holds the bits, size in bits
-    "f16": ("unsigned short", 16), "bf16": ("unsigned short", 16), "tf32": ("unsigned", 32),
-    "e4m3": ("unsigned char", 8), "e5m2": ("unsigned char", 8), "s8": ("unsigned char", 8),
-    "u8": ("unsigned char", 8), "f64": ("double", 64),
-}  # fmt: skip
+    "f16": ("unsigned short", 16),
+    "bf16": ("unsigned short", 16),
+    "tf32": ("unsigned", 32),
+    "e4m3": ("unsigned char", 8),
+    "e5m2": ("unsigned char", 8),
+    "s8": ("unsigned char", 8),
+    "u8": ("unsigned char", 8),
+    "f64": ("double", 64),
+}
 ACCUMULATORS = {  # C++ type of an element, type of a register, constraint, NumPy type
-    "f16": ("unsigned short", "unsigned", "r", F16), "f32": ("float", "float", "f", F32),
-    "s32": ("int", "int", "r", np.int32), "f64": ("double", "double", "d", np.float64),
-}  # fmt: skip
+    "f16": ("unsigned short", "unsigned", "r", F16),
+    "f32": ("float", "float", "f", F32),
+    "s32": ("int", "int", "r", np.int32),
+    "f64": ("double", "double", "d", np.float64),
+}
 
 
 def mma_source(m, k, a_kind, b_kind, d_kind, flags=""):
@@ -106,24 +113,43 @@ def mma_source(m, k, a_kind, b_kind, d_kind, flags=""):
     ab = [f'"{constraint}"(A[{n}])' for n in range(counts[1])]
     ab += [f'"{constraint}"(B[{n}])' for n in range(counts[2])]
     return MMA.format(
-        element=element, accumulator=accumulator, out=out, m=m, k=k, per=per,
-        word="double" if bits == 64 else "unsigned", d=d, a=a, b=b,
+        element=element,
+        accumulator=accumulator,
+        out=out,
+        m=m,
+        k=k,
+        per=per,
+        word="double" if bits == 64 else "unsigned",
+        d=d,
+        a=a,
+        b=b,
         d_operands=", ".join(f'"+{d_constraint}"(D[{n}])' for n in range(counts[0])),
         ab_operands=", ".join(ab),
         instruction=f"mma.sync.aligned.m{m}n8k{k}.row.col{flags}.{d_kind}.{a_kind}.{b_kind}.{d_kind}",
-    )  # fmt: skip
+    )
 
 
 MMA_FORMS = [
-    (16, 8, "f16", "f16", "f32"), (16, 16, "f16", "f16", "f32"), (16, 8, "f16", "f16", "f16"),
-    (16, 16, "f16", "f16", "f16"), (16, 8, "bf16", "bf16", "f32"), (16, 16, "bf16", "bf16", "f32"),
-    (16, 4, "tf32", "tf32", "f32"), (16, 8, "tf32", "tf32", "f32"),
-    (16, 32, "e4m3", "e5m2", "f32"), (16, 32, "e5m2", "e4m3", "f32"),
-    (16, 32, "e4m3", "e4m3", "f16"), (16, 16, "e4m3", "e4m3", "f32"),
-    (8, 16, "s8", "u8", "s32"), (16, 16, "u8", "s8", "s32"), (16, 32, "s8", "s8", "s32"),
-    (8, 4, "f64", "f64", "f64"), (16, 4, "f64", "f64", "f64"), (16, 8, "f64", "f64", "f64"),
+    (16, 8, "f16", "f16", "f32"),
+    (16, 16, "f16", "f16", "f32"),
+    (16, 8, "f16", "f16", "f16"),
+    (16, 16, "f16", "f16", "f16"),
+    (16, 8, "bf16", "bf16", "f32"),
+    (16, 16, "bf16", "bf16", "f32"),
+    (16, 4, "tf32", "tf32", "f32"),
+    (16, 8, "tf32", "tf32", "f32"),
+    (16, 32, "e4m3", "e5m2", "f32"),
+    (16, 32, "e5m2", "e4m3", "f32"),
+    (16, 32, "e4m3", "e4m3", "f16"),
+    (16, 16, "e4m3", "e4m3", "f32"),
+    (8, 16, "s8", "u8", "s32"),
+    (16, 16, "u8", "s8", "s32"),
+    (16, 32, "s8", "s8", "s32"),
+    (8, 4, "f64", "f64", "f64"),
+    (16, 4, "f64", "f64", "f64"),
+    (16, 8, "f64", "f64", "f64"),
     (16, 16, "f64", "f64", "f64"),
-]  # fmt: skip
+]
 TOLERANCE = {"f16": 1e-2, "f32": 2e-6, "s32": 0, "f64": 1e-14}
 
 
@@ -141,30 +167,57 @@ def test_mma_multiplies_what_the_fragment_formulas_lay_out(form):
 
 
 MANUAL = {  # fragment -> (row, column) of element i, as the manual prints them for each shape
-    "A m16n8k16 f16": (fragment_a(16, 16, 2, 8), lambda g, t, i: (
-        g if i < 2 or 4 <= i < 6 else g + 8, 2 * t + (i & 1) + (8 if i >= 4 else 0))),
-    "A m16n8k8 f16": (fragment_a(16, 8, 2, 4), lambda g, t, i: (
-        g if i < 2 else g + 8, 2 * t + (i & 1))),
-    "A m16n8k8 tf32": (fragment_a(16, 8, 1, 4), lambda g, t, i: (
-        g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4)),
-    "A m16n8k16 f64": (fragment_a(16, 16, 1, 8), lambda g, t, i: (
-        g if i % 2 == 0 else g + 8, i * 2 + t if i % 2 == 0 else i * 2 - 2 + t)),
-    "A m16n8k32 s8": (fragment_a(16, 32, 4, 16), lambda g, t, i: (
-        g if i < 4 or 8 <= i < 12 else g + 8, 4 * t + (i & 3) + (16 if i >= 8 else 0))),
-    "A m16n8k64 s4": (fragment_a(16, 64, 8, 32), lambda g, t, i: (
-        g if i < 8 or 16 <= i < 24 else g + 8, 8 * t + (i & 7) + (32 if i >= 16 else 0))),
+    "A m16n8k16 f16": (
+        fragment_a(16, 16, 2, 8),
+        lambda g, t, i: (
+            g if i < 2 or 4 <= i < 6 else g + 8,
+            2 * t + (i & 1) + (8 if i >= 4 else 0),
+        ),
+    ),
+    "A m16n8k8 f16": (
+        fragment_a(16, 8, 2, 4),
+        lambda g, t, i: (g if i < 2 else g + 8, 2 * t + (i & 1)),
+    ),
+    "A m16n8k8 tf32": (
+        fragment_a(16, 8, 1, 4),
+        lambda g, t, i: (g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4),
+    ),
+    "A m16n8k16 f64": (
+        fragment_a(16, 16, 1, 8),
+        lambda g, t, i: (g if i % 2 == 0 else g + 8, i * 2 + t if i % 2 == 0 else i * 2 - 2 + t),
+    ),
+    "A m16n8k32 s8": (
+        fragment_a(16, 32, 4, 16),
+        lambda g, t, i: (
+            g if i < 4 or 8 <= i < 12 else g + 8,
+            4 * t + (i & 3) + (16 if i >= 8 else 0),
+        ),
+    ),
+    "A m16n8k64 s4": (
+        fragment_a(16, 64, 8, 32),
+        lambda g, t, i: (
+            g if i < 8 or 16 <= i < 24 else g + 8,
+            8 * t + (i & 7) + (32 if i >= 16 else 0),
+        ),
+    ),
     "A m8n8k16 s8": (fragment_a(8, 16, 4, 4), lambda g, t, i: (g, 4 * t + i)),
-    "B m16n8k16 f16": (fragment_b(16, 8, 2, 4), lambda g, t, i: (
-        2 * t + (i & 1) + (8 if i >= 2 else 0), g)),
+    "B m16n8k16 f16": (
+        fragment_b(16, 8, 2, 4),
+        lambda g, t, i: (2 * t + (i & 1) + (8 if i >= 2 else 0), g),
+    ),
     "B m16n8k16 f64": (fragment_b(16, 8, 1, 4), lambda g, t, i: (t + 4 * i, g)),
-    "B m16n8k32 s8": (fragment_b(32, 8, 4, 8), lambda g, t, i: (
-        4 * t + (i & 3) + (16 if i >= 4 else 0), g)),
+    "B m16n8k32 s8": (
+        fragment_b(32, 8, 4, 8),
+        lambda g, t, i: (4 * t + (i & 3) + (16 if i >= 4 else 0), g),
+    ),
     "B m8n8k4 f64": (fragment_b(4, 8, 1, 1), lambda g, t, i: (t, g)),
     "C m16n8": (fragment_c(16, 8), lambda g, t, i: (g if i < 2 else g + 8, 2 * t + (i & 1))),
     "C m8n8": (fragment_c(8, 8), lambda g, t, i: (g, 2 * t + (i & 1))),
-    "D m64n256 of wgmma, one warp": (fragment_c(16, 256), lambda g, t, i: (
-        g + 8 * ((i >> 1) & 1), 8 * (i >> 2) + 2 * t + (i & 1))),
-}  # fmt: skip
+    "D m64n256 of wgmma, one warp": (
+        fragment_c(16, 256),
+        lambda g, t, i: (g + 8 * ((i >> 1) & 1), 8 * (i >> 2) + 2 * t + (i & 1)),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", MANUAL)
@@ -223,9 +276,18 @@ extern "C" __global__ void f(Words a, Words b, Words meta, {c}* d) {{
 
 @pytest.mark.parametrize(
     "kind, k, selector",
-    [("f16", 16, 0), ("f16", 16, 3), ("bf16", 32, 0), ("f16", 32, 1), ("tf32", 8, 2),
-     ("tf32", 16, 1), ("s8", 32, 1), ("u8", 64, 0), ("e4m3", 64, 0)],
-)  # fmt: skip
+    [
+        ("f16", 16, 0),
+        ("f16", 16, 3),
+        ("bf16", 32, 0),
+        ("f16", 32, 1),
+        ("tf32", 8, 2),
+        ("tf32", 16, 1),
+        ("s8", 32, 1),
+        ("u8", 64, 0),
+        ("e4m3", 64, 0),
+    ],
+)
 def test_sparse_mma_puts_the_stored_half_where_the_metadata_says(kind, k, selector):
     rng = np.random.default_rng(5)
     bits, of = ELEMENTS[kind][1], 2 if kind == "tf32" else 4  # half of so many are stored
@@ -251,10 +313,20 @@ def test_sparse_mma_puts_the_stored_half_where_the_metadata_says(kind, k, select
     sum_kind = "s32" if kind in ("s8", "u8") else "f32"
     c, _, constraint, dtype = ACCUMULATORS[sum_kind]
     source = SPARSE.format(
-        na=na, nb=nb, words=width, k=k, kind=kind, selector=selector, inputs=", ".join(inputs),
-        a=", ".join(f"%{4 + n}" for n in range(na)), m=4 + na + nb,
-        b=", ".join(f"%{4 + na + n}" for n in range(nb)), sum=sum_kind, c=c, x=constraint,
-    )  # fmt: skip
+        na=na,
+        nb=nb,
+        words=width,
+        k=k,
+        kind=kind,
+        selector=selector,
+        inputs=", ".join(inputs),
+        a=", ".join(f"%{4 + n}" for n in range(na)),
+        m=4 + na + nb,
+        b=", ".join(f"%{4 + na + n}" for n in range(nb)),
+        sum=sum_kind,
+        c=c,
+        x=constraint,
+    )
     d = np.zeros((16, 8), dtype)
     launch(source, 32, (stored, b, metadata, d))
     np.testing.assert_allclose(d, full @ b_values.T, rtol=2e-6, atol=2e-5)
@@ -299,10 +371,12 @@ def test_mma_waits_for_the_lanes_of_its_warp():
 
 @pytest.mark.parametrize(
     "instruction",
-    ["mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",  # a shape that f16 does not have
-     "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",  # types that do not go together
-     "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16"],
-)  # fmt: skip
+    [
+        "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",  # a shape that f16 does not have
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",  # types that do not go together
+        "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16",
+    ],
+)
 def test_forms_that_no_gpu_has_are_unknown_instructions(instruction):
     with pytest.raises(KernelFault) as caught:
         launch(two_by_two(instruction), 32, (np.zeros(32, F32),))
@@ -312,8 +386,11 @@ def test_forms_that_no_gpu_has_are_unknown_instructions(instruction):
 
 def test_a_wrong_number_of_registers_is_refused():
     with pytest.raises(PtxError, match="2 registers where 4 are needed"):
-        launch(two_by_two("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), 32,
-               (np.zeros(32, F32),))  # fmt: skip
+        launch(
+            two_by_two("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
+            32,
+            (np.zeros(32, F32),),
+        )
 
 
 def two_by_two(instruction):
@@ -454,9 +531,12 @@ def test_a_missing_barrier_before_ldmatrix_is_a_race():
     store = "tile[threadIdx.x] = 1;"
     for barrier, races in (("", 1), ("__syncthreads();", 0)):
         result = launch(
-            ld_kernel("tile + (threadIdx.x % 8) * 8", store + barrier), 64,
-            (np.zeros(64, np.uint32),), shared=1024, checks=ALL_CHECKS,
-        )  # fmt: skip
+            ld_kernel("tile + (threadIdx.x % 8) * 8", store + barrier),
+            64,
+            (np.zeros(64, np.uint32),),
+            shared=1024,
+            checks=ALL_CHECKS,
+        )
         assert len(result.findings) == races
 
 
@@ -489,11 +569,14 @@ extern "C" __global__ void f(const {ab}* a, const {ab}* b, const {cd}* c, {cd}* 
 }}
 """
 WMMA_TYPES = {  # type of the fragment, of the array, of the accumulator
-    "f16": ("half", "half", "float"), "bf16": ("__nv_bfloat16", "__nv_bfloat16", "float"),
-    "s8": ("signed char", "signed char", "int"), "u8": ("unsigned char", "unsigned char", "int"),
-    "tf32": ("wmma::precision::tf32", "float", "float"), "f64": ("double", "double", "double"),
+    "f16": ("half", "half", "float"),
+    "bf16": ("__nv_bfloat16", "__nv_bfloat16", "float"),
+    "s8": ("signed char", "signed char", "int"),
+    "u8": ("unsigned char", "unsigned char", "int"),
+    "tf32": ("wmma::precision::tf32", "float", "float"),
+    "f64": ("double", "double", "double"),
     "f16f16": ("half", "half", "half"),
-}  # fmt: skip
+}
 WMMA_FORMS = [
     (shape, kind, layouts)
     for shape in ((16, 16, 16), (32, 8, 16), (8, 32, 16))
@@ -528,9 +611,23 @@ def test_wmma_multiplies_matrices_with_any_layout_and_stride(form):
     c = (10 * np.random.default_rng(4).standard_normal((WARPS, lines, ldc))).astype(dtype)
     d = np.full_like(c, 7)
     source = WMMA.format(
-        m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc, la=la, lb=lb, lc=lc, type=type_, ab=ab, cd=cd,
-        size_a=a[0].size, size_b=b[0].size, size_c=c[0].size, shared="",
-    )  # fmt: skip
+        m=m,
+        n=n,
+        k=k,
+        lda=lda,
+        ldb=ldb,
+        ldc=ldc,
+        la=la,
+        lb=lb,
+        lc=lc,
+        type=type_,
+        ab=ab,
+        cd=cd,
+        size_a=a[0].size,
+        size_b=b[0].size,
+        size_c=c[0].size,
+        shared="",
+    )
     launch(source, 32 * WARPS, (a, b, c, d))
     length = ldc - pad
     c_values = c[:, :, :length] if lc == "row" else c[:, :, :length].swapaxes(1, 2)

@@ -69,8 +69,9 @@ for (int i = 0; i < n + 1; ++i) {
     }
 }"""
     arguments = (x, y, np.int32(8))
-    result = run("const float* x, float* y, int n", body, 1, 32, arguments, seed=seed,
-                 checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "const float* x, float* y, int n", body, 1, 32, arguments, seed=seed, checks=ALL_CHECKS
+    )
     assert np.array_equal(y.reshape(8, 32), x.reshape(8, 32)[:, ::-1])
     assert result.findings == []
 
@@ -241,8 +242,16 @@ if (threadIdx.x == 0) {
 }
 bar.wait(std::move(token));
 y[threadIdx.x] = tile[255 - threadIdx.x];"""
-    result = run("const float* x, float* y", body, 2, 256, (x, y),
-                 before="#include <cuda/barrier>", seed=seed, checks=ALL_CHECKS)  # fmt: skip
+    result = run(
+        "const float* x, float* y",
+        body,
+        2,
+        256,
+        (x, y),
+        before="#include <cuda/barrier>",
+        seed=seed,
+        checks=ALL_CHECKS,
+    )
     assert np.array_equal(y, x[::-1])
     assert result.findings == []
 

@@ -24,9 +24,15 @@ from course_utils.emulator.recording import counters, warp_trace
 from course_utils.emulator.watchers import CHECKS
 
 MODULES = (
-    early_use, init_check, proxy_check, race_check, sync_check, tensor_memory_check, counters,
+    early_use,
+    init_check,
+    proxy_check,
+    race_check,
+    sync_check,
+    tensor_memory_check,
+    counters,
     warp_trace,
-)  # fmt: skip
+)
 FAULTY = """extern "C" __global__ void f(float* y)
 {
     __shared__ float s[64], never[64];

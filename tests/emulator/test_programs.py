@@ -412,9 +412,17 @@ def test_half_precision_headers_compile_and_compute(header, scalar, pair, conver
 
 def test_the_mathematical_functions_are_as_close_as_the_guide_says():
     names = {
-        "expf": np.exp, "logf": np.log, "sinf": np.sin, "cosf": np.cos, "tanhf": np.tanh,
-        "sqrtf": np.sqrt, "cbrtf": np.cbrt, "log2f": np.log2, "exp2f": np.exp2, "atanf": np.arctan,
-    }  # fmt: skip
+        "expf": np.exp,
+        "logf": np.log,
+        "sinf": np.sin,
+        "cosf": np.cos,
+        "tanhf": np.tanh,
+        "sqrtf": np.sqrt,
+        "cbrtf": np.cbrt,
+        "log2f": np.log2,
+        "exp2f": np.exp2,
+        "atanf": np.arctan,
+    }
     body = "".join(f"out[{n} * 200 + t] = {name}(v);" for n, name in enumerate(names))
     source = f"""
     extern "C" __global__ void run(const float* x, float* out) {{

@@ -37,9 +37,12 @@ def source(steps, array):
         cell = f"({a} * t + {b}) % {CELLS}"
         place = f"{array}[{cell}]" if width == 4 else f"((char*){array})[4 * ({cell}) + 2]"
         lines.append(
-            {"read": f"v += {place};", "write": f"{place} = t + {100 + n};",
-             "add": f"atomicAdd((int*)&{array}[{cell}], 1);"}[what]
-        )  # fmt: skip
+            {
+                "read": f"v += {place};",
+                "write": f"{place} = t + {100 + n};",
+                "add": f"atomicAdd((int*)&{array}[{cell}], 1);",
+            }[what]
+        )
     body = "\n".join(lines)
     return (
         'extern "C" __global__ void f(int* x, int* y) {\n'

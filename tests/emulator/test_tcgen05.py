@@ -30,12 +30,20 @@ SEEDS = (0, 1, 2)
 LAYOUTS = {
     "32x32b": (lambda n: ((32,), (32 * n,)), lambda n: ((32 * n,), (1,)), 32, 32),
     "16x64b": (lambda n: ((2, 2, 8), (32, n)), lambda n: ((512 * n, 32, 64 * n), (1, 64)), 64, 16),
-    "16x128b": (lambda n: ((4, 8), (32, 2, n)),
-                lambda n: ((32, 128 * n), (1, 1024 * n, 128)), 128, 16),
-    "16x256b": (lambda n: ((4, 8), (64, 2, n)),
-                lambda n: ((64, 256 * n), (1, 2048 * n, 256)), 256, 16),
+    "16x128b": (
+        lambda n: ((4, 8), (32, 2, n)),
+        lambda n: ((32, 128 * n), (1, 1024 * n, 128)),
+        128,
+        16,
+    ),
+    "16x256b": (
+        lambda n: ((4, 8), (64, 2, n)),
+        lambda n: ((64, 256 * n), (1, 2048 * n, 256)),
+        256,
+        16,
+    ),
     "16x32bx2": (lambda n: ((16, 2), (32 * n,)), lambda n: ((64 * n, 32 * n), (1,)), 64, 16),
-}  # fmt: skip
+}
 REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
 
 
@@ -53,12 +61,16 @@ def load_or_store(shape, n, registers, half="", packed=False):
     split = f", {half}" if half else ""
     outputs = ", ".join(f'"=r"(r[{x}])' for x in range(registers))
     inputs = ", ".join(f'"r"(r[{x}])' for x in range(registers))
-    load = (f'ASM("tcgen05.ld.sync.aligned.{shape}.x{n}{pack}.b32 {{{names}}}, '
-            f'[%{registers}]{split};" : {outputs} : "r"(a));')  # fmt: skip
+    load = (
+        f'ASM("tcgen05.ld.sync.aligned.{shape}.x{n}{pack}.b32 {{{names}}}, '
+        f'[%{registers}]{split};" : {outputs} : "r"(a));'
+    )
     names = ", ".join(f"%{x + 1}" for x in range(registers))
     split = f"{half}, " if half else ""
-    store = (f'ASM("tcgen05.st.sync.aligned.{shape}.x{n}{unpack}.b32 [%0], '
-             f'{split}{{{names}}};" :: "r"(a), {inputs} : "memory");')  # fmt: skip
+    store = (
+        f'ASM("tcgen05.st.sync.aligned.{shape}.x{n}{unpack}.b32 [%0], '
+        f'{split}{{{names}}};" :: "r"(a), {inputs} : "memory");'
+    )
     return load, store
 
 
@@ -117,8 +129,10 @@ def test_ld_and_st_reach_the_cells_that_cutlass_says(shape, n, packed, stores):
     assert np.array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("shape, n", [("32x32b", 128), ("16x64b", 128), ("16x128b", 64),
-                                      ("16x256b", 32), ("16x32bx2", 128)])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape, n",
+    [("32x32b", 128), ("16x64b", 128), ("16x128b", 64), ("16x256b", 32), ("16x32bx2", 128)],
+)
 def test_the_largest_loads_fill_128_registers(shape, n):
     load, _ = load_or_store(shape, n, 128, "128" if shape == "16x32bx2" else "")
     store = ";"
@@ -285,10 +299,14 @@ u32 x = ld1(where + (threadIdx.x / 32 << 21)); wait_ld(); out[threadIdx.x] = x;"
 
 @pytest.mark.parametrize(
     "text",
-    ["tcgen05.ld.red.sync.aligned.32x32b.x2.u32.min", "tcgen05.ld.sync.aligned.32x32b.x3.b32",
-     "tcgen05.mma.sp.cta_group::1.kind::f16", "tcgen05.mma.cta_group::1.kind::f16.ashift",
-     "tcgen05.mma.kind::f16"],
-)  # fmt: skip
+    [
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.u32.min",
+        "tcgen05.ld.sync.aligned.32x32b.x3.b32",
+        "tcgen05.mma.sp.cta_group::1.kind::f16",
+        "tcgen05.mma.cta_group::1.kind::f16.ashift",
+        "tcgen05.mma.kind::f16",
+    ],
+)
 def test_a_form_that_is_not_known_is_an_error_that_names_it(text):
     ptx = f""".version 8.8
 .target sm_100a
@@ -359,13 +377,19 @@ wait_st();"""
         ("wait_st(); before();", "__syncthreads(); after();", ""),
         ("", "before(); __syncthreads(); after();", "tcgen05.wait::st, and then a barrier"),
         ("wait_st(); before();", "after();", "tcgen05.wait::st, and then a barrier"),
-        ("wait_st();", "__syncthreads(); after();",
-         "tcgen05.fence::before_thread_sync between tcgen05.st and the barrier"),
-        ("wait_st(); before();", "__syncthreads();",
-         "tcgen05.fence::after_thread_sync between the wait and tcgen05.ld"),
+        (
+            "wait_st();",
+            "__syncthreads(); after();",
+            "tcgen05.fence::before_thread_sync between tcgen05.st and the barrier",
+        ),
+        (
+            "wait_st(); before();",
+            "__syncthreads();",
+            "tcgen05.fence::after_thread_sync between the wait and tcgen05.ld",
+        ),
     ],
     ids=["right", "no wait", "no barrier", "no fence before", "no fence after"],
-)  # fmt: skip
+)
 def test_from_warp_to_warp_it_takes_a_wait_a_fence_a_barrier_and_a_fence(first, middle, missing):
     body = KERNEL.format(columns=32, body=HAND_OVER.format(first=first, middle=middle))
     result = run("u32* out", body, 1, 160, (np.zeros(160, U32),), checks=ALL_CHECKS)
@@ -414,9 +438,14 @@ def copy(form, source, leading, stride, to=0, wait="wait(&bar, 0); after();", **
     high = np.uint64(leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46)
     body = COPY.format(form=form, wait=wait)
     result = run(
-        "const uint4* source, u32* out, u64 high, u32 bytes, u32 to", body, 1, 128,
-        (source, out, high, U32(source.size), U32(to)), shared=source.size, **options,
-    )  # fmt: skip
+        "const uint4* source, u32* out, u64 high, u32 bytes, u32 to",
+        body,
+        1,
+        128,
+        (source, out, high, U32(source.size), U32(to)),
+        shared=source.size,
+        **options,
+    )
     return out, result
 
 
@@ -429,11 +458,12 @@ def core_matrices(rows):
 
 # Copy_Traits<SM100_UTCCP_…>: row of the source, for each lane of tensor memory; -1: none.
 ROWS = {
-    "128x256b": np.arange(128), "128x128b": np.arange(128),
+    "128x256b": np.arange(128),
+    "128x128b": np.arange(128),
     "64x128b.warpx2::02_13": layout((64, 2), (1, 0)),
     "64x128b.warpx2::01_23": layout((32, 2, 2), (1, 0, 32)),
     "32x128b.warpx4": layout((32, 4), (1, 0)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -252,11 +252,16 @@ CASES = {
     "tf32_k": (TF32, "K_SW32", "K_SW128", "32dp32b4x", 64, 32, 32, "tf32", "f32"),
     "s8_k_mn": (INT8, "K_SW128", "MN_SW128", "32dp32b4x", 128, 128, 128, "s8", "s32"),
     "e4m3_mn_k": (FP8, "MN_SW128", "K_SW64", "32dp32b16x", 128, 64, 64, "e4m3", "f32"),
-}  # fmt: skip
+}
 TYPES = {
-    "bf16": "bfloat16_t", "f16": "half_t", "tf32": "tfloat32_t", "s8": "int8_t",
-    "e4m3": "float_e4m3_t", "f32": "float", "s32": "int32_t",
-}  # fmt: skip
+    "bf16": "bfloat16_t",
+    "f16": "half_t",
+    "tf32": "tfloat32_t",
+    "s8": "int8_t",
+    "e4m3": "float_e4m3_t",
+    "f32": "float",
+    "s32": "int32_t",
+}
 
 
 def kernel(name):
@@ -287,9 +292,12 @@ def kernels():
 
 def check(kernels, name, arguments, out, expected, shared, blocks=1):
     result = kernels.entry(name).launch(
-        blocks, 128, (*arguments, out), shared,
+        blocks,
+        128,
+        (*arguments, out),
+        shared,
         options=Options(checks=ALL_CHECKS, cluster=(blocks, 1, 1)),
-    )  # fmt: skip
+    )
     assert np.abs(out - expected).max() <= 1e-5 * np.abs(expected).max()
     assert [f.message for f in result.findings] == []
 

@@ -163,8 +163,16 @@ def gemm(body, cluster=None, free="commit_1(&empty[s]);", release="before();", *
     if cluster:
         options["cluster"] = cluster
     body = body.replace("FREE", free).replace("RELEASE", release)
-    result = run(PARAMETERS, body, 2, 256, (*maps, out), shared=2 * 2 * 128 * 32 * 2,
-                 before=HELPERS, **options)  # fmt: skip
+    result = run(
+        PARAMETERS,
+        body,
+        2,
+        256,
+        (*maps, out),
+        shared=2 * 2 * 128 * 32 * 2,
+        before=HELPERS,
+        **options,
+    )
     return out, a.astype(np.float64) @ b.astype(np.float64).T, result
 
 

@@ -24,9 +24,17 @@ U32, F32 = np.uint32, np.float32
 SEEDS = (0, 1, 2)
 BITS = {"f16": 16, "bf16": 16, "tf32": 32}  # others: 8
 CODES = {  # types of A and B in the instruction descriptor
-    "f16": 0, "bf16": 1, "tf32": 2, "e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5,
-    "u8": 0, "s8": 1,
-}  # fmt: skip
+    "f16": 0,
+    "bf16": 1,
+    "tf32": 2,
+    "e4m3": 0,
+    "e5m2": 1,
+    "e2m3": 3,
+    "e3m2": 4,
+    "e2m1": 5,
+    "u8": 0,
+    "s8": 1,
+}
 KINDS = {"f16": "f16", "bf16": "f16", "tf32": "tf32", "u8": "i8", "s8": "i8"}  # others: f8f6f4
 D_CODES = {"f16": 0, "f32": 1, "s32": 2}
 MODES = {16: 0, 128: 2, 64: 4, 32: 6, "wide": 1}  # swizzle span -> bits 61 to 63
@@ -140,9 +148,27 @@ def high(lay, leading, stride, span):
     return leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | MODES[span] << 61
 
 
-def multiply(m, n, a_kind, b_kind=None, d_kind="f32", a_layout=(k_major, 128), b_layout=None,
-             group=1, stationary=False, steps=None, keep=0, half=0, in_tensor_memory=False,
-             bits=0, mask=None, shift=None, form=None, edit=str, **options):  # fmt: skip
+def multiply(
+    m,
+    n,
+    a_kind,
+    b_kind=None,
+    d_kind="f32",
+    a_layout=(k_major, 128),
+    b_layout=None,
+    group=1,
+    stationary=False,
+    steps=None,
+    keep=0,
+    half=0,
+    in_tensor_memory=False,
+    bits=0,
+    mask=None,
+    shift=None,
+    form=None,
+    edit=str,
+    **options,
+):
     """(D (m, n) as its type, A, B, what D was before, the launch's result)."""
     b_kind, b_layout = b_kind or a_kind, b_layout or a_layout
     width = BITS.get(a_kind, 8)
@@ -175,13 +201,17 @@ def multiply(m, n, a_kind, b_kind=None, d_kind="f32", a_layout=(k_major, 128), b
         fill_a = "fill_a(where + 256, image, steps * 8);"
     words = [] if mask is None else mask
     edits = {
-        "FORM": text, "GROUP": str(group), "COLUMNS": str(columns), "WAIT": WAIT,
-        "FILL_A": fill_a, "A_OPERAND": "[%1]" if in_tensor_memory else "%1",
+        "FORM": text,
+        "GROUP": str(group),
+        "COLUMNS": str(columns),
+        "WAIT": WAIT,
+        "FILL_A": fill_a,
+        "A_OPERAND": "[%1]" if in_tensor_memory else "%1",
         "A_VALUE": '"r"(columns)' if in_tensor_memory else '"l"(x)',
         "MASK": "{" + ", ".join(f"%{5 + x}" for x in range(len(words))) + "}," if words else "",
         "EXTRA": "".join(f', "r"({w}u)' for w in words),
         "SHIFT": "" if shift is None else f", {shift}",
-    }  # fmt: skip
+    }
     body = edit(GEMM)
     for name, value in edits.items():
         body = body.replace(name, value)
@@ -195,13 +225,29 @@ def multiply(m, n, a_kind, b_kind=None, d_kind="f32", a_layout=(k_major, 128), b
         "const uint4* a, const uint4* b, u32* out, const u32* start, const u32* image, u64 da, "
         "u64 db, u32 idesc, u32 lane, int chunks_a, int chunks_b, int steps, int step_a, "
         "int step_b, int keep",
-        body, group, 128,
-        (data_a, data_b, out, start_bits, image, np.uint64(da), np.uint64(db), U32(idesc),
-         U32(half << 16), *chunks, np.int32(steps), np.int32(step_a), np.int32(step_b),
-         np.int32(keep)),
+        body,
+        group,
+        128,
+        (
+            data_a,
+            data_b,
+            out,
+            start_bits,
+            image,
+            np.uint64(da),
+            np.uint64(db),
+            U32(idesc),
+            U32(half << 16),
+            *chunks,
+            np.int32(steps),
+            np.int32(step_a),
+            np.int32(step_b),
+            np.int32(keep),
+        ),
         shared=options.pop("shared", (data_a.size + data_b.size) // group),
-        **({"cluster": (group, 1, 1)} if group > 1 else {}), **options,
-    )  # fmt: skip
+        **({"cluster": (group, 1, 1)} if group > 1 else {}),
+        **options,
+    )
     d, before = out[where], start_bits[where[1], where[2]]
     if d_kind == "f16":
         d, before = (x.astype(np.uint16).view(np.float16) for x in (d, before))
@@ -217,8 +263,9 @@ TOLERANCE = {"f32": 1e-5, "f16": 2e-3, "s32": 0}
 def check(d, expected, d_kind="f32"):
     tolerance = TOLERANCE[d_kind]
     size = np.abs(expected).max()
-    np.testing.assert_allclose(d.astype(np.float64), expected, rtol=tolerance,
-                               atol=tolerance * size)  # fmt: skip
+    np.testing.assert_allclose(
+        d.astype(np.float64), expected, rtol=tolerance, atol=tolerance * size
+    )
 
 
 @pytest.mark.parametrize("n", [8, 24, 64, 136, 256])
@@ -231,9 +278,20 @@ def test_mma_multiplies_tiles_of_every_size(m, n):
 
 @pytest.mark.parametrize(
     "kinds",
-    ["f16 f16 f32", "f16 f16 f16", "bf16 bf16 f32", "tf32 tf32 f32", "e4m3 e5m2 f32",
-     "e5m2 e4m3 f16", "e2m3 e3m2 f32", "e2m1 e4m3 f32", "e3m2 e2m1 f32", "s8 u8 s32", "u8 s8 s32"],
-)  # fmt: skip
+    [
+        "f16 f16 f32",
+        "f16 f16 f16",
+        "bf16 bf16 f32",
+        "tf32 tf32 f32",
+        "e4m3 e5m2 f32",
+        "e5m2 e4m3 f16",
+        "e2m3 e3m2 f32",
+        "e2m1 e4m3 f32",
+        "e3m2 e2m1 f32",
+        "s8 u8 s32",
+        "u8 s8 s32",
+    ],
+)
 def test_mma_knows_every_type(kinds):
     a_kind, b_kind, d_kind = kinds.split()
     d, a, b, _, _ = multiply(128, 32, a_kind, b_kind, d_kind)
@@ -247,9 +305,14 @@ def test_mma_reads_every_swizzle_k_major_and_mn_major(kind, layouts, span):
     major = {"K": k_major, "M": mn_major}
     steps = 2 if span == 16 else span // 32
     d, a, b, _, _ = multiply(
-        128, 128, kind, d_kind="s32" if kind == "u8" else "f32", steps=steps,
-        a_layout=(major[layouts[0]], span), b_layout=(major[layouts[1]], span),
-    )  # fmt: skip
+        128,
+        128,
+        kind,
+        d_kind="s32" if kind == "u8" else "f32",
+        steps=steps,
+        a_layout=(major[layouts[0]], span),
+        b_layout=(major[layouts[1]], span),
+    )
     check(d, a @ b.T, "s32" if kind == "u8" else "f32")
 
 
@@ -265,8 +328,10 @@ def test_mma_reads_tf32_mn_major_with_wide_atoms():
     check(d, a @ b.T)
 
 
-@pytest.mark.parametrize("m, n, kind", [(256, 256, "bf16"), (256, 32, "e4m3"), (128, 64, "f16"),
-                                        (256, 64, "s8"), (128, 32, "tf32")])  # fmt: skip
+@pytest.mark.parametrize(
+    "m, n, kind",
+    [(256, 256, "bf16"), (256, 32, "e4m3"), (128, 64, "f16"), (256, 64, "s8"), (128, 32, "tf32")],
+)
 def test_a_pair_of_blocks_multiplies_together(m, n, kind):
     d_kind = "s32" if kind == "s8" else "f32"
     d, a, b, _, result = multiply(m, n, kind, d_kind=d_kind, group=2, checks=ALL_CHECKS)
@@ -311,13 +376,20 @@ def test_integers_wrap_around_or_saturate():
     big = np.full((128, 16), 2**31 - 1 - 500)
     for bits, limit in ((0, None), (1 << 3, 2**31 - 1)):
         d, a, b, _, _ = multiply(
-            128, 16, "u8", d_kind="s32", keep=1, bits=bits, steps=1, a_layout=(k_major, 32),
+            128,
+            16,
+            "u8",
+            d_kind="s32",
+            keep=1,
+            bits=bits,
+            steps=1,
+            a_layout=(k_major, 32),
             edit=lambda body: body.replace("fill(where, start", "fill_big(where, start").replace(
                 "fill_big(where, start, COLUMNS);",
                 "for (u32 c = 0; c < COLUMNS; ++c) st1(where + c + (t / 32 << 21), 2147483147u);"
                 "wait_st();",
             ),
-        )  # fmt: skip
+        )
         total = (a @ b.T).astype(np.int64) + big
         assert total.max() > 2**31
         expected = np.minimum(total, limit) if limit else total.astype(np.int32)
@@ -348,8 +420,9 @@ def rows_in_lanes(a, values, m, steps):
 @pytest.mark.parametrize("kind", ["f16", "tf32", "e4m3", "s8"])
 def test_a_can_come_from_tensor_memory(kind):
     d_kind = "s32" if kind == "s8" else "f32"
-    d, a, b, _, result = multiply(128, 64, kind, d_kind=d_kind, in_tensor_memory=rows_in_lanes,
-                                  checks=ALL_CHECKS)  # fmt: skip
+    d, a, b, _, result = multiply(
+        128, 64, kind, d_kind=d_kind, in_tensor_memory=rows_in_lanes, checks=ALL_CHECKS
+    )
     check(d, a @ b.T, d_kind)
     assert result.findings == []
 
@@ -396,16 +469,22 @@ def fault(*args, **kwargs):
         ({"bits": 4}, "asks for a sparse A (bit 2)"),
         ({"bits": 3 << 7}, "gives A the type 3; kind::f16 has 0 (f16), 1 (bf16)"),
         ({"bits": 1 << 24}, "has M = 144 and N = 16, a shape that kind::f16 does not have"),
-        ({"edit": lambda body: body.replace("x = da |", "x = da ^ 1ull << 46 |")},
-         "whose A has a shared memory descriptor whose bits 46 to 48 are 000"),
-        ({"edit": lambda body: body.replace("y = db |", "y = db | 1ull << 61 |")},
-         "with the swizzling mode 3 in bits 61 to 63"),
-        ({"edit": lambda body: body.replace("y = db |", "y = db | 1ull << 49 |")},
-         "with a base offset, which the emulator does not know"),
+        (
+            {"edit": lambda body: body.replace("x = da |", "x = da ^ 1ull << 46 |")},
+            "whose A has a shared memory descriptor whose bits 46 to 48 are 000",
+        ),
+        (
+            {"edit": lambda body: body.replace("y = db |", "y = db | 1ull << 61 |")},
+            "with the swizzling mode 3 in bits 61 to 63",
+        ),
+        (
+            {"edit": lambda body: body.replace("y = db |", "y = db | 1ull << 49 |")},
+            "with a base offset, which the emulator does not know",
+        ),
         ({"half": 16}, "whose D is at lane 16; it must be 0"),
     ],
     ids=["sparse", "type", "shape", "constant", "swizzle", "base offset", "lane"],
-)  # fmt: skip
+)
 def test_a_descriptor_that_cannot_be_is_explained(change, words):
     found = fault(128, 16, "f16", **change)
     assert found.kind == TENSOR_MEMORY and words in found.message
@@ -442,17 +521,25 @@ def test_mma_is_right_whenever_it_is_done(seed):
 @pytest.mark.parametrize(
     "change, missing",
     [
-        (("WAIT", "__syncthreads(); after();"),
-         "tcgen05.commit to an mbarrier, and a wait for that mbarrier"),
-        (("WAIT", "wait(&bar, 1); after();"),
-         "tcgen05.commit to an mbarrier, and a wait for that mbarrier"),
-        (("WAIT", "wait(&bar, 0);"),
-         "tcgen05.fence::after_thread_sync between the wait and tcgen05.ld"),
-        (("sync();\nif (t == 0 && block", "__syncthreads(); after();\nif (t == 0 && block"),
-         "tcgen05.fence::before_thread_sync between tcgen05.st and the barrier"),
+        (
+            ("WAIT", "__syncthreads(); after();"),
+            "tcgen05.commit to an mbarrier, and a wait for that mbarrier",
+        ),
+        (
+            ("WAIT", "wait(&bar, 1); after();"),
+            "tcgen05.commit to an mbarrier, and a wait for that mbarrier",
+        ),
+        (
+            ("WAIT", "wait(&bar, 0);"),
+            "tcgen05.fence::after_thread_sync between the wait and tcgen05.ld",
+        ),
+        (
+            ("sync();\nif (t == 0 && block", "__syncthreads(); after();\nif (t == 0 && block"),
+            "tcgen05.fence::before_thread_sync between tcgen05.st and the barrier",
+        ),
     ],
     ids=["no wait", "wrong parity", "no fence after", "no fence before"],
-)  # fmt: skip
+)
 def test_a_missing_step_between_mma_and_its_neighbours_is_named(change, missing):
     *_, result = multiply(128, 64, "f16", checks=ALL_CHECKS, edit=lambda b: b.replace(*change))
     found = result.findings[0]

@@ -54,8 +54,9 @@ def scales_of(shape, kind, seed):
         codes = rng.integers(120, 134, shape).astype(np.uint8)
         return codes, 2.0 ** (codes - 127.0)
     codes = rng.integers(1, 0x7F, shape).astype(np.uint8)
-    values = np.where(codes >> 3, (8 + codes % 8) * 2.0 ** ((codes >> 3) - 10.0),
-                      codes % 8 * 2.0**-9)  # fmt: skip
+    values = np.where(
+        codes >> 3, (8 + codes % 8) * 2.0 ** ((codes >> 3) - 10.0), codes % 8 * 2.0**-9
+    )
     return codes, values
 
 
@@ -80,8 +81,21 @@ def place_scales(image, codes, first, halves):
     return width
 
 
-def multiply(m, n, kind, qualifier, a_kind, b_kind=None, scale="ue8m0", group=1, span=128, vector=1,
-             text=None, bits=0, **options):  # fmt: skip
+def multiply(
+    m,
+    n,
+    kind,
+    qualifier,
+    a_kind,
+    b_kind=None,
+    scale="ue8m0",
+    group=1,
+    span=128,
+    vector=1,
+    text=None,
+    bits=0,
+    **options,
+):
     """(D, the expected product, the launch's result)."""
     b_kind = b_kind or a_kind
     steps = span // 32
@@ -111,20 +125,38 @@ def multiply(m, n, kind, qualifier, a_kind, b_kind=None, scale="ue8m0", group=1,
     columns = int(where[2].max()) + 1
     body = GEMM
     form = text or f"kind::{kind}.block_scale{qualifier}"
-    for name, value in (("FORM", form), ("GROUP", str(group)), ("COLUMNS", str(columns)),
-                        ("VECTOR", str(vector)), ("WAIT", WAIT)):  # fmt: skip
+    for name, value in (
+        ("FORM", form),
+        ("GROUP", str(group)),
+        ("COLUMNS", str(columns)),
+        ("VECTOR", str(vector)),
+        ("WAIT", WAIT),
+    ):
         body = body.replace(name, value)
     out = np.zeros((group, 128, columns), U32)
     result = run(
         "const uint4* a, const uint4* b, u32* out, const u32* scales, u64 da, u64 db, u32 idesc, "
         "int chunks_a, int chunks_b, u32 steps, u32 wide_a, u32 wide_b",
-        body, group, 128,
-        (*tiles, out, images.view(U32)[..., 0].copy(), descriptor, descriptor, U32(idesc | bits),
-         np.int32(tiles[0].size // 16 // group), np.int32(tiles[1].size // 16 // group), U32(steps),
-         U32(wide_a), U32(wide_b)),
+        body,
+        group,
+        128,
+        (
+            *tiles,
+            out,
+            images.view(U32)[..., 0].copy(),
+            descriptor,
+            descriptor,
+            U32(idesc | bits),
+            np.int32(tiles[0].size // 16 // group),
+            np.int32(tiles[1].size // 16 // group),
+            U32(steps),
+            U32(wide_a),
+            U32(wide_b),
+        ),
         shared=sum(x.size for x in tiles) // group,
-        **({"cluster": (group, 1, 1)} if group > 1 else {}), **options,
-    )  # fmt: skip
+        **({"cluster": (group, 1, 1)} if group > 1 else {}),
+        **options,
+    )
     return out[where].view(np.float32), left @ right.T, result
 
 
@@ -142,8 +174,9 @@ FORMS = [
 
 @pytest.mark.parametrize("kind, qualifier, a_kind, b_kind, scale, vector", FORMS)
 def test_every_kind_scales_its_blocks(kind, qualifier, a_kind, b_kind, scale, vector):
-    d, expected, result = multiply(128, 64, kind, qualifier, a_kind, b_kind, scale, vector=vector,
-                                   checks=ALL_CHECKS)  # fmt: skip
+    d, expected, result = multiply(
+        128, 64, kind, qualifier, a_kind, b_kind, scale, vector=vector, checks=ALL_CHECKS
+    )
     check(d, expected)
     assert result.findings == []
 
@@ -163,8 +196,9 @@ def test_a_pair_scales_its_blocks(m, n):
 
 @pytest.mark.parametrize("span", [32, 64])
 def test_scaled_operands_can_be_swizzled_less(span):
-    d, expected, _ = multiply(128, 64, "mxf4nvf4", ".scale_vec::4X", "e2m1", scale="ue4m3",
-                              span=span, vector=4)  # fmt: skip
+    d, expected, _ = multiply(
+        128, 64, "mxf4nvf4", ".scale_vec::4X", "e2m1", scale="ue4m3", span=span, vector=4
+    )
     check(d, expected)
 
 

@@ -33,8 +33,14 @@ def load(array, box, at, *, bytes_=None, seed=0, **options):
 ".mbarrier::complete_tx::bytes [%0], [%1, {{{names}}}], [%2];"
 :: "r"(smem(tile)), "l"(&map), "r"(smem(&bar)) : "memory");"""
     body = LOAD.replace("TENSOR", tensor).replace("SIZE", str(size)).replace("BYTES", str(size))
-    run("const __grid_constant__ TensorMap map, unsigned char* y", body, 1, 32,
-        (tensor_map(array, box, **options), y), seed=seed)  # fmt: skip
+    run(
+        "const __grid_constant__ TensorMap map, unsigned char* y",
+        body,
+        1,
+        32,
+        (tensor_map(array, box, **options), y),
+        seed=seed,
+    )
     return y
 
 
@@ -273,8 +279,14 @@ def test_a_warp_specialised_wgmma_product_is_right_and_quiet(cluster, seed):
     maps = [tensor_map(x, (r, 64), swizzle=128) for x, r in zip(halves, rows, strict=True)]
     result = run(
         "const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float* c, int n",
-        gemm_source(cluster), (2, 2), 384, (*maps, c, np.int32(n)), 3 * 32768, seed=seed,
-        prefix="__cluster_dims__(2, 1, 1)" if cluster else "", checks=ALL_CHECKS,
-    )  # fmt: skip
+        gemm_source(cluster),
+        (2, 2),
+        384,
+        (*maps, c, np.int32(n)),
+        3 * 32768,
+        seed=seed,
+        prefix="__cluster_dims__(2, 1, 1)" if cluster else "",
+        checks=ALL_CHECKS,
+    )
     assert np.array_equal(c, a @ b.T)
     assert result.findings == []

@@ -55,8 +55,18 @@ BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 
 MODES = {128: 1, 64: 2, 32: 3, 16: 0}  # bytes of the swizzle span -> the descriptor's field
 
 
-def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0", signs=(1, 1),
-           trans=(0, 0), barrier="__syncthreads();", wait=WAIT_0):  # fmt: skip
+def source(
+    n,
+    a_kind,
+    b_kind,
+    d_kind,
+    registers=False,
+    keep="s > 0 || start != 0",
+    signs=(1, 1),
+    trans=(0, 0),
+    barrier="__syncthreads();",
+    wait=WAIT_0,
+):
     c, word, constraint, _ = ACCUMULATORS[d_kind]
     count = n // 4 if d_kind == "f16" else n // 2
     d = ", ".join(f"%{v}" for v in range(count))
@@ -77,12 +87,22 @@ def source(n, a_kind, b_kind, d_kind, registers=False, keep="s > 0 || start != 0
             r[x] = *(unsigned*)(tile + row * 32 * steps + s * 32 + byte);
         }"""
     return KERNEL.format(
-        c=c, n=n, k=K[a_kind], word=word, d=d, a=a, b=f"%{next_}", load_a=load_a,
+        c=c,
+        n=n,
+        k=K[a_kind],
+        word=word,
+        d=d,
+        a=a,
+        b=f"%{next_}",
+        load_a=load_a,
         types=f"{d_kind}.{a_kind}.{b_kind}{satfinite}",
-        scale_number=f"%{next_ + 1}", flags=flags, barrier=barrier, wait=wait,
+        scale_number=f"%{next_ + 1}",
+        flags=flags,
+        barrier=barrier,
+        wait=wait,
         outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
         inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',
-    )  # fmt: skip
+    )
 
 
 def k_major(raw, span):
@@ -118,8 +138,19 @@ def mn_major(raw, span):
     return np.ascontiguousarray(data).reshape(-1), k * span, 8 * span, 16 * span
 
 
-def multiply(n, a_kind, b_kind, d_kind, layout_a=(k_major, 128), layout_b=(k_major, 128),
-             steps=None, start=0, threads=128, grid=1, **form):  # fmt: skip
+def multiply(
+    n,
+    a_kind,
+    b_kind,
+    d_kind,
+    layout_a=(k_major, 128),
+    layout_b=(k_major, 128),
+    steps=None,
+    start=0,
+    threads=128,
+    grid=1,
+    **form,
+):
     """(D of every warpgroup, values of A, values of B, the launch's result)."""
     k_bytes = 32 * steps if steps else max(s for f, s in (layout_a, layout_b) if f is k_major)
     k, steps = k_bytes * 8 // BITS[a_kind], k_bytes // 32
@@ -140,11 +171,25 @@ def multiply(n, a_kind, b_kind, d_kind, layout_a=(k_major, 128), layout_b=(k_maj
     d = np.zeros((grid * threads // 128, 64, n), dtype)
     shared = options.pop("shared", data_a.size + data_b.size)
     result = launch(
-        source(n, a_kind, b_kind, d_kind, **form), threads,
-        (data_a, data_b, d, da, db, np.int32(data_a.size // 16), np.int32(data_b.size // 16),
-         np.int32(steps), step_a, step_b, dtype(start)),
-        grid=grid, shared=shared, **options,
-    )  # fmt: skip
+        source(n, a_kind, b_kind, d_kind, **form),
+        threads,
+        (
+            data_a,
+            data_b,
+            d,
+            da,
+            db,
+            np.int32(data_a.size // 16),
+            np.int32(data_b.size // 16),
+            np.int32(steps),
+            step_a,
+            step_b,
+            dtype(start),
+        ),
+        grid=grid,
+        shared=shared,
+        **options,
+    )
     return d, a_values, b_values, result
 
 
@@ -162,9 +207,19 @@ def test_wgmma_multiplies_128_byte_swizzled_tiles_of_every_width(n):
 
 
 @pytest.mark.parametrize(
-    "kinds", ["f16 f16 f32", "f16 f16 f16", "bf16 bf16 f32", "tf32 tf32 f32", "e4m3 e5m2 f32",
-              "e5m2 e4m3 f32", "e4m3 e4m3 f16", "s8 u8 s32", "u8 u8 s32"],
-)  # fmt: skip
+    "kinds",
+    [
+        "f16 f16 f32",
+        "f16 f16 f16",
+        "bf16 bf16 f32",
+        "tf32 tf32 f32",
+        "e4m3 e5m2 f32",
+        "e5m2 e4m3 f32",
+        "e4m3 e4m3 f16",
+        "s8 u8 s32",
+        "u8 u8 s32",
+    ],
+)
 @pytest.mark.parametrize("registers", [False, True], ids=["shared", "registers"])
 def test_wgmma_knows_every_type_with_a_in_shared_memory_or_registers(kinds, registers):
     a_kind, b_kind, d_kind = kinds.split()

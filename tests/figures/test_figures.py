@@ -278,8 +278,9 @@ def test_data_that_cannot_be_drawn_is_refused_with_what_to_give(draw, message):
 
 def test_waves_draw_each_block_where_and_when_it_ran():
     axes = figures.waves([0, 1, 0], [0, 0, 2], [2, 3, 5], [0, 0, 1]).axes[0]
-    boxes = sorted((bar.get_y() + bar.get_height() / 2, bar.get_x(), bar.get_width())
-                   for bar in axes.patches)  # fmt: skip
+    boxes = sorted(
+        (bar.get_y() + bar.get_height() / 2, bar.get_x(), bar.get_width()) for bar in axes.patches
+    )
     assert boxes == [(0, 0, 2), (0, 2, 3), (1, 0, 3)]
     assert "ends at 5" in axes.get_xlabel()
 

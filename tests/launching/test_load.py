@@ -308,9 +308,13 @@ def test_a_torch_tensor_is_passed_without_a_copy(vec_add):
 
 
 def test_defines_reach_the_kernel():
-    kernel = load(source="__global__ void f(int *x) { *x = SIZE + FLAG; }", defines={
-        "SIZE": 40, "FLAG": True,
-    })  # fmt: skip
+    kernel = load(
+        source="__global__ void f(int *x) { *x = SIZE + FLAG; }",
+        defines={
+            "SIZE": 40,
+            "FLAG": True,
+        },
+    )
     x = cp.zeros(1, np.int32)
     kernel(1, 1, (x,))
     assert x.get()[0] == 41

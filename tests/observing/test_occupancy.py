@@ -149,9 +149,12 @@ def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     "path",
-    sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.rglob("*.cu")
-           if not {"host", "exercises"} & {*p.parts}),
-)  # fmt: skip
+    sorted(
+        p.relative_to(KERNELS).as_posix()
+        for p in KERNELS.rglob("*.cu")
+        if not {"host", "exercises"} & {*p.parts}
+    ),
+)
 def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):
     import cupy
 

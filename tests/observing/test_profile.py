@@ -121,7 +121,7 @@ def test_the_tables_are_text_with_the_source_beside_the_numbers(found):
     row = next(line for line in text.splitlines() if line.startswith(str(STRIDED) + " "))
     assert row.endswith("float b = x[8 * i];") and str(32 * WARPS) in row
     assert "local sectors" not in text  # nothing to say of it
-    assert "branches where no warp parts" in str(found)
+    assert "uniform branches" in str(found)
 
 
 def test_an_access_has_the_addresses_of_a_warp(found):

@@ -22,7 +22,7 @@ from .ncu_counts import NAME
 PAGE = file_of(NAME, REFERENCE).with_suffix(".md")
 
 # They depend on the instructions themselves: shown side by side, not expected to be equal.
-OF_THE_PROGRAM = ("threads per warp instruction", "branches where no warp parts, %")
+OF_THE_PROGRAM = ("threads per warp instruction", "uniform branches, %")
 
 _GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 _BY_INSTRUCTION = "smsp__sass_inst_executed_op_{}.sum"
@@ -239,7 +239,7 @@ These two depend on the instructions themselves, and the GPU's (SASS) are others
 branches become predicated instructions, and loops are unrolled further. A kernel without a branch \
 has 0 %.
 
-| kernel | threads per instruction: emulator | ncu | branches where no warp parts, %: emulator \
+| kernel | threads per instruction: emulator | ncu | uniform branches, %: emulator \
 | ncu |
 |---|---|---|---|---|
 {programs}

@@ -32,8 +32,10 @@ KEPT = 4096  # of what is remembered of a flag, for reports
 
 def fences(instructions) -> bool:
     """Whether a kernel has a fence, by itself or as a part of an access."""
-    return any(traits_of(i).fence or {"acquire", "release", "acq_rel"} & {*i.modifiers}
-               for i in instructions)  # fmt: skip
+    return any(
+        traits_of(i).fence or {"acquire", "release", "acq_rel"} & {*i.modifiers}
+        for i in instructions
+    )
 
 
 def makes_order(instructions) -> bool:
@@ -323,10 +325,17 @@ class Order:
         known = clocks.known[row, place].copy()
         known[place] = time = clocks.level if clocks.own is None else int(clocks.own[warp])
         return Release(
-            number, self.first + warp, self.first + row * clocks.warps, lane + clocks.first, site,
-            time, known, self.fenced[row, place].copy(), self.fenced_near[row, place].copy(),
+            number,
+            self.first + warp,
+            self.first + row * clocks.warps,
+            lane + clocks.first,
+            site,
+            time,
+            known,
+            self.fenced[row, place].copy(),
+            self.fenced_near[row, place].copy(),
             self.far[warp],
-        )  # fmt: skip
+        )
 
     # --- questions ---
 

@@ -423,7 +423,5 @@ class InitCheck(Observer):
             f"{head} uninitialised memory, at {here}:\n"
             f"  {name}[{index}]{place}, read by thread {other} at {there}."
         )
-        finding = Finding(
-            UNINITIALISED, text, here, thread, block, name, index, 0, there, other
-        )  # fmt: skip
+        finding = Finding(UNINITIALISED, text, here, thread, block, name, index, 0, there, other)
         self.findings.add(("uninitialised", there, here, what.split()[0]), finding)

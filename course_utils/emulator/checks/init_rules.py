@@ -78,8 +78,11 @@ def _logic(check: InitCheck, group: Group, decoded) -> dict | None:
         value = {}
         for x in (a, b):
             marks = _marks(check, group, x)
-            settled = group.full(group.R[x.slot]) != x.negated if isinstance(x, ptx.Register) else (
-                np.full(group.n, bool(x.value)))  # fmt: skip
+            settled = (
+                group.full(group.R[x.slot]) != x.negated
+                if isinstance(x, ptx.Register)
+                else (np.full(group.n, bool(x.value)))
+            )
             value[id(x)] = marks, (marks == 0) & (settled == ends)
         (first, done), (second, done_too) = value[id(a)], value[id(b)]
         either = np.where(first, first, second)
@@ -170,6 +173,13 @@ def _permuted(check: InitCheck, group: Group, decoded) -> dict | None:
 
 RULES = {
     "shfl": _shuffled,
-    "selp": _select, "and": _logic, "or": _logic, "mov": _moved, "cvt": _converted,
-    "shl": _shifted, "shr": _shifted, "bfe": _shifted, "prmt": _permuted,
-}  # fmt: skip
+    "selp": _select,
+    "and": _logic,
+    "or": _logic,
+    "mov": _moved,
+    "cvt": _converted,
+    "shl": _shifted,
+    "shr": _shifted,
+    "bfe": _shifted,
+    "prmt": _permuted,
+}

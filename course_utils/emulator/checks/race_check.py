@@ -288,8 +288,9 @@ class RaceCheck(Observer):
             f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
             f"{location}. Call cluster.sync() before a block ends."
         )
-        self.findings.add(("gone", location, kind),
-                 Finding(DATA_RACE, text, location, thread, other, region.name))  # fmt: skip
+        self.findings.add(
+            ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, region.name)
+        )
 
     def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
         """Is it certain that the block whose shared memory is meant has started?"""

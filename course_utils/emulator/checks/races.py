@@ -21,9 +21,15 @@ class AccessCheck:
     """
 
     def __init__(
-        self, races, site, group: Group, region, shadow: RaceShadow, span: Span,
+        self,
+        races,
+        site,
+        group: Group,
+        region,
+        shadow: RaceShadow,
+        span: Span,
         elements: np.ndarray | None = None,
-    ):  # fmt: skip
+    ):
         self.races, self.site, self.group = races, site, group
         self.region, self.shadow, self.span, self.elements = region, shadow, span, elements
         self.writes = site.is_store or site.is_atomic

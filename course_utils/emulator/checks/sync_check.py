@@ -66,10 +66,13 @@ class SyncCheck(Observer):
             lane, i = int(group.lanes[strangers[0]]), block.instructions[0]
             shown = int(group.full(mask)[strangers[0]])
             self._add(
-                group.batch, lane, i, "member",
+                group.batch,
+                lane,
+                i,
+                "member",
                 f"is lane {lane & 31} of its warp, which the mask {shown:#010x} at {i.location} "
                 "does not name. The threads of the mask, and no others, must come there.",
-            )  # fmt: skip
+            )
 
     # --- the barriers of a block ---
 
@@ -85,10 +88,13 @@ class SyncCheck(Observer):
             self._add(batch, lane, i, "number", text)
         if threads and threads % 32:
             self._add(
-                batch, lane, i, "count",
+                batch,
+                lane,
+                i,
+                "count",
                 f"waits for {threads} threads at {i.location}. Whole warps arrive at a barrier: "
                 "the count must be a multiple of 32.",
-            )  # fmt: skip
+            )
         here = self._instructions.number(i)
         met = slots[(state.arrived[slots] > 0) & (sites[slots] >= 0)]
         if len(met):
@@ -98,18 +104,25 @@ class SyncCheck(Observer):
             asked = int(state.asked[slot])
             if (threads or 0) != asked:
                 self._add(
-                    batch, lane, i, "counts",
+                    batch,
+                    lane,
+                    i,
+                    "counts",
                     f"comes to barrier {number} at {i.location}, where it waits for "
                     f"{threads or 'all'} threads; others wait there for {asked or 'all'}, at "
-                    f"{first.location}.", first.location,
-                )  # fmt: skip
+                    f"{first.location}.",
+                    first.location,
+                )
             elif not threads and first.location != i.location:
                 self._add(
-                    batch, lane, i, "sites",
+                    batch,
+                    lane,
+                    i,
+                    "sites",
                     f"waits at {i.location} while others of its block wait at {first.location}: "
                     "these are two barriers. Every thread must reach the same __syncthreads().",
                     first.location,
-                )  # fmt: skip
+                )
         new = slots[state.arrived[slots] == 0]
         sites[new] = here
         if threads:
@@ -118,10 +131,13 @@ class SyncCheck(Observer):
             if len(over):
                 lane = int(group.lanes[group.slots == over[0]][0])
                 self._add(
-                    batch, lane, i, "over",
+                    batch,
+                    lane,
+                    i,
+                    "over",
                     f"is one of {total[over[0]]} that come to barrier {number} at {i.location}, "
                     f"which was to be for {threads}.",
-                )  # fmt: skip
+                )
 
     def _some_have_left(self, group: Group, instruction, threads) -> None:
         """``__syncthreads()`` is for every thread of a block; some may have left already."""
@@ -169,10 +185,13 @@ class SyncCheck(Observer):
                 warp = int(np.flatnonzero(state.joined[slot])[0])
                 lane = int(slot) * batch.lanes_per_block + 32 * warp
                 self._add(
-                    batch, lane, i, "left",
+                    batch,
+                    lane,
+                    i,
+                    "left",
                     f"arrived at barrier {number} at {i.location}, but its block ended before "
                     f"{state.asked[slot] or 'all'} threads had: {state.arrived[slot]} came.",
-                )  # fmt: skip
+                )
         coming = {t.complete[0] for t in batch.engine.flying if t.complete is not None}
         for key, barrier in batch.engine.barriers.items():
             slot = key >> KEY_SHIFT

@@ -185,8 +185,11 @@ class TensorUse:
     def release(self, lane: int, i, block: int, columns: slice) -> None:
         """Columns are given back: all that used them must be done."""
         number, where = self._site(i, "dealloc"), (block, np.arange(128 // HALF), columns)
-        for table, earlier in ((self.write, "write"), (self.read, "read"),
-                               (self.read_before, "read")):  # fmt: skip
+        for table, earlier in (
+            (self.write, "write"),
+            (self.read, "read"),
+            (self.read_before, "read"),
+        ):
             self._compare(lane, number, table, where, earlier, True)
             table[where] = 0
 
@@ -200,8 +203,9 @@ class TensorUse:
             missing = self._missing(lane, site, other_lane, other, time)
             if missing:
                 column = where[2].start + int(np.argwhere(entries == entry)[0][1])
-                self._report(lane, site, other_lane, other, where[0], column, earlier, writes,
-                             missing)  # fmt: skip
+                self._report(
+                    lane, site, other_lane, other, where[0], column, earlier, writes, missing
+                )
 
     def _missing(self, lane: int, site, other_lane: int, other, time: int) -> str:
         """What ought to lie between an earlier access and this one, and does not; else ""."""

@@ -93,10 +93,16 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         rows = group.full(index + first)[:, None] + pieces
         group.batch.engine.start(
             Transfer(
-                i, group.lanes, region.view(target.dtype), put, region_from.view(source.dtype),
-                rows, regions=(region, region_from), queue="async",
+                i,
+                group.lanes,
+                region.view(target.dtype),
+                put,
+                region_from.view(source.dtype),
+                rows,
+                regions=(region, region_from),
+                queue="async",
             )
-        )  # fmt: skip
+        )
 
     def act(group: Group):
         sizes = np.full(group.n, size)
@@ -136,9 +142,17 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         put = group.full(index + first)[:, None] + pieces
         rows = np.arange(group.n * count).reshape(group.n, count)
         group.batch.engine.start(
-            Transfer(i, group.lanes, region.view(target.dtype), put, values, rows,
-                     regions=(region, None), queue="async")
-        )  # fmt: skip
+            Transfer(
+                i,
+                group.lanes,
+                region.view(target.dtype),
+                put,
+                values,
+                rows,
+                regions=(region, None),
+                queue="async",
+            )
+        )
 
     return act
 
@@ -219,9 +233,14 @@ def _deliver(
         home = first * (clusters.size if clusters else 1) + rank
         key = home << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
     group.batch.engine.start(
-        Transfer(i, group.lanes[n : n + 1], queue=None if key is not None else "bulk",
-                 complete=None if key is None else (key, size), **parts)
-    )  # fmt: skip
+        Transfer(
+            i,
+            group.lanes[n : n + 1],
+            queue=None if key is not None else "bulk",
+            complete=None if key is None else (key, size),
+            **parts,
+        )
+    )
 
 
 def _count(group: Group, i, spaces: tuple[str, str], size: int) -> None:
@@ -261,11 +280,19 @@ def _bulk(b: Builder, i: ptx.Instruction):
             for rank in blocks:
                 goal, first, _ = _bytes_at(group, n, i, to, count, True, rank)
                 _deliver(
-                    group, n, i, key, rank, count,
-                    target=goal.view(dtype), put=first // dtype.itemsize + steps,
-                    source=home.view(dtype), take=start // dtype.itemsize + steps,
-                    operation=operation, regions=(goal, home),
-                )  # fmt: skip
+                    group,
+                    n,
+                    i,
+                    key,
+                    rank,
+                    count,
+                    target=goal.view(dtype),
+                    put=first // dtype.itemsize + steps,
+                    source=home.view(dtype),
+                    take=start // dtype.itemsize + steps,
+                    operation=operation,
+                    regions=(goal, home),
+                )
 
     return act
 
@@ -314,19 +341,38 @@ def _tensor(b: Builder, i: ptx.Instruction):
                 if loads:
                     rounds = _rounded_to_tf32 if box.tf32 else None
                     _deliver(
-                        group, n, i, key, block, size, target=views[0], put=put[None],
-                        source=views[1], take=(take if whole is None else take * whole)[None],
+                        group,
+                        n,
+                        i,
+                        key,
+                        block,
+                        size,
+                        target=views[0],
+                        put=put[None],
+                        source=views[1],
+                        take=(take if whole is None else take * whole)[None],
                         valid=None if whole is None else whole[None],
-                        fill=box.fill, convert=rounds, regions=(region, tensor_region),
-                    )  # fmt: skip
+                        fill=box.fill,
+                        convert=rounds,
+                        regions=(region, tensor_region),
+                    )
                     continue
                 chosen = slice(None) if whole is None else np.flatnonzero(whole)
                 operation = _operation(name, box.kind) if reduces else None
                 _deliver(
-                    group, n, i, None, None, size, target=views[1], put=take[chosen][None],
-                    source=views[0], take=put[chosen][None], operation=operation,
+                    group,
+                    n,
+                    i,
+                    None,
+                    None,
+                    size,
+                    target=views[1],
+                    put=take[chosen][None],
+                    source=views[0],
+                    take=put[chosen][None],
+                    operation=operation,
                     regions=(tensor_region, region),
-                )  # fmt: skip
+                )
 
     return act
 
@@ -367,8 +413,18 @@ def st(b: Builder, i: ptx.Instruction):
             _aligned(group, n, i, "destination", to, size)
             region, start, _ = _bytes_at(group, n, i, to, size, True)
             steps = np.arange(len(gets))[None]
-            _deliver(group, n, i, key, None, size, target=region.view(dtype),
-                     put=start // dtype.itemsize + steps, source=data[n], take=steps,
-                     regions=(region, None))  # fmt: skip
+            _deliver(
+                group,
+                n,
+                i,
+                key,
+                None,
+                size,
+                target=region.view(dtype),
+                put=start // dtype.itemsize + steps,
+                source=data[n],
+                take=steps,
+                regions=(region, None),
+            )
 
     return act

@@ -197,8 +197,17 @@ def trap(b: Builder, i: ptx.Instruction):
     return act
 
 
-@step("brkpt", "pragma", "nanosleep", "prefetch", "prefetchu", "applypriority", "discard",
-      "griddepcontrol", "setmaxnreg")  # fmt: skip
+@step(
+    "brkpt",
+    "pragma",
+    "nanosleep",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "discard",
+    "griddepcontrol",
+    "setmaxnreg",
+)
 def nothing(b: Builder, i: ptx.Instruction):
     """Instructions with no effect on values."""
     return lambda group: None

@@ -15,9 +15,13 @@ Build = Callable[[str, frozenset[str], str], "Op | None"]
 
 
 def form(
-    opcodes: str, types: str, flags: str = "", *, flushed: bool = False,
+    opcodes: str,
+    types: str,
+    flags: str = "",
+    *,
+    flushed: bool = False,
     work: dict[str, str] | None = None,
-) -> Callable[[Build], Build]:  # fmt: skip
+) -> Callable[[Build], Build]:
     """Enter ``build(opcode, modifiers, type)`` for ``opcode[.flag]*.type``.
 
     ``opcodes``, ``types`` and ``flags`` are words separated by spaces; a form with any other type

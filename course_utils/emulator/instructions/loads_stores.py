@@ -19,10 +19,16 @@ from ..machine.program import Builder
 
 STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}  # not ordinary accesses
 SPACES = {
-    "global": 0, "const": 0, "param": 0, "param::entry": 0, "param::func": 0,
-    "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
+    "global": 0,
+    "const": 0,
+    "param": 0,
+    "param::entry": 0,
+    "param::func": 0,
+    "shared": SHARED_WINDOW,
+    "shared::cta": SHARED_WINDOW,
+    "shared::cluster": SHARED_WINDOW,
     "local": LOCAL_WINDOW,
-}  # fmt: skip
+}
 
 
 class Spread:

@@ -53,10 +53,16 @@ class BarrierSite(Site):
 def mbarrier(b: Builder, i: ptx.Instruction):
     """Each ends its basic block, because try_wait may send lanes two ways."""
     decode = {
-        "init": _init, "inval": _inval, "arrive": _arrive, "arrive_drop": _arrive,
-        "expect_tx": _expect, "complete_tx": _complete, "test_wait": _test,
-        "pending_count": _pending, "try_wait": _try,
-    }.get(i.modifiers[0])  # fmt: skip
+        "init": _init,
+        "inval": _inval,
+        "arrive": _arrive,
+        "arrive_drop": _arrive,
+        "expect_tx": _expect,
+        "complete_tx": _complete,
+        "test_wait": _test,
+        "pending_count": _pending,
+        "try_wait": _try,
+    }.get(i.modifiers[0])
     if decode is None:
         return None
     act, back = decode(b, i), b.next_block

@@ -14,10 +14,20 @@ from ..machine.lanes import lane_masks
 from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from ..machine.program import Builder
 
-CLOCKS = {"clock": "u32", "clock_hi": "u32", "clock64": "u64", "globaltimer": "u64",
-          "globaltimer_lo": "u32", "globaltimer_hi": "u32"}  # fmt: skip
-WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
-           "local": LOCAL_WINDOW}  # fmt: skip
+CLOCKS = {
+    "clock": "u32",
+    "clock_hi": "u32",
+    "clock64": "u64",
+    "globaltimer": "u64",
+    "globaltimer_lo": "u32",
+    "globaltimer_hi": "u32",
+}
+WINDOWS = {
+    "shared": SHARED_WINDOW,
+    "shared::cta": SHARED_WINDOW,
+    "shared::cluster": SHARED_WINDOW,
+    "local": LOCAL_WINDOW,
+}
 
 
 @step("mov", traits=Traits(registers="copies"))

@@ -46,12 +46,20 @@ def _traits(modifiers: tuple[str, ...]) -> Traits:
 def tcgen05(b: Builder, i: ptx.Instruction):
     """Each ends its basic block, because alloc may keep a warp waiting."""
     decode = {
-        "alloc": _alloc, "dealloc": _dealloc, "relinquish_alloc_permit": _relinquish,
-        "ld": _load, "st": _store, "wait::ld": _wait, "wait::st": _wait,
-        "fence::before_thread_sync": _fence, "fence::after_thread_sync": _fence,
-        "commit": _commit, "mma": tcgen05_mma.mma, "cp": tcgen05_copy.copy,
+        "alloc": _alloc,
+        "dealloc": _dealloc,
+        "relinquish_alloc_permit": _relinquish,
+        "ld": _load,
+        "st": _store,
+        "wait::ld": _wait,
+        "wait::st": _wait,
+        "fence::before_thread_sync": _fence,
+        "fence::after_thread_sync": _fence,
+        "commit": _commit,
+        "mma": tcgen05_mma.mma,
+        "cp": tcgen05_copy.copy,
         "shift": tcgen05_copy.shift,
-    }.get(i.modifiers[0])  # fmt: skip
+    }.get(i.modifiers[0])
     groups = sum(m in GROUPS for m in i.modifiers)
     if decode is None or groups != (decode not in (_load, _store, _wait, _fence)):
         return None
@@ -166,11 +174,12 @@ SHAPES = {  # Source: "Data Movement Shape"
     "16x64b": Shape(16, 1, lambda t, r: (8 * (t & 1) + (t >> 2), (t >> 1 & 1) + 2 * r)),
     "16x128b": Shape(16, 2, lambda t, r: ((t >> 2) + 8 * (r & 1), (t & 3) + 4 * (r >> 1))),
     "16x256b": Shape(
-        16, 4,
+        16,
+        4,
         lambda t, r: ((t >> 2) + 8 * (r >> 1 & 1), 2 * (t & 3) + (r & 1) + 8 * (r >> 2)),
     ),
     "16x32bx2": Shape(16, 1, lambda t, r: (t & 15, r)),  # threads 16 to 31 start further right
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -187,8 +196,11 @@ class TensorCells:
     @staticmethod
     def of(i: ptx.Instruction, registers: int, half_offset: int) -> TensorCells | None:
         names = [m for m in i.modifiers if m in SHAPES]
-        repeats = [int(m[1:]) for m in i.modifiers if m in ("x1", "x2", "x4", "x8", "x16", "x32",
-                                                            "x64", "x128")]  # fmt: skip
+        repeats = [
+            int(m[1:])
+            for m in i.modifiers
+            if m in ("x1", "x2", "x4", "x8", "x16", "x32", "x64", "x128")
+        ]
         if len(names) != 1 or len(repeats) != 1:
             return None
         shape, packed = SHAPES[names[0]], any(m.endswith("pack::16b") for m in i.modifiers)
@@ -228,9 +240,14 @@ class TensorCells:
             at[row] = self._reachable(memory, i, lane, int(at[row]), reach, verb)
             start = int(column[row]) + first
             memory.use(
-                i, lane, i.modifiers[0], [block], at[row] + np.arange(self.lanes),
-                slice(start, start + count), verb == "writes",
-            )  # fmt: skip
+                i,
+                lane,
+                i.modifiers[0],
+                [block],
+                at[row] + np.arange(self.lanes),
+                slice(start, start + count),
+                verb == "writes",
+            )
             at[row] += block * 128
         lane, column = at[:, None, None] + self.lane, column[:, None, None] + self.column
         return lane * COLUMNS + column
@@ -305,11 +322,15 @@ def _store(b: Builder, i: ptx.Instruction):
         places = places.reshape(group.n, -1)
         group.batch.engine.start(
             Transfer(
-                i, group.lanes, group.batch.tensor_memory.cells.reshape(-1), places,
-                data.reshape(-1), np.arange(places.size).reshape(places.shape),
+                i,
+                group.lanes,
+                group.batch.tensor_memory.cells.reshape(-1),
+                places,
+                data.reshape(-1),
+                np.arange(places.size).reshape(places.shape),
                 queue="tensor store",
             )
-        )  # fmt: skip
+        )
 
     return act
 

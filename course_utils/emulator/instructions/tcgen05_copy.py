@@ -35,10 +35,13 @@ def _copy_rows(shape: str, multicast: str) -> tuple[int, int, list[np.ndarray]] 
         ("128x128b", ""): (128, 1, [r]),
         ("4x256b", ""): (4, 2, [32 * r[:4]]),
         ("64x128b", "warpx2::02_13"): (64, 1, [r[:64], r[:64] + 64]),
-        ("64x128b", "warpx2::01_23"): (64, 1, [r[:64] + r[:64] // 32 * 32,
-                                               r[:64] + r[:64] // 32 * 32 + 32]),
+        ("64x128b", "warpx2::01_23"): (
+            64,
+            1,
+            [r[:64] + r[:64] // 32 * 32, r[:64] + r[:64] // 32 * 32 + 32],
+        ),
         ("32x128b", "warpx4"): (32, 1, [r[:32] + 32 * warp for warp in range(4)]),
-    }.get((shape, multicast))  # fmt: skip
+    }.get((shape, multicast))
 
 
 def copy(b: Builder, i: ptx.Instruction):

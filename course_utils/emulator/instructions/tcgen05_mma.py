@@ -38,11 +38,17 @@ from .tcgen05_tiles import (
 )
 
 VECTORS = {  # kind and qualifier -> scales along K; Source: "Valid combinations of …"
-    ("mxf8f6f4", ""): 1, ("mxf8f6f4", "scale_vec::1X"): 1, ("mxf8f6f4", "block32"): 1,
-    ("mxf4", ""): 2, ("mxf4", "scale_vec::2X"): 2, ("mxf4", "block32"): 2,
-    ("mxf4nvf4", "scale_vec::2X"): 2, ("mxf4nvf4", "block32"): 2,
-    ("mxf4nvf4", "scale_vec::4X"): 4, ("mxf4nvf4", "block16"): 4,
-}  # fmt: skip
+    ("mxf8f6f4", ""): 1,
+    ("mxf8f6f4", "scale_vec::1X"): 1,
+    ("mxf8f6f4", "block32"): 1,
+    ("mxf4", ""): 2,
+    ("mxf4", "scale_vec::2X"): 2,
+    ("mxf4", "block32"): 2,
+    ("mxf4nvf4", "scale_vec::2X"): 2,
+    ("mxf4nvf4", "block32"): 2,
+    ("mxf4nvf4", "scale_vec::4X"): 4,
+    ("mxf4nvf4", "block16"): 4,
+}
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,11 @@ class Form:
         stationary = "ws" in words
         collectors = {f"collector::a::{op}" for op in ("fill", "use", "lastuse", "discard")}
         if stationary:
-            collectors = {f"collector::b{n}::{op}" for n in range(4)
-                          for op in ("fill", "use", "lastuse", "discard")}  # fmt: skip
+            collectors = {
+                f"collector::b{n}::{op}"
+                for n in range(4)
+                for op in ("fill", "use", "lastuse", "discard")
+            }
         rest = {m for m in words if not m.startswith("kind::")} - collectors - {"ws"}
         if len(kinds) != 1 or kinds[0] not in FORMATS:
             return None
@@ -126,8 +135,13 @@ class Form:
                 return None
         elif rest or (stationary and "cta_group::2" in i.modifiers):
             return None
-        return Form(kind, "cta_group::2" in i.modifiers, stationary, scales,
-                    isinstance(i.operands[1], ptx.Address))  # fmt: skip
+        return Form(
+            kind,
+            "cta_group::2" in i.modifiers,
+            stationary,
+            scales,
+            isinstance(i.operands[1], ptx.Address),
+        )
 
 
 @dataclass
@@ -177,10 +191,15 @@ def mma(b: Builder, i: ptx.Instruction):
         bits = np.array(words, np.uint32).view(np.uint8)
         disabled = np.unpackbits(bits, bitorder="little").astype(bool).reshape(-1, LANES)
         operands = Operands(
-            d(group, n), a(group, n), b_(group, n), idesc(group, n),
-            bool(group.full(keep(group.R))[n]), *[s(group, n) for s in scales],
-            disabled=disabled if disabled.any() else None, shift=shift,
-        )  # fmt: skip
+            d(group, n),
+            a(group, n),
+            b_(group, n),
+            idesc(group, n),
+            bool(group.full(keep(group.R))[n]),
+            *[s(group, n) for s in scales],
+            disabled=disabled if disabled.any() else None,
+            shift=shift,
+        )
         Multiplication(group, n, i, form, operands).start()
 
     return one_by_one(i, start)
@@ -208,12 +227,15 @@ class Multiplication:
             raise self._wrong(f"whose D is at lane {self.d_lane}; it must be {places}.")
         self.parts = data_path(one.m, one.n, len(self.blocks), form.stationary, self.d_lane)
         rows = one.m // len(self.blocks)
-        self.b = [self._tile("B", operands.b, one.b, one.n // len(self.blocks), one.b_mn_major, x)
-                  for x in self.blocks]  # fmt: skip
+        self.b = [
+            self._tile("B", operands.b, one.b, one.n // len(self.blocks), one.b_mn_major, x)
+            for x in self.blocks
+        ]
         self.a = None
         if not form.a_in_tensor_memory:
-            self.a = [self._tile("A", operands.a, one.a, rows, one.a_mn_major, x)
-                      for x in self.blocks]  # fmt: skip
+            self.a = [
+                self._tile("A", operands.a, one.a, rows, one.a_mn_major, x) for x in self.blocks
+            ]
         elif one.a_mn_major:
             raise self._wrong("with an MN-major A in tensor memory, where A is always K-major.")
         for name, byte in (("A", one.a_scale), ("B", one.b_scale)):
@@ -249,9 +271,10 @@ class Multiplication:
             done(self.i, one.a, 2 * one.m * one.n * k)
         reads = [piece for tile in (*self.b, *(self.a or ())) for piece in tile.touched()]
         self.group.batch.engine.start(
-            TensorWork(self.i, np.array([self.lane]), queue="tensor", perform=self.perform,
-                       reads=reads)
-        )  # fmt: skip
+            TensorWork(
+                self.i, np.array([self.lane]), queue="tensor", perform=self.perform, reads=reads
+            )
+        )
 
     def _watch(self) -> None:
         """Check what the instruction reads and writes of tensor memory, and tell the race check."""
@@ -262,17 +285,17 @@ class Multiplication:
             uses.append((lanes, self.o.a & 0xFFFF, OPERAND_COLUMNS, False))
         if self.form.scales:
             all_lanes, rows = np.arange(LANES), self.one.m // len(self.blocks)
-            uses += [(all_lanes, self.o.scale_a & 0xFFFF, -(-rows // 32), False),
-                     (all_lanes, self.o.scale_b & 0xFFFF, -(-width // 32), False)]  # fmt: skip
+            uses += [
+                (all_lanes, self.o.scale_a & 0xFFFF, -(-rows // 32), False),
+                (all_lanes, self.o.scale_b & 0xFFFF, -(-width // 32), False),
+            ]
         for lanes, column, count, writes in uses:
             columns = slice(column, column + count)
             self.memory.use(self.i, self.lane, "tensor", self.blocks, lanes, columns, writes)
 
     def perform(self) -> None:
         one = self.one
-        right = np.concatenate([
-            self._numbers(tile, one.b, one.b_mn_major) for tile in self.b
-        ])  # fmt: skip
+        right = np.concatenate([self._numbers(tile, one.b, one.b_mn_major) for tile in self.b])
         for rank, block in enumerate(self.blocks):
             cells = self.memory.cells[block]
             left = self._numbers(self.a[rank], one.a, one.a_mn_major) if self.a else None

@@ -31,8 +31,9 @@ OPERAND_COLUMNS = 8  # a row of A is 32 bytes, and what cp and shift move at onc
 
 def word(b: Builder, operand, kind: str):
     """A getter of an operand or an address as a Python int, for the lane at a position."""
-    base, offset = (operand.base, operand.offset) if isinstance(operand, ptx.Address) else (
-        operand, 0)  # fmt: skip
+    base, offset = (
+        (operand.base, operand.offset) if isinstance(operand, ptx.Address) else (operand, 0)
+    )
     get = b.read(base, kind)
     return lambda group, n: int(group.full(get(group.R))[n]) + offset
 
@@ -43,10 +44,11 @@ def one_by_one(i: ptx.Instruction, start):
     def act(group: Group):
         if group.n > len(group.warps):
             group.batch.tensor_memory.report(
-                i, int(group.lanes[0]),
+                i,
+                int(group.lanes[0]),
                 f"issues tcgen05.{i.modifiers[0]}, and so do others of its warp: each starts one "
                 "of its own. Let one thread do it, such as the one that elect.sync picks.",
-            )  # fmt: skip
+            )
         for n in range(group.n):
             start(group, n)
 
@@ -222,11 +224,19 @@ class InstructionDescriptor:
         if scaled and field(31, 1):
             return "asks for K = 96 (bit 31), which sm_100a does not have"
         return InstructionDescriptor(
-            16 * field(24, 5), 8 * field(17, 6), types[field(7, 3)], types[field(10, 3)], d,
-            -1 if field(13, 1) != field(14, 1) else 1, bool(field(15, 1)), bool(field(16, 1)),
-            kind == "i8" and bool(field(3, 1)), "ue8m0" if field(23, 1) else "ue4m3",
-            field(29, 2) if scaled else 0, field(4, 2) if scaled else 0,
-        )  # fmt: skip
+            16 * field(24, 5),
+            8 * field(17, 6),
+            types[field(7, 3)],
+            types[field(10, 3)],
+            d,
+            -1 if field(13, 1) != field(14, 1) else 1,
+            bool(field(15, 1)),
+            bool(field(16, 1)),
+            kind == "i8" and bool(field(3, 1)),
+            "ue8m0" if field(23, 1) else "ue4m3",
+            field(29, 2) if scaled else 0,
+            field(4, 2) if scaled else 0,
+        )
 
 
 # --- reading shared memory ------------------------------------------------------------------------
@@ -252,9 +262,13 @@ class Tile:
         if left.any():
             address = SHARED_WINDOW + int(flat[left][0])
             raise access_fault(
-                group.batch, _Piece(i, False, "shared"), group, n, address,
+                group.batch,
+                _Piece(i, False, "shared"),
+                group,
+                n,
+                address,
                 group.batch.region_at(address),
-            )  # fmt: skip
+            )
 
     def touched(self) -> list[tuple]:
         return [(region, region.view(CHUNK), index[None]) for region, _, index in self.pieces]

@@ -234,15 +234,19 @@ class AsyncEngine:
             old = self.barriers.get(key)
             if old is not None:
                 self._misuse(
-                    instruction, lane, key,
+                    instruction,
+                    lane,
+                    key,
                     f"initialises {{}} which is in use already, from {old.instruction.location}. "
                     "One thread must initialise it once, or mbarrier.inval must end its use.",
-                )  # fmt: skip
+                )
             if not 1 <= count < 1 << 20:
                 self._misuse(
-                    instruction, lane, key,
+                    instruction,
+                    lane,
+                    key,
                     f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
-                )  # fmt: skip
+                )
             self.barriers[key] = MBarrier(key, count, count, instruction)
 
     def invalidate(self, keys, lanes, instruction) -> None:
@@ -254,9 +258,11 @@ class AsyncEngine:
         barrier = self.barriers.get(int(key))
         if barrier is None:
             self._misuse(
-                instruction, lane, key,
+                instruction,
+                lane,
+                key,
                 "uses {}, which was never initialised: mbarrier.init must come first.",
-            )  # fmt: skip
+            )
         return barrier
 
     def arrive(
@@ -277,10 +283,12 @@ class AsyncEngine:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
                     self._misuse(
-                        instruction, lanes[part[0]], key,
+                        instruction,
+                        lanes[part[0]],
+                        key,
                         f"arrives at {{}} {total} times, but its phase waits for "
                         f"{barrier.pending} more of {barrier.expected} arrivals.",
-                    )  # fmt: skip
+                    )
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before
                 barrier.tx += 0 if expect is None else int(expect[part].sum())

@@ -96,9 +96,16 @@ class Batch:
             if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
                 continue  # no dynamic memory, or one more name of it
             regions.add(
-                Region(readable_name(name), "shared", SHARED_WINDOW + offset, size,
-                       bank[offset:], "block", self.shared_stride)
-            )  # fmt: skip
+                Region(
+                    readable_name(name),
+                    "shared",
+                    SHARED_WINDOW + offset,
+                    size,
+                    bank[offset:],
+                    "block",
+                    self.shared_stride,
+                )
+            )
         return regions
 
     def region_at(self, address: int) -> Region | None:
@@ -266,9 +273,8 @@ class Batch:
         chosen = min(willing, key=attrgetter("place"))
         place = chosen.place
         alike = [
-            g for g in groups
-            if g is not chosen and g.place == place and g.same_callers(chosen)
-        ]  # fmt: skip
+            g for g in groups if g is not chosen and g.place == place and g.same_callers(chosen)
+        ]
         groups.remove(chosen)
         if not alike:
             return chosen

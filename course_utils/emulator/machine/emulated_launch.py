@@ -42,9 +42,16 @@ class EmulatedLaunch:
     """One launch: its parameters, its batches in flight, and what it has counted so far."""
 
     def __init__(
-        self, entry: Entry, grid, block, args, shared, names, options: Options,
+        self,
+        entry: Entry,
+        grid,
+        block,
+        args,
+        shared,
+        names,
+        options: Options,
         observers_of,
-    ):  # fmt: skip
+    ):
         self.entry, self.module, self.options = entry, entry.module, options
         self.grid, self.block = _triple(grid), _triple(block)
         self.dynamic_shared = shared
@@ -89,9 +96,15 @@ class EmulatedLaunch:
                 )
             self.parameters[parameter.name] = data
             self.parameter_regions.add(
-                Region(name, "param", self.entry.parameter_addresses[parameter.name], len(data),
-                       np.frombuffer(data, np.uint8), read_only=True)
-            )  # fmt: skip
+                Region(
+                    name,
+                    "param",
+                    self.entry.parameter_addresses[parameter.name],
+                    len(data),
+                    np.frombuffer(data, np.uint8),
+                    read_only=True,
+                )
+            )
 
     def grid_workspace(self) -> int:
         """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""

@@ -35,9 +35,21 @@ class Group:
     """Lanes of one batch at one instruction. ``lanes`` is sorted, dtype int64, never empty."""
 
     __slots__ = (
-        "batch", "lanes", "n", "code", "block", "R", "stack", "spreads", "credit", "stalled",
-        "local_top", "_whole", "_slots", "_warps",
-    )  # fmt: skip
+        "batch",
+        "lanes",
+        "n",
+        "code",
+        "block",
+        "R",
+        "stack",
+        "spreads",
+        "credit",
+        "stalled",
+        "local_top",
+        "_whole",
+        "_slots",
+        "_warps",
+    )
 
     def __init__(self, batch: Batch, lanes: np.ndarray, code: Code, block: int, registers: list):
         self.batch, self.lanes, self.n = batch, lanes, len(lanes)
@@ -105,10 +117,15 @@ class Group:
         group = Group(self.batch, self.lanes[index], self.code, self.block, None)
         group.R = _pick(self.R, self.code, live, index)
         group.stack = tuple(
-            Frame(f.code, f.block, _pick(f.registers, f.code, f.code.live[f.block], index),
-                  f.results, f.local_top)
+            Frame(
+                f.code,
+                f.block,
+                _pick(f.registers, f.code, f.code.live[f.block], index),
+                f.results,
+                f.local_top,
+            )
             for f in self.stack
-        )  # fmt: skip
+        )
         group.credit, group.local_top = self.credit, self.local_top
         return group
 
@@ -126,9 +143,14 @@ class Group:
             registers = [g.stack[depth].registers for g in groups]
             live = f.code.live[f.block]
             stack.append(
-                Frame(f.code, f.block, _join(groups, registers, f.code, live, order),
-                      f.results, f.local_top)
-            )  # fmt: skip
+                Frame(
+                    f.code,
+                    f.block,
+                    _join(groups, registers, f.code, live, order),
+                    f.results,
+                    f.local_top,
+                )
+            )
         merged.stack = tuple(stack)
         merged.credit = max(g.credit for g in groups)
         merged.local_top = self.local_top

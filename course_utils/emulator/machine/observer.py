@@ -87,9 +87,14 @@ class Observer:
     # --- memory ---
 
     def access(
-        self, site: Site, group: Group, region: Region, first: int, index: np.ndarray,
+        self,
+        site: Site,
+        group: Group,
+        region: Region,
+        first: int,
+        index: np.ndarray,
         spread: Spread,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """All lanes of a group are about to access one array, within its bounds.
 
         ``first + index``, int64 (n,) or (1,), are elements of ``site.width`` bytes of the array's
@@ -97,9 +102,14 @@ class Observer:
         """
 
     def tiles_read(
-        self, reader: Any, group: Group, firsts: np.ndarray, region: Region, index: np.ndarray,
+        self,
+        reader: Any,
+        group: Group,
+        firsts: np.ndarray,
+        region: Region,
+        index: np.ndarray,
         inside: np.ndarray,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Tensor cores read tiles of shared memory.
 
         ``index``, int64 (tiles, ...), are elements of 16 bytes of the array's storage, those that
@@ -121,9 +131,13 @@ class Observer:
         """``bar.warp.sync``: the lanes of each warp have met."""
 
     def barrier_arrives(
-        self, group: Group, instruction: ptx.Instruction, number: int, threads: int | None,
+        self,
+        group: Group,
+        instruction: ptx.Instruction,
+        number: int,
+        threads: int | None,
         state: BarrierState,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Lanes arrive at barrier ``number``, which waits for ``threads`` (None: all of a block);
         ``state`` does not count them yet."""
 
@@ -163,9 +177,16 @@ class Observer:
     # --- tensor memory ---
 
     def tensor_access(
-        self, batch: Batch, instruction: ptx.Instruction, lane: int, kind: str, block: int,
-        lanes: np.ndarray, columns: slice, writes: bool,
-    ) -> None:  # fmt: skip
+        self,
+        batch: Batch,
+        instruction: ptx.Instruction,
+        lane: int,
+        kind: str,
+        block: int,
+        lanes: np.ndarray,
+        columns: slice,
+        writes: bool,
+    ) -> None:
         """An instruction that ``lane`` has issued uses ``lanes`` × ``columns`` of the tensor memory
         of ``block``. ``kind``: who completes it, "ld", "st" or "tensor" (mma, cp, shift)."""
 

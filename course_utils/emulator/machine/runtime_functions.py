@@ -84,9 +84,10 @@ def vprintf(group: Group, instruction, arguments) -> np.ndarray:
             return data.ljust(size, b"\0")
 
         text = format_text(
-            read_string(group, lane, int(formats[n])), take,
+            read_string(group, lane, int(formats[n])),
+            take,
             lambda address, lane=lane: read_string(group, lane, address),
-        )  # fmt: skip
+        )
         slot, thread = divmod(lane, batch.lanes_per_block)
         launch.printed.append(((batch.first + slot, thread >> 5, moment, thread), text))
         launch.printed_size += len(text)

@@ -88,11 +88,17 @@ class Box:
             return (*values, *[0] * (count - len(values)))
 
         data = _LAYOUT.pack(
-            _MAGIC, rank, KINDS.index(self.kind), self.swizzle,
-            self.fill_nan | self.tf32 << 1, self.address,
-            *padded([s - 1 for s in self.sizes]), *padded(self.strides[1:], 4),
-            *padded(self.box), *padded(self.steps),
-        )  # fmt: skip
+            _MAGIC,
+            rank,
+            KINDS.index(self.kind),
+            self.swizzle,
+            self.fill_nan | self.tf32 << 1,
+            self.address,
+            *padded([s - 1 for s in self.sizes]),
+            *padded(self.strides[1:], 4),
+            *padded(self.box),
+            *padded(self.steps),
+        )
         return data.ljust(ENCODED_BYTES, b"\0")
 
 
@@ -109,5 +115,14 @@ def decode(data: bytes, rank: int, bad: Callable[[str], None]) -> Box:
     kind = KINDS[kind]
     sizes = tuple(s + 1 for s in rest[:rank])
     strides = (DTYPES[kind].itemsize, *rest[5 : 4 + rank])
-    return Box(address, kind, sizes, strides, tuple(rest[9 : 9 + rank]),
-               tuple(rest[14 : 14 + rank]), swizzle, bool(flags & 1), bool(flags & 2))  # fmt: skip
+    return Box(
+        address,
+        kind,
+        sizes,
+        strides,
+        tuple(rest[9 : 9 + rank]),
+        tuple(rest[14 : 14 + rank]),
+        swizzle,
+        bool(flags & 1),
+        bool(flags & 2),
+    )

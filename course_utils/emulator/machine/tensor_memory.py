@@ -96,10 +96,11 @@ class TensorMemory:
         clusters = self.batch.clusters
         if clusters is None or clusters.size % 2:
             raise self.misuse(
-                i, lane,
+                i,
+                lane,
                 "uses .cta_group::2, which needs a pair of blocks: launch clusters of an even "
                 "number of blocks.",
-            )  # fmt: skip
+            )
         if not self.batch.alive[block ^ 1]:
             raise self.misuse(i, lane, "uses .cta_group::2, but the other block has ended.")
         return [block & ~1, block | 1]
@@ -111,17 +112,19 @@ class TensorMemory:
         columns = request.columns
         if not UNIT <= columns <= COLUMNS or columns & columns - 1:
             raise self.misuse(
-                i, lane,
+                i,
+                lane,
                 f"allocates {columns} columns: the number must be a power of two from {UNIT} to "
                 f"{COLUMNS}.",
-            )  # fmt: skip
+            )
         given_up = self.relinquished[request.block]
         if given_up is not None:
             raise self.misuse(
-                i, lane,
+                i,
+                lane,
                 "allocates columns, but a thread of its block has given up the right to do so, by "
                 f"tcgen05.relinquish_alloc_permit at {given_up.location}.",
-            )  # fmt: skip
+            )
         self.blocks_of(i, lane, request.pair)
         self.waiting.append(request)
         self._grant()
@@ -139,10 +142,11 @@ class TensorMemory:
                     continue
                 if together[0].columns != together[1].columns:
                     raise self.misuse(
-                        request.instruction, int(request.group.lanes[0]),
+                        request.instruction,
+                        int(request.group.lanes[0]),
                         f"allocates {request.columns} columns and its pair "
                         f"{together[1].columns}: both must ask for the same number.",
-                    )  # fmt: skip
+                    )
             start = self._free_columns([r.block for r in together], request.columns)
             if start is None:
                 continue
@@ -169,10 +173,11 @@ class TensorMemory:
         if allocation is None or allocation.columns != columns:
             have = ", ".join(f"{r.columns} from {s}" for s, r in self.allocated[block].items())
             raise self.misuse(
-                i, lane,
+                i,
+                lane,
                 f"gives back {columns} columns from address {address:#x}, which is no allocation: "
                 f"its block has {have or 'none'}.",
-            )  # fmt: skip
+            )
         columns_of = slice(address, address + columns)
         self.batch.launch.observers.tensor_release(self.batch, i, lane, block, columns_of)
         del self.allocated[block][address]
@@ -190,10 +195,11 @@ class TensorMemory:
             start, allocation = next(iter(self.allocated[block].items()))
             lane = int(group.lanes[group.slots == block][0])
             raise self.misuse(
-                allocation.instruction, lane,
+                allocation.instruction,
+                lane,
                 f"was the last of its block to end, and the {allocation.columns} columns allocated "
                 f"there (address {start:#x}) were never given back: tcgen05.dealloc is missing.",
-            )  # fmt: skip
+            )
 
     def why(self, group: Group) -> str:
         """What a warp at tcgen05.alloc waits for."""
@@ -208,9 +214,15 @@ class TensorMemory:
     # --- access ---
 
     def use(
-        self, i, lane: int, kind: str, blocks: list[int], lanes: np.ndarray, columns: slice,
+        self,
+        i,
+        lane: int,
+        kind: str,
+        blocks: list[int],
+        lanes: np.ndarray,
+        columns: slice,
         writes: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Check an access to ``lanes`` × ``columns`` of each block, and tell the race check of it.
 
         ``kind`` is one of those in :mod:`~..checks.tensor_memory_check`.
