@@ -99,19 +99,14 @@ def _median_ms(run: Callable[[], Any]) -> float:
 
 
 def _fast(work: Work) -> Callable[[], None]:
-    """``work`` with its launches checked once, here: the host must keep ahead of the GPU."""
-    calls = []
-    for item in work.launches:
-        item()
-        values = item.kernel.convert(item.args)
-        grid, block = (x if isinstance(x, tuple) else (x,) for x in (item.grid, item.block))
-        calls.append((item.kernel.raw, grid, block, values, item.shared_mem))
+    """``work`` with its launches ready."""
+    launches = [item.ready() for item in work.launches]
 
     def run() -> None:
         for array in work.cleared:
             array.data.memset_async(0, array.nbytes)
-        for kernel, grid, block, values, shared_mem in calls:
-            kernel(grid, block, values, shared_mem=shared_mem)
+        for launch in launches:
+            launch()
 
     return run
 
