@@ -120,3 +120,34 @@ def test_a_public_function_does_not_share_its_name_with_a_module(package):
 def test_the_root_of_the_course_is_worked_out_once():
     finds = [n for n, f in modules().items() if "Path(__file__).resolve()" in f.read_text("utf-8")]
     assert finds == ["paths"]
+
+
+def judges(tree: ast.AST) -> list[int]:
+    """The lines that decide how near two numbers are: isclose, allclose, ``abs(...) < limit``."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and called(node) in ("isclose", "allclose"):
+            found.append(node.lineno)
+        if isinstance(node, ast.Compare) and any(
+            isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops
+        ):
+            calls = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
+            found += [node.lineno for call in calls if called(call) in ("abs", "absolute", "fabs")]
+    return found
+
+
+def called(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+@pytest.mark.parametrize(
+    "text", ("math.isclose(a, b)", "assert np.allclose(a, b)", "if abs(a - b).max() > 1e-4: pass")
+)
+def test_a_judge_is_seen(text):
+    assert judges(ast.parse(text)) == [1]
+
+
+def test_only_checking_decides_how_near_is_right():
+    files = {n: f for n, f in modules().items() if room(n) not in ("checking", "emulator")}
+    found = {n: judges(ast.parse(f.read_text(encoding="utf-8"))) for n, f in files.items()}
+    assert not {name: lines for name, lines in found.items() if lines}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..checking import difference
+from ..checking.tolerance import tolerance_for, unit_roundoff
 from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
 from ..devices.properties import need_gpu
 from ..devices.selection import ON_GPU, cp
@@ -264,6 +265,6 @@ def _launch(kernel: Module, tiles: Tiles, a: Any, b: Any, c: Any) -> Any:
 
 
 def _check(c: Any, exact: Any, name: str) -> None:
-    tolerance = 4e-6 * len(c) ** 0.5
-    if wrong := difference(c, exact, rtol=tolerance, atol=4 * tolerance):
+    tolerance = tolerance_for(exact, unit_roundoff(c.dtype), reduction=len(c))
+    if wrong := difference(c, exact, tolerance.rtol, tolerance.atol):
         raise LessonError(f"{name}: {wrong}.")
