@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..devices.properties import multiprocessors
+from ..devices.properties import device_name, multiprocessors
 from ..devices.selection import cp
 from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
@@ -57,7 +57,8 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
 
     The output is poisoned before each of our two turns and checked after the last one. ``spread``
     is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours.
+    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours,
+    None where that is not known.
     Raises LessonError where a result is wrong.
     """
     work = case.make(n)
@@ -71,6 +72,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     ours = min(times[""])
     libraries = {name: round(min(both), 5) for name, both in times.items() if name}
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
+    least = case.roofline_ms(n, bandwidth, device_name())
     kernels = [item.kernel for item in work.launches]
     return {
         "kernel": case.name,
@@ -85,7 +87,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
         "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "roofline_fraction": round(case.roofline_ms(n, bandwidth) / ours, 4),
+        "roofline_fraction": None if least is None else round(least / ours, 4),
         "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
         "shared_bytes": max(item.shared_bytes for item in work.launches),
         "source": case.source_hash,

@@ -106,7 +106,7 @@ def _square(name: str, file: str, tile: int, **defines: int) -> Case:
 
 @dataclass(frozen=True)
 class _Factors:
-    """What the factors are: their dtype, C's, cuBLAS's own, and a key of ``case.PEAKS``.
+    """What the factors are: their dtype, C's, cuBLAS's own, and a key of a GPU's ``PEAKS``.
 
     ``rtol`` covers the rounding of a result (to fp16 by cuBLAS, to bf16 by both) or, for TF32, of
     the factors, which a library may cut off in place of rounding them; a TF32 product errs by
