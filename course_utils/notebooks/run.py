@@ -20,11 +20,11 @@ CELL_SECONDS = 120.0
 DESCRIBE = """
 import json
 from course_utils import device
+from course_utils.devices.properties import own_gpu
 kind = device()
-name = "emulator"
+name = own_gpu() or "emulator"
 if kind == "cuda":
     import cupy
-    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     version = cupy.cuda.nvrtc.getVersion()
 else:
     from cuda.bindings import nvrtc
