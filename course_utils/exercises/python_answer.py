@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..checking import judge
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
+from .outcome import clip_printed, simple, source_excerpt
 from .registry import find
 from .spec import PythonExercise
-from .verdict import clip_printed, simple, source_excerpt
 
 MEMORY = 8 * 2**30  # bytes of address space
 SHOWN = 200  # characters of a value in a message
