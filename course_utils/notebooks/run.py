@@ -127,8 +127,8 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
         if machine["kind"] == "emulator" and not args.allow_emulator:
             print(
                 "--update stores outputs to commit, and those come from a GPU; this run would use "
-                "the emulator.\nRun it on a GPU machine, or add --allow-emulator and list the notebook "
-                f"in {WAITING}.",
+                "the emulator.\nRun it on a GPU machine, or add --allow-emulator and list the "
+                f"notebook in {WAITING}.",
                 file=sys.stderr,
             )
             return 2
