@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..devices.properties import device_name, multiprocessors
+from ..devices.properties import device_name, sm_count
 from ..devices.selection import cp
 from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
@@ -45,7 +45,7 @@ def ceilings() -> dict[str, float]:
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
     read = load("04_first_kernels/coalescing/read_only.cu").kernel
     arguments = words, never, words.size // 4
-    grid = 16 * multiprocessors()
+    grid = 16 * sm_count()
     return {
         "copy": bench(lambda: cp.copyto(target, source), bytes=2 * size).bytes_per_second,
         "read": bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second,

@@ -8,10 +8,10 @@ import operator
 import numpy as np
 
 from ..checking import difference
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from . import kinds, sandbox
+from .outcome import simple, source_excerpt
 from .spec import NumberExercise
-from .verdict import simple, source_excerpt
 
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
 LARGEST_POWER = 64

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..checking import difference, judge
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
+from .outcome import clip_printed, simple, source_excerpt
 from .registry import find
 from .spec import PythonExercise
-from .verdict import clip_printed, simple, source_excerpt
 
 MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned

@@ -14,7 +14,10 @@ from ..paths import ROOT
 from .canonical import STAMP
 from .cells import Violation, kernels_named, numbered
 
-UPDATE_COMMAND = "run `make notebooks` on the GPU machine and commit the result"
+UPDATE_COMMAND = (
+    "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
+    "CONTRIBUTING.md says under After a change of code"
+)
 FIELDS = ("device", "cuda", "date", "source_hash")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ...compiling.bindings import nvrtc_version
-from ...observing.profiles import NCU, Profile
+from ...observing.profile_report import NCU, Profile
 from ...observing.profiling import profile
 from ...records.measured_files import REFERENCE, file_of, measurements
 from .counted_kernels import CASES

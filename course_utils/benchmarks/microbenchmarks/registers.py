@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import load
@@ -52,7 +52,7 @@ def sum_bounds(n: int = 1 << 28) -> list[dict]:
     """
     need_gpu()
     text = load(SUM).source
-    x, grid = normal(n), 2 * multiprocessors()
+    x, grid = normal(n), 2 * sm_count()
     sums = cp.empty(grid, cp.float32)
     found = []
     for bounds in SUM_BOUNDS:
