@@ -18,7 +18,8 @@ from pathlib import Path
 
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
-from .devices.selection import ON_GPU, cp, device
+from .devices.properties import device_name
+from .devices.selection import ON_GPU, device
 from .needs import all_notebooks, capability, gpu_count, wanting
 from .text_tables import Column, Columns
 
@@ -119,8 +120,8 @@ def _python() -> ReportLine:
 def _device() -> ReportLine:
     if not ON_GPU:
         return ReportLine(GOOD, "kernels run on", "the emulator (a PTX machine in Python)")
-    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    return ReportLine(GOOD, "kernels run on", f"{name}, sm_{capability()}, {gpu_count()} in all")
+    found = f"{device_name()}, sm_{capability()}, {gpu_count()} in all"
+    return ReportLine(GOOD, "kernels run on", found)
 
 
 def _has_driver() -> bool:

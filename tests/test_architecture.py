@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from inspect import isfunction
@@ -17,20 +18,24 @@ from course_utils.paths import ROOT
 PACKAGE = ROOT / "course_utils"
 
 # Each may import those above it, and nothing below. The emulator imports nothing outside itself.
+# CONTRIBUTING.md shows the same, a row of its table for each level; "" is the package itself.
 ROOMS = (
     {"paths", "errors", "shell", "text_tables", "emulator"},
     {"compiling"},
     {"devices"},
-    {"needs", "install"},
+    {"needs"},
+    {"environment", "install"},
     {"launching"},
     {"observing"},
-    {"checking", "environment"},
+    {"checking"},
     {"records"},
     {"benchmarks", "figures", "notebooks"},
     {"exercises"},
     {"__main__", ""},
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+# Here a function is imported by its bare name, often beside modules.
+NAMED_APART = {"devices", "launching", "observing", "checking"}
 
 
 @cache
@@ -117,6 +122,53 @@ def test_a_public_function_does_not_share_its_name_with_a_module(package):
     assert not public & leaves
 
 
+@pytest.mark.parametrize("name", sorted(n for n in modules() if room(n) in NAMED_APART))
+def test_a_function_that_others_import_does_not_share_its_name_with_a_module(name):
+    leaves = {other.rpartition(".")[2] for other in modules()}
+    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert not functions & leaves
+
+
+def test_the_table_of_the_rooms_in_contributing_has_their_order():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| room of `course_utils` |")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    rooms = [{name.rstrip("/") for name in re.findall(r"`([^`]+)`", cell)} for cell in cells]
+    assert rooms == [{room or "course_utils" for room in level} for level in ROOMS]
+
+
 def test_the_root_of_the_course_is_worked_out_once():
     finds = [n for n, f in modules().items() if "Path(__file__).resolve()" in f.read_text("utf-8")]
     assert finds == ["paths"]
+
+
+def judges(tree: ast.AST) -> list[int]:
+    """The lines that decide how near two numbers are: isclose, allclose, ``abs(...) < limit``."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and called(node) in ("isclose", "allclose"):
+            found.append(node.lineno)
+        if isinstance(node, ast.Compare) and any(
+            isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops
+        ):
+            calls = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
+            found += [node.lineno for call in calls if called(call) in ("abs", "absolute", "fabs")]
+    return found
+
+
+def called(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+@pytest.mark.parametrize(
+    "text", ("math.isclose(a, b)", "assert np.allclose(a, b)", "if abs(a - b).max() > 1e-4: pass")
+)
+def test_a_judge_is_seen(text):
+    assert judges(ast.parse(text)) == [1]
+
+
+def test_only_checking_decides_how_near_is_right():
+    files = {n: f for n, f in modules().items() if room(n) not in ("checking", "emulator")}
+    found = {n: judges(ast.parse(f.read_text(encoding="utf-8"))) for n, f in files.items()}
+    assert not {name: lines for name, lines in found.items() if lines}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..checking import difference
+from ..checking.tolerance import tolerance_for, unit_roundoff
 from ..devices.multiprocessors import MULTIPROCESSORS, REGISTERS
 from ..devices.properties import need_gpu
 from ..devices.selection import ON_GPU, cp
@@ -22,7 +23,7 @@ from ..launching.modules import Module, load
 from ..observing.occupancy_calculator import occupancy
 from ..observing.timing import bench
 from ..records.measured_files import measurements
-from .case import double, normal
+from .case import KernelCall, double, normal
 
 NAME = "autotune"
 KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
@@ -178,7 +179,7 @@ def wide_copies(n: int = SIZE) -> dict[str, float]:
     shape = -(-n // 128), -(-n // 128)
     for name, (kernel, left) in kernels.items():
         c.fill(float("nan"))
-        runs[name] = _ready(kernel, shape, 256, (left, b, c, n, n, n), 0)
+        runs[name] = KernelCall(kernel.kernel, shape, 256, (left, b, c, n, n, n)).ready()
         _check(c, exact, name)
     return {name: round(2 * n**3 / ms / 1e9, 3) for name, ms in alternate(runs, 3).items()}
 
@@ -259,17 +260,11 @@ def _kernel(tiles: Tiles) -> Module:
 def _launch(kernel: Module, tiles: Tiles, a: Any, b: Any, c: Any) -> Any:
     n = len(a)
     shape = n // tiles.BN, n // tiles.BM
-    return _ready(kernel, shape, tiles.threads, (a, b, c, n, n, n), tiles.shared_bytes)
-
-
-def _ready(kernel: Module, shape: tuple[int, int], threads: int, args: tuple, shared: int) -> Any:
-    """A launch that is checked, and made, here once: the host must keep ahead of the GPU."""
-    kernel(shape, (threads,), args, shared_mem=shared)
-    raw, values = kernel.kernel.raw, kernel.kernel.convert(args)
-    return lambda: raw(shape, (threads,), values, shared_mem=shared)
+    args = a, b, c, n, n, n
+    return KernelCall(kernel.kernel, shape, tiles.threads, args, tiles.shared_bytes).ready()
 
 
 def _check(c: Any, exact: Any, name: str) -> None:
-    tolerance = 4e-6 * len(c) ** 0.5
-    if wrong := difference(c, exact, rtol=tolerance, atol=4 * tolerance):
+    tolerance = tolerance_for(exact, unit_roundoff(c.dtype), reduction=len(c))
+    if wrong := difference(c, exact, tolerance.rtol, tolerance.atol):
         raise LessonError(f"{name}: {wrong}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,8 +19,8 @@ from ..records.sources import source_hash
 
 Size = int | tuple[int, ...]
 
-# Operations per second of one H200 (SXM, dense, no sparsity), from NVIDIA's data sheet.
-PEAKS = {"fp32": 66.9e12, "tf32": 494e12, "bf16": 989e12, "int8": 1979e12}
+# Operations per second by a GPU's name (dense, no sparsity), from NVIDIA's data sheets.
+PEAKS = {"NVIDIA H200": {"fp32": 66.9e12, "tf32": 494e12, "bf16": 989e12, "int8": 1979e12}}
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class KernelCall:
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.args, shared_mem=self.shared_mem)
+
+    def ready(self) -> Callable[[], Any]:
+        """The call, checked and made once here, as a function that neither checks nor waits: in a
+        measurement the host must keep ahead of the GPU."""
+        self()
+        grid, block = (x if isinstance(x, tuple) else (x,) for x in (self.grid, self.block))
+        values = self.kernel.convert(self.args)
+        return partial(self.kernel.raw, grid, block, values, shared_mem=self.shared_mem)
 
     @property
     def shared_bytes(self) -> int:
@@ -121,7 +130,7 @@ class Case:
     prepares a :class:`Work` at size n, with inputs drawn from a normal distribution where they are
     floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
     ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of
-    :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
+    a GPU's :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
     ``test_sizes`` are the awkward sizes it is tested at.
     """
 
@@ -147,10 +156,14 @@ class Case:
         """Twelve digits that change with the code of the kernels and of their headers."""
         return source_hash(*self.files)
 
-    def roofline_ms(self, n: Size, bandwidth: Mapping[str, float]) -> float:
-        """The least time in ms: the larger of bytes over ``bandwidth`` and FLOPs over the peak."""
-        moved = self.bytes(n) / bandwidth[self.ceiling]
-        return 1e3 * max(moved, self.flops(n) / PEAKS[self.peak])
+    def roofline_ms(self, n: Size, bandwidth: Mapping[str, float], device: str) -> float | None:
+        """The least time in ms: the larger of bytes over ``bandwidth`` and FLOPs over the peak of
+        the GPU called ``device``; None where there are FLOPs and its :data:`PEAKS` are not known.
+        """
+        moved, flops = self.bytes(n) / bandwidth[self.ceiling], self.flops(n)
+        if flops and device not in PEAKS:
+            return None
+        return 1e3 * max(moved, flops / PEAKS[device][self.peak] if flops else 0.0)
 
 
 def normal(shape: Size, seed: int = 0) -> Any:

@@ -155,11 +155,13 @@ def _run_gpu(cases: list[Case]) -> bool:
 
 def _print(record: dict, size: str) -> None:
     milliseconds = record["ours"]["median_ms"]
+    fraction = record["roofline_fraction"]
+    of_roofline = "unknown" if fraction is None else f"{fraction:.3f}"
     ratios = ", ".join(f"{k} {v / milliseconds:.3f}" for k, v in record["libraries"].items())
     print(
         f"{record['kernel']:<28}{size:>15}{milliseconds:>10.4f}"
         f"{record['bytes'] / milliseconds / 1e9:>7.2f}{record['flops'] / milliseconds / 1e9:>9.2f}"
-        f"{record['roofline_fraction']:>13.3f}{record['ours']['spread']:>8.3f}"
+        f"{of_roofline:>13}{record['ours']['spread']:>8.3f}"
         f"{record['registers']:>11}  {ratios}",
         flush=True,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..devices.properties import multiprocessors
+from ..devices.properties import device_name, sm_count
 from ..devices.selection import cp
 from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
@@ -45,7 +45,7 @@ def ceilings() -> dict[str, float]:
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
     read = load("04_first_kernels/coalescing/read_only.cu").kernel
     arguments = words, never, words.size // 4
-    grid = 16 * multiprocessors()
+    grid = 16 * sm_count()
     return {
         "copy": bench(lambda: cp.copyto(target, source), bytes=2 * size).bytes_per_second,
         "read": bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second,
@@ -57,7 +57,8 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
 
     The output is poisoned before each of our two turns and checked after the last one. ``spread``
     is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours.
+    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours,
+    None where that is not known.
     Raises LessonError where a result is wrong.
     """
     work = case.make(n)
@@ -71,6 +72,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     ours = min(times[""])
     libraries = {name: round(min(both), 5) for name, both in times.items() if name}
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
+    least = case.roofline_ms(n, bandwidth, device_name())
     kernels = [item.kernel for item in work.launches]
     return {
         "kernel": case.name,
@@ -85,7 +87,7 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
         "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "roofline_fraction": round(case.roofline_ms(n, bandwidth) / ours, 4),
+        "roofline_fraction": None if least is None else round(least / ours, 4),
         "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
         "shared_bytes": max(item.shared_bytes for item in work.launches),
         "source": case.source_hash,
@@ -99,19 +101,14 @@ def _median_ms(run: Callable[[], Any]) -> float:
 
 
 def _fast(work: Work) -> Callable[[], None]:
-    """``work`` with its launches checked once, here: the host must keep ahead of the GPU."""
-    calls = []
-    for item in work.launches:
-        item()
-        values = item.kernel.convert(item.args)
-        grid, block = (x if isinstance(x, tuple) else (x,) for x in (item.grid, item.block))
-        calls.append((item.kernel.raw, grid, block, values, item.shared_mem))
+    """``work`` with its launches ready."""
+    launches = [item.ready() for item in work.launches]
 
     def run() -> None:
         for array in work.cleared:
             array.data.memset_async(0, array.nbytes)
-        for kernel, grid, block, values, shared_mem in calls:
-            kernel(grid, block, values, shared_mem=shared_mem)
+        for launch in launches:
+            launch()
 
     return run
 

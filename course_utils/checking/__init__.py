@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import error_kinds
-from .classify import Evidence, classify
-from .comparison import CheckFailed, FirstWrong, Verdict, heat_map
+from .classification import Evidence, classify
 from .on_device import difference
 from .tolerance import BFLOAT16_ROUNDOFF, is_inexact, tolerance_for, unit_roundoff
+from .verdict import CheckFailed, FirstWrong, Verdict, heat_map
 
 __all__ = ["CheckFailed", "Verdict", "check", "difference", "judge", "to_numpy"]
 

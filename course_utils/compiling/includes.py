@@ -9,15 +9,21 @@ from pathlib import Path
 
 from ..paths import KERNELS
 
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
-def included_files(source: str, folder: Path) -> dict[Path, str]:
-    """The course's own files that ``source`` includes, directly or not, with their text."""
+
+def included_files(source: str, folder: Path, kernels: Path | None = None) -> dict[Path, str]:
+    """The course's own files that ``source`` includes, directly or not, with their text.
+
+    They are looked for in ``folder``, where the source lies, and in ``kernels`` (the course's).
+    """
+    kernels = kernels or KERNELS
     found: dict[Path, str] = {}
     waiting = [(source, folder)]
     while waiting:
         text, here = waiting.pop()
-        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
-            places = (here / name, KERNELS / name, KERNELS / "common" / name)
+        for name in INCLUDE.findall(text):
+            places = (here / name, kernels / name, kernels / "common" / name)
             path = next((p.resolve() for p in places if p.is_file()), None)
             if path and path not in found:
                 found[path] = path.read_text(encoding="utf-8")

@@ -27,8 +27,8 @@ def own_gpu() -> str | None:
     return device_name() if ON_GPU else None
 
 
-def multiprocessors() -> int:
-    """How many the GPU has."""
+def sm_count() -> int:
+    """How many multiprocessors (SMs) the GPU has."""
     return cp.cuda.Device().attributes["MultiProcessorCount"]
 
 

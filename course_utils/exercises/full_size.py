@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
+from .outcome import Outcome, Timing, simple
 from .registry import find
 from .spec import Empty, Exercise, describe_size
-from .verdict import Outcome, Timing, simple
 
 SECONDS = 60.0  # for everything: start, compile, inputs, reference, run and timing
 
@@ -59,6 +59,7 @@ def _judge_time(exercise: Exercise, timing: Timing, verdict: Verdict) -> Verdict
 def work(job: dict[str, Any]) -> dict[str, Any]:
     """Launch, compare and time one answer; runs in the separate process."""
     from ..checking import judge
+    from ..devices.properties import device_name
     from ..devices.selection import ON_GPU, cp
     from ..errors import LessonError
     from ..observing import timing as clock
@@ -88,8 +89,12 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         label, routine = exercise.library
         values = {key: _on_device(value, cp) for key, value in given.items()}
         library = (label, clock.bench(lambda: routine(cp, values)).median_ms)
-    name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    timing = {"device": name, "size": describe_size(size), "rungs": rungs, "library": library}
+    timing = {
+        "device": device_name(),
+        "size": describe_size(size),
+        "rungs": rungs,
+        "library": library,
+    }
     return {"kind": kinds.PASS, "timing": timing}
 
 

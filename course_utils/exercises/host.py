@@ -15,12 +15,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from ..paths import KERNELS
 from . import kinds
 from .isolated import MOST_OUTPUT, Ended, run_group
+from .outcome import clip, clip_printed, simple, source_excerpt
 from .spec import HostExercise
-from .verdict import clip, clip_printed, simple, source_excerpt
 
 COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
 OVERRIDES = {"c": "CC", "cpp": "CXX"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checking.error_kinds import (
+from ..checking.error_kinds import (  # noqa: F401 -- exported
     ALL_ZEROS,
     EDGES,
     FIRST_BLOCK,
@@ -16,6 +16,8 @@ from ..checking.error_kinds import (
     TRANSPOSED,
     UNINITIALISED,
     WRONG,
+    WRONG_DTYPE,
+    WRONG_SHAPE,
 )
 from ..checking.error_kinds import NEXT_STEP as CHECK_STEPS
 from ..emulator import (
@@ -58,20 +60,7 @@ UNDEFINED = "undefined behaviour"
 NO_COMPILER = "no compiler"
 OUR_FAULT = "our fault"
 
-RESULTS = (
-    ALL_ZEROS,
-    EDGES,
-    FIRST_BLOCK,
-    NOTHING_WRITTEN,
-    OFF_BY_ONE,
-    PARTLY_WRITTEN,
-    PRECISION,
-    REVERSED,
-    SCALED,
-    TRANSPOSED,
-    UNINITIALISED,
-    WRONG,
-)
+RESULTS = tuple(CHECK_STEPS)
 IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
 IN_C = (
     NOTHING_PRINTED,

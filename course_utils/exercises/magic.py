@@ -9,10 +9,10 @@ from ..errors import LessonError
 from ..shell import running_shell
 from . import student_work
 from .generate import starter_cell
+from .outcome import ExerciseFailed, Outcome
 from .registry import find
 from .runner import run_source
 from .spec import BaseExercise
-from .verdict import ExerciseFailed, Outcome
 
 CELL_LINE = 2  # the body of a cell begins below its magic line
 

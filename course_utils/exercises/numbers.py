@@ -7,13 +7,15 @@ import operator
 
 import numpy as np
 
-from ..checking.comparison import Verdict
+from ..checking import difference
+from ..checking.verdict import Verdict
 from . import kinds, sandbox
+from .outcome import simple, source_excerpt
 from .spec import NumberExercise
-from .verdict import simple, source_excerpt
 
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
 LARGEST_POWER = 64
+RTOL = 1e-6  # of a prediction
 OPERATIONS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -70,7 +72,7 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
         if value is None:
             message = f"{name} still waits for your number."
             return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
-        if abs(value - right) > 1e-6 * abs(right):
+        if difference(value, right, rtol=RTOL, atol=0.0):
             return _wrong(exercise, name, value, right)
     numbers = ", ".join(f"{name} = {value:.12g}" for name, value in given.items())
     message = f"{exercise.id} is right: the emulator counts {numbers}."
@@ -102,11 +104,13 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
         return -_number(node.operand, known)
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
         left, right = _number(node.left, known), _number(node.right, known)
-        if isinstance(node.op, ast.Pow) and abs(right) > LARGEST_POWER:
+        if isinstance(node.op, ast.Pow) and not -LARGEST_POWER <= right <= LARGEST_POWER:
             raise NotANumber(f"line {node.lineno}: that power is too large.")
         try:
-            return OPERATIONS[type(node.op)](left, right)
-        except (ArithmeticError, ValueError) as error:
+            value = OPERATIONS[type(node.op)](left, right)
+            float(value)  # neither complex nor too large
+            return value
+        except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
     raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")
 

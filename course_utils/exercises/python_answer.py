@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import copy
 import inspect
-import math
 import numbers
 import traceback
 from typing import Any
 
 import numpy as np
 
-from ..checking import judge
-from ..checking.comparison import Verdict
+from ..checking import difference, judge
+from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
+from .outcome import clip_printed, simple, source_excerpt
 from .registry import find
 from .spec import PythonExercise
-from .verdict import clip_printed, simple, source_excerpt
 
 MEMORY = 8 * 2**30  # bytes of address space
+RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned
 SHOWN = 200  # characters of a value in a message
 
 
@@ -95,14 +95,21 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         return None if verdict.passed else simple(verdict.kind, message, hint=verdict.hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
-    if isinstance(want, float):
-        right = math.isclose(got, want, rel_tol=1e-6, abs_tol=1e-12)
-    else:
-        right = bool(np.all(got == want)) if not isinstance(want, tuple) else tuple(got) == want
-    if right:
+    if _right(got, want):
         return None
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
     return simple(kinds.WRONG, message, hint="Work this case out by hand, line by line.")
+
+
+def _right(got: Any, want: Any) -> bool:
+    """Numbers as near as :func:`difference` has it, those in tuples too; the rest equal."""
+    if isinstance(want, tuple):
+        if not isinstance(got, (tuple, list)) or len(got) != len(want):
+            return False
+        return all(map(_right, got, want))
+    if isinstance(want, float):
+        return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
+    return bool(np.all(got == want))
 
 
 def _type(value: Any) -> str:

@@ -15,22 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..checking import judge
-from ..checking.comparison import Verdict
+from ..checking.verdict import Verdict
 from ..compiling import signature
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .spec import (
-    BaseExercise,
-    Exercise,
-    HostExercise,
-    NumberExercise,
-    PythonExercise,
-    describe_size,
-)
-from .verdict import (
+from .outcome import (
     Outcome,
     clip_printed,
     from_compile_error,
@@ -38,6 +30,14 @@ from .verdict import (
     simple,
     source_excerpt,
     with_context,
+)
+from .spec import (
+    BaseExercise,
+    Exercise,
+    HostExercise,
+    NumberExercise,
+    PythonExercise,
+    describe_size,
 )
 
 SEEDS = (1, 2)

@@ -14,9 +14,9 @@ from typing import Any
 
 from ..paths import CHAPTERS, ROOT
 from . import kinds
+from .outcome import Outcome
 from .registry import all_exercises
 from .spec import BaseExercise
-from .verdict import Outcome
 
 DONE, ATTEMPTED, OPEN = "done", "attempted", "open"
 MARKS = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .style import PALETTE, blend, legend_below, new, styled
+from .style import HATCHES, PALETTE, blend, legend_below, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---")
 THIN = 0.12  # inches; lower rows are drawn without gaps between them
 
 

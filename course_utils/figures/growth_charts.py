@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .performance import MARKERS
-from .style import PALETTE, new, styled
+from .style import MARKERS, PALETTE, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .performance import MARKERS, _part, _short
-from .style import GREY, PALETTE, new, styled
+from .labels import bytes_label, fraction_label, number_label
+from .style import GREY, MARKERS, PALETTE, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ def curves(
     for name, level in levels.items():
         axes.axhline(level, color=GREY, linestyle=":", linewidth=1)
         axes.annotate(
-            f"{name}: {_short(level)}",
+            f"{name}: {number_label(level)}",
             (right, level),
             xytext=(0, 3),
             textcoords="offset points",
@@ -90,9 +90,11 @@ def curves(
             color="#333333",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
-    axes.xaxis.set_major_formatter(lambda value, _: _size(value) if in_bytes else _short(value))
+    axes.xaxis.set_major_formatter(
+        lambda value, _: bytes_label(value) if in_bytes else number_label(value)
+    )
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.yaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(across)
     axes.set_ylabel(up)
@@ -101,14 +103,6 @@ def curves(
         figure.legend(loc="outside lower center", ncols=min(len(data), 3))
     axes.set_title(title)
     return figure
-
-
-def _size(value: float) -> str:
-    """A number of bytes in powers of two: 512 B, 4 KB, 64 MB, 2 GB."""
-    for unit, factor in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return f"{value:.3g} B"
 
 
 @styled
@@ -140,7 +134,7 @@ def memory_roofs(
             np.minimum(peak_flops, x * rate),
             color=PALETTE[index],
             linestyle=DASHES[index % len(DASHES)],
-            label=f"{memory}: {_short(rate)}B/s",
+            label=f"{memory}: {number_label(rate)}B/s",
         )
     for number, (name, (flops, by_memory)) in enumerate(kernels.items()):
         for index, memory in enumerate(bandwidths):
@@ -169,7 +163,7 @@ def memory_roofs(
     axes.set_xlim(left, right)
     axes.set_ylim(min([*rates, left * min(bandwidths.values())]) / 2, peak_flops * 3)
     axes.annotate(
-        f"peak {_short(peak_flops)}FLOP/s",
+        f"peak {number_label(peak_flops)}FLOP/s",
         (right, peak_flops),
         xytext=(-6, 5),
         textcoords="offset points",
@@ -177,8 +171,8 @@ def memory_roofs(
         fontsize=9,
         color="#333333",
     )
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value >= 1 else _part(value))
-    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.xaxis.set_major_formatter(lambda value, _: fraction_label(value))
+    axes.yaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.set_xlabel("FLOP per byte that crosses this memory")
     axes.set_ylabel("FLOP/s")
     axes.grid(which="major")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .style import BLUE, GREY, PALETTE, RED, blend, new, styled
+from .labels import fraction_label, number_label
+from .style import BLUE, GREY, MARKERS, PALETTE, RED, blend, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-MARKERS = "osD^vP*X"
 LABEL_GAP = 4  # pixels between a label and the line
 
 
@@ -51,7 +51,7 @@ def ladder(
             linewidth=0.8,
         )
         label = axes.annotate(
-            _short(value),
+            number_label(value),
             (value, row),
             xytext=(5, 0),
             textcoords="offset points",
@@ -69,7 +69,7 @@ def ladder(
         near_axis = level < 0.12 * limit  # no room for the words on the left of the line
         axes.axvline(level, color=RED, linestyle="--", linewidth=1.6, zorder=2)
         axes.annotate(
-            f"{name}  {_short(level)}",
+            f"{name}  {number_label(level)}",
             (level, -0.5),
             xytext=(4 if near_axis else -4, 3),
             textcoords="offset points",
@@ -82,7 +82,7 @@ def ladder(
     axes.set_ylim(len(rungs) - 0.5, -0.5 - (0.45 if baseline is not None else 0))
     axes.set_yticks(range(len(rungs)), rungs)
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.xaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.set_xlabel(unit + (" (less is better)" if smaller_is_better else ""))
     axes.grid(axis="x")
     if title:
@@ -106,20 +106,6 @@ def _off_the_line(axes: Axes, labels: Sequence[Annotation], level: float) -> Non
             label.xyann = (-5, 0)
         else:
             label.xy = (level, label.xy[1])
-
-
-def _short(value: float) -> str:
-    """Three digits that matter, thousands set apart: 0.0123, 4.56, 789, 12 345, 3.1 M."""
-    size = abs(value)
-    if size >= 1e12:
-        return f"{value / 1e12:.3g} T"
-    if size >= 1e9:
-        return f"{value / 1e9:.3g} G"
-    if size >= 1e6:
-        return f"{value / 1e6:.3g} M"
-    if size >= 100 or value == int(value):
-        return f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}")
-    return f"{value:.3g}"
 
 
 @styled
@@ -182,8 +168,8 @@ def roofline(
             zorder=4,
         )
         axes.plot([intensity] * 2, [bottom, roof], color=colour, linewidth=1, linestyle=":")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}" if value >= 1 else _part(value))
-    axes.yaxis.set_major_formatter(lambda value, _: _short(value))
+    axes.xaxis.set_major_formatter(lambda value, _: fraction_label(value))
+    axes.yaxis.set_major_formatter(lambda value, _: number_label(value))
     axes.set_xlabel("arithmetic intensity (FLOP per byte of memory traffic)")
     axes.set_ylabel("FLOP/s")
     axes.grid(which="major")
@@ -193,16 +179,12 @@ def roofline(
     return figure
 
 
-def _part(value: float) -> str:
-    return f"1/{1 / value:g}" if value > 0 else "0"
-
-
 def _roof_labels(
     axes: Axes, left: float, ridge: float, right: float, peak: float, bandwidth: float
 ) -> None:
     text = {"fontsize": 9, "color": "#333333"}
     axes.annotate(
-        f"peak {_short(peak)}FLOP/s",
+        f"peak {number_label(peak)}FLOP/s",
         (right, peak),
         xytext=(-6, 8),  # clear of a mark that sits on the roof
         textcoords="offset points",
@@ -211,7 +193,7 @@ def _roof_labels(
     )
     middle = (left * ridge) ** 0.5
     axes.annotate(
-        f"memory {_short(bandwidth)}B/s",
+        f"memory {number_label(bandwidth)}B/s",
         (middle, middle * bandwidth),
         xytext=(-8, 8),
         textcoords="offset points",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .performance import MARKERS, _short
-from .style import GREY, PALETTE, RED, new, styled
+from .labels import number_label
+from .style import GREY, MARKERS, PALETTE, RED, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def search(
     x, y = every[every[:, 1].argmax()]
     above.plot([x], [y], "o", markersize=13, markerfacecolor="none", markeredgecolor="#333333")
     above.annotate(
-        f"best: {_short(y)}",
+        f"best: {number_label(y)}",
         (x, y),
         xytext=(-10, 0),
         textcoords="offset points",
@@ -71,7 +71,7 @@ def search(
     for name, level in levels.items():
         above.axhline(level, color=RED, linestyle="--", linewidth=1.4, zorder=1)
         above.annotate(
-            f"{name}  {_short(level)}",
+            f"{name}  {number_label(level)}",
             (left, level),
             xytext=(0, 3),
             textcoords="offset points",

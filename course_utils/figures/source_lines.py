@@ -9,7 +9,7 @@ from .style import bare, ink, new, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..observing.profiles import Profile
+    from ..observing.profile_report import Profile
 
 ROW = 0.2  # inches
 LONGEST = 96  # characters of a line that are shown
@@ -29,10 +29,10 @@ def source_heat(
 
     ``profile`` is what :func:`course_utils.profile` returned. ``by`` is a measure such as
     "sectors", "warp_instructions", "wavefronts", "flops" or "divergent_branches"
-    (:data:`course_utils.observing.measures.MEASURES`). ``lines`` is (first, last), both drawn;
-    by default the part of the file that ran.
+    (:data:`course_utils.observing.counter_measures.MEASURES`). ``lines`` is (first, last), both
+    drawn; by default the part of the file that ran.
     """
-    from ..observing.profiles import MEASURES
+    from ..observing.profile_report import MEASURES
 
     values = profile.by_line(by)
     text = profile.source.splitlines()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .style import GREY, PALETTE, blend, ink, legend_below, new, styled
+from .style import GREY, HATCHES, PALETTE, blend, ink, legend_below, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HATCHES = ("", "///", "...", "\\\\\\", "xxx", "+++", "---")
 REST = "all others"
 NARROWEST_LABEL = 0.05  # of the width of the axes
 

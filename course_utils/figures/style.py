@@ -24,6 +24,8 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, BLACK = "#56B4E9", "#CC79A7", "#F0E442", "#000000"
 PALETTE = (BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW)
 GREY, PALE = "#888888", "#EEEEEE"
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")  # one for each colour
+MARKERS = "osD^vP*X"
 
 # matplotlib would write its version into the file.
 PNG_METADATA = {"Software": None}

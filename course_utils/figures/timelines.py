@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .style import PALETTE, blend, ink, new, styled
+from .style import HATCHES, PALETTE, blend, ink, new, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Span = tuple[str, str, float, float]
-HATCHES = ("", "///", "...", "\\\\\\", "xxx")
 NARROWEST_LABEL = 0.014  # of the width of the axes, for each character
 
 

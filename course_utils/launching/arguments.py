@@ -14,7 +14,7 @@ from ..devices.selection import cp
 from .tensor_maps import TensorMap
 
 
-def convert(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
+def converted(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     """``value`` for ``parameter``: an array for a pointer, a NumPy scalar of the C type's size.
 
     ``space`` is the namespace of the kernel's device (CuPy or ``emulated_cupy``); ``where`` begins

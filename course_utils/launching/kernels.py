@@ -16,7 +16,7 @@ from ..devices.limits import LaunchError, Limits, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
 from ..emulator import KernelFault, LaunchResult
 from ..errors import LessonError
-from .arguments import carry_over, convert
+from .arguments import carry_over, converted
 
 Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x, y and z
 
@@ -170,7 +170,7 @@ class Kernel:
             )
         space = namespace(self.device)
         return tuple(
-            convert(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
+            converted(value, parameter, f"{self.name}, argument {number} ({parameter})", space)
             for number, (value, parameter) in enumerate(zip(args, parameters, strict=True), 1)
         )
 

@@ -15,16 +15,17 @@ import sys
 from pathlib import Path
 
 CELL_SECONDS = 120.0
+WAITING = "tests/notebooks/waiting_for_gpu.txt"  # whose outputs are still the emulator's
 
 # Run in a process of its own, so that the device asked for is the one that is picked there.
 DESCRIBE = """
 import json
 from course_utils import device
+from course_utils.devices.properties import own_gpu
 kind = device()
-name = "emulator"
+name = own_gpu() or "emulator"
 if kind == "cuda":
     import cupy
-    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     version = cupy.cuda.nvrtc.getVersion()
 else:
     from cuda.bindings import nvrtc
@@ -56,7 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--allow-emulator",
         action="store_true",
-        help="let --update store outputs of the emulator (they are not for committing)",
+        help=f"let --update store outputs of the emulator; {WAITING} lists such notebooks",
     )
     parser.set_defaults(func=main)
 
@@ -126,7 +127,8 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
         if machine["kind"] == "emulator" and not args.allow_emulator:
             print(
                 "--update stores outputs to commit, and those come from a GPU; this run would use "
-                "the emulator.\nRun it on a GPU machine, or add --allow-emulator for a local copy.",
+                "the emulator.\nRun it on a GPU machine, or add --allow-emulator and list the "
+                f"notebook in {WAITING}.",
                 file=sys.stderr,
             )
             return 2

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import re
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from ..compiling.includes import included_files
 from ..paths import ROOT
 from .canonical import STAMP
 from .cells import Violation, kernels_named, numbered
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-UPDATE_COMMAND = "run `make notebooks` on the GPU machine and commit the result"
+UPDATE_COMMAND = (
+    "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
+    "CONTRIBUTING.md says under After a change of code"
+)
 FIELDS = ("device", "cuda", "date", "source_hash")
 
 
@@ -36,17 +38,14 @@ def source_hash(nb: NotebookNode, root: Path = ROOT) -> str:
 
 def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
     """The .cu files that ``nb`` names and what they include, those that exist, sorted."""
-    kernels = root / "kernels"
+    kernels, whole = root / "kernels", root.resolve()
     found: set[Path] = set()
-    queue = [path for name in kernels_named(nb) for path in (kernels / name, root / name)]
-    while queue:
-        path = queue.pop().resolve()
-        if path in found or not path.is_file() or not path.is_relative_to(root.resolve()):
-            continue
-        found.add(path)
-        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            queue += [folder / name for folder in (path.parent, kernels, kernels / "common")]
-    return sorted(root / path.relative_to(root.resolve()) for path in found)
+    for name in kernels_named(nb):
+        for path in ((kernels / name).resolve(), (root / name).resolve()):
+            if path.is_file() and path.is_relative_to(whole):
+                text = path.read_text(encoding="utf-8")
+                found |= {path, *included_files(text, path.parent, kernels)}
+    return sorted(root / path.relative_to(whole) for path in found if path.is_relative_to(whole))
 
 
 def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:

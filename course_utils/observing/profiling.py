@@ -8,7 +8,7 @@ from typing import Any
 from ..devices.limits import dimensions
 from ..emulator import Options
 from ..launching.emulation import emulator_arguments, on_emulator
-from .profiles import Profile
+from .profile_report import Profile
 
 
 def profile(
@@ -21,9 +21,9 @@ def profile(
 ) -> Profile:
     """Run ``kernel`` on the emulator and count what it does.
 
-    The answer is a :class:`~course_utils.observing.profiles.Profile`: totals, and tables by source
-    line, by kind of instruction and under Nsight Compute's names. Arguments and errors as for
-    :func:`~course_utils.sanitize`, but a fault of the kernel is raised.
+    The answer is a :class:`~course_utils.observing.profile_report.Profile`: totals, and tables by
+    source line, by kind of instruction and under Nsight Compute's names. Arguments and errors as
+    for :func:`~course_utils.sanitize`, but a fault of the kernel is raised.
     """
     kernel = on_emulator(kernel)
     options = Options(counters=True)

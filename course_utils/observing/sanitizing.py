@@ -1,6 +1,6 @@
-"""``sanitize`` and ``profile``: what a kernel does wrong, and what it does to memory.
+"""``sanitize``: what a kernel does wrong.
 
-Both run the kernel on the emulator, on a machine with a GPU too: a faulty kernel can hurt nothing
+It runs the kernel on the emulator, on a machine with a GPU too: a faulty kernel can hurt nothing
 there, and every access is seen.
 """
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..compiling.includes import included_files
+from ..compiling.includes import INCLUDE, included_files
 from ..compiling.signature import strip_comments
 from ..paths import KERNELS, unnumbered
-
-INCLUDE = re.compile(r'^\s*#\s*include\s*"[^"]*"\s*$', re.M)
 
 
 def source_hash(*files: str) -> str:

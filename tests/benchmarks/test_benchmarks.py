@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import KernelCall, Work, nsight_compute, profilers, sass
+from course_utils.benchmarks import Case, KernelCall, Work, nsight_compute, profilers, sass
+from course_utils.benchmarks.case import PEAKS
 from course_utils.benchmarks.counted_launch import launch_of
 from course_utils.benchmarks.microbenchmarks import sums
 from course_utils.checking import difference, judge
@@ -157,3 +158,15 @@ def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():
         ("GPU: kernels", "", 0.6, 1.6),
         ("host: waits", "", 1.0, 1.7),
     ]
+
+
+def test_the_roofline_of_a_gpu_whose_peaks_are_unknown_is_unknown_where_it_computes():
+    rates = {"copy": 1e12, "read": 2e12}
+    copy, product = (
+        Case("k", "k", ("k.cu",), None, lambda n: 8 * n, flops, ())
+        for flops in (lambda n: 0, lambda n: n**3)
+    )
+    assert copy.roofline_ms(1000, rates, "another GPU") == pytest.approx(8e-6)
+    assert product.roofline_ms(1000, rates, "another GPU") is None
+    peaks = PEAKS["NVIDIA H200"]
+    assert product.roofline_ms(1000, rates, "NVIDIA H200") == pytest.approx(1e12 / peaks["fp32"])

@@ -76,6 +76,8 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.UNKNOWN_INSTRUCTION,
     kinds.BAD_TENSOR_MAP,
     kinds.TENSOR_MEMORY,
+    kinds.WRONG_SHAPE,
+    kinds.WRONG_DTYPE,
     *kinds.IN_PYTHON,
     *kinds.IN_C,
 }

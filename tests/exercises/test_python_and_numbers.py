@@ -6,7 +6,7 @@ import pytest
 
 from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
-from course_utils.exercises.python_answer import verdict_of
+from course_utils.exercises.python_answer import _right, verdict_of
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
@@ -39,6 +39,24 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
     outcome = run_source(BLOCKS, source, first_line=2)
     assert outcome.kind == kind, outcome
     assert words in str(outcome) and outcome._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "right"),
+    [
+        (1 + 1e-8, 1.0, True),
+        (1 + 1e-5, 1.0, False),
+        (float("nan"), float("nan"), True),
+        (float("nan"), 1.0, False),
+        ([1, 2 + 1e-8], (1, 2.0), True),
+        ([1, 2.1], (1, 2.0), False),
+        ((1,), (1, 2), False),
+        (((1, 2), "a"), ((1, 2), "a"), True),
+        ((1, 2), ((1, 2), "a"), False),
+    ],
+)
+def test_a_returned_number_is_judged_as_check_does(got, want, right):
+    assert _right(got, want) is right
 
 
 def test_an_endless_python_loop_ends_at_its_time_limit():
@@ -80,6 +98,8 @@ def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
     [
         ("neighbours = 10 ** 10 ** 10", kinds.WRONG_TYPE),
         ("neighbours = 1 / 0", kinds.WRONG_TYPE),
+        ("neighbours = (-1) ** 0.5", kinds.WRONG_TYPE),
+        ("neighbours = 1e999 - 1e999", kinds.WRONG_NUMBER),
         ("neighbours = 'four'", kinds.WRONG_TYPE),
         ("neighbours = __import__('os')", kinds.WRONG_TYPE),
         ("import os", kinds.WRONG_TYPE),

@@ -18,8 +18,8 @@ from course_utils.exercises import (
     student_work,
 )
 from course_utils.exercises import magic as student
+from course_utils.exercises.outcome import ExerciseFailed
 from course_utils.exercises.registry import find
-from course_utils.exercises.verdict import ExerciseFailed
 
 SAXPY = find("04.saxpy")
 WRONG = SAXPY.solution.replace("a * x", "x")

@@ -17,6 +17,12 @@ def test_the_kernels_named_and_what_they_include_are_the_sources(repository, goo
     ]
 
 
+def test_an_include_without_a_space_counts(repository, good):
+    before = sources(good, repository.root)
+    repository.write("kernels/common/tile.cuh", '#pragma once\n#include"more.cuh"\n')
+    assert sources(good, repository.root) == before
+
+
 def test_changing_a_code_cell_changes_the_hash(repository, good):
     before = source_hash(good, repository.root)
     good.cells[2].source = "draw(2)"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...devices.properties import multiprocessors
+from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
@@ -71,7 +71,7 @@ def _stream_k(n: int) -> Work:
     kernel = load(kernel_file("sgemm_stream_k", CHAPTER)).kernel
     steps = (n // 128) * (n // 256) * (n // 8)
     grid = min(
-        multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
+        sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
     )  # each block has something to do
     partial = cp.empty((2 * grid, 128, 256), cp.float32)
     arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
@@ -106,7 +106,7 @@ def _square(name: str, file: str, tile: int, **defines: int) -> Case:
 
 @dataclass(frozen=True)
 class _Factors:
-    """What the factors are: their dtype, C's, cuBLAS's own, and a key of ``case.PEAKS``.
+    """What the factors are: their dtype, C's, cuBLAS's own, and a key of a GPU's ``PEAKS``.
 
     ``rtol`` covers the rounding of a result (to fp16 by cuBLAS, to bf16 by both) or, for TF32, of
     the factors, which a library may cut off in place of rounding them; a TF32 product errs by
@@ -276,7 +276,7 @@ def _specialized(kind: str) -> Case:
     def make(n: int) -> Work:
         kernel = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel
         tiles = n // 128 * (n // 256)
-        grid = min(multiprocessors() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
+        grid = min(sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
         shared = 3 * (128 + 256) * 128
 
         def launch(a, b, c) -> KernelCall:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ...compiling.bindings import nvrtc_version
-from ...observing.profiles import NCU, Profile
+from ...observing.profile_report import NCU, Profile
 from ...observing.profiling import profile
 from ...records.measured_files import REFERENCE, file_of, measurements
 from .counted_kernels import CASES
@@ -135,7 +135,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("local_array", "hfma"): MOVES,
     ("lane_loop", "hfma"): MOVES,
     ("lane_loop", "global load sectors"): (
-        "The assembler unrolls the loop again, by 16, 8 and 4: lanes with few turns left meet "
+        "The assembler unrolls the loop again, by 16, 8 and 4: lanes with few iterations left meet "
         "others there that are further on, and load with them from other sectors"
     ),
     **{

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...devices.properties import multiprocessors
+from ...devices.properties import sm_count
 from ...devices.selection import cp
 from ...launching.modules import load
 from ...observing.timing import bench
@@ -27,7 +27,7 @@ BLOCK, CYCLES = 1024, 200_000
 def latency_hiding(warps: int) -> tuple[float, float]:
     """Milliseconds of a chain of FMAs and of a chain of loads with ``warps`` warps on each SM."""
     per_block = warps if warps <= WARP else warps // 2
-    grid, block = (multiprocessors() * warps // per_block,), (WARP * per_block,)
+    grid, block = (sm_count() * warps // per_block,), (WARP * per_block,)
     n = grid[0] * block[0]
     x, y, at = cp.ones(n, cp.float32), cp.empty(n, cp.float32), cp.empty(n, cp.int32)
     fma, chase = load(f"{TOPIC}/fma_chain.cu"), load(f"{TOPIC}/load_chain.cu")
@@ -51,7 +51,7 @@ def _ring() -> cp.ndarray:
 def block_times() -> dict[str, list[int] | int]:
     """Where and when, in nanoseconds, each block of two and a half waves ran."""
     each = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"] // BLOCK
-    blocks = multiprocessors() * each * 5 // 2
+    blocks = sm_count() * each * 5 // 2
     diary = load(f"{TOPIC}/block_diary.cu")
     sm, ticket, counter = (cp.zeros(n, cp.int32) for n in (blocks, blocks, 1))
     begin, end = (cp.zeros(blocks, cp.int64) for _ in range(2))

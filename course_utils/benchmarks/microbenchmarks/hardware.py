@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...devices.properties import device_name, multiprocessors, need_gpu
+from ...devices.properties import device_name, need_gpu, sm_count
 from ...devices.selection import ON_GPU
 from ...records.measured_files import measurements
 from . import launches, memories, peaks, registers, transfers
@@ -74,6 +74,6 @@ def measure() -> dict[str, Any]:
     """Everything, on this machine's GPU. Takes about a minute."""
     need_gpu()
     return {
-        "multiprocessors": multiprocessors(),
+        "multiprocessors": sm_count(),
         **{name: run() for name, run in MEASURES.items()},
     }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...launching.modules import load
 from ...observing.timing import bench
@@ -116,7 +116,7 @@ def sweep_bandwidth(footprint: int, *, private: bool) -> float:
     """
     need_gpu()
     kernel = load(f"{TOPIC}/read_again.cu", defines={"PRIVATE": int(private)})
-    blocks = multiprocessors() * 2
+    blocks = sm_count() * 2
     vectors = footprint // 16 // blocks * blocks
     passes = max(1, 4 * GIB // footprint)
     x = cp.zeros(vectors * 4, cp.float32)
@@ -139,7 +139,7 @@ def shared_bandwidth() -> float:
     """Bytes a second that all multiprocessors together read from shared memory."""
     need_gpu()
     kernel = load(f"{TOPIC}/shared_again.cu")
-    blocks, passes = multiprocessors() * 8, 20_000
+    blocks, passes = sm_count() * 8, 20_000
     x, sums = cp.zeros(4096, cp.float32), cp.empty(blocks * 256, cp.float32)
     moved = blocks * passes * 16 * 1024
     return bench(
@@ -159,7 +159,7 @@ def constant_times() -> dict[str, float]:
     """Milliseconds of the same constant loads by how many places a warp asks for at a time."""
     need_gpu()
     kernel = load(f"{TOPIC}/constant_read.cu").kernel
-    blocks = multiprocessors() * 8
+    blocks = sm_count() * 8
     y = cp.empty(blocks * 256, cp.float32)
     return {
         str(different): round(

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import load
@@ -44,7 +44,7 @@ def peak_flops(number: str = "float", chains: int = 8) -> float:
     kernel = load(
         "03_gpu_introduction/roofline/fma_chains.cu", defines={"CHAINS": chains, "NUMBER": number}
     )
-    blocks, threads, steps = multiprocessors() * 16, 256, 20_000
+    blocks, threads, steps = sm_count() * 16, 256, 20_000
     cycles = cp.zeros(1, cp.int64)
     sums = cp.empty(blocks * threads, cp.float32 if number == "float" else cp.float64)
     return bench(

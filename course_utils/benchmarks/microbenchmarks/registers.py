@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import load
 from ...observing.timing import bench
-from ..case import blocks, normal
+from ..case import normal
+from ..cases.first_kernels.convolutions import CASES
 
 CONVOLUTION = "04_first_kernels/fusion/conv_bn_relu_pool_filters.cu"
 SUM = "04_first_kernels/reductions/05_sum_vector.cu"
 SOURCES = CONVOLUTION, SUM
 SIZE = 32, 3, 16, 224, 224  # images, channels, filters, height, width
-FILTERS_OF_A_THREAD = 8
 SUM_BOUNDS = "(kThreads)", "(kThreads, 2)"
 
 
@@ -23,24 +24,18 @@ def register_limits(limits: Iterable[int] = (255, 0, 80, 64, 48, 40, 32)) -> lis
     """conv_bn_relu_pool_filters.cu at :data:`SIZE`, compiled with a limit on its registers (0:
     none, the compiler decides): the limit, the registers that it took, and milliseconds.
 
-    Raises LessonError where there is no GPU, or where two limits give different results.
+    Raises LessonError where there is no GPU, or where a result is wrong.
     """
     need_gpu()
-    images, channels, filters, height, width = SIZE
-    x, weights = normal((images, channels, height, width)), normal((filters, channels, 3, 3), 1)
-    scale, shift = normal(filters, 2), normal(filters, 3)
-    out = cp.empty((images, filters, height // 2, width // 2), cp.float32)
-    grid = blocks(width, 64), blocks(height, 16), images * blocks(filters, FILTERS_OF_A_THREAD)
-    args = x, weights, scale, shift, out, channels, filters, height, width
-    found, first = [], None
+    work = next(case for case in CASES if CONVOLUTION in case.files).make(SIZE)
+    found = []
     for limit in limits:
         options = (f"--maxrregcount={limit}",) if limit else ()
         kernel = load(CONVOLUTION, options=options).kernel
-        out.fill(float("nan"))
-        run = bench(lambda kernel=kernel: kernel(grid, (32, 8), args), repeats=11)
-        first = out.get() if first is None else first
-        if not abs(out.get() - first).max() < 1e-3:
-            raise LessonError(f"With {limit} registers the results are others.")
+        work.poison()
+        run = bench(replace(work.launches[0], kernel=kernel), repeats=11)
+        if wrong := work.wrong():
+            raise LessonError(f"{CONVOLUTION} with a limit of {limit} registers: {wrong}.")
         found.append(
             {
                 "limit": limit,
@@ -57,7 +52,7 @@ def sum_bounds(n: int = 1 << 28) -> list[dict]:
     """
     need_gpu()
     text = load(SUM).source
-    x, grid = normal(n), 2 * multiprocessors()
+    x, grid = normal(n), 2 * sm_count()
     sums = cp.empty(grid, cp.float32)
     found = []
     for bounds in SUM_BOUNDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...compiling.nvrtc import compile_cubin
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import Module, load
@@ -68,7 +68,7 @@ def in_flight(x: Any, threads: int, loads: int) -> tuple[int, int]:
     which has ``loads`` loads of 16 bytes on their way."""
     changes = {"kThreads = 1024": f"kThreads = {threads}", "kLoads = 4": f"kLoads = {loads}"}
     kernel = edited({**changes, BOUNDS: "(kThreads)"}).kernel
-    grid = multiprocessors()
+    grid = sm_count()
     sums = cp.empty(grid, cp.float32)
     run = bench(
         lambda: kernel(grid, threads, (x, sums, x.size)), warmup=1, repeats=5, bytes=x.nbytes
@@ -78,7 +78,7 @@ def in_flight(x: Any, threads: int, loads: int) -> tuple[int, int]:
 
 def launch_bounds_ms(x: Any, module: Module) -> float:
     """Milliseconds of a version of the sum with as many blocks as fit the SMs."""
-    grid = occupancy(module, 1024).blocks_per_sm * multiprocessors()
+    grid = occupancy(module, 1024).blocks_per_sm * sm_count()
     sums, kernel = cp.empty(grid, cp.float32), module.kernel
     return bench(lambda: kernel(grid, 1024, (x, sums, x.size))).median_ms
 

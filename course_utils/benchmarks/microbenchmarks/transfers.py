@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from ...devices.properties import multiprocessors, need_gpu
+from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...launching.modules import load
 
@@ -57,7 +57,7 @@ def managed_memory(nbytes: int = 2**29) -> dict[str, float]:
     need_gpu()
     n = nbytes // 4
     scale = load(SCALE)
-    grid, block = (multiprocessors() * 8,), (256,)
+    grid, block = (sm_count() * 8,), (256,)
 
     def once(x) -> float:
         cp.cuda.runtime.deviceSynchronize()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ....devices.properties import multiprocessors
+from ....devices.properties import sm_count
 from ....launching.modules import Kernel, load
 from ....paths import kernel_file
 from ...case import blocks, torch_on_gpu
@@ -32,7 +32,7 @@ def resident_grid(n: int, threads: int, elements: int) -> int:
 
     A thread takes ``elements`` at a time.
     """
-    full = 2048 // threads * multiprocessors()
+    full = 2048 // threads * sm_count()
     return min(full, blocks(n, threads * elements))
 
 

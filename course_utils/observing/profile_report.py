@@ -10,7 +10,7 @@ from typing import Any
 from ..emulator import SECTOR, Counts, InstructionCounts, Tally, WarpAccess, add_up
 from ..errors import LessonError
 from ..text_tables import Table, pairs
-from .measures import MEASURES, NCU, ratio
+from .counter_measures import MEASURES, NCU, ratio
 
 SOURCE_WIDTH = 48  # characters of a source line in a table
 NAME_WIDTH = 29  # of a total's name, so that most profiles look alike

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import figures
-from ..checking.comparison import (
+from ..checking.verdict import (
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
     PASS_COLOUR,
