@@ -32,6 +32,11 @@ def sm_count() -> int:
     return cp.cuda.Device().attributes["MultiProcessorCount"]
 
 
+def threads_per_sm() -> int:
+    """How many threads an SM of the GPU has room for."""
+    return cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"]
+
+
 def description() -> dict[str, Any]:
     """What every file of measurements begins with: the GPU's name, its driver and CUDA."""
     runtime = cp.cuda.runtime

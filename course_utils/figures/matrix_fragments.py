@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LANES = 32
-PLACE_BYTES = 16  # one row of an 8 x 8 tile of 16-bit elements, what ldmatrix reads at once
 ROW_BYTES = 128  # all 32 banks
 
 

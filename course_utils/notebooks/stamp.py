@@ -21,7 +21,7 @@ UPDATE_COMMAND = (
 FIELDS = ("device", "cuda", "date", "source_hash")
 
 
-def source_hash(nb: NotebookNode, root: Path = ROOT) -> str:
+def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
     """SHA-256 (first 16 digits) over the code cells and the kernels that they name.
 
     A kernel's own `#include "…"` files count, too. Prose and outputs do not: editing a sentence
@@ -55,7 +55,7 @@ def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
             "device": device,
             "cuda": cuda,
             "date": datetime.date.today().isoformat(),
-            "source_hash": source_hash(nb, root),
+            "source_hash": notebook_hash(nb, root),
         }
     )
 
@@ -67,7 +67,7 @@ def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
         return [
             Violation(0, "it carries no stamp: its outputs are of unknown origin", UPDATE_COMMAND)
         ]
-    if mark["source_hash"] != source_hash(nb, root):
+    if mark["source_hash"] != notebook_hash(nb, root):
         return [
             Violation(
                 0,

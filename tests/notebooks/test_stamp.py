@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_utils.notebooks.canonical import canonical
-from course_utils.notebooks.stamp import source_hash, sources, stamp, violations
+from course_utils.notebooks.stamp import notebook_hash, sources, stamp, violations
 
 
 def test_the_kernels_named_and_what_they_include_are_the_sources(repository, good):
@@ -24,36 +24,36 @@ def test_an_include_without_a_space_counts(repository, good):
 
 
 def test_changing_a_code_cell_changes_the_hash(repository, good):
-    before = source_hash(good, repository.root)
+    before = notebook_hash(good, repository.root)
     good.cells[2].source = "draw(2)"
-    assert source_hash(good, repository.root) != before
+    assert notebook_hash(good, repository.root) != before
 
 
 def test_changing_a_kernel_changes_the_hash(repository, good):
-    before = source_hash(good, repository.root)
+    before = notebook_hash(good, repository.root)
     repository.write("kernels/01_first/add.cu", "// another")
-    assert source_hash(good, repository.root) != before
+    assert notebook_hash(good, repository.root) != before
 
 
 def test_changing_a_header_of_a_header_changes_the_hash(repository, good):
-    before = source_hash(good, repository.root)
+    before = notebook_hash(good, repository.root)
     repository.write("kernels/common/more.cuh", "// another")
-    assert source_hash(good, repository.root) != before
+    assert notebook_hash(good, repository.root) != before
 
 
 def test_changing_prose_or_outputs_or_another_kernel_keeps_the_hash(repository, good):
-    before = source_hash(good, repository.root)
+    before = notebook_hash(good, repository.root)
     good.cells[0].source += " More words."
     good.cells[1].outputs = []
     repository.write("kernels/01_first/other.cu", "// another")
-    assert source_hash(good, repository.root) == before
+    assert notebook_hash(good, repository.root) == before
 
 
 def test_the_hash_does_not_depend_on_line_endings(repository, good):
-    before = source_hash(good, repository.root)
+    before = notebook_hash(good, repository.root)
     for cell in good.cells:
         cell.source = cell.source.replace("\n", "\r\n")
-    assert source_hash(canonical(good), repository.root) == before
+    assert notebook_hash(canonical(good), repository.root) == before
 
 
 def test_a_fresh_stamp_from_a_gpu_is_accepted(repository, good):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...devices.properties import sm_count
+from ...devices.properties import sm_count, threads_per_sm
 from ...devices.selection import cp
 from ...launching.modules import load
 from ...observing.timing import bench
@@ -50,7 +50,7 @@ def _ring() -> cp.ndarray:
 
 def block_times() -> dict[str, list[int] | int]:
     """Where and when, in nanoseconds, each block of two and a half waves ran."""
-    each = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"] // BLOCK
+    each = threads_per_sm() // BLOCK
     blocks = sm_count() * each * 5 // 2
     diary = load(f"{TOPIC}/block_diary.cu")
     sm, ticket, counter = (cp.zeros(n, cp.int32) for n in (blocks, blocks, 1))

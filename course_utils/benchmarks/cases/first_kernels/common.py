@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ....devices.properties import sm_count
+from ....devices.properties import sm_count, threads_per_sm
 from ....launching.modules import Kernel, load
 from ....paths import kernel_file
 from ...case import blocks, torch_on_gpu
@@ -28,11 +28,11 @@ def as_tensors(*arrays: Any) -> tuple:
 
 
 def resident_grid(n: int, threads: int, elements: int) -> int:
-    """A grid that fills every SM with 2048 threads, or less where n elements need no more.
+    """A grid that fills every SM with threads, or less where n elements need no more.
 
     A thread takes ``elements`` at a time.
     """
-    full = 2048 // threads * sm_count()
+    full = threads_per_sm() // threads * sm_count()
     return min(full, blocks(n, threads * elements))
 
 
