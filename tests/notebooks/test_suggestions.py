@@ -37,9 +37,8 @@ def texts(file: Path) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             found.append(ast.unparse(node))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in told:
-                found.append(node.value)
+        elif isinstance(getattr(node, "value", None), str) and id(node) not in told:
+            found.append(node.value)
     return found
 
 
