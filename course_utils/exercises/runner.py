@@ -59,12 +59,25 @@ def run_source(
         hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+    if not _is_text(source):
+        message = "this cell holds half a character (a lone surrogate), which no compiler reads."
+        hint = "It comes from pasting: type the line that looks odd anew."
+        kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
+        return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
+
+
+def _is_text(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
