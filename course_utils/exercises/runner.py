@@ -17,6 +17,7 @@ import numpy as np
 from ..checking import judge
 from ..checking.verdict import Verdict
 from ..compiling import signature
+from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
@@ -100,12 +101,11 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = sandbox.load_answer(exercise, source, filename)
+    except CompilerStopped as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    except sandbox.CompileTimeout:
-        message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
-        hint = "Look for a template or a constexpr function that calls itself without an end."
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     problem = _check_entry(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
