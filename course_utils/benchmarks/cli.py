@@ -19,6 +19,7 @@ from ..errors import LessonError
 from ..paths import ROOT
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
+from .baselines import cub, cublas
 from .case import Case
 from .cases import CASES
 from .measure import ceilings, emulate, measure
@@ -129,7 +130,9 @@ def _run_gpu(cases: list[Case]) -> bool:
     """Measure the cases into this GPU's file; whether every result was right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
-    print(f"{device_name()}: {rates}")
+    print(f"{device_name()}: {rates}; cuBLAS {cublas.version() or 'not found'}")
+    if not cub.available():
+        print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
     print(
         f"{'kernel':<28}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of roofline':>13}", end=""
     )
@@ -145,6 +148,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         cp.get_default_memory_pool().free_all_blocks()
     content = {
         **description(),
+        "cublas": cublas.version(),
         "copy_bytes_per_second": round(bandwidth["copy"]),
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,
@@ -165,6 +169,8 @@ def _print(record: dict, size: str) -> None:
         f"{record['registers']:>11}  {ratios}",
         flush=True,
     )
+    if seconds := record["sustained"]:
+        print(f"{'':<28}for seconds: {seconds}", flush=True)
 
 
 def _size(n: int | tuple[int, ...]) -> str:

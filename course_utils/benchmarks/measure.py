@@ -12,9 +12,11 @@ from ..devices.selection import cp
 from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
-from ..observing.timing import bench
+from ..observing.timing import Bench, bench
 from .case import Case, Size, Work
+from .sustained import sustained
 
+TURNS = 2  # ours and each library, alternating
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
 
 
@@ -55,23 +57,29 @@ def ceilings() -> dict[str, float]:
 def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, Any]:
     """One record: ours and each library in turn, twice over, at size n, with a cold L2 cache.
 
-    The output is poisoned before each of our two turns and checked after the last one. ``spread``
-    is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours,
-    None where that is not known.
+    The output is poisoned before each of our two turns and checked after the last run. A
+    ``median_ms`` is that of all ``runs`` of both turns; ``spread`` is the distance from the first
+    to the third quartile of ours, over their median; ``ratio`` is how many times faster than the
+    fastest library ours is, ``roofline_fraction`` the least possible time (see
+    :meth:`Case.roofline_ms`) over ours, None where that is not known. At the ``sustained_sizes`` of
+    a case there are 100 runs, a burst, and ``sustained`` is what :func:`.sustained` finds for ours
+    and the fastest library; elsewhere it is None.
     Raises LessonError where a result is wrong.
     """
-    work = case.make(n)
+    work, burst = case.make(n), n in case.sustained_sizes
     turns = {"": _fast(work), **work.libraries}
     times: dict[str, list[float]] = {name: [] for name in turns}
-    for _ in range(2):
+    for _ in range(TURNS):
         work.poison()
         for name, run in turns.items():
-            times[name].append(_median_ms(run))
-    _check(work, f"{case.name} at {n}")
-    ours = min(times[""])
-    libraries = {name: round(min(both), 5) for name, both in times.items() if name}
+            times[name] += _times_ms(run, burst)
+    ours = Bench(tuple(times[""]))
+    libraries = {
+        name: round(Bench(tuple(each)).median_ms, 5) for name, each in times.items() if name
+    }
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
+    for_seconds = sustained(turns[""], turns[fastest]) if burst and fastest else None
+    _check(work, f"{case.name} at {n}")
     least = case.roofline_ms(n, bandwidth, device_name())
     kernels = [item.kernel for item in work.launches]
     return {
@@ -81,13 +89,15 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "bytes": case.bytes(n),
         "flops": case.flops(n),
         "ours": {
-            "median_ms": round(ours, 5),
-            "spread": round((max(times[""]) - ours) / ours, 4),
+            "median_ms": round(ours.median_ms, 5),
+            "spread": round(ours.spread_ms / ours.median_ms, 4),
+            "runs": len(ours.times_ms),
         },
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
-        "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "roofline_fraction": None if least is None else round(least / ours, 4),
+        "ratio": fastest and round(libraries[fastest] / ours.median_ms, 4),
+        "sustained": for_seconds,
+        "roofline_fraction": None if least is None else round(least / ours.median_ms, 4),
         "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
         "shared_bytes": max(item.shared_bytes for item in work.launches),
         "source": case.source_hash,
@@ -95,9 +105,12 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     }
 
 
-def _median_ms(run: Callable[[], Any]) -> float:
-    once = bench(run, warmup=1, repeats=1).median_ms
-    return bench(run, repeats=5 if once > SLOW_MS else 20).median_ms
+def _times_ms(run: Callable[[], Any], burst: bool) -> tuple[float, ...]:
+    """The times of the runs of one turn; both turns of a burst are 20 warm-ups and 100 runs."""
+    if bench(run, warmup=1, repeats=1).median_ms > SLOW_MS:
+        return bench(run, repeats=10 if burst else 5).times_ms
+    warmup, repeats = (20, 100) if burst else (6, 40)
+    return bench(run, warmup=warmup // TURNS, repeats=repeats // TURNS).times_ms
 
 
 def _fast(work: Work) -> Callable[[], None]:

@@ -36,7 +36,15 @@ def resident_grid(n: int, threads: int, elements: int) -> int:
     return min(full, blocks(n, threads * elements))
 
 
+def compiled(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
+    """torch's compiler at its best, by name: with CUDA graphs, which copy their inputs first, and
+    without."""
+    return {
+        f"torch.compile ({mode})": lambda mode=mode: _compiled(function, mode)(*inputs)
+        for mode in ("max-autotune", "max-autotune-no-cudagraphs")
+    }
+
+
 @cache
-def compiled(function: Callable) -> Callable:
-    mode = "max-autotune-no-cudagraphs"
+def _compiled(function: Callable, mode: str) -> Callable:
     return torch_on_gpu().compile(function, dynamic=False, mode=mode)

@@ -68,10 +68,7 @@ def _conv_libraries(*arrays: Any) -> dict[str, Callable[[], Any]]:
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     tensors = as_tensors(*arrays)
-    return {
-        "torch eager": lambda: _torch_conv(*tensors),
-        "torch.compile": lambda: compiled(_torch_conv)(*tensors),
-    }
+    return {"torch eager": lambda: _torch_conv(*tensors)} | compiled(_torch_conv, *tensors)
 
 
 def _torch_conv(x: Any, weights: Any, scale: Any, shift: Any) -> Any:

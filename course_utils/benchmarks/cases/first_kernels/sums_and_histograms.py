@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
+from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_of, resident_grid
 
@@ -34,9 +35,9 @@ def _sum(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, total = normal(n), cp.empty(1, cp.float32)
         launches = _sum_launches(name, x, total)
-        libraries = {}
+        libraries = cub.sum_fp32(x)
         if ON_GPU:
-            libraries["CUB (cupy.sum)"] = lambda: cp.sum(x).reshape(1)
+            libraries["cupy.sum"] = lambda: cp.sum(x).reshape(1)
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(x)
             libraries["torch.sum"] = lambda: torch.sum(tensor).reshape(1)
@@ -76,7 +77,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         counts = cp.empty(256, cp.uint32)
         one_by_one = name in ("histogram_global", "histogram_aggregated")
         grid = blocks(n, 256) if one_by_one else resident_grid(n, 256, 1)
-        libraries = {}
+        libraries = cub.histogram_of_bytes(pixels)
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)
         if torch := torch_on_gpu():
