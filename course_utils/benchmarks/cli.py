@@ -4,7 +4,8 @@ On the emulator a figure is million thread-instructions per second of wall time,
 how many times as long a run takes with the whole sanitizer; the instruction counts themselves never
 change from run to run. On a GPU each kernel is timed beside the libraries that do the same work, in
 turn within one process. What is measured goes to this GPU's own files in ``assets/benchmarks``;
-the README's table is drawn only by ``--readme``, and only from the reference GPU's.
+the README's table and the page of all records are drawn only by ``--readme``, and only from the
+reference GPU's.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         print(f"merged into {_shown(kernel_records.write_merged(content, NAMES))}")
     if args.readme:
         readme_table.draw()
-        print(f"the table of README.md is drawn from the records of the {REFERENCE}")
+        page = _shown(readme_table.PAGE)
+        print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
     return 0
 
 
@@ -200,7 +202,8 @@ def add_parser(subparsers) -> None:
     parser.add_argument(
         "--readme",
         action="store_true",
-        help=f"measure nothing: draw the README's table from the records of the {REFERENCE}",
+        help="measure nothing: draw the README's table and the page of all records from those of "
+        f"the {REFERENCE}",
     )
     parser.add_argument(
         "--merge",
