@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import autotune, hardware, measurements, stored
+from course_utils import hardware, measurements, stored
 from course_utils.benchmarks import CASES, cli
 from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
@@ -97,9 +97,7 @@ def at(monkeypatch):
 
 
 READERS = {
-    "hardware.stored": lambda: hardware.stored()["device"],
     "hardware.measured": lambda: hardware.measured("traffic")[1],
-    "autotune.stored": lambda: autotune.stored()["device"],
     "measurements": lambda: measurements("hardware")["device"],
     "stored": lambda: stored(["a"], (2, 3))[2],
 }
@@ -117,10 +115,9 @@ def test_a_reader_gets_the_own_gpu_s_figures_or_else_the_reference_s(
     assert reader() == expected
 
 
-@pytest.mark.parametrize("read", [hardware.stored, autotune.stored])
-def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at, read):
+def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at):
     at(OTHER)
-    assert read(REFERENCE)["device"] == REFERENCE
+    assert measurements("hardware", REFERENCE)["device"] == REFERENCE
     assert stored(["a"], (2, 3), "bytes", REFERENCE)[0] == {"a": 250.0}
     assert stored(["a"], (2, 3), "bytes")[0] == {"a": 125.0}
 

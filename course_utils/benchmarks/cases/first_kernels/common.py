@@ -14,7 +14,7 @@ from ...case import blocks, torch_on_gpu
 CHAPTER = "04_first_kernels"
 
 
-def kernel_of(name: str, **defines: int) -> Kernel:
+def kernel_named(name: str, **defines: int) -> Kernel:
     return load(kernel_file(name, CHAPTER), defines=defines).kernel
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from ....devices.selection import ON_GPU, cp
 from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
-from .common import as_tensors, files_of, kernel_of, resident_grid
+from .common import as_tensors, files_of, kernel_named, resident_grid
 
 
 def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
-    kernel, n = kernel_of(name), x.size
+    kernel, n = kernel_named(name), x.size
     if name == "sum_atomic":
         return (KernelCall(kernel, blocks(n, 256), 256, (x, total, n)),)
     if name == "sum_single_pass":
@@ -84,7 +84,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
             (tensor,) = as_tensors(pixels)
             libraries["torch.bincount"] = lambda: torch.bincount(tensor, minlength=256)
         return Work(
-            (KernelCall(kernel_of(name), grid, 256, (pixels, counts, n)),),
+            (KernelCall(kernel_named(name), grid, 256, (pixels, counts, n)),),
             output=counts,
             expected=lambda: double(cp.bincount(pixels, minlength=256)),
             libraries=libraries,
