@@ -172,7 +172,12 @@ def _print(record: dict, size: str) -> None:
         flush=True,
     )
     if seconds := record["sustained"]:
-        print(f"{'':<28}for seconds: {seconds}", flush=True)
+        sides = (
+            f"{side} {seconds[f'{side}_ms']:.4f} ms at {seconds.get(f'{side}_mhz', '?')} MHz and "
+            f"{seconds.get(f'{side}_watts', '?')} W"
+            for side in ("ours", "library")
+        )
+        print(f"{'':<28}for seconds: {', '.join(sides)}; ratio {seconds['ratio']:.3f}", flush=True)
 
 
 def _size(n: int | tuple[int, ...]) -> str:

@@ -54,7 +54,7 @@ class _Call:
     def __call__(self) -> Any:
         if self._temporary is None:
             needed = c_size_t()
-            self._call(None, needed)
+            self._call(None, needed)  # computes nothing yet
             self._temporary = cp.empty(max(1, needed.value), cp.uint8)
         self._call(self._temporary.data.ptr, c_size_t(self._temporary.size))
         return self._out

@@ -80,14 +80,14 @@ def products(kind: str, a: Any, b: Any, out: Callable[[], Any]) -> dict[str, Cal
     layout = "NT" if transposed else "NN"
     c = out()
     columns = len(b) if transposed else b.shape[1]
-    plan = _plan(kind, transposed, len(a), columns, a.shape[1])
+    problem = kind, transposed, len(a), columns, a.shape[1]
 
     def typed() -> Any:
-        plan().gemm(a, b, c)
+        _plan(*problem).gemm(a, b, c)
         return c
 
     def best() -> Any:
-        plan().matmul(a, b, c)
+        _plan(*problem).matmul(a, b, c)
         return c
 
     return {f"cuBLAS {kind} ({layout})": typed, f"cuBLASLt {kind} ({layout})": best}
@@ -110,9 +110,9 @@ def column_major(transposed: bool, m: int, n: int, k: int) -> tuple[tuple[int, i
 
 
 @cache
-def _plan(kind: str, transposed: bool, m: int, n: int, k: int) -> Callable[[], _Plan]:
-    """One plan a problem, made when first asked for: every rung of a ladder shares it."""
-    return cache(lambda: _Plan(TYPES[kind], transposed, m, n, k))
+def _plan(kind: str, transposed: bool, m: int, n: int, k: int) -> _Plan:
+    """One plan a problem, with one search: every rung of a ladder shares it."""
+    return _Plan(TYPES[kind], transposed, m, n, k)
 
 
 class _Plan:
@@ -165,7 +165,7 @@ class _Plan:
         _check(status, "cublasLtMatmul")
 
     def _search(self, a: Any, b: Any, c: Any) -> HeuristicResult:
-        """Time all of the list once, the first of them again."""
+        """Time all of the list once, and the first of them again."""
 
         def times(candidates: list[HeuristicResult], repeats: int) -> list[HeuristicResult]:
             def time(found: HeuristicResult) -> float:
