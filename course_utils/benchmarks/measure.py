@@ -81,7 +81,6 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     for_seconds = sustained(turns[""], turns[fastest]) if burst and fastest else None
     _check(work, f"{case.name} at {n}")
     least = case.roofline_ms(n, bandwidth, device_name())
-    kernels = [item.kernel for item in work.launches]
     return {
         "kernel": case.name,
         "what": case.what,
@@ -98,10 +97,17 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "ratio": fastest and round(libraries[fastest] / ours.median_ms, 4),
         "sustained": for_seconds,
         "roofline_fraction": None if least is None else round(least / ours.median_ms, 4),
-        "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
-        "shared_bytes": max(item.shared_bytes for item in work.launches),
+        **_resources(work),
         "source": case.source_hash,
         "measured": datetime.now(UTC).isoformat(timespec="minutes")[:16],
+    }
+
+
+def _resources(work: Work) -> dict[str, int]:
+    """The most registers of a thread, and the most shared memory of a block."""
+    return {
+        "registers": max(item.kernel.attributes["num_regs"] for item in work.launches),
+        "shared_bytes": max(item.shared_bytes for item in work.launches),
     }
 
 

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import CASES, KernelCall, Work, measure, nvml, sustained
+from course_utils.benchmarks import CASES, Case, KernelCall, Work, measure, nvml, sustained
 from course_utils.benchmarks.cases.matmul import grid_for
 from course_utils.devices.selection import ON_GPU
 from course_utils.observing.timing import Bench
@@ -76,6 +76,53 @@ def test_a_burst_has_more_runs_and_slow_work_fewer(
     monkeypatch.setattr(measure, "bench", bench)
     assert len(measure._times_ms(lambda: None, burst)) == repeats
     assert calls == [(1, 1), (warmup, repeats)]
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """A function: the record of a case whose work is a stub, where ours takes 2 ms in the first
+    turn and 3 ms in the second, and the only library that does the same takes 4 ms."""
+
+    def library():
+        return cp.ones(1, cp.float32)
+
+    out = cp.zeros(1, cp.float32)
+    work = Work((), out, lambda: cp.ones(1, cp.float64), libraries={"theirs": library})
+    turns = iter((2.0, 3.0))
+
+    def times_ms(run, burst):
+        if run is library:
+            return (4.0,) * 4
+        run()
+        return (next(turns),) * (5 if burst else 3)
+
+    monkeypatch.setattr(measure, "_fast", lambda work: lambda: out.fill(1))
+    monkeypatch.setattr(measure, "_times_ms", times_ms)
+    monkeypatch.setattr(measure, "_resources", lambda work: {"registers": 32, "shared_bytes": 0})
+    monkeypatch.setattr(measure, "device_name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(measure, "sustained", lambda ours, theirs: {"ratio": 1.1, "of": theirs})
+
+    def record(n):
+        counts = (lambda n: 8 * n), (lambda n: 0)
+        copy = "04_first_kernels/coalescing/copy.cu"
+        case = Case("a", "a", (copy,), lambda n: work, *counts, (4, 5), sustained_sizes=(5,))
+        return measure.measure(case, n, {"copy": 32.0})
+
+    record.library = library
+    return record
+
+
+def test_a_median_is_that_of_the_runs_of_both_turns(recorded):
+    found = recorded(4)
+    assert found["ours"] == {"median_ms": 2.5, "spread": 0.4, "runs": 6}
+    assert (found["libraries"], found["ratio"]) == ({"theirs": 4.0}, 1.6)
+    assert found["roofline_fraction"] == 400 and found["sustained"] is None
+
+
+def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
+    found = recorded(5)
+    assert found["ours"]["runs"] == 10
+    assert found["sustained"] == {"ratio": 1.1, "of": recorded.library}
 
 
 def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
