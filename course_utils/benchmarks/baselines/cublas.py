@@ -10,8 +10,9 @@ import ctypes
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, byref, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ...devices.selection import ON_GPU, cp
@@ -28,7 +29,7 @@ PREF_MAX_WORKSPACE_BYTES = 1  # cublasLtMatmulPreferenceAttributes_t
 
 WORKSPACE_BYTES = 256 * 2**20
 ALGORITHMS = 64  # asked for: the list has fewer
-FINALISTS = 6  # of the list, which are timed again
+ROUNDS = 5  # in which the algorithms of the list take turns
 
 
 @dataclass(frozen=True)
@@ -165,16 +166,15 @@ class _Plan:
         _check(status, "cublasLtMatmul")
 
     def _search(self, a: Any, b: Any, c: Any) -> HeuristicResult:
-        """Time all of the list once, and the first of them again."""
-
-        def times(candidates: list[HeuristicResult], repeats: int) -> list[HeuristicResult]:
-            def time(found: HeuristicResult) -> float:
-                run = lambda: self._run(found, a, b, c)  # noqa: E731
-                return bench(run, warmup=1, repeats=repeats).median_ms
-
-            return sorted(candidates, key=time)
-
-        return times(times(list(self._runnable(a, b, c)), 1)[:FINALISTS], 9)[0]
+        """The algorithm of the list with the least median time."""
+        candidates = list(self._runnable(a, b, c))
+        times: list[list[float]] = [[] for _ in candidates]
+        for _ in range(ROUNDS):  # the clock goes up and down: none has all its runs at once
+            for found, taken in zip(candidates, times, strict=True):
+                run = partial(self._run, found, a, b, c)
+                taken += bench(run, warmup=1, repeats=3).times_ms
+        medians = list(map(median, times))
+        return candidates[medians.index(min(medians))]
 
     def _runnable(self, a: Any, b: Any, c: Any) -> Iterator[HeuristicResult]:
         for found in self._list():
