@@ -1,4 +1,4 @@
-// y = softmax of each row of x, rows x columns of fp32: one warp a row. Takes any shape.
+// y = softmax of each row of x, rows x columns of fp32: one warp a row, columns < 2^31 - 32.
 // grid (rows), block (32), dynamic shared 0
 
 constexpr int kWarpSize = 32;
