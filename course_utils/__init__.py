@@ -13,6 +13,7 @@ from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .observing import trees
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
 from .observing.sanitizing import sanitize
@@ -20,6 +21,7 @@ from .observing.timing import bench
 from .observing.warp_traces import trace
 from .records.kernel_records import stored
 from .records.measured_files import measurements
+from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
@@ -45,7 +47,9 @@ __all__ = [
     "size",
     "solution",
     "stored",
+    "timed",
     "trace",
+    "trees",
 ]
 
 
