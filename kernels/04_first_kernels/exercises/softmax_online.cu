@@ -3,7 +3,7 @@
 
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
-constexpr float kLowest = -3.4028235e38f; // the least float
+constexpr float kLowest = -3.4028235e38f; // the least finite float
 
 extern "C" __global__ void softmax_online(const float* x, float* y, int columns)
 {

@@ -10,7 +10,7 @@
 constexpr int kThreads = 256;
 constexpr int kEach = 4; // groups of four that a thread keeps
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr float kLowest = -3.4028235e38f; // the least float: the identity of the maximum
+constexpr float kLowest = -3.4028235e38f; // the least finite float
 
 // The values of all threads of the block, combined, in each thread. Each Combine has a shared array
 // of its own, so two calls with different ones need no barrier in between.
