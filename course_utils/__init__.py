@@ -7,6 +7,7 @@ from typing import Any
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
+from .benchmarks.profilers import spans
 from .checking import check
 from .devices.selection import cp, device, size
 from .environment import doctor
@@ -46,6 +47,7 @@ __all__ = [
     "sanitize",
     "size",
     "solution",
+    "spans",
     "stored",
     "timed",
     "trace",
