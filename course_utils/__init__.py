@@ -17,6 +17,7 @@ from .launching.ptx_files import load_ptx
 from .observing import trees
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
+from .observing.ptx_kinds import compare_ptx
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
@@ -30,6 +31,7 @@ __all__ = [
     "autotune",
     "bench",
     "check",
+    "compare_ptx",
     "cp",
     "device",
     "doctor",
