@@ -7,19 +7,23 @@ from typing import Any
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
+from .benchmarks.profilers import spans
 from .checking import check
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .observing import trees
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
+from .observing.ptx_kinds import compare_ptx
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
 from .records.kernel_records import stored
 from .records.measured_files import measurements
+from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "autotune",
     "bench",
     "check",
+    "compare_ptx",
     "cp",
     "device",
     "doctor",
@@ -44,8 +49,11 @@ __all__ = [
     "sanitize",
     "size",
     "solution",
+    "spans",
     "stored",
+    "timed",
     "trace",
+    "trees",
 ]
 
 

@@ -99,6 +99,7 @@ READERS = {
     "autotune.stored": lambda: autotune.stored()["device"],
     "measurements": lambda: measurements("hardware")["device"],
     "stored": lambda: stored(["a"], (2, 3))[2],
+    "stored_times": lambda: kernel_records.stored_times(["a"], (2, 3))[1],
 }
 
 
