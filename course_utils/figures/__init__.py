@@ -13,6 +13,7 @@ from .images import image_pair
 from .line_charts import curves, memory_roofs
 from .matrix_fragments import chunk_places, fragments, number_formats
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
+from .numbered_cells import numbered_cells
 from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
@@ -39,6 +40,7 @@ __all__ = [
     "lanes_at_work",
     "memory_roofs",
     "number_formats",
+    "numbered_cells",
     "occupancy",
     "png",
     "product_tiles",
