@@ -22,7 +22,7 @@ PREDICT_SECTORS = NumberExercise(
     id="04.predict_sectors",
     title="predict the sectors",
     task="""
-A request touches sectors of 32 bytes. One warp runs the kernel below; `x` begins at a sector's edge.
+A request touches sectors of 32 bytes. One warp runs the kernel below; `x` begins with a sector.
 Predict how many sectors the warp's one load touches, for three strides. Then run the cell: the
 emulator counts.
 """,
