@@ -136,7 +136,7 @@ def warp_sectors(
         + f"{_count(len(touched), 'sector')}, {useful} of {asked} bytes "
         + f"{'written' if store else 'used'} ({100 * useful / asked:.0f} %)"
     )
-    legend_below(figure, _sector_key(useful < fetched, store))
+    legend_below(figure, _sector_key(useful < asked, store))
     return figure
 
 
