@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ..shell import running_shell
 from .block_waves import waves
+from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair
 from .line_charts import curves, memory_roofs
 from .matrix_fragments import chunk_places, fragments, number_formats
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
-from .numbered_cells import numbered_cells
 from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
