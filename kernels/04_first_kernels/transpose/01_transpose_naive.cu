@@ -1,4 +1,5 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape
+// with at most 65,535 blocks along y.
 // The idea: one thread moves one element, and x runs along the rows of `in`: the warp reads 32
 // neighbours.
 // Limit: stores. The 32 elements of a warp go to 32 rows of `out`, each to a different sector.

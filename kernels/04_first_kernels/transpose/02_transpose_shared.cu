@@ -1,4 +1,5 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape
+// with at most 65,535 blocks along y.
 // Adds to transpose_naive.cu: the block keeps its 32 x 32 elements in shared memory and writes them
 // in another order than it read them, so that x runs along the rows of `out` too.
 // Limit: bank conflicts. A column of the tile lies in one bank: reading it takes 32 wavefronts.

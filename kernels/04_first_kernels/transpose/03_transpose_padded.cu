@@ -1,4 +1,5 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape
+// with at most 65,535 blocks along y.
 // Adds to transpose_shared.cu: a row of the tile is 33 elements long, and the last of them is never
 // used. Two elements of one column now lie 33 words apart, in neighbouring banks.
 // Limit: bytes in flight. A thread moves one element of 4 bytes.

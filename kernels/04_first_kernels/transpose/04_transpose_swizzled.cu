@@ -1,4 +1,5 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape
+// with at most 65,535 blocks along y.
 // Like transpose_padded.cu, without the spare column: element (row, column) of the tile lies in
 // column column ^ row of its row. Along a row and down a column, 32 elements are in 32 banks.
 // Limit: bytes in flight. A thread moves one element of 4 bytes.
