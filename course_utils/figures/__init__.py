@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..shell import running_shell
 from .block_waves import waves
+from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair
 from .line_charts import curves, memory_roofs
@@ -39,6 +40,7 @@ __all__ = [
     "lanes_at_work",
     "memory_roofs",
     "number_formats",
+    "numbered_cells",
     "occupancy",
     "png",
     "product_tiles",

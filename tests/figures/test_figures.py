@@ -59,6 +59,7 @@ def drawings() -> dict:
             }
         ),
         "lanes_at_work": lambda: figures.lanes_at_work({"block": [[32, 16], [8, 0]]}),
+        "numbered_cells": lambda: figures.numbered_cells({"banks": (row, column)}, frame=2),
         "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
         "cache_walks": lambda: figures.cache_walks(
             {"down": [(0, 0, True), (1, 0, True)], "along": [(0, 0, True), (0, 1, False)]},
@@ -262,6 +263,10 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
             r"C's \(3, 4\); they are",
         ),
         (lambda: figures.roofline({"a": (0, 1)}, 1, 1), "a has intensity 0"),
+        (
+            lambda: figures.numbered_cells({"banks": (np.eye(3, dtype=int), np.arange(3))}),
+            r"groups of shape \(3,\)",
+        ),
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
         (lambda: figures.timeline({"one": []}), "a panel has none"),

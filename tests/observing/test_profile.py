@@ -130,6 +130,21 @@ def test_an_access_has_the_addresses_of_a_warp(found):
     assert access.elements.tolist() == [8 * (32 + lane) for lane in range(32)]
 
 
+def test_an_access_is_found_by_the_text_of_its_line_and_not_by_that_of_a_comment():
+    source = """// y[i] = x[i]
+extern "C" __global__ void copy(const float *x, float *y) // y[i] = x[i]
+{
+    int i = threadIdx.x;
+    y[i] = x[i];
+}
+"""
+    arrays = cp.zeros(32, cp.float32), cp.zeros(32, cp.float32)
+    found = profile(load(source=source), 1, 32, arrays)
+    assert found.access("y[i] = x[i]", store=True).array == "y"
+    with pytest.raises(LessonError, match="No line of .* contains 'z\\["):
+        found.access("z[")
+
+
 def test_an_access_of_few_lanes_marks_the_others_idle(found):
     assert (found.access(ATOMIC, warp=1).addresses >= 0).sum() == 40 - 32
 
