@@ -15,6 +15,8 @@ from ..checking.verdict import Verdict
 from . import kinds
 from .isolated import call, serve
 from .outcome import clip_printed, simple, source_excerpt
+from .plain_values import plain
+from .promises import all_cases
 from .registry import find
 from .spec import PythonExercise
 
@@ -62,18 +64,22 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
     function = namespace.get(exercise.function)
     if not callable(function):
         return simple(kinds.WRONG_NAME, f"this cell defines no function {exercise.function}.")
-    for arguments in exercise.cases:
+    for arguments in all_cases(exercise):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:
             message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
             return simple(kinds.WRONG_SIGNATURE, message)
+        used = copy.deepcopy(arguments)
         try:
-            got = function(*copy.deepcopy(arguments))
+            got = plain(function(*used))
         except BaseException as error:
             return _raised(error, exercise, source, shown)
         verdict = _compare(got, exercise.reference(*arguments), shown)
+        if verdict is None and callable(exercise.means) and (missing := exercise.means(*used)):
+            message = f"the result is right, but not by the means of this exercise.\n  {missing}"
+            verdict = simple(kinds.MEANS_MISSING, message)
         if verdict is not None:
             return verdict
     message = f"{exercise.id} is right in every case tried."
@@ -85,8 +91,6 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
-    if hasattr(got, "get") and hasattr(got, "dtype"):
-        got = got.get()
     if isinstance(want, np.ndarray):
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)

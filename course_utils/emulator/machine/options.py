@@ -35,9 +35,9 @@ class Options:
     any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
     completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
     blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
-    ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of the
-    others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the last
-    blocks. ``work`` counts what each single thread does.
+    ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
+    the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
+    last blocks. ``work`` counts what each single thread does.
     ``trace``: the warp whose steps are recorded.
     """
 

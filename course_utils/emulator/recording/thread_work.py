@@ -18,8 +18,8 @@ class ThreadWork(Observer):
     """The work of every thread, (blocks × threads of a block,) each.
 
     ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``;
-    ``atomics`` that it did there and ``shared_atomics`` in shared memory. Of all ``flops``, ``overlapped`` were done by threads with a
-    ``cp.async`` in flight whose end they did not know yet.
+    ``atomics`` that it did there and ``shared_atomics`` in shared memory. Of all ``flops``,
+    ``overlapped`` were done by threads with a ``cp.async`` in flight whose end they did not know.
     """
 
     instructions: np.ndarray
