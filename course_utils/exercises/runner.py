@@ -18,13 +18,13 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
-from ..compiling import signature
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
 from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .entry_points import entry_problem
 from .outcome import (
     Outcome,
     clip_printed,
@@ -90,7 +90,7 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
         message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
         hint = "Look for a template or a constexpr function that calls itself without an end."
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
-    problem = _check_entry(exercise, module, source)
+    problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
     try:
@@ -231,46 +231,6 @@ def _count(exercise: Exercise, module: Module) -> Counts:
     size = exercise.target.size
     given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
     return sandbox.run(exercise, module, given, size, counters=True).counts
-
-
-def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:
-    """Is there a kernel with the name and the parameters of the launch?"""
-    found = signature.kernels(source)
-    wanted = signature.kernels(exercise.solution)
-    names = {launch.kernel or exercise.kernel for launch in exercise.launches(exercise.small[0])}
-    for name in sorted(names):
-        if not _has_kernel(module, name):
-            return _wrong_name(name, wanted[name], found, source)
-        if name in found and _types(found[name]) != _types(wanted[name]):
-            message = f"{name} has other parameters than the launch passes."
-            excerpt = f"yours:    {found[name]}\nexpected: {wanted[name]}"
-            return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
-    return None
-
-
-def _has_kernel(module: Module, name: str) -> bool:
-    """Does the compiler know a kernel by this very name? A C++ one's has its parameters in it."""
-    try:
-        return module[name].raw.entry.name == name
-    except (AttributeError, KeyError):
-        return False
-
-
-def _wrong_name(name: str, wanted: Any, found: dict[str, Any], source: str) -> Verdict:
-    if name in found:
-        message = f"the compiler has changed the name of {name}."
-        hint = 'Put extern "C" before __global__: C++ otherwise adds the parameters to the name.'
-        return simple(kinds.WRONG_NAME, message, hint=hint)
-    if found:
-        message = f"no kernel is called {name}; this cell has {', '.join(found)}."
-        return simple(kinds.WRONG_NAME, message)
-    message = f"there is no kernel in this cell: {name} is missing."
-    hint = f'A kernel begins with: extern "C" __global__ void {wanted}'
-    return simple(kinds.WRONG_NAME, message, hint=hint)
-
-
-def _types(found: signature.Signature) -> list[tuple[bool, str]]:
-    return [(p.pointer, str(p.dtype or p.c_type)) for p in found.parameters]
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

@@ -49,7 +49,7 @@ threads without an element: what can they put into the tree that changes nothing
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(
-        means.shared_memory(1000 * 4, advice="Every thread puts its element into the tree."),
+        means.shared_memory(advice="The threads of a block meet in a tree in shared memory."),
         means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
         means.work_shared_out(),
         means.loads_shared_out(),
