@@ -6,11 +6,14 @@ macros, aliases and old versions under ``#if 0`` are no mistakes.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..checking.verdict import Verdict
 from ..compiling import signature
 from ..compiling.diagnostics import CompileError
 from ..compiling.signature import Parameter, Signature
 from ..launching.modules import Module
+from ..paths import KERNELS
 from . import kinds, sandbox
 from .outcome import simple
 from .spec import Exercise
@@ -46,18 +49,30 @@ def declare_kernels(exercise: Exercise, module: Module) -> None:
 
 
 def entry_problem(exercise: Exercise, module: Module, source: str) -> Verdict | None:
-    """What is wrong with the kernels' names or parameters; None where nothing is."""
+    """What is wrong with the kernels' names or parameters, or with where they come from; None where
+    nothing is."""
     found = signature.kernels(source)
     for name, wanted in wanted_kernels(exercise).items():
-        if name in found and _types(found[name]) == _types(wanted) and _has_kernel(module, name):
-            continue
-        module.declare(wanted)
-        if not _has_kernel(module, name):
-            return _wrong_name(name, wanted, found)
-        if not _compiler_agrees(exercise, source, wanted):
-            message = f"{name} has other parameters than the launch passes."
-            excerpt = f"yours:    {found.get(name, name)}\nexpected: {wanted}"
-            return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
+        as_read = name in found and _types(found[name]) == _types(wanted)
+        if not as_read or not _has_kernel(module, name):
+            module.declare(wanted)
+            if not _has_kernel(module, name):
+                return _wrong_name(name, wanted, found)
+            if not _compiler_agrees(exercise, source, wanted):
+                message = f"{name} has other parameters than the launch passes."
+                excerpt = f"yours:    {found.get(name, name)}\nexpected: {wanted}"
+                return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
+        if copied := _copied(module, name):
+            return copied
+    return None
+
+
+def _copied(module: Module, name: str) -> Verdict | None:
+    """Does the code come from a solution that the cell includes?"""
+    files = map(Path, module[name].raw.entry.module.files.values())
+    for path in (file.resolve() for file in files):
+        if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
+            return simple(kinds.COPIED, f"this cell includes the course's own {path.name}.")
     return None
 
 

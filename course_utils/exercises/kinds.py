@@ -46,6 +46,7 @@ LAUNCH_ERROR = "launch error"
 INPUT_CHANGED = "input changed"
 TARGET_MISSED = "target missed"
 MEANS_MISSING = "means missing"
+COPIED = "copied answer"
 ORDER = "depends on the order"
 TIME_LIMIT = "time limit"
 CRASHED = "crashed"
@@ -85,6 +86,7 @@ KINDS = (
     TARGET_MISSED,
     MEANS_MISSING,
     ORDER,
+    COPIED,
     TIME_LIMIT,
     CRASHED,
     *IN_PYTHON,
@@ -105,6 +107,7 @@ NEXT_STEP: dict[str, str] = {
     INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
     TARGET_MISSED: "The result is right; now make it faster.",
     MEANS_MISSING: "The result is right; read in the task by what means it shall come about.",
+    COPIED: "Write your own; when it passes, compare it with the course's.",
     ORDER: "A GPU runs warps in any order. What one thread writes and another reads needs a "
     "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
     "names all the lanes that take part, not those that happen to be active.",

@@ -1,7 +1,7 @@
 """First looks: plain loads of what a compare-and-swap of the same word then asks for.
 
-``old = *word; do { seen = old; old = atomicCAS(word, seen, ...); } while (old != seen);`` is how the
-CUDA C++ Programming Guide builds an atomic ("Atomic Functions"). The load has no order with the
+``old = *word; do { seen = old; old = atomicCAS(word, seen, ...); } while (old != seen);`` is how
+the CUDA C++ Programming Guide builds an atomic ("Atomic Functions"). The load has no order with the
 atomics of other threads. It does no harm: where its value is out of date the exchange fails.
 """
 
