@@ -13,6 +13,7 @@ from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .notebooks.maps import chapter_map
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
 from .observing.sanitizing import sanitize
@@ -20,14 +21,17 @@ from .observing.timing import bench
 from .observing.warp_traces import trace
 from .records.kernel_records import stored
 from .records.measured_files import measurements
+from .records.sheets import data_sheets
 from .shell import running_shell
 
 __all__ = [
     "answer",
     "autotune",
     "bench",
+    "chapter_map",
     "check",
     "cp",
+    "data_sheets",
     "device",
     "doctor",
     "figures",
