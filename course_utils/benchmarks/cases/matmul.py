@@ -16,16 +16,22 @@ from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
 from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .stream_k import plan
 
 CHAPTER = "06_matmul_and_fft"
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
 LONG_SIZES = 4096, 8192  # measured for seconds as well, by the last rungs of a ladder
 
 
+def multiprocessors() -> int:
+    """How many share the tiles of C: the GPU's, or a few on the emulator."""
+    return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
+
+
 def grid_for(tiles: int, steps: int) -> int:
     """How many blocks share ``tiles`` of C, each the sum over ``steps`` tiles along K: a block for
     each multiprocessor, as far as there is a step for each block."""
-    return min(sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * steps)
+    return min(multiprocessors(), tiles * steps)
 
 
 def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
@@ -78,15 +84,16 @@ def _wide(file: str, stages: int):
 
 
 def _stream_k(n: int) -> Work:
-    """As many blocks as multiprocessors; they share the tiles of C."""
-    kernel = load(kernel_file("sgemm_stream_k", CHAPTER)).kernel
-    grid = grid_for(n // 128 * (n // 256), n // 8)
-    partial = cp.empty((2 * grid, 128, 256), cp.float32)
-    arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
-    shared = dynamic_shared(STAGES=4)
+    """Blocks that share the tiles of C, with the tile and the grid of the shape."""
+    found = plan(n, n, n, multiprocessors())
+    tile, grid = found.tile, found.grid
+    kernel = load(kernel_file("sgemm_stream_k", CHAPTER), defines=tile.defines).kernel
+    partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
+    arrived = cp.zeros(found.tiles, cp.int32)
 
     def launch(a, b, c) -> KernelCall:
-        return KernelCall(kernel, grid, 256, (a, b, c, partial, arrived, n, n, n), shared)
+        arguments = a, b, c, partial, arrived, n, n, n
+        return KernelCall(kernel, grid, tile.threads, arguments, tile.shared_bytes)
 
     return _product(n, launch)
 
