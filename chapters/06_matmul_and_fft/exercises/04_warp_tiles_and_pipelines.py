@@ -287,7 +287,7 @@ The kernel below simulates it, one small block for each slot. Predict:
             {116: "That many have a tile in the last wave. The others are idle."},
         ),
         "gain": Ask(
-            "Of the same: the largest gain, as a factor, if none were idle",
+            "Of the same: the largest gain, as an operand, if none were idle",
             (512, 132),
             lambda counts: counts.barriers / counts.global_store_requests,
             {
@@ -362,7 +362,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200.
         "conflict_free, with 8 x 16 results a thread.",
         "Then prefetch: `sgemm_double_buffer.cu` with registers, or `sgemm_cp_async.cu` with "
         "stages. `ptx.cuh` has `cp_async_4`, `cp_async_16`, `cp_async_commit`, `cp_async_wait`.",
-        "Then read the factors of the next k before you multiply those of this one: "
+        "Then read the operands of the next k before you multiply those of this one: "
         "`float a[2][TM], b[2][TN]`, as in `sgemm_autotuned.cu`.",
         "Then the order of the products: down one column and up the next. And then ideas of your "
         "own: measure each alone, and keep what helps.",
@@ -399,7 +399,7 @@ and the others return at once).
             ("__syncthreads();  // the first", "// the first"),
         ),
         mutant(
-            "the old factors again",
+            "the old operands again",
             kinds.UNINITIALISED,
             ("(k + 1) % BK, (k + 1) % 2)", "(k + 1) % BK, k % 2)"),
         ),

@@ -46,7 +46,7 @@ lie between one row and the next.
     explanation="""
 Five calls, and no word of which lane holds what. All 32 lanes make each call together with the
 same arguments; it would be an error to put one into a branch that some lanes do not take. The
-fragments come straight from global memory here, so every tile of C loads its own factors anew: the
+fragments come straight from global memory here, so every tile of C loads its own operands anew: the
 kernel of the notebook puts shared memory in between.
 """,
     mutants=(

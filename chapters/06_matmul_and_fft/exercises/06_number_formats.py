@@ -20,7 +20,7 @@ HALF_SUMS = Exercise(
     id="06.half_sums",
     title="find the lost digits",
     task="""
-This kernel has no race, no wrong index, and its factors are the ones that the reference has. Still
+This kernel has no race, no wrong index, and its operands are the ones that the reference has. Still
 every element of C is a little off, and the more so the larger K is. Run it as it stands, then find
 the digits that it loses on the way.
 """,
@@ -34,14 +34,14 @@ the digits that it loses on the way.
     reduction=lambda size: size[2],
     bug=kinds.PRECISION,
     hints=(
-        "The factors are fp16 and are meant to be. What else has a type?",
+        "The operands are fp16 and are meant to be. What else has a type?",
         "Look at what the sums are kept in between one mma and the next.",
         "The accumulator fragment may be `float` while a and b are `__half`. Then the tile in "
         "shared memory has to be `float` as well.",
     ),
     explanation="""
 The sums were kept in fp16: each of the K / 16 steps rounded them to 11 bits. With `float`
-accumulators the product takes the same factors and the same number of instructions, on a GPU for
+accumulators the product takes the same operands and the same number of instructions, on a GPU for
 data centres at the same rate; only the registers for the sums double. (Rounding just once, at the
 end, would be visible too, and is what happens when C itself is fp16.)
 """,
@@ -102,13 +102,13 @@ largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, sca
         "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
         "`np.rint(A / scale).astype(np.int8)`: `astype` alone would truncate: drop the fraction.",
         "A product of two bytes needs 16 bits, and their sum more: convert to `np.int32` before "
-        "you multiply, since NumPy keeps the type of the factors.",
+        "you multiply, since NumPy keeps the type of the operands.",
         "An integer sum is worth scale_a * scale_b.",
     ),
     explanation="""
 Three things can go wrong. `astype` without `rint` rounds towards zero, and all values get smaller.
 A product of `int8` arrays stays `int8` in NumPy and wraps around; a GPU's instructions have 32-bit
-sums built in. And the scales multiply, because each factor was divided by its own.
+sums built in. And the scales multiply, because each operand was divided by its own.
 """,
     mutants=(
         mutant(
@@ -146,7 +146,7 @@ DP4A = Exercise(
     title="four products in one go",
     task="""
 A product of 8-bit integers on ordinary cores. One thread, one element of C; let `__dp4a` take four
-products at a time, and let a load bring four factors: at most 0.6 loads for each product.
+products at a time, and let a load bring four operands: at most 0.6 loads for each product.
 """,
     source="06_matmul_and_fft/exercises/dp4a_product.cu",
     kernel="dp4a_product",

@@ -29,7 +29,7 @@ extern "C" __global__ void column_matmul(
         tile_b[b_k][column] = in_b ? B[(start + b_k) * N + first_column + column] : 0.0f;
         __syncthreads();  // both tiles are complete
 
-        // TODO: for each k, read one factor of B into a register and add its TM products to sum;
+        // TODO: for each k, read one operand of B into a register and add its TM products to sum;
         //       the thread's rows in the tile are row, row + 1, ..., row + TM - 1
         // SOLUTION
         for (int k = 0; k < BK; ++k) {
