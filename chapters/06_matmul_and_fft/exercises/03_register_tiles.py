@@ -190,8 +190,8 @@ make 16 products of them: at most 0.6 loads from shared memory for each FMA.
     within=2.0,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
-        "A block's tile is 8 pieces high and 8 pieces wide, each of 4 x 4. `/` and `%` turn "
-        "threadIdx.x into the piece's row and column; times 4, they are the first element's.",
+        "A block's tile is 8 x 8 thread tiles, each of 4 x 4. `/` and `%` turn threadIdx.x into "
+        "the thread tile's row and column; times 4, they are the first element's.",
         "Inside the loop over k there are three parts: TM loads, TN loads, TM * TN products.",
         "`a[i] = tile_a[row + i][k];`, `b[j] = tile_b[k][column + j];`, and then "
         "`sum[i][j] += a[i] * b[j];`",
@@ -223,7 +223,7 @@ while the kernel runs would send the array to local memory.
             ("if (first_row + row + i < M &&", "if (first_row + row < M &&"),
         ),
         mutant(
-            "pieces one element apart",
+            "thread tiles one element apart",
             kinds.PARTLY_WRITTEN,
             ("threadIdx.x % (BN / TN) * TN;", "threadIdx.x % (BN / TN);"),
         ),

@@ -1,5 +1,6 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 32 x 32 elements of C
-// with 64 threads, and each thread owns 4 x 4 of them. Takes any shape.
+// with 64 threads, and each thread owns 4 x 4 of them.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 32), ceil(M / 32)), block 64, dynamic shared 0
 
 constexpr int BM = 32;  // the block's tile of C
