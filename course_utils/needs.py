@@ -4,9 +4,10 @@ The first line of a cell names what it needs::
 
     %%needs sm_90 nvcc
 
-Where the machine lacks it the cell prints one line, "Skipped here: needs an sm_90 GPU.", and that
-is no failure. Whatever the emulator can run needs nothing. ``doctor`` reads the same lines to say
-which notebooks a machine can run.
+Where the machine lacks it the cell prints a line, "Skipped here: needs an sm_90 GPU.", and then
+what the same cell gave on the course's GPU machine (:mod:`.stored_outputs`); that is no failure.
+Whatever the emulator can run needs nothing. ``doctor`` reads the same lines to say which notebooks
+a machine can run.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from . import stored_outputs
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
 from .paths import ROOT
@@ -92,7 +94,7 @@ def missing(tokens: Iterable[str]) -> list[str]:
 
 
 def skip_line(words: list[str]) -> str:
-    """The one line a skipped cell prints."""
+    """The line with which a skipped cell begins."""
     listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
     return f"Skipped here: needs {listed}."
 
@@ -114,16 +116,32 @@ def transform(lines: list[str]) -> list[str]:
     except LessonError:
         met = False
     if not met:
-        return [f"__import__('course_utils.needs').needs.announce({tokens!r})\n"]
+        key = stored_outputs.key("".join(lines))
+        return [f"__import__('course_utils.needs').needs.announce({tokens!r}, {key!r})\n"]
     body = lines[1:]
     return body if body and body[0].startswith("%%") else ["\n", *body]
 
 
-def announce(tokens: list[str]) -> None:
-    """Print what a skipped cell lacks; raise LessonError where ``%%needs`` itself is wrong."""
+def announce(tokens: list[str], key: str) -> None:
+    """Say what a skipped cell lacks, and show what it gave on the course's GPU machine.
+
+    ``key`` is that of the cell. Raises LessonError where ``%%needs`` itself is wrong.
+    """
     if not tokens:
         raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
     print(skip_line(missing(tokens)))
+    stored = stored_outputs.find(key)
+    if stored:
+        print(origin(tokens, stored))
+        stored.show()
+
+
+def origin(tokens: list[str], stored: stored_outputs.StoredOutputs) -> str:
+    """The line before stored outputs: which machine they come from."""
+    on_gpu = any(re.match(r"gpu|sm_", token) for token in tokens)
+    machine = f"an {stored.device}" if on_gpu else f"a machine with an {stored.device}"
+    printed = stored.outputs[0].keys() == {stored_outputs.TEXT}
+    return f"On {machine} it {'printed' if printed else 'showed'}:"
 
 
 def register(shell: Any) -> None:

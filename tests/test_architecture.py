@@ -23,6 +23,7 @@ ROOMS = (
     {"paths", "errors", "shell", "text_tables", "emulator"},
     {"compiling"},
     {"devices"},
+    {"stored_outputs"},
     {"needs"},
     {"environment", "install"},
     {"launching"},

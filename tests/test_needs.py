@@ -1,10 +1,10 @@
-"""``%%needs``: met, the cell runs unchanged; unmet, it prints one line and is no failure."""
+"""``%%needs``: met, the cell runs unchanged; unmet, it shows what it gave elsewhere, if known."""
 
 import json
 
 import pytest
 
-from course_utils import needs
+from course_utils import needs, stored_outputs
 from course_utils.errors import LessonError
 
 
@@ -93,6 +93,60 @@ def test_an_unmet_cell_prints_its_line_and_does_not_run(machine, shell, capsys):
     result = shell.run_cell("%%needs sm_90\nran = 1 / 0")
     assert result.success and "ran" not in shell.user_ns
     assert capsys.readouterr().out == "Skipped here: needs an sm_90 GPU.\n"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Stores the outputs that a cell gave on an H200."""
+    monkeypatch.setattr(stored_outputs, "FOLDER", tmp_path)
+
+    def put(source, *outputs):
+        content = {"device": "NVIDIA H200", "cells": {stored_outputs.key(source): list(outputs)}}
+        (tmp_path / "01_first").mkdir()
+        (tmp_path / "01_first" / "01_add.json").write_text(json.dumps(content))
+
+    return put
+
+
+def test_an_unmet_cell_prints_what_it_printed_on_the_gpu(machine, shell, store, capsys):
+    machine(0)
+    cell = "%%needs gpu\nmeasure()"
+    store(cell, {"text/plain": ["2 ms\n", "3 ms\n"]})
+    assert shell.run_cell(cell).success
+    assert capsys.readouterr().out == (
+        "Skipped here: needs a GPU.\nOn an NVIDIA H200 it printed:\n2 ms\n3 ms\n"
+    )
+
+
+def test_an_unmet_cell_shows_its_pictures(machine, shell, store, capsys, monkeypatch):
+    machine(0)
+    published = []
+    display = pytest.importorskip("IPython.display")
+    monkeypatch.setattr(display, "publish_display_data", published.append)
+    monkeypatch.setattr(stored_outputs, "running_shell", lambda: shell)
+    figure = {"image/png": "iVBORw0KGgo=", "text/plain": ["<Figure>"]}
+    store("%%needs gpu\ndraw()", figure, {"text/plain": ["done\n"]})
+    assert shell.run_cell("%%needs gpu\ndraw()").success
+    assert published == [{"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}]
+    assert capsys.readouterr().out.endswith("On an NVIDIA H200 it showed:\ndone\n")
+
+
+def test_what_needs_no_gpu_came_from_the_machine_around_it(
+    machine, shell, store, capsys, monkeypatch
+):
+    machine(0)
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None)
+    cell = "%%needs nvcc\nbuild()"
+    store(cell, {"text/plain": ["built\n"]})
+    shell.run_cell(cell)
+    assert "On a machine with an NVIDIA H200 it printed:\nbuilt\n" in capsys.readouterr().out
+
+
+def test_a_changed_cell_prints_its_line_alone(machine, shell, store, capsys):
+    machine(0)
+    store("%%needs gpu\nmeasure()", {"text/plain": ["2 ms\n"]})
+    shell.run_cell("%%needs gpu\nmeasure(other)")
+    assert capsys.readouterr().out == "Skipped here: needs a GPU.\n"
 
 
 def test_a_met_cell_runs_and_shows_its_last_value(machine, shell):

@@ -17,8 +17,11 @@ CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
 SKIPPED = "Skipped here: "
 
-# "04_first_kernels/threads/vec_add.cu" in any call
-CU_LITERAL = re.compile(r"""["']([\w./-]+\.cu)["']""")
+# "04_first_kernels/threads/vec_add.cu", "matmul_ijk.c", "transpose/{rung:02}_transpose_{name}.cu"
+FILE_NAME = re.compile(r"(?:[\w./+-]|\{[^{}\n]*\})+\.(?:cuh?|c|h|cpp|py|csv|txt)\b")
+PLACEHOLDER = re.compile(r"\{[^{}\n]*\}")
+# Where a file lies that a cell names, whose text makes its outputs.
+SOURCE_FOLDERS = ("kernels", "assets/data", "assets/transcripts")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,27 @@ def is_exercise(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and cell.source.lstrip().startswith(EXERCISE)
 
 
-def kernels_named(nb: NotebookNode) -> list[str]:
-    """The .cu files that code cells name, each once, in order of appearance."""
-    names = (name for _, cell in numbered(nb, "code") for name in CU_LITERAL.findall(cell.source))
-    return list(dict.fromkeys(names))
+def files_named(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
+    """The files below :data:`SOURCE_FOLDERS` that code cells name, by the whole path or its end.
+
+    A name with a ``{placeholder}`` stands for the files in which a number, or what is written
+    somewhere in the code, takes its place. Exercises are left out: their cells show no output.
+    """
+    code = "\n".join(cell.source for _, cell in numbered(nb, "code") if not is_exercise(cell))
+    words = {*re.findall(r"\w+", code), *re.findall(r"[\w./-]+", code)}
+    names = set(FILE_NAME.findall(code))
+    files = [f for folder in SOURCE_FOLDERS for f in (root / folder).rglob("*.*") if f.is_file()]
+    return sorted(
+        f for f in files if any(_means(name, f.relative_to(root), words) for name in names)
+    )
+
+
+def _means(name: str, file: Path, words: set[str]) -> bool:
+    """Whether ``name`` is that of ``file``, with one of ``words`` or a number in placeholders."""
+    if "exercises" in file.parts and "exercises" not in name:
+        return False
+    plain = PLACEHOLDER.split(re.sub(r"^(?:\.{1,2}/)+", "", name))
+    pattern = re.compile("(.+?)".join(map(re.escape, plain)))
+    ends = ("/".join(file.parts[start:]) for start in range(len(file.parts)))
+    found = filter(None, map(pattern.fullmatch, ends))
+    return any(all(g.isdigit() or g in words for g in match.groups()) for match in found)

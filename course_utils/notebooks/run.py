@@ -1,7 +1,7 @@
 """`python -m course_utils run`: execute the notebooks in order, say how each fared.
 
-With `--update` the executed notebooks are written back, normalised and stamped; `--check` and
-`--format` start no kernel.
+With `--update` the executed notebooks are written back, normalised and stamped, and what their
+`%%needs` cells gave on a GPU is stored; `--check`, `--format` and `--outputs` start no kernel.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what.add_argument("--update", action="store_true", help="write the outputs back and stamp them")
     what.add_argument("--check", action="store_true", help="list broken house rules, run nothing")
     what.add_argument("--format", action="store_true", help="write canonical form, run nothing")
+    what.add_argument(
+        "--outputs",
+        action="store_true",
+        help="store what %%%%needs cells gave on the GPU machine, for others; run nothing",
+    )
     parser.add_argument(
         "--allow-emulator",
         action="store_true",
@@ -78,6 +83,8 @@ def main(args: argparse.Namespace) -> int:
         return check(paths)
     if args.format:
         return rewrite(paths)
+    if args.outputs:
+        return store(paths)
     return run(paths, args)
 
 
@@ -108,6 +115,23 @@ def rewrite(paths: list[Path]) -> int:
         if new != old:
             path.write_text(new, encoding="utf-8", newline="\n")
             print(f"formatted {shown(path)}")
+    return 0
+
+
+def store(paths: list[Path]) -> int:
+    """Store the outputs of the notebooks at ``paths`` for machines that lack what cells need.
+
+    Notebooks whose outputs are stale or the emulator's keep the stored ones that they have.
+    """
+    from . import output_store
+    from .canonical import read
+    from .cells import shown
+
+    for path in paths:
+        if not output_store.can_be_stored(read(path.read_text(encoding="utf-8"))):
+            print(f"left as it is: {shown(path)}, whose outputs are stale or the emulator's")
+        elif output_store.write(path):
+            print(f"stored the outputs of {shown(path)}")
     return 0
 
 
@@ -171,10 +195,13 @@ def describe(env: dict[str, str]) -> dict[str, str] | None:
 
 
 def write_back(path: Path, nb, machine: dict[str, str]) -> None:
-    """Write the executed ``nb`` to ``path``: canonical, free of this machine, stamped.
+    """Write the executed ``nb`` to ``path``: canonical, free of this machine, stamped; and what
+    its ``%%needs`` cells gave, if it is one of the course's and the machine has a GPU.
 
     The file keeps its old date, and so stays the same, when nothing but the date would change.
     """
+    from ..paths import CHAPTERS
+    from . import output_store
     from .canonical import STAMP, canonical, dumps, map_text, read
     from .stamp import stamp
 
@@ -182,14 +209,13 @@ def write_back(path: Path, nb, machine: dict[str, str]) -> None:
     nb = canonical(nb)
     stamp(nb, machine["name"], machine["cuda"])
     old = path.read_text(encoding="utf-8")
-    new = dumps(nb)
-    date = read(old).metadata.get(STAMP, {}).get("date")
-    if date:
-        today, nb.metadata[STAMP]["date"] = nb.metadata[STAMP]["date"], date
-        if dumps(nb) == old:
-            return
+    today = nb.metadata[STAMP]["date"]
+    nb.metadata[STAMP]["date"] = read(old).metadata.get(STAMP, {}).get("date", today)
+    if dumps(nb) != old:
         nb.metadata[STAMP]["date"] = today
-    path.write_text(new, encoding="utf-8", newline="\n")
+        path.write_text(dumps(nb), encoding="utf-8", newline="\n")
+    if machine["kind"] == "cuda" and path.is_relative_to(CHAPTERS):
+        output_store.write(path)
 
 
 def without_machine(text: str) -> str:

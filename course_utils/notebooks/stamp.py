@@ -12,17 +12,18 @@ from nbformat import NotebookNode
 from ..compiling.includes import included_files
 from ..paths import ROOT
 from .canonical import STAMP
-from .cells import Violation, kernels_named, numbered
+from .cells import Violation, files_named, numbered
 
 UPDATE_COMMAND = (
     "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
     "CONTRIBUTING.md says under After a change of code"
 )
+C_LIKE = (".cu", ".cuh", ".c", ".h", ".cpp")
 FIELDS = ("device", "cuda", "date", "source_hash")
 
 
 def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
-    """SHA-256 (first 16 digits) over the code cells and the kernels that they name.
+    """SHA-256 (first 16 digits) over the code cells and the files that they name.
 
     A kernel's own `#include "…"` files count, too. Prose and outputs do not: editing a sentence
     leaves the outputs valid.
@@ -37,15 +38,14 @@ def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
 
 
 def sources(nb: NotebookNode, root: Path = ROOT) -> list[Path]:
-    """The .cu files that ``nb`` names and what they include, those that exist, sorted."""
-    kernels, whole = root / "kernels", root.resolve()
-    found: set[Path] = set()
-    for name in kernels_named(nb):
-        for path in ((kernels / name).resolve(), (root / name).resolve()):
-            if path.is_file() and path.is_relative_to(whole):
-                text = path.read_text(encoding="utf-8")
-                found |= {path, *included_files(text, path.parent, kernels)}
-    return sorted(root / path.relative_to(whole) for path in found if path.is_relative_to(whole))
+    """The files that ``nb`` names (kernels, programs, data, transcripts) and what they include."""
+    found = set(files_named(nb, root))
+    for path in list(found):
+        if path.suffix in C_LIKE:
+            text = path.read_text(encoding="utf-8")
+            headers = included_files(text, path.parent, root / "kernels")
+            found |= {root / header.relative_to(root.resolve()) for header in headers}
+    return sorted(found)
 
 
 def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
@@ -71,7 +71,8 @@ def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
         return [
             Violation(
                 0,
-                f"its outputs are stale: the code cells or kernels changed since {mark['date']}",
+                "its outputs are stale: code cells or files that they name changed since "
+                f"{mark['date']}",
                 UPDATE_COMMAND,
             )
         ]

@@ -150,13 +150,16 @@ def atomic_max_float(name, n, shift):
     "histogram_aggregated",
     "histogram_shared",
     "histogram_vector",
+    "histogram_lanes",
     sizes=[(17, 3), (1009, 1), (4099, 256)],
 )
 def histogram(name, n, different):
     pixels = np.random.default_rng(n).integers(256 - different, 256, n).astype(np.uint8)
     counts = cp.empty(256, cp.uint32)
-    grid = 3 if name in ("histogram_shared", "histogram_vector") else blocks(n, 256)
-    launch = grid, 256, (cp.asarray(pixels), counts, n)
+    one_by_one = name in ("histogram_global", "histogram_aggregated")
+    grid = blocks(n, 256) if one_by_one else 3
+    block = 1024 if name == "histogram_lanes" else 256
+    launch = grid, block, (cp.asarray(pixels), counts, n)
     expected = np.bincount(pixels, minlength=256)
     return work(kernel(name), *launch, counts, expected, cleared=(counts,))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from nbformat.v4 import new_code_cell
+
 from course_utils.notebooks.canonical import canonical
 from course_utils.notebooks.stamp import notebook_hash, sources, stamp, violations
 
@@ -21,6 +24,60 @@ def test_an_include_without_a_space_counts(repository, good):
     before = sources(good, repository.root)
     repository.write("kernels/common/tile.cuh", '#pragma once\n#include"more.cuh"\n')
     assert sources(good, repository.root) == before
+
+
+def named(repository, good, *names: str, source: str) -> list[str]:
+    """Those of the files ``names``, made below `kernels`, that a cell with ``source`` adds."""
+    for name in names:
+        repository.write(f"kernels/{name}", "// code")
+    before = set(sources(good, repository.root))
+    good.cells.append(new_code_cell(source))
+    more = sorted(set(sources(good, repository.root)) - before)
+    return [path.relative_to(repository.root / "kernels").as_posix() for path in more]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'load("01_first/sub.cu")',
+        'Path("../../kernels/01_first/sub.cu").read_text()',
+        'folder = "01_first"\nload(f"{folder}/sub.cu")',
+        'for name in ("plus", "sub"):\n    load(f"01_first/{name}.cu")',
+        'build("sub")  # f"{name}.cu"',
+    ],
+)
+def test_a_kernel_counts_however_its_name_is_written(repository, good, source):
+    files = ("01_first/sub.cu", "01_first/other.cu")
+    assert named(repository, good, *files, source=source) == ["01_first/sub.cu"]
+
+
+def test_the_rungs_of_a_ladder_count_and_no_others(repository, good):
+    files = [f"01_first/0{rung}_sum_{name}.cu" for rung, name in enumerate("abcd")]
+    source = (
+        'for rung, name in enumerate(("a", "c")):\n    load(f"01_first/{rung:02}_sum_{name}.cu")'
+    )
+    assert named(repository, good, *files, source=source) == [files[0], files[2]]
+
+
+@pytest.mark.parametrize("file", ["01_first/host/sub.c", "01_first/sub.py", "common/sub.cuh"])
+def test_programs_and_headers_count(repository, good, file):
+    source = f'run("{file.rpartition("/")[2]}")'
+    assert named(repository, good, file, source=source) == [file]
+
+
+def test_data_and_transcripts_count(repository, good):
+    data = repository.write("assets/data/digits.csv", "1")
+    transcript = repository.write("assets/transcripts/triton_add.ptx.txt", "add")
+    cell = 'data = "../../assets/data/digits.csv"\nshow("add.ptx")  # triton_{name}.txt'
+    good.cells.append(new_code_cell(cell))
+    assert {data, transcript} <= set(sources(good, repository.root))
+
+
+def test_the_solution_of_an_exercise_counts_only_where_a_cell_loads_it(repository, good):
+    file = "01_first/exercises/add_two.cu"
+    assert named(repository, good, file, source='%%exercise 01.add_two\n"add_two.cu"') == []
+    assert named(repository, good, file, source='build("add_two")  # {name}.cu') == []
+    assert named(repository, good, file, source=f'load("{file}")') == [file]
 
 
 def test_changing_a_code_cell_changes_the_hash(repository, good):

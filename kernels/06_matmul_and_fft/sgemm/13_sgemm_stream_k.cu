@@ -44,17 +44,19 @@
 #define COLUMNS 0, 4, 2, 1, 3, 13, 6, 7, 5, 9, 10, 11, 14, 15, 12, 8
 #endif
 
-constexpr int kBand = 8; // rows of tiles that are visited together, column by column
+constexpr int kBand = 4; // rows of tiles that are visited together, column by column
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kLanesM = WM / TM; // lanes of a warp below each other, and side by side
 constexpr int kLanesN = WN / TN;
+constexpr int kAtOnce = TM * TN / 4 < 8 ? TM * TN / 4 : 8; // loads of partial sums in flight
 constexpr int kRowA = BM + 4; // of A's transposed tile, padded
 constexpr int kTileA = BK * kRowA;
 constexpr int kTileB = BK * BN;
 constexpr int kRowsA = kThreads / BK; // rows of A that the block copies at once, and of B
 constexpr int kRowsB = kThreads / (BN / 4);
 static_assert(kLanesM * kLanesN == 32, "the lanes cover the warp's tile");
+static_assert(BM * BN % (kThreads * 4 * kAtOnce) == 0, "partial sums come out even");
 static_assert(BK % 2 == 0, "the two sets of factors alternate");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0, "copies of A come out even");
 static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "copies of B come out even");
@@ -192,23 +194,32 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             __syncthreads();
             if (tid == 0) {
                 arrived_before = atomicAdd(&arrived[tile], 1);
+                __threadfence(); // acquire: the partial sums of the blocks counted are seen
             }
             __syncthreads();
             if (arrived_before == last - first) {
-                __threadfence();
-                for (int element = tid * 4; element < BM * BN; element += kThreads * 4) {
-                    float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                for (int head = tid * 4; head < BM * BN; head += kThreads * 4 * kAtOnce) {
+                    float4 total[kAtOnce] = {};
                     for (int block = first; block <= last; ++block) {
                         int which = block * 2 + (all_steps * block / gridDim.x > tile_begin);
-                        float4 addend = __ldcg(reinterpret_cast<const float4 *>(
-                            partial + (size_t)which * BM * BN + element));
-                        total.x += addend.x;
-                        total.y += addend.y;
-                        total.z += addend.z;
-                        total.w += addend.w;
+                        const float *addends = partial + (size_t)which * BM * BN + head;
+#pragma unroll
+                        for (int i = 0; i < kAtOnce; ++i) {
+                            float4 addend = __ldcg(
+                                reinterpret_cast<const float4 *>(addends + i * kThreads * 4));
+                            total[i].x += addend.x;
+                            total[i].y += addend.y;
+                            total[i].z += addend.z;
+                            total[i].w += addend.w;
+                        }
                     }
-                    size_t y = tile_row * BM + element / BN, x = tile_column * BN + element % BN;
-                    *reinterpret_cast<float4 *>(&C[y * N + x]) = total;
+#pragma unroll
+                    for (int i = 0; i < kAtOnce; ++i) {
+                        int element = head + i * kThreads * 4;
+                        size_t y = tile_row * BM + element / BN;
+                        size_t x = tile_column * BN + element % BN;
+                        *reinterpret_cast<float4 *>(&C[y * N + x]) = total[i];
+                    }
                 }
                 if (tid == 0) {
                     arrived[tile] = 0; // ready for the next launch

@@ -75,7 +75,8 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
             pixels = cp.clip(128 + 40 * normal(n), 0, 255).astype(cp.uint8)
         counts = cp.empty(256, cp.uint32)
         one_by_one = name in ("histogram_global", "histogram_aggregated")
-        grid = blocks(n, 256) if one_by_one else resident_grid(n, 256, 1)
+        block = 1024 if name == "histogram_lanes" else 256
+        grid = blocks(n, 256) if one_by_one else resident_grid(n, block, 1)
         libraries = {}
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)
@@ -83,7 +84,7 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
             (tensor,) = as_tensors(pixels)
             libraries["torch.bincount"] = lambda: torch.bincount(tensor, minlength=256)
         return Work(
-            (KernelCall(kernel_of(name), grid, 256, (pixels, counts, n)),),
+            (KernelCall(kernel_of(name), grid, block, (pixels, counts, n)),),
             output=counts,
             expected=lambda: double(cp.bincount(pixels, minlength=256)),
             libraries=libraries,
@@ -118,7 +119,10 @@ CASES = (
     _histogram_case("histogram_shared"),
     _histogram_case("histogram_aggregated"),
     _histogram_case("histogram_vector"),
+    _histogram_case("histogram_lanes"),
     _histogram_case("histogram_global", equal=True),
     _histogram_case("histogram_shared", equal=True),
     _histogram_case("histogram_aggregated", equal=True),
+    _histogram_case("histogram_vector", equal=True),
+    _histogram_case("histogram_lanes", equal=True),
 )

@@ -1,0 +1,86 @@
+"""Writes ``assets/outputs`` from the committed notebooks: what their ``%%needs`` cells gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from .. import stored_outputs
+from ..paths import ROOT
+from ..stored_outputs import TEXT
+from . import stamp
+from .canonical import STAMP, read
+from .cells import NEEDS, SKIPPED, numbered
+
+COMMAND = "python -m course_utils run --outputs"
+MOST_CHARACTERS = 10_000  # of a text
+MOST_PICTURE = 500_000  # characters of base64
+
+
+def can_be_stored(nb: NotebookNode, root: Path = ROOT) -> bool:
+    """Whether the outputs of ``nb`` come from a GPU machine and from its code as it is."""
+    return not stamp.violations(nb, root)
+
+
+def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """The file for ``nb``, whose outputs :func:`can_be_stored`; None where there is nothing in it.
+
+    A cell that was skipped there, too (it wants a program that the machine lacks), keeps what the
+    ``old`` file has for it.
+    """
+    before = old["cells"] if old else {}
+    cells = {}
+    for _, cell in numbered(nb, "code"):
+        if not cell.source.startswith(NEEDS):
+            continue
+        digits = stored_outputs.key(cell.source)
+        outputs = list(filter(None, map(_mime_bundle, cell.outputs)))
+        if outputs and "".join(outputs[0].get(TEXT, "")).startswith(SKIPPED):
+            outputs = before.get(digits, [])
+        if outputs:
+            cells[digits] = outputs
+    return {"device": nb.metadata[STAMP]["device"], "cells": cells} if cells else None
+
+
+def as_text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def write(notebook: Path) -> bool:
+    """Store the outputs of the ``notebook`` as it is on disk; whether that changed its file."""
+    file = stored_outputs.file_of(notebook)
+    before = file.read_text(encoding="utf-8") if file.is_file() else None
+    nb = read(notebook.read_text(encoding="utf-8"))
+    content = content_of(nb, json.loads(before) if before else None)
+    after = as_text(content) if content else None
+    if after is None:
+        file.unlink(missing_ok=True)
+    elif after != before:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(after, encoding="utf-8", newline="\n")
+    return after != before
+
+
+def _mime_bundle(output: NotebookNode) -> dict[str, Any] | None:
+    if output.output_type == "stream":
+        return {TEXT: _cut(output.text)}
+    if output.output_type == "error":
+        return None
+    data = {kind: value for kind, value in output.data.items() if isinstance(value, str)}
+    if len(data.get("image/png", "")) > MOST_PICTURE:
+        del data["image/png"]
+    return {
+        kind: value if kind == "image/png" else _cut(value) for kind, value in sorted(data.items())
+    }
+
+
+def _cut(text: str) -> list[str]:
+    """The lines of ``text``, or as many of them as there is room for."""
+    lines = text.splitlines(keepends=True)
+    kept = len(text[:MOST_CHARACTERS].splitlines())
+    if len(text) <= MOST_CHARACTERS:
+        return lines
+    return [*lines[: kept - 1], f"… and {len(lines) - kept + 1} more lines\n"]

@@ -1,0 +1,4 @@
+GIVEN = (
+    "reaches 25 % occupancy",
+    "32 times those of a thread",
+)

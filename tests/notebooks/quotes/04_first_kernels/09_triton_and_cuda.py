@@ -1,0 +1,1 @@
+GIVEN = ("takes a thousand times as long as the memory needs. What helps",)

@@ -1,0 +1,1 @@
+GIVEN = ("its first lane is 4 times that",)
