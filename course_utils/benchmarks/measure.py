@@ -18,6 +18,7 @@ from .sustained import sustained
 
 TURNS = 2  # ours and each library, alternating
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
+VERY_SLOW_MS = 500.0  # a run that takes longer, only twice a turn
 
 
 def emulate(case: Case) -> tuple[int, float, float]:
@@ -119,7 +120,10 @@ def _resources(work: Work) -> dict[str, int]:
 
 def _times_ms(run: Callable[[], Any], burst: bool) -> tuple[float, ...]:
     """The times of the runs of one turn; both turns of a burst are 20 warm-ups and 100 runs."""
-    if bench(run, warmup=1, repeats=1).median_ms > SLOW_MS:
+    once = bench(run, warmup=1, repeats=1).median_ms
+    if once > VERY_SLOW_MS:
+        return bench(run, warmup=0, repeats=2).times_ms
+    if once > SLOW_MS:
         return bench(run, repeats=10 if burst else 5).times_ms
     warmup, repeats = (20, 100) if burst else (6, 40)
     return bench(run, warmup=warmup // TURNS, repeats=repeats // TURNS).times_ms

@@ -20,7 +20,8 @@ from .stream_k import plan
 
 CHAPTER = "06_matmul_and_fft"
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
-LONG_SIZES = 4096, 8192  # measured for seconds as well, by the last rungs of a ladder
+SIZES = 1024, 2048, 4096, 8192
+MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung
 
 
 def multiprocessors() -> int:
@@ -29,9 +30,16 @@ def multiprocessors() -> int:
 
 
 def grid_for(tiles: int, steps: int) -> int:
-    """How many blocks share ``tiles`` of C, each the sum over ``steps`` tiles along K: a block for
-    each multiprocessor, as far as there is a step for each block."""
-    return min(multiprocessors(), tiles * steps)
+    """How many blocks share ``tiles`` of C, each the sum over ``steps`` tiles along K.
+
+    A block for each multiprocessor. Where there are fewer tiles, as many blocks for each tile as
+    fit with four steps each; one where a tile has less than sixteen, which a search on an H200
+    found to be faster than adding up partial sums.
+    """
+    if tiles >= multiprocessors():
+        return multiprocessors()
+    shared_by = min(multiprocessors() // tiles, steps // 4) if steps >= 16 else 1
+    return tiles * shared_by
 
 
 def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
@@ -106,8 +114,7 @@ def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
         make,
         bytes=lambda n: 3 * 4 * n * n,
         flops=lambda n: 2 * n**3,
-        gpu_sizes=(1024, 2048, 4096, 8192),
-        **other,
+        **{"gpu_sizes": SIZES} | other,
     )
 
 
@@ -241,7 +248,7 @@ def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
-        gpu_sizes=(1024, 2048, 4096, 8192),
+        gpu_sizes=SIZES,
         peak=factors.peak,
         **other,
     )
@@ -298,7 +305,7 @@ def _specialized(kind: str) -> Case:
 
         return _nt(n, kind, launch)
 
-    return _nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=LONG_SIZES)
+    return _nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=(8192,))
 
 
 CASES = (
@@ -324,19 +331,20 @@ CASES = (
         "sgemm_ordered",
         _wide("sgemm_ordered", 4),
         test_sizes=(256,),
-        sustained_sizes=LONG_SIZES,
+        sustained_sizes=(8192,),
     ),
     _case(
         "sgemm_stream_k",
         "sgemm_stream_k",
         _stream_k,
+        gpu_sizes=tuple(sorted((*SIZES, *MORE_SIZES))),
         test_sizes=(256,),
-        sustained_sizes=LONG_SIZES,
+        sustained_sizes=(4096, 8192),
     ),
     _nt_tiled("hgemm_wmma", "fp16"),
     _nt_tiled("hgemm_mma", "fp16"),
     _nt_tiled("hgemm_ldmatrix", "fp16"),
-    _nt_tiled("hgemm_swizzle", "fp16", sustained_sizes=LONG_SIZES),
+    _nt_tiled("hgemm_swizzle", "fp16", sustained_sizes=(8192,)),
     _nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
     _specialized("bf16"),
     _nt_tiled("gemm_tf32", "TF32"),
