@@ -188,7 +188,8 @@ def _looks_like_one_block(e: Evidence) -> str | None:
     region = " x ".join(map(str, lengths))
     text = f"only the first {region} elements of {e.name} are right"
     if e.unwritten[e.wrong].all():
-        return f"{text}, and the others were never written: too few blocks, or no blockIdx."
+        reasons = "too few blocks, no blockIdx, or a wrong stride"
+        return f"{text}, and the others were never written: {reasons}."
     return f"{text}."
 
 

@@ -182,8 +182,10 @@ class RawKernel:
         values = [_argument(arg, size) for arg, size in zip(args, sizes, strict=True)]
         if options is None and _recorders:
             options = _recorders[-1][1]
+        # What was read of the source is wrong where a macro makes the parameters.
+        names = self._names if len(self._names) == len(values) else ()
         result = self.entry.launch(
-            grid, block, values, shared=shared_mem, names=self._names, options=options
+            grid, block, values, shared=shared_mem, names=names, options=options
         )
         self.last_launch = result
         for results, _ in _recorders:

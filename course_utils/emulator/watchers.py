@@ -13,6 +13,7 @@ from .checks.sync_check import SyncCheck
 from .checks.tensor_memory_check import TensorMemoryCheck
 from .machine.observer import Observer
 from .recording.counters import Tally
+from .recording.thread_work import ThreadWork
 from .recording.trace_recorder import TraceRecorder
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def observers_of(launch: EmulatedLaunch) -> list[Observer]:
     observers = [o for name, make in CHECKS.items() if name in options.checks for o in make(launch)]
     if options.counters:
         observers.append(Tally(launch))
+    if options.work:
+        observers.append(ThreadWork(launch))
     if options.trace is not None:
         observers.append(TraceRecorder(options.trace))
     return observers

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import kinds
+from . import kinds, means, promises
+from .means import Means
+from .promises import Cases, Promises
 from .spec import (
     Ask,
     Exercise,
@@ -22,11 +24,14 @@ from .spec import (
 
 __all__ = [
     "Ask",
+    "Cases",
     "Exercise",
     "HostExercise",
     "Launch",
+    "Means",
     "Mutant",
     "NumberExercise",
+    "Promises",
     "PythonExercise",
     "Target",
     "answer",
@@ -34,8 +39,10 @@ __all__ = [
     "floats",
     "hint",
     "kinds",
+    "means",
     "mutant",
     "progress",
+    "promises",
     "reset",
     "restore",
     "solution",

@@ -101,8 +101,10 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, cp: Any):
     """A function that launches every kernel of the exercise and returns its arrays."""
     from ..launching.modules import load
+    from .entry_points import declare_kernels
 
     module = load(source=source, defines=exercise.defines)
+    declare_kernels(exercise, module)
     values = {name: _on_device(value, cp) for name, value in given.items()}
 
     def launch() -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..paths import KERNELS
 from . import kinds
 from .isolated import MOST_OUTPUT, Ended, run_group
 from .outcome import clip, clip_printed, simple, source_excerpt
+from .promises import all_cases
 from .spec import HostExercise
 
 COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
@@ -62,7 +63,7 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
         built = _compile(exercise, source, folder, name)
         if built.timed_out or built.status:
             return _compile_error(built, source, name)
-        for case in exercise.cases:
+        for case in all_cases(exercise):
             verdict = _try_case(exercise, case, source, folder, name)
             if verdict is not None:
                 break

@@ -45,6 +45,9 @@ WRONG_SIGNATURE = "wrong signature"
 LAUNCH_ERROR = "launch error"
 INPUT_CHANGED = "input changed"
 TARGET_MISSED = "target missed"
+MEANS_MISSING = "means missing"
+COPIED = "copied answer"
+ORDER = "depends on the order"
 TIME_LIMIT = "time limit"
 CRASHED = "crashed"
 SYNTAX_ERROR = "syntax error"
@@ -81,6 +84,9 @@ KINDS = (
     LAUNCH_ERROR,
     INPUT_CHANGED,
     TARGET_MISSED,
+    MEANS_MISSING,
+    ORDER,
+    COPIED,
     TIME_LIMIT,
     CRASHED,
     *IN_PYTHON,
@@ -100,6 +106,11 @@ NEXT_STEP: dict[str, str] = {
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
     INPUT_CHANGED: "Write only to the output; const in the parameter list helps you to.",
     TARGET_MISSED: "The result is right; now make it faster.",
+    MEANS_MISSING: "The result is right; read in the task by what means it shall come about.",
+    COPIED: "Write your own; when it passes, compare it with the course's.",
+    ORDER: "A GPU runs warps in any order. What one thread writes and another reads needs a "
+    "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
+    "names all the lanes that take part, not those that happen to be active.",
     TIME_LIMIT: "Look for a loop whose condition never becomes false.",
     CRASHED: "Run it on the emulator, which names the line.",
     OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "

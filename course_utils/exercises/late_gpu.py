@@ -2,9 +2,10 @@
 
 A mistake in the order of a host program often goes unseen, because the device was quick enough.
 Here no copy and no kernel happens before a ``synchronize`` forces it, so a missing wait shows every
-time. Names and arguments are CuPy's where CuPy has the call. The rules: CUDA Runtime API, "Stream
-synchronization behavior" and "API synchronization behavior"; CUDA C++ Programming Guide 12.9,
-"Asynchronous Concurrent Execution".
+time. Two other orders, as much within the rules, catch what that one hides: everything at once, and
+the other streams first. Names and arguments are CuPy's where CuPy has the call. The rules: CUDA
+Runtime API, "Stream synchronization behavior" and "API synchronization behavior"; CUDA C++
+Programming Guide 12.9, "Asynchronous Concurrent Execution".
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Callable
 # What uninitialised memory holds: a result shows whose it was.
 ON_HOST = float("nan")
 ON_DEVICE = float("inf")
+
+LATE, EARLY, OTHERS_FIRST = ORDERS = ("late", "early", "other streams first")
 
 
 class LateEvent:
@@ -33,15 +36,19 @@ class LateEvent:
 
 
 class LateStream:
-    """A queue of work that is done in order, and only when somebody waits for it."""
+    """A queue of work that is done in order: when somebody waits for it, unless its GPU has
+    another order."""
 
-    def __init__(self):
+    def __init__(self, gpu: LateGPU):
+        self._gpu = gpu
         self._queue: deque[Callable[[], None]] = deque()
         self.added = self.done = 0
 
     def add(self, work: Callable[[], None]) -> None:
         self._queue.append(work)
         self.added += 1
+        if self._gpu.order == EARLY:
+            self.run_to(self.added)
 
     def wait_event(self, event: LateEvent) -> None:
         """What is put into this stream from now on waits for the mark; the host does not."""
@@ -50,6 +57,10 @@ class LateStream:
 
     def synchronize(self) -> None:
         """The host waits until this stream has nothing left to do."""
+        if self._gpu.order == OTHERS_FIRST:
+            for other in self._gpu.streams:
+                if other is not self:
+                    other.run_to(other.added)
         self.run_to(self.added)
 
     def run_to(self, place: int) -> None:
@@ -88,10 +99,16 @@ class LateArray:
 
 
 class LateGPU:
-    """The device: makes streams, events and arrays, and has one kernel."""
+    """The device: makes streams, events and arrays, and has one kernel. ``order`` is one of
+    :data:`ORDERS`."""
+
+    def __init__(self, order: str = LATE):
+        self.order = order
+        self.streams: list[LateStream] = []
 
     def Stream(self) -> LateStream:  # noqa: N802 (CuPy's own name)
-        return LateStream()
+        self.streams.append(LateStream(self))
+        return self.streams[-1]
 
     def Event(self) -> LateEvent:  # noqa: N802 (CuPy's own name)
         return LateEvent()
@@ -113,4 +130,4 @@ class LateGPU:
         stream.add(kernel)
 
     def __repr__(self) -> str:
-        return "gpu"
+        return "gpu" if self.order == LATE else f"gpu ({self.order})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 
 import numpy as np
@@ -69,6 +70,9 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
         return simple(kinds.WRONG_NAME, message)
     for name, right in counted(exercise).items():
         value = given[name]
+        if value is not None and not math.isfinite(value):
+            message = f"{name} = {value} is no finite number."
+            return simple(kinds.WRONG_TYPE, message, hint="Every count is a finite number.")
         if value is None:
             message = f"{name} still waits for your number."
             return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")

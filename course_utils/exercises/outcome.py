@@ -158,9 +158,9 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
 
 
-def with_context(verdict: Verdict, size: str, printed: str) -> Verdict:
-    """The same verdict, saying which size it was and what the kernel printed."""
-    message = f"{verdict.message.rstrip()}\n  (size {size})"
+def with_context(verdict: Verdict, trial: str, printed: str) -> Verdict:
+    """The same verdict, saying which trial it was and what the kernel printed."""
+    message = f"{verdict.message.rstrip()}\n  ({trial})"
     return replace(verdict, message=message, printed=clip_printed(printed))
 
 

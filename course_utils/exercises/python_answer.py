@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import numbers
+import secrets
 import traceback
 from typing import Any
 
@@ -13,8 +14,11 @@ import numpy as np
 from ..checking import difference, judge
 from ..checking.verdict import Verdict
 from . import kinds
+from .closed_book import closed_book
 from .isolated import call, serve
 from .outcome import clip_printed, simple, source_excerpt
+from .plain_values import plain
+from .promises import all_cases
 from .registry import find
 from .spec import PythonExercise
 
@@ -32,13 +36,14 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
     except ValueError as error:  # a zero byte
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
     seconds = exercise.seconds if seconds is None else seconds
-    job = {"id": exercise.id, "source": source}
+    secret = secrets.token_hex()  # what the student's code writes in our name lacks it
+    job = {"id": exercise.id, "source": source, "secret": secret}
     environment = {"COURSE_DEVICE": "emulator"}
     answer = call(__name__, job, seconds, environment=environment, memory=MEMORY)
     if answer.timed_out:
         message = f"{exercise.function} was still running after {seconds:g} seconds."
         verdict = simple(kinds.TIME_LIMIT, message)
-    elif answer.result is None:
+    elif answer.result is None or answer.result.pop("secret", "") != secret:
         message = f"the cell ended its process (status {answer.status})."
         hint = "Leave the process running: return the value, and call no exit()."
         return simple(kinds.CRASHED, message, hint=hint, excerpt=answer.output[-600:].strip())
@@ -49,31 +54,44 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
     """One answer; runs in the separate process."""
+    secret = job.pop("secret")
     verdict = _try_cases(find(job["id"]), job["source"])
-    return {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+    shown = {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
+    return {**shown, "secret": secret}
 
 
 def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
     namespace: dict[str, Any] = {"__name__": "exercise"}
+    # Before anything of the student's runs, which might change what the reference calls.
+    cases = [
+        (arguments, exercise.reference(*copy.deepcopy(arguments)))
+        for arguments in all_cases(exercise)
+    ]
     try:
-        exec(compile(source, exercise.id, "exec"), namespace)
+        with closed_book():
+            exec(compile(source, exercise.id, "exec"), namespace)
     except BaseException as error:
         return _raised(error, exercise, source, "running the cell")
     function = namespace.get(exercise.function)
     if not callable(function):
         return simple(kinds.WRONG_NAME, f"this cell defines no function {exercise.function}.")
-    for arguments in exercise.cases:
+    for arguments, want in cases:
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:
             message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
             return simple(kinds.WRONG_SIGNATURE, message)
+        used = copy.deepcopy(arguments)
         try:
-            got = function(*copy.deepcopy(arguments))
+            with closed_book():
+                got = plain(function(*used))
         except BaseException as error:
             return _raised(error, exercise, source, shown)
-        verdict = _compare(got, exercise.reference(*arguments), shown)
+        verdict = _compare(got, want, shown)
+        if verdict is None and callable(exercise.means) and (missing := exercise.means(*used)):
+            message = f"the result is right, but not by the means of this exercise.\n  {missing}"
+            verdict = simple(kinds.MEANS_MISSING, message)
         if verdict is not None:
             return verdict
     message = f"{exercise.id} is right in every case tried."
@@ -85,8 +103,6 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
-    if hasattr(got, "get") and hasattr(got, "dtype"):
-        got = got.get()
     if isinstance(want, np.ndarray):
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)

@@ -2,12 +2,14 @@
 
 Order: is there anything to run, does it compile, is it the kernel we launch, then every small size
 with two seeds on the emulator (bounds checked, races checked, outputs poisoned, instructions
-budgeted), then the target's counters, and on a machine with a GPU the full size.
+budgeted), then the target's counters and the means, then what the task promises and another order
+of the threads; on a machine with a GPU also the full size.
 """
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
 from typing import Any
@@ -16,13 +18,14 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
-from ..compiling import signature
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
+from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .entry_points import entry_problem
 from .outcome import (
     Outcome,
     clip_printed,
@@ -32,14 +35,8 @@ from .outcome import (
     source_excerpt,
     with_context,
 )
-from .spec import (
-    BaseExercise,
-    Exercise,
-    HostExercise,
-    NumberExercise,
-    PythonExercise,
-    describe_size,
-)
+from .promises import Trial
+from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
 
 SEEDS = (1, 2)
 
@@ -106,13 +103,11 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    problem = _check_entry(exercise, module, source)
+    problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
     try:
-        verdict = _try_small_sizes(exercise, module, source, filename)
-        if verdict.passed and exercise.target:
-            return _try_target(exercise, module, verdict)
+        return _try_everything(exercise, module, source, filename)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     return _outcome(exercise, verdict)
@@ -137,23 +132,54 @@ def _run_host(exercise: HostExercise, source: str) -> Outcome:
     return _outcome(exercise, verdict_of(exercise, source))
 
 
-def _try_small_sizes(exercise: Exercise, module: Module, source: str, filename: str) -> Verdict:
+def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
+    """The fixed sizes, the target and the means, then what the task promises, then another order
+    of the threads."""
+
+    def attempt(trial: Trial, zeros: bool = True) -> Tried:
+        given = trial.given(exercise)
+        launches = trial.launches(exercise)
+        run = sandbox.run(exercise, module, given, trial.size, trial.seed, launches=launches)
+        finding = _first_cause(run)
+        if finding:
+            verdict = from_finding(finding, source, filename)
+        else:
+            verdict = _judge(exercise, run, given, trial.size, zeros)
+        return (None if verdict.passed else verdict), run
+
+    verdict = _try_small_sizes(exercise, attempt)
+    outcome = _outcome(exercise, verdict)
+    if outcome.passed and exercise.target:
+        outcome = _try_target(exercise, module, verdict)
+    if not outcome.passed:
+        return outcome
+    problem = means_verdict(exercise, module)
+    if problem is None and (found := drawn_verdict(exercise, attempt)):
+        wrong, trial = found
+        return _outcome(
+            exercise, with_context(wrong, trial.label(exercise), attempt(trial)[1].printed)
+        )
+    problem = problem or order_verdict(exercise, module, _judge)
+    if problem:
+        return replace(outcome, verdict=replace(problem, printed=verdict.printed))
+    return outcome
+
+
+def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdict:
     """The most telling verdict: a fault at once, then a race, then the first wrong result."""
     wrong: Verdict | None = None
     printed = ""
     for size in exercise.small:
         for seed in SEEDS:
-            given = exercise.inputs(np.random.default_rng(seed), size)
-            run = sandbox.run(exercise, module, given, size, seed)
+            trial = Trial(size, seed)
+            verdict, run = attempt(trial, zeros=False)
             printed = printed or clip_printed(run.printed)
-            finding = _first_cause(run)
-            if finding:
-                verdict = from_finding(finding, source, filename)
-                return with_context(verdict, describe_size(size), run.printed)
-            if wrong is None:
-                verdict = _judge(exercise, run, given, size)
-                if not verdict.passed:
-                    wrong = with_context(verdict, describe_size(size), run.printed)
+            if verdict is None or (wrong and not _first_cause(run)):
+                continue
+            verdict = with_context(verdict, trial.label(exercise), run.printed)
+            if _first_cause(run):
+                return verdict
+            wrong = verdict
     message = f"{exercise.id} is right at every size tried."
     hint = f'solution("{exercise.id}") shows ours, with an explanation.'
     return wrong or replace(simple(kinds.PASS, message, hint=hint), printed=printed)
@@ -175,8 +201,11 @@ def _touched(run: sandbox.Run, name: str | None) -> bool:
     return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
 
 
-def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: Any) -> Verdict:
-    """Every input against what it was, then every output against the reference."""
+def _judge(
+    exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: Any, zeros: bool = True
+) -> Verdict:
+    """Every input against what it was, then every output against the reference, which may be all
+    ``zeros`` or not."""
     expected = exercise.reference(given)
     for name, array in run.arrays.items():
         if name not in expected and array.tobytes() != run.before[name].tobytes():
@@ -188,8 +217,10 @@ def _judge(exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: An
             name=name,
             reduction=exercise.reduction(size),
             initial=run.before[name],
+            zeros=zeros,
         )
         for name, want in expected.items()
+        if np.size(want)
     )
     return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
 
@@ -213,46 +244,6 @@ def _count(exercise: Exercise, module: Module) -> Counts:
     size = exercise.target.size
     given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
     return sandbox.run(exercise, module, given, size, counters=True).counts
-
-
-def _check_entry(exercise: Exercise, module: Module, source: str) -> Verdict | None:
-    """Is there a kernel with the name and the parameters of the launch?"""
-    found = signature.kernels(source)
-    wanted = signature.kernels(exercise.solution)
-    names = {launch.kernel or exercise.kernel for launch in exercise.launches(exercise.small[0])}
-    for name in sorted(names):
-        if not _has_kernel(module, name):
-            return _wrong_name(name, wanted[name], found, source)
-        if name in found and _types(found[name]) != _types(wanted[name]):
-            message = f"{name} has other parameters than the launch passes."
-            excerpt = f"yours:    {found[name]}\nexpected: {wanted[name]}"
-            return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
-    return None
-
-
-def _has_kernel(module: Module, name: str) -> bool:
-    """Does the compiler know a kernel by this very name? A C++ one's has its parameters in it."""
-    try:
-        return module[name].raw.entry.name == name
-    except (AttributeError, KeyError):
-        return False
-
-
-def _wrong_name(name: str, wanted: Any, found: dict[str, Any], source: str) -> Verdict:
-    if name in found:
-        message = f"the compiler has changed the name of {name}."
-        hint = 'Put extern "C" before __global__: C++ otherwise adds the parameters to the name.'
-        return simple(kinds.WRONG_NAME, message, hint=hint)
-    if found:
-        message = f"no kernel is called {name}; this cell has {', '.join(found)}."
-        return simple(kinds.WRONG_NAME, message)
-    message = f"there is no kernel in this cell: {name} is missing."
-    hint = f'A kernel begins with: extern "C" __global__ void {wanted}'
-    return simple(kinds.WRONG_NAME, message, hint=hint)
-
-
-def _types(found: signature.Signature) -> list[tuple[bool, str]]:
-    return [(p.pointer, str(p.dtype or p.c_type)) for p in found.parameters]
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

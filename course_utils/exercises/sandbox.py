@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
@@ -13,9 +13,9 @@ import numpy as np
 from ..compiling.compiler_process import compile_limit
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR
-from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, Options
+from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, LaunchResult, Options
 from ..launching.modules import Module, load
-from .spec import Empty, Launched
+from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 30.0
 BUDGET = 50_000  # instructions of one batch of blocks; the exercises need under a fifth
@@ -31,6 +31,7 @@ class Run:
     printed: str = ""
     counts: Counts | None = None
     fault: Finding | None = None
+    results: list[LaunchResult] = field(default_factory=list)
 
 
 def load_answer(exercise: Launched, source: str, filename: str) -> Module:
@@ -58,13 +59,18 @@ def run(
     size: Any,
     seed: int = 0,
     counters: bool = False,
+    *,
+    launches: Iterable[Launch] | None = None,
+    options: Options | None = None,
 ) -> Run:
     """Launch every kernel of the exercise once on fresh copies of ``given``.
 
-    Outputs start as :func:`poison`; a kernel that uses what it has not written there is found out.
-    Raises :class:`~course_utils.devices.limits.LaunchError` for what a driver refuses. A fault in
-    the kernel does not raise: it is in the answer.
+    ``launches`` are others than the exercise's own, ``options`` others than all checks. Outputs
+    start as :func:`poison`; a kernel that uses what it has not written there is found out. Raises
+    :class:`~course_utils.devices.limits.LaunchError` for what a driver refuses. A fault in the
+    kernel does not raise: it is in the answer.
     """
+    GLOBAL.forget_freed()  # what the checker launched before is none of the student's business
     values = {
         name: poison(value, seed) if isinstance(value, Empty) else _fresh(value)
         for name, value in given.items()
@@ -73,8 +79,9 @@ def run(
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
-    options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
-    for launch in exercise.launches(size):
+    if options is None:
+        options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
+    for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
         chosen = tuple(values[name] for name in launch.arguments or values)
         try:
@@ -89,6 +96,7 @@ def run(
         outcome.findings += result.findings
         outcome.printed += result.printed
         outcome.counts = result.counts
+        outcome.results.append(result)
     return outcome
 
 

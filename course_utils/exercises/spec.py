@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..emulator import Counts
 from ..paths import KERNELS
 from .markers import solution_of, starter_of
+
+if TYPE_CHECKING:
+    from .means import Means
+    from .promises import Cases, Promises
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,9 @@ class Exercise(Launched):
     ``full`` runs on a GPU. ``reduction(size)`` is how many terms an output element sums. With
     ``within``, a right answer may take at most that many times as long as the solution on a GPU.
     ``library`` is a rung to compare with: its name, and ``call(cp, values)`` that runs it.
+
+    ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
+    may be a sentence that says why there are none. CONTRIBUTING has a section on them.
     """
 
     reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
@@ -178,6 +185,8 @@ class Exercise(Launched):
     target: Target | None = None
     within: float | None = None
     library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
+    promises: Promises | str = ""
+    means: tuple[Means, ...] | str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,12 +195,17 @@ class PythonExercise(BaseExercise):
 
     ``cases`` are the argument tuples to try, ``reference(*arguments)`` gives the expected answer:
     a number, a string, a tuple of them, or an array. ``seconds`` is the limit for all cases.
+    ``promises`` draws more cases. ``means(*arguments)`` gets the arguments as a right answer left
+    them and says in a sentence what it should have done with them and did not; nothing where it
+    did. Either may be a sentence that says why there are none.
     """
 
     function: str
     cases: tuple[tuple[Any, ...], ...]
     reference: Callable[..., Any]
     seconds: float = 20.0
+    promises: Cases | str = ""
+    means: Callable[..., str] | str = ""
 
     language = "python"
 
@@ -246,7 +260,7 @@ class HostExercise(BaseExercise):
     ``standard`` is the compiler's: ``c11``, ``c++17``. ``driver`` is a file below ``kernels/`` with
     the ``main`` that calls the student's function; without one the cell is a whole program. The
     program gets each of ``cases`` as its input and must print what ``reference(case)`` returns.
-    ``seconds`` is the limit for each case.
+    ``seconds`` is the limit for each case. ``promises`` draws more cases, or says why it does not.
     """
 
     cases: tuple[str, ...]
@@ -254,6 +268,7 @@ class HostExercise(BaseExercise):
     standard: str = "c11"
     driver: str = ""
     seconds: float = 5.0
+    promises: Cases | str = ""
 
     @property
     def language(self) -> str:

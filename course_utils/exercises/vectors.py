@@ -12,3 +12,13 @@ BLOCK = 256  # threads
 def one_thread_each(n: int) -> Launch:
     """Enough blocks of 256 threads for n elements."""
     return Launch((-(-n // BLOCK),), (BLOCK,))
+
+
+def spare_blocks(n: int) -> tuple[Launch, ...]:
+    """Grids with one and with five blocks more than it takes: a guard copes with any of them."""
+    enough = -(-n // BLOCK)
+    return (
+        Launch((enough + 1,), (BLOCK,)),
+        Launch((enough,), (BLOCK,)),
+        Launch((enough + 5,), (BLOCK,)),
+    )

@@ -136,7 +136,7 @@ class Module:
             name: Kernel(self, name, raw, signatures.get(name.partition("<")[0]), prints)
             for name in dict.fromkeys((*plain, *names))
         }
-        self._raw = raw
+        self._raw, self._prints = raw, prints
         self._templates = templates
 
     def __getattr__(self, name: str) -> Kernel:
@@ -170,6 +170,12 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<{self.filename}: {', '.join(self._kernels)} on {self.device}>"
+
+    def declare(self, signature: Signature) -> None:
+        """Take a kernel's parameters from ``signature``, whatever its source looks like: a name
+        that a macro makes, or an older version under ``#if 0``, is not read right."""
+        name = signature.name
+        self._kernels[name] = Kernel(self, name, self._raw, signature, self._prints)
 
     @property
     def kernel(self) -> Kernel:

@@ -1743,6 +1743,18 @@ COOPERATIVE = "#include <cooperative_groups.h>\nnamespace cg = cooperative_group
 
 CORRECT = [
     Bug(
+        "an atomic from compare-and-swap, with a plain first look",
+        "",
+        """
+unsigned* word = (unsigned*)y;
+unsigned old = *word, seen;
+do {
+    seen = old;
+    old = atomicCAS(word, seen, __float_as_uint(__uint_as_float(seen) + x[threadIdx.x]));
+} while (old != seen);""",
+        "",
+    ),
+    Bug(
         "a sum in a warp by shuffles, then one of the warps' sums",
         "",
         """

@@ -20,7 +20,7 @@ from course_utils.emulator.checks import (
     tensor_memory_check,
 )
 from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
-from course_utils.emulator.recording import counters, trace_recorder
+from course_utils.emulator.recording import counters, thread_work, trace_recorder
 from course_utils.emulator.watchers import CHECKS
 
 MODULES = (
@@ -31,6 +31,7 @@ MODULES = (
     sync_check,
     tensor_memory_check,
     counters,
+    thread_work,
     trace_recorder,
 )
 FAULTY = """extern "C" __global__ void f(float* y)

@@ -10,6 +10,7 @@ from launchers import Chapter, draw, work
 from course_utils import cp
 from course_utils.benchmarks.case import Work, blocks
 from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
+from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel
@@ -70,21 +71,27 @@ def wide_product(name, m, n, k):
     return work(kernel(name), *launch, c, expected, shared_mem=shared, rtol=1e-5, atol=1e-4)
 
 
-@CHAPTER.launch("sgemm_stream_k", sizes=[(128, 256, 48, 1), (256, 256, 24, 3), (128, 512, 40, 4)])
-def shared_out_product(name, m, n, k, grid):
-    """Tiles of 128 x 256 whose steps the blocks of the grid share."""
+@CHAPTER.launch(
+    "sgemm_stream_k",
+    sizes=[
+        *((128 * i, 256 * j, k, LARGE, 3) for i, j, k in ((1, 1, 48), (2, 1, 24), (1, 2, 40))),
+        *((128, 256, 64, tile, 5) for tile in (MEDIUM, FEW_MEDIUM, SMALL)),
+    ],
+)
+def shared_out_product(name, m, n, k, tile, grid):
+    """Tiles of C whose steps the blocks of the grid share."""
     a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
-    partial = cp.empty((2 * grid, 128, 256), cp.float32)
-    arrived = cp.empty((m // 128) * (n // 256), cp.int32)
+    partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
+    arrived = cp.empty((m // tile.BM) * (n // tile.BN), cp.int32)
     arguments = cp.asarray(a), cp.asarray(b), c, partial, arrived, m, n, k
     return work(
-        kernel(name),
+        kernel(name, **tile.defines),
         grid,
-        256,
+        tile.threads,
         arguments,
         c,
         a.astype(np.float64) @ b.astype(np.float64),
-        shared_mem=dynamic_shared(STAGES=4),
+        shared_mem=tile.shared_bytes,
         cleared=(arrived,),
         rtol=1e-5,
         atol=1e-4,

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, Target, empty, floats, kinds, mutant
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
+from course_utils.exercises import (
+    Exercise,
+    Launch,
+    Promises,
+    Target,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 SAXPY = Exercise(
     id="04.saxpy",
@@ -26,6 +37,16 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            promises.scalars("a", 0, 1, -1, -2.5, 1000),
+            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+            promises.data("y", *promises.ORDINARY, promises.ZEROS),
+        ),
+    ),
+    means=(means.one_store_each(), means.work_shared_out()),
     hints=(
         "Block `b` starts at element `b * 256`; a thread's element lies `threadIdx.x` further on.",
         "`const int i = blockIdx.x * blockDim.x + threadIdx.x;`",
@@ -80,6 +101,21 @@ element: each thread handles several, as many elements apart as the grid has thr
     launch=lambda n: Launch((2 if n < FULL else 1056,), (BLOCK,)),
     small=(2049, 1000, 31, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=promises.grids((1, 256), (3, 256), (5, 256), (7, 256), (19, 256)),
+        values=(
+            promises.together(
+                {"low": -3, "high": -2},
+                {"low": 0, "high": 0},
+                {"low": 0.25, "high": 1e30},
+                {"low": -1e30, "high": -0.25},
+                {"low": 100, "high": 2000},
+            ),
+            promises.data("x", *promises.ANY_ORDERED),
+        ),
+    ),
+    means=(means.work_shared_out(),),
     target=Target(
         label="stores per element",
         measure=lambda counts: counts.global_store_bytes / 4 / 2048,

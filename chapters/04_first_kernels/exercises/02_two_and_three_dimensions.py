@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, empty, floats, kinds, mutant
+from course_utils.exercises import (
+    Exercise,
+    Launch,
+    Promises,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
 
 
 def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
@@ -99,6 +109,19 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
     launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
     small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
     full=(64, 256, 256, 256),
+    promises=Promises(
+        sizes=promises.shapes(
+            batch=(1, 2, 5, 67),
+            M=promises.extents(40),
+            N=promises.extents(40),
+            K=(1, 2, 7, 33, 131, 301),
+        ),
+        values=(
+            promises.data("A", *promises.ORDINARY, promises.ZEROS),
+            promises.data("B", *promises.ORDINARY),
+        ),
+    ),
+    means=(means.one_store_each(), means.work_shared_out(1.5, size=(8, 16, 16, 5))),
     reduction=lambda size: size[3],
     hints=(
         "Each block has depth 1, so the pair is simply `blockIdx.z`.",

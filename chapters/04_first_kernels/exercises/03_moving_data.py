@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from course_utils.exercises import PythonExercise, kinds, mutant
-from course_utils.exercises.late_gpu import LateGPU
+import numpy as np
+
+from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+from course_utils.exercises.late_gpu import ORDERS, LateGPU
+
+
+def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:
+    """A GPU of any order, and up to nine numbers."""
+    return LateGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, rng.integers(1, 10)).tolist()
+
+
+def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
+    """What is missing where one stream does everything."""
+    if sum(stream.added > 0 for stream in gpu.streams) < 2:
+        return "Everything went into one stream: the copy shall have a stream of its own."
+    return ""
+
 
 FIND_THE_HOST_BUG = PythonExercise(
     id="04.find_the_host_bug",
@@ -18,6 +33,8 @@ Uninitialised memory holds `nan` on the host, and `inf` on the device.
     function="squares",
     cases=((LateGPU(), [3.0, 1.0, 0.5]), (LateGPU(), [2.0])),
     reference=lambda gpu, numbers: tuple(value * value for value in numbers),
+    promises=Cases(late_gpu_and_numbers),
+    means=copies_beside_the_kernel,
     bug=kinds.WRONG,
     hints=(
         "Two readers come too early: the host, which then sees `nan`, and the kernel, which "
@@ -33,6 +50,20 @@ synchronisation). Waiting with `copying.synchronize()` in place of the event giv
 too, but then the host stands still while the copy runs.
 """,
     mutants=(
+        mutant(
+            "both waits at the end",
+            kinds.WRONG,
+            ("    computing.wait_event(arrived)\n", ""),
+            (
+                "    computing.synchronize()\n",
+                "    copying.synchronize()\n    computing.synchronize()\n",
+            ),
+        ),
+        mutant(
+            "one stream",
+            kinds.MEANS_MISSING,
+            ("gpu.Stream(), gpu.Stream()", "(gpu.Stream(),) * 2"),
+        ),
         mutant("no event", kinds.WRONG, ("    computing.wait_event(arrived)\n", "")),
         mutant("no wait at the end", kinds.WRONG, ("    computing.synchronize()\n", "")),
         mutant("waits for the wrong stream", kinds.WRONG, ("computing.sync", "copying.sync")),
@@ -68,6 +99,10 @@ Write the Python function that every launch needs: how many blocks of `threads` 
     function="blocks_for",
     cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024)),
     reference=lambda n, threads: -(-n // threads),
+    promises=Cases(
+        lambda rng: (int(rng.integers(1, 10 ** rng.integers(1, 13))), int(rng.integers(1, 1025)))
+    ),
+    means="Any formula that is right is a good one.",
     hints=(
         "`n // threads` counts the full blocks. What is left over needs one more.",
         "There is something left over unless `n` is a multiple of `threads`.",

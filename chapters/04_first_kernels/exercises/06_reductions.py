@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, Launch, Target, empty, floats, kinds, mutant
+from course_utils.exercises import (
+    Exercise,
+    Launch,
+    Promises,
+    Target,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
 from .common import atomics_on
@@ -33,6 +44,16 @@ threads without an element: what can they put into the tree that changes nothing
     launch=one_thread_each,
     small=(1000, 257, 256, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(
+        means.shared_memory(advice="The threads of a block meet in a tree in shared memory."),
+        means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
+        means.work_shared_out(),
+        means.loads_shared_out(),
+    ),
     hints=(
         "0 would be smaller than every element here. Which number is smaller than none?",
         "`tree[t] = i < n ? x[i] : infinity;`",
@@ -80,6 +101,14 @@ Lane 0 stores it.
     launch=one_thread_each,
     small=(1000, 257, 32, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(
+        means.shuffles(5 * 1000, advice="Five shuffles, and every lane takes part in each."),
+        means.loads_shared_out(),
+    ),
     target=Target(
         label="requests to shared memory",
         measure=lambda counts: counts.shared_load_requests + counts.shared_store_requests,
@@ -232,9 +261,9 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "sum);`",
     ),
     explanation="""
-The elements are added in registers, where no thread waits for another, and the one word that all
-want is touched once for each warp: little contention is left. In larger grids it pays to add up the
-block first.
+The elements are added in registers, and the one address that all update is touched once for each
+warp: little contention is left. In larger grids it pays to add up the block first. (`first` and
+`stride` have 64 bits: near the end of a very long array `i + stride` passes 2³¹, the end of `int`.)
 """,
     mutants=(
         mutant(

@@ -22,6 +22,7 @@ from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
+from .first_looks import first_looks
 from .happens_before import NARROW, Flags, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
 from .tensor_memory_check import TensorClocks
@@ -79,6 +80,7 @@ class RaceCheck(Observer):
         self._copy_sites: dict = {}
         self._global: dict[object, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.instructions())
+        self._first_looks = first_looks(launch.entry.instructions())
         self._flags: Flags | None = None
 
     def clocks(self, batch) -> VectorClocks:
@@ -187,7 +189,7 @@ class RaceCheck(Observer):
 
     def number(self, site, region) -> int:
         """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
-        strong = is_strong(site, region)
+        strong = is_strong(site, region) or id(site.instruction) in self._first_looks
         number = self._numbers.get((id(site), strong))
         if number is None:
             i = site.instruction

@@ -32,6 +32,7 @@ from .memory import (
     Regions,
 )
 from .observer import Observer, nobody
+from .out_of_step import out_of_step
 from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
@@ -77,7 +78,9 @@ class Batch:
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
         launch.observers.batch_starts(self)
         self.begin_frame(group)
-        self.add(group)
+        self.out_of_step = out_of_step(self)
+        for part in [group] if self.out_of_step is None else self.out_of_step.split(group):
+            self.add(part)
 
     # --- memory ---
 
@@ -247,6 +250,9 @@ class Batch:
                     raise endless_loop(self, group)
                 self.engine.ring()
             group = block.end(group)
+            if group is not None and self.out_of_step is not None:
+                self.groups += self.out_of_step.split(group)
+                group = None
         if group is not None:
             self.groups.append(group)
         if not self.living.any():
@@ -271,10 +277,16 @@ class Batch:
             for g in ready:
                 g.credit = TURN
             willing = ready
-        chosen = min(willing, key=attrgetter("place"))
+        apart = self.out_of_step
+        chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("place"))
         place = chosen.place
         alike = [
-            g for g in groups if g is not chosen and g.place == place and g.same_callers(chosen)
+            g
+            for g in groups
+            if g is not chosen
+            and g.place == place
+            and g.same_callers(chosen)
+            and (apart is None or apart.may_merge(chosen, g))
         ]
         groups.remove(chosen)
         if not alike:

@@ -25,7 +25,7 @@ from .gpu_constants import (
 from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
-from .options import Options
+from .options import LOCKSTEP, Options
 from .program import Code
 from .report import Counts, KernelFault, LaunchResult
 
@@ -140,7 +140,8 @@ class EmulatedLaunch:
         cluster = math.prod(self.cluster)
         per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
         blocks = math.prod(self.grid)
-        waiting = iter(range(0, blocks, per_batch))
+        firsts = range(0, blocks, per_batch)
+        waiting = iter(firsts if self.options.schedule == LOCKSTEP else reversed(firsts))
         limit = self.resident_batches(per_batch)
         active: list[Batch] = []
         for first in itertools.chain(waiting, itertools.repeat(None)):

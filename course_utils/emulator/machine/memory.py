@@ -120,6 +120,10 @@ class GlobalMemory:
         self.regions.remove(region)
         self._freed.append((region.start, region.end, region.name))
 
+    def forget_freed(self) -> None:
+        """Speak no more of arrays that were freed: they are nothing to who launches next."""
+        self._freed.clear()
+
     def freed_at(self, address: int) -> tuple[int, str] | None:
         """(first byte, name) of the array that lay at an address before it was freed."""
         found = ((start, name) for start, end, name in self._freed if start <= address < end)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 # watchers.py by a test.
 ALL_CHECKS = frozenset({"early use", "race", "uninitialised", "sync", "proxy"})
 
+LOCKSTEP, WARPS, LANES = SCHEDULES = ("lockstep", "warps", "lanes")
+
 
 @dataclass(frozen=True)
 class TraceOptions:
@@ -33,6 +35,9 @@ class Options:
     any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
     completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
     blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
+    the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
+    last blocks. ``work`` counts what each single thread does.
     ``trace``: the warp whose steps are recorded.
     """
 
@@ -41,4 +46,12 @@ class Options:
     budget: int | None = None
     seed: int = 0
     cluster: tuple[int, int, int] | None = None
+    schedule: str = LOCKSTEP
+    work: bool = False
     trace: TraceOptions | None = None
+
+    def __post_init__(self):
+        if self.schedule not in SCHEDULES:
+            raise ValueError(
+                f"there is no schedule {self.schedule!r}; there are {', '.join(SCHEDULES)}"
+            )

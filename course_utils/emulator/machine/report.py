@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..recording.counters import InstructionCounts, Tally
+    from ..recording.thread_work import ThreadWork
     from ..recording.trace_recorder import TraceRecorder
 
 
@@ -166,7 +167,8 @@ class LaunchResult:
     """What came of a launch that ran to its end: counts, findings (races) and printf's text.
 
     ``trace`` holds the steps of one warp where ``Options.trace`` asked for them; ``tally`` and
-    ``instructions`` what each instruction did where ``Options.counters`` did.
+    ``instructions`` what each instruction did where ``Options.counters`` did; ``work`` what each
+    thread did where ``Options.work`` did.
     """
 
     counts: Counts
@@ -175,3 +177,4 @@ class LaunchResult:
     trace: TraceRecorder | None = None
     tally: Tally | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)
+    work: ThreadWork | None = None

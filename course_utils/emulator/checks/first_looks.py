@@ -1,0 +1,40 @@
+"""First looks: plain loads of what a compare-and-swap of the same word then asks for.
+
+``old = *word; do { seen = old; old = atomicCAS(word, seen, ...); } while (old != seen);`` is how
+the CUDA C++ Programming Guide builds an atomic ("Atomic Functions"). The load has no order with the
+atomics of other threads. It does no harm: where its value is out of date the exchange fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..machine.ptx import Address, Instruction, Register
+
+
+def first_looks(instructions: Iterable[Instruction]) -> frozenset[int]:
+    """The ids of the loads in a program whose value becomes, through moves alone, what a
+    compare-and-swap of the same address compares."""
+    instructions = list(instructions)
+    moves: dict[Register, set[Register]] = {}
+    loads: dict[Register, list[Instruction]] = {}
+    swaps = []
+    for i in instructions:
+        if i.opcode == "atom" and "cas" in i.modifiers:
+            swaps.append(i)
+        elif i.opcode == "mov" and len(i.operands) == 2:
+            moves.setdefault(i.operands[0], set()).add(i.operands[1])
+        elif i.opcode == "ld" and isinstance(i.operands[1], Address):
+            loads.setdefault(i.operands[0], []).append(i)
+    found = set()
+    for swap in swaps:
+        waiting, seen = [swap.operands[2]], set()
+        while waiting:
+            register = waiting.pop()
+            if not isinstance(register, Register) or register in seen:
+                continue
+            seen.add(register)
+            waiting += moves.get(register, ())
+            at = swap.operands[1]
+            found |= {id(i) for i in loads.get(register, ()) if i.operands[1] == at}
+    return frozenset(found)

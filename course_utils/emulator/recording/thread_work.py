@@ -1,0 +1,102 @@
+"""Counts what each thread of a launch does: is the work shared out, do copies overlap with it?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..machine.gpu_constants import WARP
+from ..machine.instruction_set import work_of
+from ..machine.lanes import Group
+from ..machine.observer import Observer
+
+PER_THREAD = ("instructions", "loaded", "stored", "atomics", "shared_atomics")
+
+
+class ThreadWork(Observer):
+    """The work of every thread, (blocks × threads of a block,) each.
+
+    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``;
+    ``atomics`` that it did there and ``shared_atomics`` in shared memory. Of all ``flops``,
+    ``overlapped`` were done by threads with a ``cp.async`` in flight whose end they did not know.
+    """
+
+    instructions: np.ndarray
+    loaded: np.ndarray
+    stored: np.ndarray
+    atomics: np.ndarray
+    shared_atomics: np.ndarray
+
+    def __init__(self, launch):
+        self._threads = math.prod(launch.block)
+        self._row = -(-self._threads // WARP) * WARP
+        lanes = math.prod(launch.grid) * self._row
+        for name in PER_THREAD:
+            setattr(self, name, np.zeros(lanes, np.int64))
+        self._in_flight = np.zeros(lanes, np.int64)
+        self._flops: dict[int, int] = {}  # of a thread, by id of the block of code
+        self.flops = self.overlapped = 0
+
+    @staticmethod
+    def _at(batch, lanes: np.ndarray) -> np.ndarray:
+        return lanes + batch.first * batch.lanes_per_block
+
+    def follows(self, group: Group, block) -> bool:
+        """Called before each block of code; where copies begin or end in the middle of one, its
+        arithmetic is counted instruction by instruction."""
+        places = self._at(group.batch, group.lanes)
+        self.instructions[places] += len(block.instructions)
+        if any(_is_copy(i) for i in block.instructions):
+            return True
+        self._count(places, self._flops_of(block))
+        return False
+
+    def instruction_starts(self, group: Group, decoded) -> None:
+        self._count(self._at(group.batch, group.lanes), _flops(decoded.instruction))
+
+    def _count(self, places: np.ndarray, flops: int) -> None:
+        if flops:
+            self.flops += flops * len(places)
+            self.overlapped += flops * int(np.count_nonzero(self._in_flight[places]))
+
+    def _flops_of(self, block) -> int:
+        key = id(block)
+        if key not in self._flops:
+            self._flops[key] = sum(map(_flops, block.instructions))
+        return self._flops[key]
+
+    def access(self, site, group: Group, region, first: int, index, spread) -> None:
+        places = self._at(group.batch, group.lanes)
+        if region.space == "shared" and site.is_atomic:
+            self.shared_atomics[places] += 1
+        if region.space != "global" or site.traits.memory == "copy":
+            return
+        if site.is_atomic:
+            self.atomics[places] += 1
+        elif site.is_store:
+            self.stored[places] += site.bytes
+        else:
+            self.loaded[places] += site.bytes
+
+    def copy_starts(self, batch, transfer) -> None:
+        if transfer.queue == "async" and transfer.target is not None:
+            self._in_flight[self._at(batch, transfer.lanes)] += 1
+
+    def copy_noticed(self, batch, transfer, instruction) -> None:
+        self._in_flight[self._at(batch, transfer.lanes)] -= 1
+
+    def launch_ends(self, result) -> None:
+        keep = np.arange(len(self.instructions)) % self._row < self._threads
+        for name in PER_THREAD:
+            setattr(self, name, getattr(self, name)[keep])
+        result.work = self
+
+
+def _is_copy(instruction) -> bool:
+    return instruction.opcode == "cp"
+
+
+def _flops(instruction) -> int:
+    work = work_of(instruction)
+    return work.flops // work.threads if work else 0

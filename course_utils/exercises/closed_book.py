@@ -1,0 +1,62 @@
+"""Keeps a student's Python code away from the course's own answers while it runs.
+
+In its process the specs with their references are loaded, and the solutions lie on the disk. None
+of it is out of reach for who insists; an answer that calls the reference shall just not pass by the
+shortest way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..paths import ROOT
+
+FOLDER = "exercises"  # of specs, of solutions and of the checker itself
+JOB_FILES = ("job.json", "answer.json", "answer.new")
+_closed = False
+
+
+class BookClosed(PermissionError):
+    """A student's code looked for the course's answer."""
+
+
+@contextmanager
+def closed_book() -> Iterator[None]:
+    """Within it, nothing of the exercises can be imported or opened by code of this process."""
+    global _closed
+    _listen()
+    package = sys.modules[__package__.rpartition(".")[0]]
+    hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
+    attribute = vars(package).pop(FOLDER, None)
+    _closed = True
+    try:
+        yield
+    finally:
+        _closed = False
+        sys.modules.update(hidden)
+        if attribute is not None:
+            setattr(package, FOLDER, attribute)
+
+
+def _is_ours(module: str) -> bool:
+    return f"{module}.".startswith((f"{__package__}.", "exercises_of_"))
+
+
+@cache
+def _listen() -> None:
+    """Ask to be told of every file that is opened; this cannot be taken back."""
+    sys.addaudithook(_hook)
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _closed or event != "open" or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+        return
+    path = Path(os.path.realpath(os.fsdecode(arguments[0])))
+    if path.name in JOB_FILES or (path.is_relative_to(ROOT) and FOLDER in path.parent.parts):
+        raise BookClosed("the course's own answers are closed while yours is tried")

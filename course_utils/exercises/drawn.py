@@ -1,0 +1,103 @@
+"""The second half of a judgement: by what means, for whatever is promised, and in any order.
+
+The fixed sizes have been right. Now one launch is counted; then come the trials drawn from the
+exercise's promises, and one launch with warps and one with lanes out of step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..checking.verdict import Verdict
+from ..emulator import Options
+from ..launching.modules import Module
+from . import kinds, sandbox
+from .means import Means, WorkDone, work_of
+from .outcome import simple
+from .promises import MOST_STEPS, Trial, drawn_trials, smallest
+from .spec import Exercise
+
+Tried = tuple[Verdict | None, sandbox.Run]
+Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is right
+SCHEDULES = ("warps", "lanes")
+SLOW = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # each failing launch takes a while
+FEW_STEPS = 3
+OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
+
+
+def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial] | None:
+    """The first wrong one of the drawn trials, made smaller; None where all are right."""
+    for trial in drawn_trials(exercise):
+        verdict, _ = attempt(trial)
+        if verdict is None:
+            continue
+        kind = verdict.kind
+
+        def fails(candidate: Trial, kind: str = kind) -> bool:
+            found, _ = attempt(candidate)
+            return found is not None and found.kind == kind
+
+        steps = FEW_STEPS if kind in SLOW else MOST_STEPS
+        least = smallest(exercise, trial, fails, steps)
+        return (verdict if least == trial else attempt(least)[0]), least
+    return None
+
+
+def order_verdict(
+    exercise: Exercise, module: Module, judge_run: Callable[..., Verdict]
+) -> Verdict | None:
+    """What comes of it when warps, and lanes, run in another order; None where it is right."""
+    size = exercise.small[0]
+    for number, schedule in enumerate(SCHEDULES, 1):
+        given = exercise.inputs(np.random.default_rng(number), size)
+        budget = OUT_OF_STEP_BUDGET * sandbox.BUDGET
+        options = Options(schedule=schedule, budget=budget, seed=number)
+        run = sandbox.run(exercise, module, given, size, number, options=options)
+        if run.fault is not None:
+            message = run.fault.message
+        else:
+            verdict = judge_run(exercise, run, given, size)
+            if verdict.passed:
+                continue
+            message = "\n  ".join([verdict.message, *verdict.facts])
+        parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
+        return simple(
+            kinds.ORDER,
+            f"right only while all threads keep step. With some {parts} ahead of the others:\n"
+            f"  {message}",
+        )
+    return None
+
+
+def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
+    """What the launches of one run at ``size`` did."""
+    given = exercise.inputs(np.random.default_rng(1), size)
+    options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * sandbox.BUDGET)
+    run = sandbox.run(exercise, module, given, size, 1, options=options)
+    if run.fault is not None:
+        raise RuntimeError(f"a fault while counting: {run.fault.message}")
+    expected = exercise.reference(given)
+    outputs = [np.asarray(run.arrays[name]) for name in expected]
+    return work_of(run.results, outputs)
+
+
+def means_verdict(exercise: Exercise, module: Module) -> Verdict | None:
+    """Which of the means that the exercise is about is missing; None where none is."""
+    works: dict[str, WorkDone] = {}
+    for means in _means(exercise):
+        size = exercise.small[0] if means.size is None else means.size
+        work = works.get(repr(size)) or works.setdefault(
+            repr(size), counted(exercise, module, size)
+        )
+        missing = means.missing(work)
+        if missing:
+            message = f"the result is right, but not by the means of this exercise.\n  {missing}."
+            return simple(kinds.MEANS_MISSING, message, hint=means.advice)
+    return None
+
+
+def _means(exercise: Exercise) -> tuple[Means, ...]:
+    return exercise.means if isinstance(exercise.means, tuple) else ()

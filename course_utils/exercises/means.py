@@ -1,0 +1,213 @@
+"""What an exercise is about, counted: a right result that comes by other means is no answer.
+
+The emulator counts one launch of a right answer, thread by thread. Each :class:`Means` compares a
+number of it with what the task asks for, and says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..emulator import Counts, LaunchResult
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class WorkDone:
+    """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
+    each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
+    elements and bytes of all outputs."""
+
+    counts: Counts
+    launches: tuple[LaunchResult, ...]
+    results: int
+    result_bytes: int
+
+    def opcodes(self, *starts: str) -> int:
+        """How often threads ran instructions whose PTX name begins with one of ``starts``."""
+        return sum(n for name, n in self.counts.opcodes.items() if name.startswith(starts))
+
+    def busiest_over_mean(self, of: str = "instructions") -> float:
+        """What the busiest thread did, over what a thread did on average; the worst launch."""
+        found = [getattr(launch.work, of) for launch in self.launches]
+        return max((float(x.max() / x.mean()) for x in found if x.any()), default=0.0)
+
+
+@dataclass(frozen=True)
+class Means:
+    """``measure(work)`` must lie from ``at_least`` to ``at_most`` at ``size`` (None: the first of
+    the small ones). ``label`` names the number; ``advice`` says what the task asks for."""
+
+    label: str
+    measure: Callable[[WorkDone], float]
+    at_least: float = -np.inf
+    at_most: float = np.inf
+    advice: str = ""
+    size: Any = None
+
+    def missing(self, work: WorkDone) -> str:
+        """What is wrong with the number; nothing where it is as it should be."""
+        found = self.measure(work)
+        if found > self.at_most * (1 + ROUNDING):
+            return f"{self.label}: {found:.4g}, and at most {self.at_most:g} belong here"
+        if found < self.at_least * (1 - ROUNDING):
+            return f"{self.label}: {found:.4g}, and at least {self.at_least:g} belong here"
+        return ""
+
+
+def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:
+    """The sum of what several launches did."""
+    total = Counts()
+    for launch in launches:
+        for found in fields(Counts):
+            value, sum_so_far = getattr(launch.counts, found.name), getattr(total, found.name)
+            if isinstance(value, dict):
+                for key, amount in value.items():
+                    sum_so_far[key] = sum_so_far.get(key, 0) + amount
+            else:
+                setattr(total, found.name, sum_so_far + value)
+    return WorkDone(
+        total, tuple(launches), sum(x.size for x in outputs), sum(x.nbytes for x in outputs)
+    )
+
+
+# --- those that many exercises have ---
+
+
+def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
+    """Each element of the outputs is stored once."""
+    return Means(
+        "stores to global memory for each result",
+        lambda work: work.counts.global_store_bytes / max(work.result_bytes, 1),
+        at_most=at_most,
+        advice="Each result needs one store, by the one thread it belongs to: are several threads "
+        "doing the same work?",
+        size=size,
+    )
+
+
+def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
+    """No thread does many times the work of the others."""
+    return Means(
+        "instructions of the busiest thread, over those of an average one",
+        WorkDone.busiest_over_mean,
+        at_most=at_most,
+        advice="One thread does most of the work while the others wait: give each thread its part.",
+        size=size,
+    )
+
+
+def loads_shared_out(at_most: float = 4.0, size: Any = None) -> Means:
+    """No thread reads many times what the others read from global memory."""
+    return Means(
+        "bytes that the busiest thread reads from global memory, over those of an average one",
+        lambda work: work.busiest_over_mean("loaded"),
+        at_most=at_most,
+        advice="One thread reads the data for all: let each thread read its own part.",
+        size=size,
+    )
+
+
+def atomics(
+    space: str, *, at_least: float = 0, at_most: float = np.inf, advice: str, size: Any = None
+) -> Means:
+    """Atomics of all threads on "global" or "shared" memory."""
+    of = "atomics" if space == "global" else "shared_atomics"
+    return Means(
+        f"atomics on {space} memory",
+        lambda work: sum(int(getattr(launch.work, of).sum()) for launch in work.launches),
+        at_least,
+        at_most,
+        advice,
+        size,
+    )
+
+
+def instructions(
+    what: str,
+    *starts: str,
+    at_least: float = 0,
+    at_most: float = np.inf,
+    advice: str,
+    size: Any = None,
+) -> Means:
+    """``what`` names instructions by the beginnings of their PTX names (``"mma.sync"``), counted
+    once for each thread that runs them."""
+    return Means(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
+
+
+def shuffles(
+    at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Shuffles, once for each thread."""
+    return instructions(
+        "shuffles", "shfl.", at_least=at_least, at_most=at_most, advice=advice, size=size
+    )
+
+
+def shared_memory(
+    at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Bytes that threads write to shared memory: stores, atomics and copies."""
+
+    def measure(work: WorkDone) -> float:
+        counts = work.counts
+        return counts.shared_store_bytes + counts.shared_atomic_bytes + counts.shared_copy_bytes
+
+    return Means("bytes written to shared memory", measure, at_least, at_most, advice, size)
+
+
+def no_shared_memory(advice: str, size: Any = None) -> Means:
+    """Shared memory is not used."""
+    return Means(
+        "requests to shared memory",
+        lambda work: (
+            work.counts.shared_load_requests
+            + work.counts.shared_store_requests
+            + work.counts.shared_atomic_requests
+        ),
+        at_most=0,
+        advice=advice,
+        size=size,
+    )
+
+
+def barriers(
+    at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Times that a warp comes to a barrier of its block."""
+    return Means(
+        "warps at barriers", lambda work: work.counts.barriers, at_least, at_most, advice, size
+    )
+
+
+def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
+    """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
+
+    def measure(work: WorkDone) -> float:
+        flops = sum(launch.work.flops for launch in work.launches)
+        return sum(launch.work.overlapped for launch in work.launches) / max(flops, 1)
+
+    return Means(
+        "part of the arithmetic done while a copy is in flight",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
+def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) -> Means:
+    """Bytes read from global memory, over those of the inputs (``input_bytes`` at that size)."""
+    return Means(
+        "bytes read from global memory, over those of the input",
+        lambda work: work.counts.global_load_bytes / input_bytes,
+        at_most=at_most,
+        advice="The same data is read several times: keep what you have read.",
+        size=size,
+    )

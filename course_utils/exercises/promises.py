@@ -1,0 +1,346 @@
+"""What a task promises, as data: the sizes, launches and values that a right answer copes with.
+
+An exercise's ``small`` sizes are tried first. Then some more trials are *drawn* from its promises:
+each takes another size, another launch and other values, so that every alternative of every promise
+is met. The draw depends on the exercise alone: one cell always gets one verdict. A failing trial is
+made smaller before it is shown.
+
+(Drawn by hand and not by the `hypothesis` library: sixteen launches shall meet every alternative at
+least once, which random examples do not; the smallest failing one shall be found in some twenty
+launches, not in hundreds; and a student's installation shall not need the library.)
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .spec import Empty, Launch
+
+if TYPE_CHECKING:
+    from .spec import Exercise, HostExercise, PythonExercise
+
+DRAWN = 12  # trials, at least; with the fixed ones a judgement has sixteen launches or more
+Given = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One alternative for the inputs: ``change(given, rng)`` answers with what takes their place.
+
+    It gets the inputs by name and returns some of them anew; they are converted to the dtypes that
+    they had.
+    """
+
+    label: str
+    change: Callable[[Given, np.random.Generator], Mapping[str, Any]]
+
+    def applied(self, given: Given, rng: np.random.Generator) -> Given:
+        changed = {
+            name: _alike(value, given[name]) for name, value in self.change(given, rng).items()
+        }
+        return {**given, **changed}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes to draw from, smallest first, with the names of their extents."""
+
+    names: tuple[str, ...]
+    extents: tuple[tuple[int, ...], ...]
+
+    def label(self, size: Any) -> str:
+        sizes = size if isinstance(size, tuple) else (size,)
+        return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
+
+    def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
+        """``count`` sizes; each extent takes each of its values as soon as it can."""
+        columns = [_in_turns(rng, values, count) for values in self.extents]
+        return [self._size(extents) for extents in zip(*columns, strict=True)]
+
+    def smaller(self, size: Any) -> Iterator[Any]:
+        """Sizes to try in place of ``size``, the smallest first."""
+        now = size if isinstance(size, tuple) else (size,)
+        below = [
+            [n for n in values if n <= most] for values, most in zip(self.extents, now, strict=True)
+        ]
+        few = [values[:6] + values[-1:] if len(now) > 1 else values for values in below]
+        found = sorted(set(product(*few)) - {now}, key=lambda extents: (prod(extents), extents))
+        return (self._size(extents) for extents in found)
+
+    def _size(self, extents: tuple[int, ...]) -> Any:
+        return extents[0] if len(self.names) == 1 else tuple(extents)
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What is drawn: ``sizes`` (None: the exercise's small ones), ``launches(size)`` in place of
+    the exercise's own, and for each of ``values`` one of its alternatives."""
+
+    sizes: Sizes | None = None
+    launches: Callable[[Any], Sequence[Launch | tuple[Launch, ...]]] | None = None
+    values: tuple[tuple[Values, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cases:
+    """What is drawn for an exercise on the CPU, in Python or C: ``draw(rng)`` gives one more case.
+
+    The cases are tried from the shortest to the longest, so the first that fails is a small one.
+    """
+
+    draw: Callable[[np.random.Generator], Any]
+    count: int = 16
+
+
+def all_cases(exercise: PythonExercise | HostExercise) -> tuple[Any, ...]:
+    """The fixed cases of an exercise, in their order, and then those drawn."""
+    if not isinstance(exercise.promises, Cases):
+        return exercise.cases
+    rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
+    drawn = [exercise.promises.draw(rng) for _ in range(exercise.promises.count)]
+    return *exercise.cases, *sorted(drawn, key=lambda case: len(repr(case)))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch of an exercise: its size, the seed of its inputs, and how it differs from them."""
+
+    size: Any
+    seed: int
+    launch: int = 0  # a number of ``launches(size)``; 0 is the exercise's own
+    changes: tuple[Values, ...] = ()
+
+    def given(self, exercise: Exercise) -> Given:
+        given = exercise.inputs(np.random.default_rng(self.seed), self.size)
+        for change in self.changes:
+            given = change.applied(given, np.random.default_rng((self.seed, 7)))
+        return given
+
+    def launches(self, exercise: Exercise) -> tuple[Launch, ...]:
+        own = exercise.launches(self.size)
+        if not self.launch:
+            return own
+        others = exercise.promises.launches(self.size)
+        found = others[(self.launch - 1) % len(others)]
+        return (found,) if isinstance(found, Launch) else tuple(found)
+
+    def label(self, exercise: Exercise) -> str:
+        """``n = 33, grid 2, block 96, x all negative``."""
+        sizes = exercise.promises.sizes if isinstance(exercise.promises, Promises) else None
+        parts = [sizes.label(self.size) if sizes else f"size {_describe(self.size)}"]
+        if self.launch:
+            parts += [_describe_launch(launch) for launch in self.launches(exercise)]
+        return ", ".join(parts + [change.label for change in self.changes])
+
+
+def drawn_trials(exercise: Exercise) -> list[Trial]:
+    """The trials drawn from the exercise's promises; none where it has none."""
+    promises = exercise.promises
+    if not isinstance(promises, Promises):
+        return []
+    rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
+    longest = max((len(values) for values in promises.values), default=0)
+    if promises.sizes:
+        longest = max(longest, *map(len, promises.sizes.extents))
+    count = max(DRAWN, longest)
+    if promises.sizes:
+        sizes = promises.sizes.drawn(rng, count)
+    else:
+        sizes = _in_turns(rng, exercise.small, count)
+    changes = [_in_turns(rng, values, count) for values in promises.values]
+    trials = []
+    for number in range(count):
+        launch = number + 1 if promises.launches else 0
+        chosen = tuple(column[number] for column in changes)
+        trials.append(
+            Trial(sizes[number], 10 + number, launch, tuple(c for c in chosen if c.label))
+        )
+    return trials
+
+
+MOST_STEPS = 24  # launches to make a failing trial smaller
+
+
+def smallest(
+    exercise: Exercise, trial: Trial, fails: Callable[[Trial], bool], steps: int = MOST_STEPS
+) -> Trial:
+    """The failing ``trial`` with all taken away that it does not take to fail; a few steps."""
+    tried = 0
+
+    def still(candidate: Trial) -> bool:
+        nonlocal tried
+        tried += 1
+        return tried <= steps and fails(candidate)
+
+    if exercise.promises.sizes:
+        room = steps - len(trial.changes) - 1
+        for size in exercise.promises.sizes.smaller(trial.size):
+            if tried >= room:
+                break
+            if still(replace(trial, size=size)):
+                trial = replace(trial, size=size)
+                break
+    if trial.launch and still(replace(trial, launch=0)):
+        trial = replace(trial, launch=0)
+    for change in trial.changes:
+        without = replace(trial, changes=tuple(c for c in trial.changes if c is not change))
+        if still(without):
+            trial = without
+    return trial
+
+
+# --- sizes ---
+
+# Around a warp and a block, primes, past what a short index (32,767) and an unsigned short one
+# (65,535) can count.
+LENGTHS = (1, 2, 31, 32, 33, 127, 255, 257, 769, 1025, 2053, 4099, 32771, 65543)
+
+
+def lengths(name: str = "n", *, least: int = 1, most: int = 70_000, of: int = 1) -> Sizes:
+    """Any number of elements from ``least`` to ``most``; multiples of ``of`` where it is given."""
+    return Sizes((name,), (extents(most, least=least, of=of),))
+
+
+def shapes(**values: Sequence[int]) -> Sizes:
+    """Sizes of several extents: ``shapes(rows=extents(70), columns=extents(300))``; their order is
+    that of the size's tuple."""
+    return Sizes(tuple(values), tuple(tuple(sorted(found)) for found in values.values()))
+
+
+def extents(most: int, *, least: int = 1, of: int = 1) -> tuple[int, ...]:
+    """Telling lengths from ``least`` to ``most``; multiples of ``of``, if that is given."""
+    if of > 1:
+        candidates = [of * n for n in (1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129)]
+    else:
+        candidates = [0, *LENGTHS, 3, 5, 7, 13, 17, 61, 67, 97, 131, 301, 521]
+    return tuple(sorted({n for n in candidates if least <= n <= most}))
+
+
+# --- launches ---
+
+
+def grids(*pairs: tuple[Any, Any], shared: Callable[[Any], int] = lambda block: 0):
+    """Any of these (grid, block) at every size, with ``shared(block)`` bytes of shared memory."""
+    launches = [
+        Launch(_tuple(grid), _tuple(block), shared(prod(_tuple(block)))) for grid, block in pairs
+    ]
+    return lambda size: launches
+
+
+# --- values ---
+
+AS_GIVEN = Values("", lambda given, rng: {})
+
+
+def scalars(name: str, *values: Any) -> tuple[Values, ...]:
+    """The scalar ``name`` takes each of these values, beside those that the inputs give it."""
+    return AS_GIVEN, *(Values(f"{name} = {v:g}", lambda given, rng, v=v: {name: v}) for v in values)
+
+
+def together(*alternatives: Mapping[str, Any]) -> tuple[Values, ...]:
+    """Several inputs take values that belong together: ``together({"low": -1, "high": 0}, …)``."""
+    return AS_GIVEN, *(
+        Values(
+            ", ".join(f"{name} = {v:g}" for name, v in values.items()),
+            lambda given, rng, values=values: values,
+        )
+        for values in alternatives
+    )
+
+
+ArrayChange = tuple[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
+
+NEGATIVE: ArrayChange = "all negative", lambda x, rng: -np.abs(x) - _least(x)
+POSITIVE: ArrayChange = "all positive", lambda x, rng: np.abs(x) + _least(x)
+EQUAL: ArrayChange = "all equal", lambda x, rng: np.full_like(x, -3 if _signed(x) else 3)
+TIES: ArrayChange = "with ties", lambda x, rng: rng.integers(-2 if _signed(x) else 0, 3, x.shape)
+RISING: ArrayChange = "rising", lambda x, rng: np.sort(x, axis=None).reshape(x.shape)
+FALLING: ArrayChange = "falling", lambda x, rng: np.sort(x, axis=None)[::-1].reshape(x.shape)
+LARGE: ArrayChange = "large (about 1e30)", lambda x, rng: x.astype(np.float64) * 1e30
+MIDDLING: ArrayChange = "about 1000", lambda x, rng: x.astype(np.float64) * 1000
+SMALL: ArrayChange = "small (about 1e-6)", lambda x, rng: x.astype(np.float64) * 1e-6
+ZEROS: ArrayChange = "all zero", lambda x, rng: np.zeros_like(x)
+LARGE_NEGATIVE: ArrayChange = (
+    "all below -1e30",
+    lambda x, rng: -1e30 * (1 + np.abs(x.astype(np.float64))),
+)
+LARGE_POSITIVE: ArrayChange = (
+    "all above 1e30",
+    lambda x, rng: 1e30 * (1 + np.abs(x.astype(np.float64))),
+)
+MINUS_INFINITY: ArrayChange = "all -inf", lambda x, rng: np.full_like(x, -np.inf)
+PLUS_INFINITY: ArrayChange = "all +inf", lambda x, rng: np.full_like(x, np.inf)
+SOME_INFINITE: ArrayChange = "some ±inf", lambda x, rng: _sprinkled(x, rng, (np.inf, -np.inf))
+SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
+
+# For any numbers that a formula can take without overflowing.
+ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL
+# For kernels that only compare and copy: every finite number is as good as any other.
+ANY_FINITE = *ORDINARY, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
+ANY_ORDERED = *ANY_FINITE, MINUS_INFINITY, PLUS_INFINITY, SOME_INFINITE
+
+
+def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
+    """The arrays ``names`` (one name, or several separated by spaces) take each class of values."""
+
+    def alternative(label: str, change: Callable[..., np.ndarray]) -> Values:
+        return Values(
+            f"{' and '.join(names.split())} {label}",
+            lambda given, rng: {name: change(given[name], rng) for name in names.split()},
+        )
+
+    return AS_GIVEN, *(alternative(label, change) for label, change in classes)
+
+
+def _least(x: np.ndarray) -> Any:
+    return x.dtype.type(1) if x.dtype.kind in "iu" else x.dtype.type(0.5)
+
+
+def _signed(x: np.ndarray) -> bool:
+    return x.dtype.kind != "u"
+
+
+def _sprinkled(x: np.ndarray, rng: np.random.Generator, values: tuple[float, ...]) -> np.ndarray:
+    """``x`` with about a tenth of its elements, one at least, replaced."""
+    changed = x.copy()
+    where = rng.permutation(x.size)[: -(-x.size // 10)]
+    changed.reshape(-1)[where] = rng.choice(values, len(where))
+    return changed
+
+
+def _alike(value: Any, before: Any) -> Any:
+    """``value`` with the dtype of what it takes the place of."""
+    if isinstance(before, Empty) or isinstance(value, Empty):
+        return value
+    with np.errstate(over="ignore"):
+        if isinstance(before, np.ndarray):
+            return np.ascontiguousarray(value, before.dtype)
+        return before.dtype.type(value)
+
+
+def _in_turns(rng: np.random.Generator, values: Sequence[Any], count: int) -> list[Any]:
+    """``count`` of ``values`` in random order, none of them again before all had their turn."""
+    found: list[Any] = []
+    while len(found) < count:
+        found += [values[i] for i in rng.permutation(len(values))]
+    return found[:count]
+
+
+def _tuple(value: Any) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _describe(size: Any) -> str:
+    return " x ".join(map(str, size)) if isinstance(size, tuple) else str(size)
+
+
+def _describe_launch(launch: Launch) -> str:
+    grid, block = _describe(launch.grid[:1] if len(launch.grid) == 1 else launch.grid), launch.block
+    return f"grid {grid}, block {_describe(block[0] if len(block) == 1 else block)}"

@@ -1,0 +1,85 @@
+"""A right result that comes by other means than the exercise's is told which are missing."""
+
+import pytest
+
+from course_utils.exercises import kinds, means
+from course_utils.exercises.drawn import counted
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.sandbox import load_answer
+
+SAXPY, BLOCK_MIN, MATMUL = find("04.saxpy"), find("04.block_min"), find("04.batched_matmul")
+
+
+def work(exercise, size):
+    return counted(exercise, load_answer(exercise, exercise.solution, "ours.cu"), size)
+
+
+CHEATS = {
+    "one thread does it all": (
+        SAXPY,
+        (
+            "if (i < n) {\n        y[i] = a * x[i] + y[i];",
+            "if (i == 0) for (int k = 0; k < n; ++k) {\n        y[k] = a * x[k] + y[k];",
+        ),
+        "One thread does most of the work",
+    ),
+    "thread 0 of each block looks through it": (
+        BLOCK_MIN,
+        (
+            "tree[t] = i < n ? x[i] : infinity;",
+            "float m = infinity;\n    if (t == 0) {\n        for (int k = i; k < min(n, i + 256); "
+            "++k) m = fminf(m, x[k]);\n    }\n    tree[t] = m;",
+        ),
+        "give each thread its part",
+    ),
+    "one layer of blocks does every layer": (
+        MATMUL,
+        (
+            "    const int b = blockIdx.z * blockDim.z + threadIdx.z;",
+            "    if (blockIdx.z > 0) return;\n    for (int b = 0; b < batch; ++b) {",
+        ),
+        ("b >= batch || row", "row"),
+        ("column] = sum;", "column] = sum; }"),
+        "give each thread its part",
+    ),
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_work_that_is_not_shared_out_is_seen(cheat):
+    exercise, *changes, words = CHEATS[cheat]
+    source = exercise.solution
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    outcome = run_source(exercise, source)
+    assert outcome.kind == kinds.MEANS_MISSING, outcome
+    assert "the result is right, but" in str(outcome) and words in str(outcome)
+
+
+def test_ready_made_means_measure_what_they_name():
+    found = work(BLOCK_MIN, 1000)
+    assert found.results == 4 and found.result_bytes == 16
+    assert means.one_store_each().measure(found) == 1
+    assert means.shared_memory(advice="").measure(found) >= 4000
+    assert means.barriers(advice="").measure(found) == 4 * 8 * 8
+    assert means.atomics("shared", advice="").measure(found) == 0
+    assert means.reads_each_once(4000).measure(found) == 1
+    assert means.instructions("minima", "min.", advice="").measure(found) > 0
+    assert means.loads_shared_out().measure(found) < 1.1
+
+
+def test_a_number_outside_its_bounds_is_told_with_the_bound():
+    found = work(SAXPY, 1000)
+    too_few = means.shuffles(5, advice="Shuffle.")
+    assert too_few.missing(found) == "shuffles: 0, and at least 5 belong here"
+    assert "at most 0.5 belong here" in means.one_store_each(0.5).missing(found)
+    assert means.one_store_each(1).missing(found) == ""
+
+
+def test_counts_of_several_launches_are_added_up():
+    once = work(SAXPY, 1000)
+    twice = means.work_of(list(once.launches) * 2, [])
+    assert twice.counts.global_store_bytes == 2 * once.counts.global_store_bytes
+    assert twice.opcodes("fma.") == 2 * once.opcodes("fma.")

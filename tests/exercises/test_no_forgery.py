@@ -1,0 +1,103 @@
+"""An answer that comes from the course's own files, or that lies about what it equals, is none."""
+
+import pytest
+
+from course_utils.exercises import kinds
+from course_utils.exercises.plain_values import plain
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+
+BLOCKS, PIECES, SAXPY = find("04.blocks_for"), find("04.pieces"), find("04.saxpy")
+
+FORGED = {
+    "calls the reference": """
+from course_utils.exercises.registry import find
+def blocks_for(n, threads):
+    return find("04.blocks_for").reference(n, threads)
+""",
+    "calls it when it is tried": """
+def blocks_for(n, threads):
+    import course_utils
+    return course_utils.exercises.registry.find("04.blocks_for").reference(n, threads)
+""",
+    "finds it among the modules": """
+import sys
+def blocks_for(n, threads):
+    specs = [m for name, m in sys.modules.items() if name.startswith("exercises_of_")]
+    found = next(m.BLOCKS_FOR for m in specs if hasattr(m, "BLOCKS_FOR"))
+    return found.reference(n, threads)
+""",
+    "reads the solution": f"""
+from pathlib import Path
+import course_utils
+root = Path(course_utils.__file__).parents[1]
+exec((root / "kernels" / {BLOCKS.source!r}).read_text())
+""",
+    "changes the reference": """
+import course_utils.exercises.registry as registry
+object.__setattr__(registry.find("04.blocks_for"), "reference", lambda n, threads: 7)
+def blocks_for(n, threads):
+    return 7
+""",
+    "writes the answer itself": """
+import json, os, pathlib, tempfile
+for place in pathlib.Path(tempfile.gettempdir()).iterdir():
+    if os.access(place / "job.json", os.R_OK):
+        forged = {"kind": "pass", "message": "", "hint": "", "excerpt": ""}
+        with open(place / "answer.json", "w") as file:
+            json.dump(forged, file)
+os._exit(0)
+def blocks_for(n, threads):
+    return 7
+""",
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_forged_python_answer_does_not_pass(how):
+    outcome = run_source(BLOCKS, FORGED[how])
+    assert outcome.kind in (kinds.EXCEPTION, kinds.CRASHED), outcome
+
+
+def test_the_word_of_an_object_that_equals_everything_is_not_taken():
+    lies = """
+class Liar(list):
+    def __eq__(self, other):
+        return True
+    def __len__(self):
+        return 3
+    def __iter__(self):
+        return iter([(0, 4), (4, 4), (8, 2)])
+def pieces(n, chunks):
+    return Liar([(0, 1)])
+"""
+    assert run_source(PIECES, lies).kind == kinds.WRONG
+    number = "class Liar(int):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
+    source = f"{number}def blocks_for(n, threads):\n    return Liar(0)\n"
+    assert run_source(BLOCKS, source).kind == kinds.WRONG
+
+
+def test_plain_values_are_of_python_s_own_types():
+    class Whole(int):
+        pass
+
+    class Row(list):
+        pass
+
+    found = plain((Whole(3), Row([Whole(1), 2.5]), True, None, "a"))
+    assert found == (3, [1, 2.5], True, None, "a")
+    assert [type(x) for x in found] == [int, list, bool, type(None), str]
+    assert type(found[1][0]) is int
+
+
+def test_a_cell_that_includes_the_solution_is_told_so():
+    outcome = run_source(SAXPY, f'#include "{SAXPY.source}"\n')
+    assert outcome.kind == kinds.COPIED, outcome
+    assert "the course's own saxpy.cu" in str(outcome)
+    hidden = f'#define OURS "{SAXPY.source}"\n#include OURS\n'
+    assert run_source(SAXPY, hidden).kind == kinds.COPIED
+
+
+def test_a_cell_may_include_the_course_s_headers():
+    source = f'#include "common/reduce.cuh"\n{SAXPY.solution}'
+    assert run_source(SAXPY, source).passed

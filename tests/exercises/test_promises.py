@@ -1,0 +1,154 @@
+"""What a task promises is drawn, every alternative at least once; a failing trial is made small."""
+
+import numpy as np
+import pytest
+
+from course_utils.exercises import Launch, Promises, kinds, promises
+from course_utils.exercises.promises import DRAWN, Cases, Trial, all_cases, drawn_trials, smallest
+from course_utils.exercises.registry import all_exercises, find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.spec import Exercise
+
+SAXPY, CLAMP, MATMUL = find("04.saxpy"), find("04.clamp"), find("04.batched_matmul")
+PROMISING = {
+    e.id: e for e in all_exercises() if isinstance(e, Exercise) and isinstance(e.promises, Promises)
+}
+
+
+@pytest.mark.parametrize("name", PROMISING)
+def test_a_judgement_has_sixteen_launches_and_meets_every_alternative(name):
+    exercise = PROMISING[name]
+    trials = drawn_trials(exercise)
+    assert len(trials) >= DRAWN and len(trials) + 2 * len(exercise.small) >= 16
+    for values in exercise.promises.values:
+        met = {change.label for trial in trials for change in trial.changes} | {""}
+        assert {value.label for value in values} <= met
+    if exercise.promises.sizes:
+        sizes = [t.size if isinstance(t.size, tuple) else (t.size,) for t in trials]
+        for column, extents in zip(
+            zip(*sizes, strict=True), exercise.promises.sizes.extents, strict=True
+        ):
+            assert set(column) == set(extents)
+
+
+@pytest.mark.parametrize("name", PROMISING)
+def test_what_is_drawn_keeps_the_parameters_dtypes_and_shapes(name):
+    exercise = PROMISING[name]
+    for trial in drawn_trials(exercise):
+        own = exercise.inputs(np.random.default_rng(trial.seed), trial.size)
+        for key, value in trial.given(exercise).items():
+            assert (value.dtype, value.shape) == (own[key].dtype, own[key].shape), key
+        assert trial.label(exercise)
+
+
+def test_one_cell_always_gets_the_same_trials():
+    assert drawn_trials(CLAMP) == drawn_trials(CLAMP)
+
+
+def test_a_trial_is_told_by_its_size_its_launch_and_its_values():
+    labels = [trial.label(CLAMP) for trial in drawn_trials(CLAMP)]
+    assert all(label.startswith("n = ") and "grid " in label for label in labels)
+    assert any("low = 100, high = 2000" in label for label in labels)
+    assert Trial((3, 13, 17, 11), 1).label(MATMUL) == "batch = 3, M = 13, N = 17, K = 11"
+
+
+def test_lengths_lie_on_both_sides_of_a_warp_a_block_and_every_short_index():
+    (found,) = promises.lengths().extents
+    for limit in (32, 256, 1024, 32767, 65535):
+        assert min(found) < limit < max(found)
+        assert any(0 < n - limit <= 8 or n - limit == 1 for n in found)
+    assert promises.extents(70, of=16) == (16, 32, 48, 64)
+
+
+def test_the_smallest_failing_trial_has_nothing_in_it_that_it_does_not_take():
+    trial = next(t for t in drawn_trials(SAXPY) if t.size > 5000 and t.changes)
+    least = smallest(SAXPY, trial, lambda t: t.size > 255)
+    assert (least.size, least.launch, least.changes) == (257, 0, ())
+    change = trial.changes[0]
+    least = smallest(SAXPY, trial, lambda t: change in t.changes)
+    assert (least.size, least.changes) == (1, (change,))
+
+
+def test_making_a_trial_smaller_ends_after_some_launches():
+    tried = []
+    trial = next(t for t in drawn_trials(MATMUL) if max(t.size) > 60)
+    smallest(MATMUL, trial, lambda t: tried.append(t), steps=5)
+    assert len(tried) <= 5
+
+
+def test_values_keep_the_dtype_of_what_they_replace():
+    given = {"x": np.arange(-4, 4, dtype=np.int32), "s": np.float32(1)}
+    rng = np.random.default_rng(0)
+    for values in promises.data("x", *promises.ORDINARY), promises.scalars("s", 2, 1e30):
+        for value in values:
+            changed = value.applied(given, rng)
+            assert changed["x"].dtype == np.int32 and changed["s"].dtype == np.float32
+
+
+def test_the_classes_are_what_they_say():
+    x = np.random.default_rng(0).standard_normal(50, dtype=np.float32)
+    made = {label: change(x, np.random.default_rng(1)) for label, change in promises.ANY_ORDERED}
+    assert (made["all negative"] < 0).all() and (made["all positive"] > 0).all()
+    assert len(set(made["with ties"].tolist())) < 10
+    assert (np.diff(made["rising"]) >= 0).all() and (np.diff(made["falling"]) <= 0).all()
+    assert np.isinf(made["some ±inf"]).any() and np.isfinite(made["some ±inf"]).any()
+    assert (made["all below -1e30"] <= -1e30).all()
+
+
+def test_cases_are_drawn_behind_the_fixed_ones_the_shortest_first():
+    exercise = find("04.blocks_for")
+    cases = all_cases(exercise)
+    assert cases[: len(exercise.cases)] == exercise.cases
+    drawn = cases[len(exercise.cases) :]
+    assert len(drawn) == Cases(lambda rng: ()).count >= 16
+    assert [len(repr(case)) for case in drawn] == sorted(len(repr(case)) for case in drawn)
+
+
+def changed(exercise, *changes):
+    source = exercise.solution
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return run_source(exercise, source)
+
+
+# A mistake that no fixed size shows, the verdict, and the trial it is shown by.
+MISTAKES = {
+    "a short index": (SAXPY, ("const int i", "const short i"), kinds.OUT_OF_BOUNDS, "(n = 65543)"),
+    "only positive a": (SAXPY, ("= a *", "= fabsf(a) *"), kinds.WRONG, "(n = 1, a = -"),
+    "constant limits": (CLAMP, ("low)", "-0.5f)"), kinds.WRONG, "(n = 1, low = "),
+    "constant stride": (
+        CLAMP,
+        ("gridDim.x * blockDim.x", "512"),
+        kinds.FIRST_BLOCK,
+        "grid 1, block 256)",
+    ),
+    "1e30 for infinity": (
+        find("04.block_min"),
+        ("i < n ? x[i] : infinity", "i < n ? x[i] : 1e30f"),
+        kinds.WRONG,
+        "(n = 1, x large (about 1e30))",
+    ),
+    "a char in the loop": (MATMUL, ("int k = 0", "signed char k = 0"), kinds.OUT_OF_BOUNDS, "301"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_that_the_fixed_sizes_hide_is_shown_by_its_smallest_trial(case):
+    exercise, change, kind, words = MISTAKES[case]
+    outcome = changed(exercise, change)
+    assert outcome.kind == kind, outcome
+    assert words in str(outcome)
+
+
+def test_a_launch_may_be_one_of_several_kernels():
+    launches = promises.grids((2, 64), ((1, 2), (8, 8)))
+    assert launches(5) == [Launch((2,), (64,)), Launch((1, 2), (8, 8))]
+
+
+def test_an_answer_that_is_right_only_in_lockstep_depends_on_the_order():
+    outcome = changed(
+        find("04.warp_max"), ("__shfl_down_sync(kWholeWarp", "__shfl_down_sync(__activemask()")
+    )
+    assert outcome.kind == kinds.ORDER, outcome
+    assert "With some lanes of a warp ahead of the others" in str(outcome)
