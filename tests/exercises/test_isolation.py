@@ -63,6 +63,39 @@ def test_what_a_process_started_ends_with_it(tmp_path, seconds):
     assert not running(process)
 
 
+LEAVING = {
+    "a session of its own": "subprocess.Popen(sleep, start_new_session=True)",
+    "a group of its own": "subprocess.Popen(sleep, process_group=0)",
+    "forked twice": """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+""",
+}
+
+
+@pytest.mark.parametrize("seconds", [1.5, 30])
+@pytest.mark.parametrize("how", LEAVING)
+def test_what_leaves_the_group_ends_with_it_too(tmp_path, how, seconds):
+    program = f"""
+import os, subprocess, sys, time
+sleep = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"]
+{LEAVING[how]}
+time.sleep({60 if seconds < 2 else 0.7})
+"""
+    ended = run_group([sys.executable, "-c", program], seconds, folder=tmp_path)
+    assert ended.timed_out == (seconds < 2)
+    process = int(ended.output)
+    until = time.monotonic() + 5
+    while running(process) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not running(process)
+
+
 def running(process: int) -> bool:
     """Whether there is such a process, and not merely one that waits to be counted as ended."""
     try:
