@@ -13,14 +13,15 @@ import numpy as np
 from ..checking import difference, judge
 from ..checking.verdict import Verdict
 from . import kinds
-from .isolated import call, serve
+from .fork_server import ForkServer, serve_forks
 from .outcome import clip_printed, simple, source_excerpt
-from .registry import find
+from .registry import all_exercises, find
 from .spec import PythonExercise
 
 MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned
 SHOWN = 200  # characters of a value in a message
+SERVER = ForkServer(__name__, {"COURSE_DEVICE": "emulator"})
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -33,8 +34,7 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
     seconds = exercise.seconds if seconds is None else seconds
     job = {"id": exercise.id, "source": source}
-    environment = {"COURSE_DEVICE": "emulator"}
-    answer = call(__name__, job, seconds, environment=environment, memory=MEMORY)
+    answer = SERVER.call(job, seconds, memory=MEMORY)
     if answer.timed_out:
         message = f"{exercise.function} was still running after {seconds:g} seconds."
         verdict = simple(kinds.TIME_LIMIT, message)
@@ -157,4 +157,5 @@ def _show(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    serve(work)
+    all_exercises()  # once, for every job
+    serve_forks(work)
