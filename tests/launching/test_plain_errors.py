@@ -3,6 +3,7 @@
 import pytest
 
 from course_utils import cp, load, profile, sanitize
+from course_utils.compiling.diagnostics import CompileError
 from course_utils.devices.selection import EMULATOR, ON_GPU
 from course_utils.emulator import KernelFault
 from course_utils.errors import LessonError
@@ -71,3 +72,21 @@ def test_a_number_is_printed_no_wider_than_anybody_reads(call, capsys):
     source = f'extern "C" __global__ void f(int* x) {{ printf({call}); }}'
     load(source=source, device=EMULATOR)((1,), (1,), (None,))
     assert 1 < len(capsys.readouterr().out) < 2000
+
+
+def test_bad_assembly_is_told_in_the_assembler_s_words():
+    source = """extern "C" __global__ void f(int* x)
+{
+    asm("mov.u32 %0, %%nosuch;" : "=r"(x[0]));
+}"""
+    with pytest.raises(CompileError, match=r"kernel.cu:3: error: in asm: .*nosuch"):
+        load(source=source, device=EMULATOR)((1,), (1,), (None,))
+
+
+def test_an_instruction_that_only_the_emulator_lacks_stays_its_own_report():
+    source = """extern "C" __global__ void f(float* x)
+{
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %1};" :: "l"(x), "f"(1.0f));
+}"""
+    with pytest.raises(KernelFault, match="does not know the instruction `red.global.add.v2.f32"):
+        load(source=source, device=EMULATOR)((1,), (1,), (None,))
