@@ -124,6 +124,24 @@ def test_the_commands_list_verify_and_show_progress(capsys):
     assert "In all: 0 of" in capsys.readouterr().out
 
 
+def test_an_interrupted_exercise_is_one_line_and_no_attempt(monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(student, "run_source", interrupted)
+    shell = InteractiveShell()
+    shell.register_magic_function(student.exercise, "cell", "exercise")
+    with capture_output() as said:
+        shell.run_cell(f"%%exercise 04.saxpy\n{WRONG}")
+    assert said.stdout.strip() == (
+        "Interrupted: 04.saxpy was not judged, and this try does not count."
+    )
+    assert "[ ] 04.saxpy" in str(progress())
+
+
 def test_the_magic_works_in_ipython():
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
