@@ -118,11 +118,12 @@ def _try_case(
     command = ["sh", "-c", limits, "sh", "./program"]
     options = {"folder": folder, "given": case, "apart": True}
     ended = run_group(command, exercise.seconds, environment=ENVIRONMENT, **options)
+    who = "the test program" if exercise.driver else "the program"
     if "LeakSanitizer has encountered a fatal error" in ended.errors:  # not possible under ptrace
         quiet = {**ENVIRONMENT, "ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":detect_leaks=0"}
         ended = run_group(command, exercise.seconds, environment=quiet, **options)
     verdict = _fault(ended, source, name, exercise.seconds) or _compare(
-        ended.output, exercise.reference(case)
+        ended.output, exercise.reference(case), who
     )
     if verdict is None:
         return None
@@ -132,20 +133,21 @@ def _try_case(
     return replace(verdict, message=message, printed=clip_printed(ended.output))
 
 
-def _compare(output: str, expected: str) -> Verdict | None:
+def _compare(output: str, expected: str, who: str) -> Verdict | None:
+    """``who`` prints the output: the student's program, or the course's that calls a function."""
     got, want = (
         [line.rstrip() for line in text.rstrip().splitlines()] for text in (output, expected)
     )
     if got == want:
         return None
     if not got:
-        return simple(kinds.NOTHING_PRINTED, "the program printed nothing.")
+        return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
-            message = f"line {number} of the output is {shown}, expected {line!r}."
+            message = f"line {number} that {who} prints is {shown}, expected {line!r}."
             return simple(kinds.WRONG_OUTPUT, message)
-    message = f"the output has {len(got)} lines, expected {len(want)}."
+    message = f"{who} prints {len(got)} lines, expected {len(want)}."
     return simple(kinds.WRONG_OUTPUT, message)
 
 
