@@ -7,27 +7,36 @@ from typing import Any
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
+from .benchmarks.profilers import spans
 from .checking import check
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .notebooks.maps import chapter_map
+from .observing import trees
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
+from .observing.ptx_kinds import compare_ptx
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
 from .records.kernel_records import stored
 from .records.measured_files import measurements
+from .records.run_times import timed
+from .records.sheets import data_sheets
 from .shell import running_shell
 
 __all__ = [
     "answer",
     "autotune",
     "bench",
+    "chapter_map",
     "check",
+    "compare_ptx",
     "cp",
+    "data_sheets",
     "device",
     "doctor",
     "figures",
@@ -44,8 +53,11 @@ __all__ = [
     "sanitize",
     "size",
     "solution",
+    "spans",
     "stored",
+    "timed",
     "trace",
+    "trees",
 ]
 
 

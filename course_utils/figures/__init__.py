@@ -7,7 +7,8 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
-from .block_waves import waves
+from .block_waves import block_diary, waves
+from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair
 from .line_charts import curves, memory_roofs
@@ -29,6 +30,7 @@ from .warps import warp_steps
 __all__ = [
     "access_heatmap",
     "adding_tree",
+    "block_diary",
     "cache_walks",
     "chunk_places",
     "curves",
@@ -39,6 +41,7 @@ __all__ = [
     "lanes_at_work",
     "memory_roofs",
     "number_formats",
+    "numbered_cells",
     "occupancy",
     "png",
     "product_tiles",

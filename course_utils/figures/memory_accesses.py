@@ -130,13 +130,13 @@ def warp_sectors(
     axes.set_xticks(range(0, LINE + 1, SECTOR))
     axes.set_xlabel("byte within the 128-byte line (a row is a line, a box of 32 bytes a sector)")
     bare(axes)
-    fetched = len(touched) * SECTOR
+    asked = len(touched) * SECTOR
     axes.set_title(
         (f"{title}: " if title else "")
-        + f"{_count(len(touched), 'sector')}, {useful} of {fetched} bytes "
-        + f"{'written' if store else 'used'} ({100 * useful / fetched:.0f} %)"
+        + f"{_count(len(touched), 'sector')}, {useful} of {asked} bytes "
+        + f"{'written' if store else 'used'} ({100 * useful / asked:.0f} %)"
     )
-    legend_below(figure, _sector_key(useful < fetched, store))
+    legend_below(figure, _sector_key(useful < asked, store))
     return figure
 
 
@@ -146,7 +146,7 @@ def _sector_key(rest: bool, store: bool) -> list:
     wanted, left = (
         ("written, by lane", "touched, not written")
         if store
-        else ("wanted, by lane", "fetched, not wanted")
+        else ("wanted, by lane", "asked for, not wanted")
     )
     key = [Patch(facecolor=blend(BLUE, 0.45), edgecolor="#333333", label=wanted)]
     if rest:

@@ -244,6 +244,21 @@ class Profile:
                 found[name] = found.get(name, 0) + traffic.bytes
         return dict(sorted(found.items()))
 
+    @property
+    def numbers_by_memory(self) -> Table:
+        """Numbers that all threads together load and store, by memory; a vector of four is four.
+
+        Registers and a kernel's parameters are left out: no load or store of a program names them.
+        """
+        found: dict[str, list[int]] = {}
+        for name, threads in self.counts.opcodes.items():
+            words = name.split(".")
+            if words[0] in ("ld", "st") and words[1] != "param":
+                width = {"v2": 2, "v4": 4}.get(words[2], 1)
+                found.setdefault(words[1], [0, 0])[words[0] == "st"] += threads * width
+        rows = [(memory, loaded, stored) for memory, (loaded, stored) in sorted(found.items())]
+        return Table(("memory", "loaded", "stored"), rows)
+
     def by_line(self, measure: str) -> dict[int, int]:
         """Line number -> a measure of it: one of :data:`MEASURES`, such as "sectors"."""
         if measure not in MEASURES:
@@ -254,14 +269,22 @@ class Profile:
     # --- one access ---
 
     def access(
-        self, line: int, warp: int = 0, *, array: str | None = None, store: bool | None = None
+        self,
+        line: int | str,
+        warp: int = 0,
+        *,
+        array: str | None = None,
+        store: bool | None = None,
     ) -> WarpAccess:
         """What a warp of block (0, 0, 0) asks of memory when it first comes to ``line``.
 
+        ``line`` is a number, or a text: the first line of code that contains it.
         ``array`` and ``store`` choose where the line reaches several arrays, or loads and stores.
-        For other blocks, and for later turns of a loop, see :func:`course_utils.trace`. Draw it
-        with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
+        For other blocks, and for later iterations of a loop, see :func:`course_utils.trace`. Draw
+        it with ``figures.warp_sectors`` or, in shared memory, ``figures.shared_banks``.
         """
+        if isinstance(line, str):
+            line = self._line_of(line)
         found: dict[tuple[str, bool], WarpAccess] = {}
         first = self.tally.first_accesses if self.tally else {}
         for item in self.instructions:
@@ -287,6 +310,13 @@ class Profile:
             f"Warp {warp} of block (0, 0, 0) makes no such access in line {line} "
             f"of {self.filename}" + (f", only: {reached}." if reached else ".")
         )
+
+    def _line_of(self, text: str) -> int:
+        """The number of the first line of the source, its comments left out, that has ``text``."""
+        for number, line in enumerate(self.source.splitlines(), 1):
+            if text in line.partition("//")[0]:
+                return number
+        raise LessonError(f"No line of {self.filename} contains {text!r}.")
 
 
 def _shown(measure: Callable[[Counts], int]) -> Callable[[SourceLine], Any]:

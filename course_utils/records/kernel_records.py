@@ -52,19 +52,7 @@ def stored(
     GPU at hand where all of ``kernels`` were measured on it, otherwise the course's reference.
     Raises LessonError for a kernel or size that was not measured.
     """
-    wanted = list(size) if isinstance(size, tuple) else size
-    for candidate in candidates(device):
-        file = file_of(NAME, candidate)
-        records = measurements(NAME, candidate)["records"] if file.is_file() else []
-        found = {r["kernel"]: r for r in records if r["size"] == wanted}
-        missing = [name for name in kernels if name not in found]
-        if not missing:
-            break
-    else:
-        raise LessonError(
-            f"{', '.join(missing)} at size {size} is not in {file.name}: "
-            "`python -m course_utils bench --only NAME` measures it on a GPU."
-        )
+    found, gpu = _found(kernels, size, device)
 
     def rate(record: dict[str, Any], milliseconds: float) -> float:
         return float(record[what] / milliseconds / 1e6)
@@ -73,4 +61,30 @@ def stored(
     last = found[kernels[-1]]
     library = last["baseline"]
     line = (library["name"], rate(last, library["median_ms"])) if library else None
-    return bars, line, candidate
+    return bars, line, gpu
+
+
+def stored_times(
+    kernels: list[str], size: int | tuple[int, ...], device: str | None = None
+) -> tuple[dict[str, float], str]:
+    """Like :func:`stored`: the milliseconds of each kernel, and the GPU they come from."""
+    found, gpu = _found(kernels, size, device)
+    return {name: float(record["ours"]["median_ms"]) for name, record in found.items()}, gpu
+
+
+def _found(
+    kernels: list[str], size: int | tuple[int, ...], device: str | None
+) -> tuple[dict[str, dict[str, Any]], str]:
+    """The record of each kernel at ``size``, and the first GPU for which all were measured."""
+    wanted = list(size) if isinstance(size, tuple) else size
+    for candidate in candidates(device):
+        file = file_of(NAME, candidate)
+        records = measurements(NAME, candidate)["records"] if file.is_file() else []
+        found = {r["kernel"]: r for r in records if r["size"] == wanted}
+        missing = [name for name in kernels if name not in found]
+        if not missing:
+            return {name: found[name] for name in kernels}, candidate
+    raise LessonError(
+        f"{', '.join(missing)} at size {size} is not in {file.name}: "
+        "`python -m course_utils bench --only NAME` measures it on a GPU."
+    )

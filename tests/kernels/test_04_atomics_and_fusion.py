@@ -1,11 +1,13 @@
 """What the kernels of chapter 04 show besides their results: barriers, atomics, sums, dropout."""
 
+import re
+
 import numpy as np
 import pytest
 from launchers import draw
 from launches_04 import CHAPTER
 
-from course_utils import cp, profile
+from course_utils import cp, load, profile, sanitize
 from course_utils.benchmarks.case import blocks
 
 kernel = CHAPTER.kernel
@@ -49,6 +51,25 @@ def test_the_sum_in_one_pass_is_ready_for_the_next_launch_and_gives_the_same_bit
         kernel("sum_single_pass")(grid, 1024, (x, total, partial, done, n))
         totals.add(total.get().tobytes())
     assert len(totals) == 1 and done.get()[0] == 0
+
+
+FENCE = r" *__threadfence\(\); // {}.*\n"
+
+
+@pytest.mark.parametrize("side", ["release", "acquire"])
+def test_the_sum_in_one_pass_needs_the_fence_of_either_side(side):
+    n, grid = 9000, 3
+    text, cut = re.subn(FENCE.format(side), "", kernel("sum_single_pass").module.source)
+    assert cut == 1
+    total, partial = cp.zeros(1, cp.float32), cp.zeros(grid, cp.float32)
+    given = cp.asarray(draw(n)), total, partial, cp.zeros(1, cp.uint32), n
+    found = sanitize(load(source=text, filename="no_fence.cu"), grid, 1024, given)
+    assert "__threadfence()" in str(found)
+
+
+def test_the_acquire_of_the_sum_in_one_pass_is_in_the_thread_that_reads_the_count():
+    text = kernel("sum_single_pass").module.source
+    assert text.index("atomicInc(") < text.index("// acquire") < text.index("if (last)")
 
 
 @pytest.mark.parametrize("keep, seed", [(0.1, 1), (0.5, 2), (1.0, 1)])

@@ -102,6 +102,14 @@ def test_bytes_are_told_apart_by_memory_direction_and_type(found):
     assert bytes_["shared store f32"] == 2 * 4 * BLOCKS * THREADS
 
 
+def test_numbers_are_told_apart_by_memory(found):
+    threads = BLOCKS * THREADS
+    memories = {memory: (loaded, stored) for memory, loaded, stored in found.numbers_by_memory}
+    assert memories["global"] == (2 * threads, threads)
+    assert memories["shared"] == (threads // 2, 2 * threads)
+    assert found.numbers_by_memory["global"] == 2 * threads
+
+
 def test_the_mix_counts_every_instruction_once(found):
     assert sum(row[1] for row in found.mix) == found.counts.warp_instructions
     assert found.mix["bar"] == found.counts.barriers
@@ -128,6 +136,21 @@ def test_an_access_has_the_addresses_of_a_warp(found):
     access = found.access(STRIDED, warp=1)
     assert (access.array, access.space, access.store) == ("x", "global", False)
     assert access.elements.tolist() == [8 * (32 + lane) for lane in range(32)]
+
+
+def test_an_access_is_found_by_the_text_of_its_line_and_not_by_that_of_a_comment():
+    source = """// y[i] = x[i]
+extern "C" __global__ void copy(const float *x, float *y) // y[i] = x[i]
+{
+    int i = threadIdx.x;
+    y[i] = x[i];
+}
+"""
+    arrays = cp.zeros(32, cp.float32), cp.zeros(32, cp.float32)
+    found = profile(load(source=source), 1, 32, arrays)
+    assert found.access("y[i] = x[i]", store=True).array == "y"
+    with pytest.raises(LessonError, match="No line of .* contains 'z\\["):
+        found.access("z[")
 
 
 def test_an_access_of_few_lanes_marks_the_others_idle(found):

@@ -156,14 +156,14 @@ Run the cell as it is, read the verdict, and fix the kernel.
     full=(1 << 16, 250),
     bug=kinds.BARRIER,
     hints=(
-        "How many of the 256 threads come past the barrier when a row has 100 columns?",
+        "How many of the 256 threads reach the barrier when a row has 100 columns?",
         "Every thread of the block must reach it, also those that have no column.",
         "End the `if` before the barrier, and open it again behind: two guards, one barrier.",
     ),
     explanation="""
 A barrier in an `if` is right only where the condition is uniform: where all threads of the block
 decide alike. So the guard goes around the work, never around the barrier. A `return` before a
-barrier is the same mistake, even if GPUs since Volta no longer wait for threads that have ended.
+barrier is the same mistake, even where a GPU does not wait for threads that have ended.
 """,
     mutants=(
         mutant(
@@ -323,7 +323,7 @@ goes to global memory: 256 times fewer than there are threads.
 
 COUNT_DIGITS = Exercise(
     id="04.count_digits",
-    title="a histogram of one's own",
+    title="a privatised histogram",
     task="""
 The kernel below counts right, but every digit is an atomic on one of only ten words of global
 memory. Let each block count on its own first. At most one atomic in a hundred digits may remain

@@ -22,7 +22,7 @@ PREDICT_SECTORS = NumberExercise(
     id="04.predict_sectors",
     title="predict the sectors",
     task="""
-Memory moves in sectors of 32 bytes. One warp runs the kernel below; `x` begins at a sector's edge.
+A request touches sectors of 32 bytes. One warp runs the kernel below; `x` begins with a sector.
 Predict how many sectors the warp's one load touches, for three strides. Then run the cell: the
 emulator counts.
 """,
@@ -72,7 +72,7 @@ emulator counts.
     explanation="""
 A sector holds eight floats. With stride 1 eight threads share each; with stride 2 only four do, so
 there are twice as many sectors and half of what they carry is not used; from stride 8 on, every
-thread has a sector to itself, and seven eighths of the traffic is wasted.
+thread has a sector to itself, and seven eighths of what the warp asks for is not used.
 """,
     mutants=(
         mutant("one for all", kinds.WRONG_NUMBER, ("neighbours = 4", "neighbours = 1")),
@@ -94,7 +94,7 @@ WHY_IS_THIS_SLOW = Exercise(
     id="04.why_is_this_slow",
     title="right, and four times too much",
     task="""
-Each thread has four elements, so there are fewer blocks to start: a good idea. The result is right,
+Each thread has four elements, so a quarter of the blocks will do: a good idea. The result is right,
 no checker finds a fault, and yet the warps ask for four bytes where one is wanted. Run the cell as
 it is, find out why, and fix it: every byte asked for shall be wanted.
 """,

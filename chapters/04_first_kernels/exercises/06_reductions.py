@@ -261,9 +261,9 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "sum);`",
     ),
     explanation="""
-The elements are added in registers, where no thread waits for another, and the one word that all
-want is touched once for each warp: little contention is left. In larger grids it pays to add up the
-block first.
+The elements are added in registers, and the one address that all update is touched once for each
+warp: little contention is left. In larger grids it pays to add up the block first. (`first` and
+`stride` have 64 bits: near the end of a very long array `i + stride` passes 2³¹, the end of `int`.)
 """,
     mutants=(
         mutant(

@@ -185,7 +185,7 @@ an element.
     ),
     explanation="""
 12 bytes an element in place of 16, and the forward pass writes 4 less: 20 bytes for both passes in
-place of 28, for an exponential and a division that nobody waits for. The memory for `s` is free as
+place of 28, for an exponential and a division. The memory for `s` is free as
 well, and in training that is often the greater gain.
 """,
     mutants=(

@@ -10,7 +10,7 @@ FULL_ENOUGH = 0.9  # of the rounds of a grid that has a block for each tile
 
 
 @dataclass(frozen=True)
-class Tile:
+class BlockTile:
     """The block's tile of C, how its warps and threads divide it, and a block's stages of BK.
 
     The fields are the kernel's macros, sizes in elements; ``BLOCKS`` share a multiprocessor.
@@ -46,10 +46,12 @@ class Tile:
         return macros
 
 
-LARGE = Tile(128, 256, 8, 64, 64, 8, 16, STAGES=4, BLOCKS=1)
-MEDIUM = Tile(64, 128, 16, 32, 64, 8, 8, STAGES=4, BLOCKS=3)
-FEW_MEDIUM = Tile(64, 128, 16, 32, 64, 8, 8, STAGES=4, BLOCKS=1)  # more registers for each thread
-SMALL = Tile(32, 64, 32, 16, 32, 4, 4, STAGES=3, BLOCKS=2)
+LARGE = BlockTile(128, 256, 8, 64, 64, 8, 16, STAGES=4, BLOCKS=1)
+MEDIUM = BlockTile(64, 128, 16, 32, 64, 8, 8, STAGES=4, BLOCKS=3)
+FEW_MEDIUM = BlockTile(
+    64, 128, 16, 32, 64, 8, 8, STAGES=4, BLOCKS=1
+)  # more registers for each thread
+SMALL = BlockTile(32, 64, 32, 16, 32, 4, 4, STAGES=3, BLOCKS=2)
 # The larger the tile, the fewer loads for each product, as long as there are tiles enough: the
 # first tile that divides the shape and of which each multiprocessor gets at least this many. From a
 # search over tiles and grids on an H200, 512 to 8192.
@@ -60,7 +62,7 @@ CHOICES = ((LARGE, 0.9), (MEDIUM, 1.75), (FEW_MEDIUM, 0.35), (SMALL, 0.0))
 class Plan:
     """A tile, and the blocks of the grid that share all tiles of C."""
 
-    tile: Tile
+    tile: BlockTile
     tiles: int
     grid: int
 
@@ -82,6 +84,5 @@ def plan(m: int, n: int, k: int, multiprocessors: int) -> Plan:
         return Plan(tile, tiles, tiles if whole else min(fit, tiles * (k // tile.BK)))
     raise LessonError(
         f"sgemm_stream_k takes whole tiles: M a multiple of {SMALL.BM}, N of {SMALL.BN}, K of "
-        f"{SMALL.BK}, at least one of each. Got M = {m}, N = {n}, K = {k}: pad with rows and columns "
-        "of zeros."
+        f"{SMALL.BK}, at least one of each. Got M = {m}, N = {n}, K = {k}: pad with zeros."
     )

@@ -62,11 +62,20 @@ def round_trip(fade, host, x, rounds: int, chunks: int, count: int) -> list[Span
         marks.append(events)
     for stream in streams:
         stream.synchronize()
-    zero, spans, ended = marks[0][0], [], [0.0] * len(ROWS)
-    for chunk, events in enumerate(marks):
-        reached = [cp.cuda.get_elapsed_time(zero, event) for event in events]
+    zero = marks[0][0]
+    return spans_of([[cp.cuda.get_elapsed_time(zero, event) for event in row] for row in marks])
+
+
+def spans_of(times: list[list[float]]) -> list[Span]:
+    """The spans of chunks whose four marks were reached at these ``times``, in milliseconds."""
+    spans: list[Span] = []
+    ended = [0.0] * len(ROWS)
+    for chunk, reached in enumerate(times):
         for number, row in enumerate(ROWS):
-            start, end = max(reached[number], ended[number]), reached[number + 1]
+            start = max(reached[number], ended[number])
+            # Two streams note their marks apart: where the GPU is shared, the later chunk's may be
+            # the earlier one by a little.
+            end = max(start, reached[number + 1])
             spans.append((row, str(chunk), round(start, 4), round(end, 4)))
             ended[number] = end
     return spans

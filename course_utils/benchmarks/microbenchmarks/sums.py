@@ -1,4 +1,4 @@
-"""What bounds the sums of chapter 04: blocks that start, loads in flight, instructions, order."""
+"""What bounds the sums of chapter 04: loads in flight, instructions, order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
 from ...launching.modules import Module, load
-from ...observing.occupancy_calculator import occupancy
 from ...observing.timing import bench
 from ...paths import kernel_file
 from .. import nsight_compute, sass
-from ..case import blocks, normal
+from ..case import normal
 from ..cases import CASES
 from ..counted_launch import launch_of
 
@@ -38,13 +37,8 @@ def measure() -> dict[str, Any]:
     x = normal(SIZE)
     return {
         "elements": SIZE,
-        "empty_ms": round(empty_ms(), 5),
         "in_flight": {
             str(loads): [in_flight(x, threads, loads) for threads in THREADS] for loads in LOADS
-        },
-        "launch_bounds_ms": {
-            "with": round(launch_bounds_ms(x, load(VECTOR)), 5),
-            "without": round(launch_bounds_ms(x, edited({BOUNDS: "(kThreads)"})), 5),
         },
         "ncu": {name: instructions(name) for name in COUNTED},
         "sass": {name: tree_step(name) for name in TREES},
@@ -53,14 +47,6 @@ def measure() -> dict[str, Any]:
             **{name: ten_sums(name, REPEATED_SIZE) for name in REPEATED},
         },
     }
-
-
-def empty_ms() -> float:
-    """Milliseconds of a grid with a block for every 256 of the elements that does nothing."""
-    source = 'extern "C" __global__ void nothing(const float *x, float *sums, int n) {}'
-    kernel = load(source=source, filename="nothing.cu").kernel
-    x, grid = cp.empty(1, cp.float32), blocks(SIZE, 256)
-    return bench(lambda: kernel(grid, 256, (x, x, SIZE))).median_ms
 
 
 def in_flight(x: Any, threads: int, loads: int) -> tuple[int, int]:
@@ -74,13 +60,6 @@ def in_flight(x: Any, threads: int, loads: int) -> tuple[int, int]:
         lambda: kernel(grid, threads, (x, sums, x.size)), warmup=1, repeats=5, bytes=x.nbytes
     )
     return 16 * threads * loads, round(run.bytes_per_second)
-
-
-def launch_bounds_ms(x: Any, module: Module) -> float:
-    """Milliseconds of a version of the sum with as many blocks as fit the SMs."""
-    grid = occupancy(module, 1024).blocks_per_sm * sm_count()
-    sums, kernel = cp.empty(grid, cp.float32), module.kernel
-    return bench(lambda: kernel(grid, 1024, (x, sums, x.size))).median_ms
 
 
 def edited(changes: dict[str, str]) -> Module:

@@ -1,7 +1,8 @@
 // Copies n fp32 elements: y[i] = x[i], ITEMS of them a thread (-D ITEMS=4).
-// Adds to copy.cu: a thread asks for all its elements before it stores the first. They wait in
-// registers, so more ITEMS mean more registers a thread and fewer threads on an SM at a time.
-// Limit: memory, once enough bytes are in flight: by many threads, or by few with many loads.
+// Adds to copy.cu: a thread loads all its elements before it stores the first. They wait in
+// registers, so more ITEMS mean more registers a thread and, from some number on, fewer threads on
+// an SM at a time.
+// Limit: memory bandwidth, once enough bytes are in flight.
 // grid (ceil(n / (256 * ITEMS))), block (256), dynamic shared 0
 
 #ifndef ITEMS

@@ -1,7 +1,7 @@
 // Copies n fp32 elements: y[i] = x[i], each by way of a word of the block's dynamic shared memory.
-// Adds to copy.cu: the launch says how much shared memory a block gets. An SM has 228 KB, so blocks
-// that ask for more are fewer at a time, and fewer threads have a load in flight.
-// Limit: the shared memory asked for; with little of it, memory.
+// Adds to copy.cu: the launch says how much shared memory a block gets. The more,
+// the fewer blocks are resident on an SM, and the fewer threads have a load in flight.
+// Limit: bytes in flight, which fall with the number of resident blocks.
 // grid (ceil(n / 256)), block (256), dynamic shared 1024 or more
 
 extern "C" __global__ void copy_shared_limit(const float *x, float *y, int n)

@@ -2,7 +2,7 @@
 // a struct of eight fp32 numbers (an array of structs: `particles` is n x 8).
 // The idea: what belongs together for a human lies together in memory. The kernel wants two of the
 // eight numbers and fetches the sector that holds all eight.
-// Limit: memory. 36 bytes move for each particle.
+// Limit: memory bandwidth. 36 bytes move for each particle: its sector, and the result.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 struct Particle {

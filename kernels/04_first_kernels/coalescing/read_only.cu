@@ -1,7 +1,7 @@
 // Reads n4 float4 elements and keeps nothing of them: how fast memory can be read at all.
 // The idea: four loads of sixteen bytes are in flight in each thread before the first is used. A
-// sum that is no number would be stored, so the compiler cannot leave the loads out.
-// Limit: memory. It is the ceiling for every kernel that reads much and writes little.
+// sum that is NaN would be stored, so the compiler cannot leave the loads out.
+// Limit: memory bandwidth. It is the ceiling for every kernel that reads much and writes little.
 // grid (any), block (256), dynamic shared 0
 
 extern "C" __global__ void read_only(const float4 *x, float *never, size_t n4)

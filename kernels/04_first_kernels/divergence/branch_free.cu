@@ -1,5 +1,5 @@
 // y[i] = what one of two series makes of x[i], for n fp32 elements: `steps` FMAs on either path.
-// Computes what branch_by_thread.cu computes, with no branch: the two paths differ in a number
+// Like branch_by_thread.cu, without its branch: the two paths differ in a number
 // only, so each thread selects its number and all take the same path.
 // Limit: instructions.
 // grid (ceil(n / 256)), block (256), dynamic shared 0

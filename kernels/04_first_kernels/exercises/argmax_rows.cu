@@ -1,5 +1,5 @@
 // Where the largest element of each row is: index[row] is its column; of several equal ones, the
-// first. x is a matrix of rows x columns floats; a warp takes one row. Takes any shape.
+// first. x is a matrix of rows x columns floats, columns < 2^31 - 32; a warp takes one row.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 constexpr int kWarpSize = 32;
@@ -7,7 +7,7 @@ constexpr unsigned kWholeWarp = 0xffffffff;
 
 extern "C" __global__ void argmax_rows(const float *x, int *index, int rows, int columns)
 {
-    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;
+    const int row = blockIdx.x * (blockDim.x / kWarpSize) + threadIdx.x / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
     if (row >= rows) {
         return; // a whole warp leaves, or none of it

@@ -1,12 +1,13 @@
 // Closes small gaps in a ring of n pixels: y[i] is the smallest of the three m[j] around i, where
 // m[j] is the largest of the three x[k] around j. In a ring, pixel 0 follows pixel n - 1.
-// The idea: two steps in one kernel, without m in memory. Takes any n.
+// The idea: two steps in one kernel, without m in memory. Takes any n < 2^31 - 2.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 // The index of pixel i, which may be up to two pixels off either end.
 __device__ int in_ring(int i, int n)
 {
-    return (i + 2 * n) % n;
+    const int rest = i % n; // of a negative i it is not positive
+    return rest < 0 ? rest + n : rest;
 }
 
 extern "C" __global__ void closing(const float *x, float *y, int n)

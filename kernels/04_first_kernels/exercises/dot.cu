@@ -7,17 +7,18 @@ constexpr unsigned kWholeWarp = 0xffffffff;
 
 extern "C" __global__ void dot(const float *x, const float *y, float *result, int n)
 {
-    const int first = blockIdx.x * blockDim.x + threadIdx.x;
-    const int stride = gridDim.x * blockDim.x;
+    // 64 bits: i + stride may pass 2^31
+    const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const long long stride = (long long)gridDim.x * blockDim.x;
     // TODO: add up in a variable of the thread's own first, then over the warp by shuffles; one
     // lane of each warp adds that to the result
     // STARTER
-    //| for (int i = first; i < n; i += stride) {
+    //| for (long long i = first; i < n; i += stride) {
     //|     atomicAdd(result, x[i] * y[i]);
     //| }
     // SOLUTION
     float sum = 0.0f;
-    for (int i = first; i < n; i += stride) {
+    for (long long i = first; i < n; i += stride) {
         sum += x[i] * y[i];
     }
     for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {

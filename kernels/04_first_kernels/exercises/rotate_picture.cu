@@ -8,7 +8,7 @@ extern "C" __global__ void rotate_picture(const float *in, float *out, int rows,
 {
     const int x = threadIdx.x;
     const int y = threadIdx.y;
-    const int first_row = blockIdx.y * kTile;  // of the block's piece of `in`
+    const int first_row = blockIdx.y * kTile;  // of the tile, in `in`
     const int first_column = blockIdx.x * kTile;
     // TODO: this is right, but a warp writes into 32 rows of `out`. Send the elements through a tile
     //       in shared memory, so that x runs along the rows of `in` and then along those of `out`

@@ -1,5 +1,6 @@
 // The variance of each row of a matrix of rows x columns floats: the mean of the squares of what
-// its elements differ from their mean. One block takes one row, in two passes. Takes any shape.
+// its elements differ from their mean. One block takes one row, in two passes.
+// Takes any rows, and columns < 2^31 - 128.
 // grid (rows), block (128), dynamic shared 0
 
 constexpr int kWarpSize = 32;

@@ -1,4 +1,4 @@
-// y[i] = a * x[i + shift] + y[i] for n floats; x has n + shift of them. Takes any n.
+// y[i] = a * x[i + shift] + y[i] for n floats; x has n + shift < 2^31 of them.
 // grid ceil(n / 256), block 256, dynamic shared 0
 
 extern "C" __global__ void shifted_axpy(float a, const float* x, float* y, int shift, int n)

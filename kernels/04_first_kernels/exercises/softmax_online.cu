@@ -1,9 +1,9 @@
-// y = softmax of each row of x, rows x columns of fp32: one warp a row. Takes any shape.
+// y = softmax of each row of x, rows x columns of fp32: one warp a row, columns < 2^31 - 32.
 // grid (rows), block (32), dynamic shared 0
 
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
-constexpr float kLowest = -3.4028235e38f; // the least float
+constexpr float kLowest = -3.4028235e38f; // the least finite float
 
 extern "C" __global__ void softmax_online(const float* x, float* y, int columns)
 {

@@ -1,7 +1,7 @@
 // Third link of a chain of four: dropout in place. y[i] becomes y[i] / keep with a chance of `keep`
 // and 0 otherwise, for n fp32 elements.
 // The idea: a hash of the element's index and a seed decides, so no mask is read or stored.
-// Limit: memory. Eight bytes move for some ten instructions.
+// Limit: bytes in flight, as in copy.cu. Eight bytes move for some ten instructions.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 #include "dropout.cuh"

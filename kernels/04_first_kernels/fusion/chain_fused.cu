@@ -2,7 +2,7 @@
 // Adds to chain_affine.cu, chain_silu.cu, chain_dropout.cu and chain_residual.cu: all four links in
 // one kernel. What a link hands to the next stays in a register, so x is read once and y written
 // once: 8 bytes for each element in place of 36.
-// Limit: starting blocks, as in copy.cu, and instructions: one element a thread.
+// Limit: bytes in flight, as in copy.cu: one element a thread.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 #include "dropout.cuh"

@@ -1,8 +1,8 @@
 // y[i] = x[i] + dropout(silu(scale * x[i] + shift)), for n fp32 elements, n a multiple of four; x
 // and y begin at multiples of 16 bytes.
 // Adds to chain_fused.cu: four elements a thread, in one load and one store of 16 bytes. One of the
-// divisions becomes a multiplication and the other the fast one: instructions stay out of the way.
-// Limit: memory.
+// divisions becomes a multiplication and the other the fast one, which saves instructions.
+// Limit: memory bandwidth.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
 
 #include "dropout.cuh"

@@ -1,6 +1,6 @@
 // Second link of a chain of four: y[i] = y[i] / (1 + exp(-y[i])), in place, for n fp32 elements.
 // The idea: the activation function SiLU, again in a pass of its own.
-// Limit: memory. Eight bytes move for some ten instructions.
+// Limit: bytes in flight, as in copy.cu. Eight bytes move for some ten instructions.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 extern "C" __global__ void chain_silu(float *y, int n)

@@ -4,6 +4,7 @@
 // that its one output pixel needs and keeps them in registers. Only a quarter of the convolution's
 // pixels is ever written, and none is read back.
 // Limit: instructions. A thread loads 16 pixels of a channel for 36 FMAs.
+// Takes images * filters up to 65,535, the z of a grid, and planes of fewer than 2^31 pixels.
 // grid (ceil(width / 64), ceil(height / 16), images * filters), block (32, 8), dynamic shared 0
 
 extern "C" __global__ void conv_bn_relu_pool(const float *in, const float *weights,

@@ -3,6 +3,7 @@
 // Adds to conv_bn_relu_pool.cu: filters come in groups of eight, and a thread computes its output
 // pixel for a whole group. The 16 pixels of a channel are loaded once for 288 FMAs in place of 36.
 // Limit: instructions. A loaded weight serves four FMAs.
+// Takes images * groups up to 65,535, the z of a grid, and planes of fewer than 2^31 pixels.
 // grid (ceil(width / 64), ceil(height / 16), images * groups), block (32, 8), dynamic shared 0
 
 constexpr int kFilters = 8; // of one thread

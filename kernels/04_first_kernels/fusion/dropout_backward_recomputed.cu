@@ -1,8 +1,8 @@
 // Gradient of dropout: dx[i] = kept(i) ? dy[i] / keep : 0, for n fp32 elements, n a multiple of
 // four; the arrays begin at multiples of 16 bytes.
-// Does as dropout_backward_stored.cu without the mask: the same hash of index and seed gives the
+// Like dropout_backward_stored.cu, without the mask: the same hash of index and seed gives the
 // same answer as in the forward pass. A few instructions are cheaper than a byte.
-// Limit: memory. Eight bytes move for each element.
+// Limit: memory bandwidth. Eight bytes move for each element.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
 
 #include "dropout.cuh"

@@ -2,8 +2,8 @@
 // four; the arrays begin at multiples of 16 bytes. The forward pass stored the mask, a byte of 0 or
 // 1 for each element.
 // The idea: what the forward pass decided is read back. Four elements a thread, as in
-// chain_fused_vector.cu: with one, starting blocks is the limit, and no byte more or less shows.
-// Limit: memory. Nine bytes move for each element, and the forward pass wrote one more.
+// chain_fused_vector.cu, so that enough bytes are in flight and a byte less shows.
+// Limit: memory bandwidth. Nine bytes move for each element, and the forward pass wrote one more.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
 
 extern "C" __global__ void dropout_backward_stored(const float *dy, const unsigned char *mask,

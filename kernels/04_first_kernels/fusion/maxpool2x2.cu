@@ -2,6 +2,7 @@
 // width / 2, fp32. A last odd row or column is left out.
 // The idea: one thread computes one pixel of the output from four of the input.
 // Limit: memory. Sixteen bytes are read and four written for three comparisons.
+// At most 65,535 planes, the z of a grid.
 // grid (ceil(width / 64), ceil(height / 16), planes), block (32, 8), dynamic shared 0
 
 extern "C" __global__ void maxpool2x2(const float *in, float *out, int height, int width)

@@ -2,7 +2,7 @@
 // up to `radius` rows and columns away.
 // Adds to image_vignette.cu: a thread reads elements that are not its own, and at the edges of the
 // picture some of them do not exist. Those are left out of the mean.
-// Limit: reading. Every pixel is read by up to (2 radius + 1)^2 threads. Takes any shape.
+// Limit: loads, up to (2 radius + 1)^2 of them a thread. Takes any shape below 2^31 pixels.
 // grid (ceil(width / 16), ceil(height / 16)), block (16, 16), dynamic shared 0
 
 extern "C" __global__ void image_blur(const float *grey, float *out, int height, int width,

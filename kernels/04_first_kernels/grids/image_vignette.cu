@@ -1,7 +1,8 @@
 // Darkens a colour image towards its corners, as an old lens does: height x width pixels of three
 // fp32 numbers each (red, green, blue). strength 0 changes nothing, 1 makes the corners black.
 // The idea: one thread computes one pixel, and its row and column are also the pixel's position.
-// Limit: memory. Twelve bytes are read and twelve written for each pixel. Takes any shape.
+// Limit: memory bandwidth. Twelve bytes are read and twelve written a pixel.
+// Takes any shape of fewer than 2^31 numbers.
 // grid (ceil(width / 16), ceil(height / 16)), block (16, 16), dynamic shared 0
 
 extern "C" __global__ void image_vignette(const float *rgb, float *out, int height, int width,

@@ -1,7 +1,7 @@
 // Who writes what in an array of rows x columns: block (bx, by) and thread (tx, ty).
 // Adds to thread_ids.cu: the global index is computed twice, once for the row and once for the
 // column, and both are guarded.
-// Limit: memory. Sixteen bytes are written for each element and hardly anything is computed.
+// Limit: memory bandwidth. Sixteen bytes are written for each element, little is computed.
 // grid (ceil(columns / 4), ceil(rows / 2)), block (4, 2), dynamic shared 0
 
 extern "C" __global__ void thread_ids_2d(int *bx, int *by, int *tx, int *ty, int rows, int columns)

@@ -1,7 +1,7 @@
 // Fills a volume of layers x rows x columns fp32 elements with a glowing ball: 1 in the middle of
 // the volume, fading to 0 at `radius` elements from it.
 // Adds to the two-dimensional kernels: a third index, the layer, from z.
-// Limit: memory. Four bytes are written for each element. Takes any shape.
+// Limit: memory bandwidth. Four bytes are written for each of fewer than 2^31 elements.
 // grid (ceil(columns / 8), ceil(rows / 8), ceil(layers / 4)), block (8, 8, 4), dynamic shared 0
 
 extern "C" __global__ void volume_ball(float *volume, int layers, int rows, int columns,

@@ -2,7 +2,7 @@
 // are zero before the launch.
 // Adds to histogram_global.cu: the threads of a warp that hold equal bytes find each other first
 // (__match_any_sync), and one of them adds for all: no two atomics of a warp meet in one word.
-// Limit: finding each other, and the atomics that are left. It pays where many bytes are equal.
+// Limit: __match_any_sync, and the atomics that are left. It pays where many bytes are equal.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kValues = 256;

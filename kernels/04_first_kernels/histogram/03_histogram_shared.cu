@@ -1,8 +1,8 @@
 // Counts how often each of the 256 values occurs among n bytes: counts[pixels[i]] += 1. The counts
 // are zero before the launch.
-// Adds to histogram_global.cu: each block counts into a histogram of its own in shared memory and
-// adds it to the result once, at its end. A thread takes many bytes, a whole grid apart, so that
-// there are few blocks and few such ends.
+// Adds to histogram_global.cu: the histogram is privatised. Each block counts in shared memory and
+// adds its counts to the result once, at its end. A thread takes many bytes, a whole grid apart,
+// so that there are few blocks and few such ends.
 // Limit: a load, an address and an atomic for each byte.
 // grid (any; a few for each SM), block (256), dynamic shared 0
 

@@ -26,7 +26,7 @@ float timed_fade(float *x, int n)
 }
 
 // Asks for the pages of x to be moved to device 0, in the default stream.
-void fetch_ahead(float *x, size_t bytes)
+void prefetch(float *x, size_t bytes)
 {
 #if CUDART_VERSION >= 13000
     const cudaMemLocation there = {cudaMemLocationTypeDevice, 0};
@@ -49,9 +49,9 @@ int main()
     printf("pages in the host's memory:   %8.3f ms\n", timed_fade(x, n));
     printf("pages in the device's memory: %8.3f ms\n", timed_fade(x, n));
     std::fill(x, x + n, 0.5f);
-    fetch_ahead(x, bytes);
+    prefetch(x, bytes);
     CHECK(cudaDeviceSynchronize());
-    printf("fetched ahead:                %8.3f ms\n", timed_fade(x, n));
+    printf("prefetched:                   %8.3f ms\n", timed_fade(x, n));
     const bool right = x[0] == x[n - 1] && x[0] > 0.5f; // the host reads: pages come back
     printf("the host reads %.4f and %.4f\n", x[0], x[n - 1]);
 

@@ -1,7 +1,7 @@
 // Sums of n fp32 elements, one for each block of 256: sums[b] = x[256 b] + ... + x[256 b + 255]. A
 // launch on its own results, and another, leave one number: the sum of all.
-// Adds to sum_atomic.cu: no word that all threads want. A block adds its elements in shared memory
-// as a tree: pairs of neighbours, then pairs of pairs, in eight steps.
+// Adds to sum_atomic.cu: no address that all threads update. A block adds its elements in shared
+// memory as a tree: pairs of neighbours, then pairs of pairs, in eight steps.
 // Limit: latency. Eight steps, each a chain of barrier, read, add and write. The threads that still
 // add lie 2, 4, 8 ... apart, so every warp diverges, for fewer and fewer of its threads.
 // grid (ceil(n / 256)), block (256), dynamic shared 0

@@ -3,7 +3,7 @@
 // Adds to sum_shared_sequential.cu: inside a warp the threads exchange registers
 // (__shfl_down_sync): five steps with no shared memory and no barrier. Shared memory carries only
 // the eight sums of the warps, and one barrier is left.
-// Limit: starting a block for 256 elements, and one load in flight for each thread.
+// Limit: bytes in flight. A thread loads four bytes once, and none while its block adds them up.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

@@ -2,7 +2,7 @@
 // launch of one block on those sums leaves the sum of all.
 // Adds to sum_warp_shuffle.cu: a grid-stride loop: as many blocks as the GPU holds at a time.
 // Each thread has four loads of 16 bytes in flight before it adds. The tree is paid once.
-// Limit: memory: it only reads.
+// Limit: memory bandwidth. Four bytes are read for each addition.
 // grid (any; two for each SM), block (1024), dynamic shared 0
 
 #include "reduce.cuh"

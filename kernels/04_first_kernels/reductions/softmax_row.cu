@@ -2,7 +2,7 @@
 // columns is a multiple of 4, at most 4096; the arrays begin at multiples of 16 bytes.
 // Adds to softmax_rows.cu of chapter 03: a thread keeps its part of the row in registers, so that
 // each number is read once, four at a time; lanes combine by shuffles, warps through shared memory.
-// Limit: memory. One read and one write for each element.
+// Limit: memory bandwidth. One read and one write for each element.
 // grid (rows), block (256), dynamic shared 0
 
 #include "reduce.cuh"
@@ -10,10 +10,10 @@
 constexpr int kThreads = 256;
 constexpr int kEach = 4; // groups of four that a thread keeps
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr float kLowest = -3.4028235e38f; // the least float: it never is the larger one
+constexpr float kLowest = -3.4028235e38f; // the least finite float
 
-// value of all threads of the block, combined, in each of them. The shared array belongs to one
-// kind of Combine, so two calls with different ones need no barrier in between.
+// The values of all threads of the block, combined, in each thread. Each Combine has a shared array
+// of its own, so two calls with different ones need no barrier in between.
 template <typename Combine>
 __device__ inline float block_combine(float value, float neutral, Combine combine)
 {

@@ -1,7 +1,8 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major. Any shape
+// with at most 65,535 blocks along y.
 // Adds to transpose_naive.cu: the block keeps its 32 x 32 elements in shared memory and writes them
 // in another order than it read them, so that x runs along the rows of `out` too.
-// Limit: shared memory. A column of the tile lies in one bank, and reading it takes 32 wavefronts.
+// Limit: bank conflicts. A column of the tile lies in one bank: reading it takes 32 wavefronts.
 // grid (ceil(columns / 32), ceil(rows / 32)), block (32, 32), dynamic shared 0
 
 constexpr int kTile = 32;
@@ -15,10 +16,10 @@ extern "C" __global__ void transpose_shared(const float *in, float *out, int row
     int first_column = blockIdx.x * kTile;
 
     if (first_row + y < rows && first_column + x < columns) {
-        tile[y][x] = in[(first_row + y) * columns + first_column + x];
+        tile[y][x] = in[(size_t)(first_row + y) * columns + first_column + x];
     }
     __syncthreads(); // the tile is complete
     if (first_column + y < columns && first_row + x < rows) {
-        out[(first_column + y) * rows + first_row + x] = tile[x][y];
+        out[(size_t)(first_column + y) * rows + first_row + x] = tile[x][y];
     }
 }

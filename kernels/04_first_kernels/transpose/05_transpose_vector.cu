@@ -2,9 +2,9 @@
 // columns are multiples of four.
 // Adds to transpose_swizzled.cu: every access moves 16 bytes. A thread loads a patch of 4 x 4,
 // transposes it in its registers and keeps it in a tile that is already transposed. The swizzle now
-// permutes groups of four elements: eight threads at a time cover all banks. Blocks that start one
-// after the other write next to each other: blockIdx.x runs down the rows.
-// Limit: memory, at nearly the rate of a copy.
+// permutes groups of four elements: eight threads at a time cover all banks. blockIdx.x runs down
+// the rows, so that blocks with consecutive numbers write next to each other.
+// Limit: memory bandwidth, at nearly the rate of a copy.
 // grid (ceil(rows / 64), ceil(columns / 64)), block (256), dynamic shared 0
 
 constexpr int kTile = 64;

@@ -2,7 +2,7 @@
 
 Adds to vec_add.py: tl.max and tl.sum reduce an array that is spread over all threads of a program.
 BLOCK is the next power of two from columns on, so the row stays in registers.
-Limit: memory. One read and one write for each element.
+Limit: memory bandwidth. One read and one write for each element.
 grid (rows), BLOCK a power of two >= columns
 """
 

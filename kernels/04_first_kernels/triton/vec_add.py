@@ -2,7 +2,7 @@
 
 Adds to vec_add.cu: nothing is said about threads. The arrays of BLOCK elements below belong to the
 whole program, and the compiler deals them out to its warps.
-Limit: memory. Twelve bytes move for each addition.
+Limit: memory bandwidth. Twelve bytes move for each addition.
 grid (ceil(n / BLOCK)), BLOCK a power of two
 """
 

@@ -1,0 +1,44 @@
+"""How many instructions of each kind a PTX text has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..text_tables import Column, Columns
+
+INSTRUCTION = re.compile(r"^\s*((?:@!?%p\d+\s+)?[a-z][\w.:]*[^;\n]*);", re.M)
+KINDS = {  # an instruction is of the first kind that its opcode begins with
+    "loads of 16 bytes": r"ld\.global\S*\.v4",
+    "loads of 4 bytes": r"ld\.global",
+    "stores of 16 bytes": r"st\.global\S*\.v4",
+    "stores of 4 bytes": r"st\.global",
+    "shuffles": r"shfl",
+    "barriers": r"bar\.",
+    "shared memory": r"(ld|st)\.shared",
+    "exponentials": r"ex2",
+    "divisions": r"div|rcp",
+    "other fp32 arithmetic": r"[a-z]+[.\w]*\.f32",
+    "jumps": r"bra",
+    "everything else": r"",
+}
+
+
+def kinds_of(ptx: str) -> dict[str, int]:
+    """The instructions of a PTX text, counted by :data:`KINDS`; a predicate changes no kind."""
+    counts = dict.fromkeys(KINDS, 0)
+    for instruction in INSTRUCTION.findall(ptx):
+        opcode = re.sub(r"^@!?%p\d+\s+", "", instruction)
+        counts[next(kind for kind, begins in KINDS.items() if re.match(begins, opcode))] += 1
+    return counts
+
+
+def compare_ptx(texts: Mapping[str, str]) -> None:
+    """Print, for PTX texts by name, a table of their instructions by kind."""
+    counts = {name: kinds_of(text) for name, text in texts.items()}
+    columns = Columns(Column(width=24, left=True), *(Column(width=19) for _ in counts), gap=0)
+    print(columns.row("in the PTX of", *counts))
+    for kind in KINDS:
+        if any(count[kind] for count in counts.values()):
+            print(columns.row(kind, *(count[kind] for count in counts.values())))
+    print(columns.row("all", *(sum(count.values()) for count in counts.values())))

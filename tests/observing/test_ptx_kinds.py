@@ -1,0 +1,40 @@
+"""``compare_ptx`` counts what a PTX text is made of."""
+
+from course_utils import compare_ptx
+from course_utils.observing.ptx_kinds import kinds_of
+
+PTX = """
+// comment; with a semicolon
+.visible .entry f(.param .u64 x)
+{
+    .reg .f32 %f<3>;
+    ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];
+    @%p1 ld.global.f32 %f1, [%rd2];
+    @!%p1 bra LATER;
+    shfl.sync.bfly.b32 %r5, %r1, 1, 31, -1;
+    add.f32 %f2, %f1, %f1;
+    bar.sync 0;
+LATER:
+    ret;
+}
+"""
+
+
+def test_an_instruction_is_of_one_kind_whatever_its_predicate():
+    counts = {kind: count for kind, count in kinds_of(PTX).items() if count}
+    assert counts == {
+        "loads of 16 bytes": 1,
+        "loads of 4 bytes": 1,
+        "shuffles": 1,
+        "barriers": 1,
+        "other fp32 arithmetic": 1,
+        "jumps": 1,
+        "everything else": 1,
+    }
+
+
+def test_the_table_has_a_column_for_each_text_and_leaves_out_what_none_has(capsys):
+    compare_ptx({"one": PTX, "other": "    ret;\n"})
+    printed = capsys.readouterr().out
+    assert "one" in printed and "other" in printed and "exponentials" not in printed
+    assert printed.splitlines()[-1].split() == ["all", "7", "1"]
