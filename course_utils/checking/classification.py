@@ -132,6 +132,8 @@ def _looks_imprecise(e: Evidence) -> str | None:
         return None
     magnitude = np.abs(wide(e.expected[np.isfinite(e.expected)]))
     scale = float(np.sqrt(np.mean(magnitude**2))) if magnitude.size else 0.0
+    if not (np.isfinite(actual) & np.isfinite(expected)).all():
+        return None
     with np.errstate(invalid="ignore"):
         near = np.abs(actual - expected) <= PRECISION_LIMIT * (np.abs(expected) + scale)
     allowed = e.tolerance.rtol * np.abs(expected) + e.tolerance.atol

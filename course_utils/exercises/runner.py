@@ -36,7 +36,7 @@ from .outcome import (
 )
 from .promises import Trial
 from .python_habits import python_habits
-from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
+from .spec import BaseExercise, Empty, Exercise, HostExercise, NumberExercise, PythonExercise
 
 SEEDS = (1, 2)
 MOST_WARNINGS = 3
@@ -236,7 +236,12 @@ def _judge(
         for name, want in expected.items()
         if np.size(want)
     )
-    return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return wrong
 
 
 def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
