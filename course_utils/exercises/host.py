@@ -63,6 +63,8 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
         built = _compile(exercise, source, folder, name)
         if built.timed_out or built.status:
             return _compile_error(built, source, name)
+        if copied := _included_answer(folder):
+            return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
         for case in all_cases(exercise):
             verdict = _try_case(exercise, case, source, folder, name)
             if verdict is not None:
@@ -100,12 +102,22 @@ def _compile(exercise: HostExercise, source: str, folder: Path, name: str) -> En
     files = [name]
     if exercise.driver:
         shutil.copy(KERNELS / exercise.driver, folder)
-        files.append(Path(exercise.driver).name)
+        files.insert(0, Path(exercise.driver).name)  # the note of -MD is on the last file
     path = compiler(exercise.language)
-    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path))
+    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path), "-MD")
     command = [path, *flags, *files, "-o", "program", "-lm", "-pthread"]
     environment = {"LC_ALL": "C", "TERM": "dumb"}
     return run_group(command, COMPILE_SECONDS, folder=folder, environment=environment)
+
+
+def _included_answer(folder: Path) -> str:
+    """The name of a file of the course's exercises that the compiler read; nothing without one."""
+    for file in folder.glob("*.d"):  # what the compiler notes of the files that it opened
+        for word in file.read_text(encoding="utf-8", errors="replace").split():
+            path = (folder / word).resolve()
+            if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
+                return path.name
+    return ""
 
 
 def _try_case(
