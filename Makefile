@@ -49,7 +49,7 @@ lint: $(READY)  ## rules, format and types: ruff and mypy
 	$(PYTHON) -m mypy
 
 unit: $(READY)
-	$(PYTHON) -m pytest -q $(PARALLEL) tests $(ARGS)
+	$(PYTHON) -m pytest -q -p no:nbval $(PARALLEL) tests $(ARGS)
 
 nbval: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) chapters

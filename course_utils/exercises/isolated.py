@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,10 +61,21 @@ def call(
         job_file.write_text(json.dumps({**job, "memory": memory}), encoding="utf-8")
         command = [sys.executable, "-m", module, str(job_file), str(answer_file)]
         ended = run_group(command, seconds, folder=ROOT, environment=environment)
-        result = None
-        if answer_file.exists() and not ended.timed_out:
-            result = json.loads(answer_file.read_text(encoding="utf-8"))
+        result = None if ended.timed_out else read_answer(answer_file)
         return Answer(result, ended.timed_out, ended.status, ended.output)
+
+
+def read_answer(file: Path) -> dict[str, Any] | None:
+    """What :func:`do_job` wrote; None where it did not come that far."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def read_output(file: Path) -> str:
+    """The first part of what a process wrote into ``file``, if it came that far."""
+    if not file.exists():
+        return ""
+    with file.open("rb") as opened:
+        return opened.read(MOST_READ).decode("utf-8", "replace")
 
 
 def run_group(
@@ -111,11 +123,15 @@ def run_group(
 
 def serve(work) -> None:
     """The other side: read the job, write ``work(job)``; for use under ``__main__``."""
+    do_job(work, *map(Path, sys.argv[1:3]))
+
+
+def do_job(work: Callable, job_file: Path, answer_file: Path) -> None:
+    """Take the job's limits on, then write ``work(job)``, whole or not at all."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_OUTPUT, MOST_OUTPUT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    job_file, answer_file = map(Path, sys.argv[1:3])
     job = json.loads(job_file.read_text(encoding="utf-8"))
     if job["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))

@@ -15,16 +15,17 @@ from ..checking import difference, judge
 from ..checking.verdict import Verdict
 from . import kinds
 from .closed_book import closed_book
-from .isolated import call, serve
+from .fork_server import ForkServer, serve_forks
 from .outcome import clip_printed, simple, source_excerpt
 from .plain_values import plain
 from .promises import all_cases
-from .registry import find
+from .registry import all_exercises, find
 from .spec import PythonExercise
 
 MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned
 SHOWN = 200  # characters of a value in a message
+SERVER = ForkServer(__name__, {"COURSE_DEVICE": "emulator"})
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -38,8 +39,7 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
     seconds = exercise.seconds if seconds is None else seconds
     secret = secrets.token_hex()  # what the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret}
-    environment = {"COURSE_DEVICE": "emulator"}
-    answer = call(__name__, job, seconds, environment=environment, memory=MEMORY)
+    answer = SERVER.call(job, seconds, memory=MEMORY)
     if answer.timed_out:
         message = f"{exercise.function} was still running after {seconds:g} seconds."
         verdict = simple(kinds.TIME_LIMIT, message)
@@ -173,4 +173,5 @@ def _show(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    serve(work)
+    all_exercises()  # once, for every job
+    serve_forks(work)

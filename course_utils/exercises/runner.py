@@ -36,7 +36,15 @@ from .outcome import (
 )
 from .promises import Trial
 from .python_habits import python_habits
-from .spec import BaseExercise, Empty, Exercise, HostExercise, NumberExercise, PythonExercise
+from .spec import (
+    BaseExercise,
+    Empty,
+    Exercise,
+    HostExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 
 SEEDS = (1, 2)
 MOST_WARNINGS = 3
@@ -252,11 +260,21 @@ def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
-    starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
-    before = target.measure(_count(exercise, starter))
     figures = (target.label, measured, target.at_most)
     outcome = _outcome(exercise, verdict)
-    return replace(outcome, counts=counts, target=figures, before=before)
+    return replace(outcome, counts=counts, target=figures, before=_before(exercise))
+
+
+_starters: dict[tuple[str, Target], float] = {}
+
+
+def _before(exercise: Exercise) -> float:
+    """What the target measures for the starter; counted once a session."""
+    key = exercise.starter, exercise.target
+    if key not in _starters:
+        starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
+        _starters[key] = exercise.target.measure(_count(exercise, starter))
+    return _starters[key]
 
 
 def _count(exercise: Exercise, module: Module) -> Counts:

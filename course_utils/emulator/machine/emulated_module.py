@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 
 import numpy as np
 
@@ -158,7 +159,12 @@ class Entry:
     @property
     def asynchronous(self) -> bool:
         """Whether the kernel can start copies, so that ``Options.seed`` may change what it does."""
-        return any("async" in i.modifiers for i in self.instructions())
+        return any("async" in i.modifiers for i in self.forms)
+
+    @cached_property
+    def forms(self) -> list[ptx.Instruction]:
+        """One of :meth:`instructions` for each opcode with its modifiers."""
+        return list({(i.opcode, i.modifiers): i for i in self.instructions()}.values())
 
     def _place_shared(self) -> int:
         """Give shared variables their offsets, a gap after each; return the bytes really needed."""

@@ -17,10 +17,10 @@ PER_THREAD = ("instructions", "loaded", "stored", "atomics", "shared_atomics", "
 class ThreadWork(Observer):
     """The work of every thread, (blocks × threads of a block,) each.
 
-    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and bytes
-    of global and shared memory together that it ``touched``;
-    ``atomics`` that it did there and ``shared_atomics`` in shared memory. Of all ``flops``,
-    ``overlapped`` were done by threads with a ``cp.async`` in flight whose end they did not know.
+    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
+    those of global and shared memory together that it ``touched``; ``atomics`` that it did in
+    global and ``shared_atomics`` in shared memory. Of all ``flops``, ``overlapped`` were done by
+    threads with a ``cp.async`` in flight whose end they did not know.
     """
 
     instructions: np.ndarray
