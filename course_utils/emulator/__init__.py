@@ -10,7 +10,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .machine.gpu_constants import BANK_BYTES, BANKS, MAX_THREADS, SECTOR, SMS, WARP
+from .machine.gpu_constants import (
+    BANK_BYTES,
+    BANKS,
+    BLOCKS_PER_SM,
+    MAX_THREADS,
+    SECTOR,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+    WARP,
+)
 from .machine.memory import GLOBAL
 from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
@@ -64,6 +74,7 @@ __all__ = [
     "BANKS",
     "BANK_BYTES",
     "BARRIER",
+    "BLOCKS_PER_SM",
     "DATA_RACE",
     "DEADLOCK",
     "ENDLESS_LOOP",
@@ -74,8 +85,10 @@ __all__ = [
     "NULL_POINTER",
     "OUT_OF_BOUNDS",
     "SECTOR",
+    "SHARED_PER_SM",
     "SMS",
     "TENSOR_MEMORY",
+    "THREADS_PER_SM",
     "TRAP",
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",
