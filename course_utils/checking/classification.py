@@ -184,6 +184,8 @@ def _looks_like_one_block(e: Evidence) -> str | None:
         return None
     if right.ndim == 1 and lengths[0] % 32:
         return None
+    if lengths[-1] == 1 < right.shape[-1]:  # no block is one column wide
+        return None
     if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
         return None
     region = " x ".join(map(str, lengths))

@@ -101,11 +101,11 @@ def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
 
 def _outside(batch, site, address: int, region, who, verb, at, space):
     regions = batch.regions_of(address)
-    below = region or (regions.below(address) if regions else None)
-    above = regions.above(address) if regions else None
-    near = below
-    if above is not None and (below is None or above.start - address < address - below.end):
-        near = above
+    near = _nearest(regions, address, region)
+    # An index below 0 that has become unsigned: meant is the array that it lies just before.
+    meant = _nearest(regions, address - UNSIGNED * site.width)
+    if meant is not None and _is_wrapped((address - meant.start) // site.width):
+        near = meant
     if near is None or min(abs(address - near.end), abs(near.start - address)) > 1 << 40:
         text = f"Out of bounds: {who} {verb} address {address:#x}{at}, where no array lies."
         return text, None, None, 0
@@ -125,10 +125,22 @@ def _outside(batch, site, address: int, region, who, verb, at, space):
         f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
         f"{near.name} has {_plural(count, 'element')}{unit}."
     )
-    below_zero = index - UNSIGNED
-    if -MOST_BELOW <= below_zero < 0:
-        text += f" ({index} is what becomes of {below_zero} in an unsigned index.)"
+    if _is_wrapped(index):
+        text += f" ({index} is what becomes of {index - UNSIGNED} in an unsigned index.)"
     return text, near.name, index, past
+
+
+def _nearest(regions, address: int, inside=None):
+    """The region that ends or begins nearest to an address; ``inside``: one that it lies in."""
+    below = inside or (regions.below(address) if regions else None)
+    above = regions.above(address) if regions else None
+    if above is not None and (below is None or above.start - address < address - below.end):
+        return above
+    return below
+
+
+def _is_wrapped(index: int) -> bool:
+    return -MOST_BELOW <= index - UNSIGNED < 0
 
 
 def endless_loop(batch, group, what: str | None = None) -> KernelFault:
