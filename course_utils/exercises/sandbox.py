@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any
 
@@ -27,6 +27,9 @@ ODD_NANS = {
     np.dtype(np.float32): 0x7FC05A00,
     np.dtype(np.float64): 0x7FF8000000005A00,
 }
+
+
+MOST_PRINTED = 20_000  # characters; a verdict shows far fewer
 
 
 class CompileTimeout(Exception):
@@ -115,6 +118,7 @@ def run(
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
     if options is None:
         options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
+    options = replace(options, most_printed=MOST_PRINTED)
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
         chosen = tuple(values[name] for name in launch.arguments or values)
