@@ -14,6 +14,7 @@ from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .notebooks.maps import chapter_map
 from .observing import trees
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
@@ -24,15 +25,18 @@ from .observing.warp_traces import trace
 from .records.kernel_records import stored
 from .records.measured_files import measurements
 from .records.run_times import timed
+from .records.sheets import data_sheets
 from .shell import running_shell
 
 __all__ = [
     "answer",
     "autotune",
     "bench",
+    "chapter_map",
     "check",
     "compare_ptx",
     "cp",
+    "data_sheets",
     "device",
     "doctor",
     "figures",

@@ -35,9 +35,12 @@ from .outcome import (
     with_context,
 )
 from .promises import Trial
-from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
+from .python_habits import python_habits
+from .spec import BaseExercise, Empty, Exercise, HostExercise, NumberExercise, PythonExercise
 
 SEEDS = (1, 2)
+MOST_WARNINGS = 3
+UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
 
 def run_source(
@@ -57,11 +60,23 @@ def run_source(
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
+    if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
+        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
+
+
+def _with_habits(outcome: Outcome, source: str) -> Outcome:
+    """The same outcome, with a word on what looks like Python in the cell."""
+    found = python_habits(source)
+    if not found:
+        return outcome
+    number, remark = found[0]
+    hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
 
 
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
@@ -94,7 +109,8 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     if problem:
         return _outcome(exercise, problem)
     try:
-        return _try_everything(exercise, module, source, filename)
+        outcome = _try_everything(exercise, module, source, filename)
+        return outcome if outcome.passed else _with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     return _outcome(exercise, verdict)
@@ -150,6 +166,17 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
     return outcome
+
+
+def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
+    """The same outcome, with what the compiler warned of: it may be the very mistake."""
+    warnings = [line for line in module.warnings.splitlines() if ": warning #" in line]
+    told = [line for line in warnings if not line.endswith(UNUSED)]
+    if not told:
+        return outcome
+    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
+    excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
 
 
 def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdict:
@@ -209,7 +236,12 @@ def _judge(
         for name, want in expected.items()
         if np.size(want)
     )
-    return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return wrong
 
 
 def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:

@@ -7,7 +7,7 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
-from .block_waves import waves
+from .block_waves import block_diary, waves
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair
@@ -30,6 +30,7 @@ from .warps import warp_steps
 __all__ = [
     "access_heatmap",
     "adding_tree",
+    "block_diary",
     "cache_walks",
     "chunk_places",
     "curves",

@@ -76,6 +76,32 @@ def waves(
     return figure
 
 
+def block_diary(
+    sms: Sequence[int],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    *,
+    blocks_each: int,
+    unit: str = "µs",
+    title: str = "",
+) -> Figure:
+    """The waves of a launch that was recorded: block i ran on ``sms[i]`` from ``starts[i]`` to
+    ``ends[i]``, (n,) each, with ``blocks_each`` blocks at a time on an SM.
+
+    One row a slot, one bar a block. Nobody records slots, so an SM's blocks take its slots in turn,
+    in the order in which they began.
+    """
+    sm, start, end = np.asarray(sms, int), np.asarray(starts, float), np.asarray(ends, float)
+    slot, wave = np.zeros(len(sm), int), np.zeros(len(sm), int)
+    for number in np.unique(sm):
+        mine = np.flatnonzero(sm == number)
+        mine = mine[np.argsort(start[mine], kind="stable")]
+        wave[mine], place = np.divmod(np.arange(len(mine)), blocks_each)
+        slot[mine] = number * blocks_each + place
+    row = f"slot ({blocks_each} on each SM)"
+    return waves(slot, start, end, wave, row=row, unit=unit, title=title)
+
+
 def _face(wave: int) -> tuple[float, float, float]:
     return blend(PALETTE[wave % len(PALETTE)], 0.6)
 

@@ -24,21 +24,24 @@ def growth(
 
     A series has a name and points (x, y, word); the word is written under the point the first time
     that the panel meets it, and may be empty. The y axes are logarithmic. ``across`` says what x
-    is. Raises ValueError for a y that is not positive.
+    is. A name has one colour and one mark in all panels. Raises ValueError for a y that is not
+    positive.
     """
+    names = list(dict.fromkeys(name for series in panels.values() for name in series))
     figure, grid = new(8, 0.7 + 2.8 * len(panels), nrows=len(panels), sharex=True, squeeze=False)
     for axes, (label, series) in zip(grid[:, 0], panels.items(), strict=True):
         axes.set_yscale("log")
         seen = {""}
-        for index, (name, points) in enumerate(series.items()):
+        for name, points in series.items():
+            index = names.index(name)
             x, y, words = zip(*points, strict=True)
             if min(y) <= 0:
                 raise ValueError(f"{name}: {min(y)} cannot be drawn on a logarithmic axis")
             axes.plot(
                 x,
                 y,
-                color=PALETTE[index],
-                marker=MARKERS[index],
+                color=PALETTE[index % len(PALETTE)],
+                marker=MARKERS[index % len(MARKERS)],
                 markersize=7,
                 markeredgecolor="#333333",
                 linestyle=LINES[index % len(LINES)],

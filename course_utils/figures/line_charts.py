@@ -111,13 +111,14 @@ def memory_roofs(
     peak_flops: float,
     bandwidths: Mapping[str, float],
     *,
+    marks: Mapping[str, int] | None = None,
     title: str = "One kernel, several intensities",
 ) -> Figure:
     """Each kernel once for every memory, under that memory's own roof.
 
     ``kernels`` maps a name to (measured FLOP/s, {memory: FLOP per byte that crosses it});
     ``bandwidths`` maps the same memories to bytes/s, ``peak_flops`` is in FLOP/s. A memory on whose
-    roof a kernel nearly lies is what limits it.
+    roof a kernel nearly lies is what limits it. ``marks`` as for ``roofline``.
     """
     if peak_flops <= 0 or any(rate <= 0 for rate in bandwidths.values()):
         raise ValueError("the peak and every bandwidth must be positive (FLOP/s, B/s)")
@@ -136,7 +137,8 @@ def memory_roofs(
             linestyle=DASHES[index % len(DASHES)],
             label=f"{memory}: {number_label(rate)}B/s",
         )
-    for number, (name, (flops, by_memory)) in enumerate(kernels.items()):
+    for place, (name, (flops, by_memory)) in enumerate(kernels.items()):
+        number = (marks or {}).get(name, place)
         for index, memory in enumerate(bandwidths):
             if memory in by_memory:
                 axes.plot(

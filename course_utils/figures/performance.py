@@ -114,14 +114,17 @@ def roofline(
     peak_flops: float,
     bandwidth: float,
     *,
+    marks: Mapping[str, int] | None = None,
     title: str = "Roofline",
 ) -> Figure:
     """Kernels under the roof of a machine: min(peak, intensity × bandwidth).
 
     ``points`` maps a name to (intensity in FLOP a byte, measured FLOP/s), the latter None where
     nothing was timed: then a hollow mark sits on the roof, at the most that the machine could
-    reach. ``peak_flops`` is in FLOP/s, ``bandwidth`` in bytes/s. Williams, Waterman and Patterson,
-    "Roofline" (CACM 52(4), 2009).
+    reach. ``marks`` gives names their place among the marks, so that a kernel keeps its shape and
+    colour from one figure to the next; without it they take them in order. ``peak_flops`` is in
+    FLOP/s, ``bandwidth`` in bytes/s. Williams, Waterman and Patterson, "Roofline" (CACM 52(4),
+    2009).
     """
     if peak_flops <= 0 or bandwidth <= 0:
         raise ValueError(
@@ -146,7 +149,8 @@ def roofline(
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, peak_flops * 3)
     _roof_labels(axes, left, ridge, right, peak_flops, bandwidth)
-    for index, (name, (intensity, flops)) in enumerate(points.items()):
+    for place, (name, (intensity, flops)) in enumerate(points.items()):
+        index = (marks or {}).get(name, place)
         roof = min(peak_flops, intensity * bandwidth)
         colour = PALETTE[index % len(PALETTE)]
         label = (

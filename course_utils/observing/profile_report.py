@@ -244,6 +244,21 @@ class Profile:
                 found[name] = found.get(name, 0) + traffic.bytes
         return dict(sorted(found.items()))
 
+    @property
+    def numbers_by_memory(self) -> Table:
+        """Numbers that all threads together load and store, by memory; a vector of four is four.
+
+        Registers and a kernel's parameters are left out: no load or store of a program names them.
+        """
+        found: dict[str, list[int]] = {}
+        for name, threads in self.counts.opcodes.items():
+            words = name.split(".")
+            if words[0] in ("ld", "st") and words[1] != "param":
+                width = {"v2": 2, "v4": 4}.get(words[2], 1)
+                found.setdefault(words[1], [0, 0])[words[0] == "st"] += threads * width
+        rows = [(memory, loaded, stored) for memory, (loaded, stored) in sorted(found.items())]
+        return Table(("memory", "loaded", "stored"), rows)
+
     def by_line(self, measure: str) -> dict[int, int]:
         """Line number -> a measure of it: one of :data:`MEASURES`, such as "sectors"."""
         if measure not in MEASURES:

@@ -1,7 +1,7 @@
-// Two stones fall into a pond: image[row * width + column] is the height of the water there,
-// height x width fp32 values between -2 and 2. `waves` sets how many rings there are.
+// Two stones fall into a pond: image, height x width fp32 and fewer than 2^31 of them, is how high
+// the water stands there, between -2 and 2. `waves` sets how many rings there are.
 // The idea: one thread computes one pixel, and no pixel needs to know another.
-// Limit: arithmetic. Two distances and two cosines are computed for every four bytes written.
+// Limit: arithmetic. Two distances and two cosines for every four bytes that are stored.
 // grid (ceil(width * height / 256)), block (256), dynamic shared 0
 
 extern "C" __global__ void ripples(float *image, int width, int height, float waves)

@@ -1,5 +1,5 @@
-// C = A B^T on mma.sync with specialised warps, for any format of factors: what its three kernels in
-// 06_matmul_and_fft share.
+// C = A B^T on mma.sync with specialised warps, for any format of operands: what its three kernels
+// in 06_matmul_and_fft share.
 // A thread of the producer warps has TMA copy pairs of tiles into a circular buffer of STAGES; the
 // consumer warps only multiply. `full` tells them that a stage has arrived, `empty` tells the
 // producer that all have read it. The tile scheduler gives each block whole tiles of C as long as
@@ -99,9 +99,9 @@ struct TileScheduler {
     }
 };
 
-// Format gives the types Result of an element of C and Sum, kBytes of a factor, mma() and store():
-// `at` is where a row of 16 results begins, of which lane t of four has the numbers 2 t and 2 t + 1
-// of the left half and of the right half.
+// Format gives the types Result of an element of C and Sum, kBytes of an operand, mma() and
+// store(): `at` is where a row of 16 results begins, of which lane t of four has the numbers 2 t
+// and 2 t + 1 of the left half and of the right half.
 template <class Format>
 __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                                         typename Format::Result *C, void *partial, int *arrived,
@@ -146,7 +146,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                     }
                 }
             }
-            // Consumers read the next stage's first factors before a stage ends: even the last.
+            // Consumers read the next stage's first operands before a stage ends: even the last.
             mbarrier_wait(empty + stage * 8, phase ^ 1);
             mbarrier_arrive(full + stage * 8);
         }
@@ -156,8 +156,8 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
     more_registers<240>();
     int warp_row = warp / (BN / kWarpN) * kWarpM; // of the warp's tile in the block's
     int warp_column = warp % (BN / kWarpN) * kWarpN;
-    // ldmatrix: lanes 0-15 give the 16 rows of an A tile, left half, lanes 16-31 the right half; of B
-    // lanes 0-7 and 16-23 give 16 rows (columns of C), left half, the others the right half. Every
+    // ldmatrix: lanes 0-15 give the 16 rows of an A tile, left half, lanes 16-31 the right half;
+    // of B lanes 0-7 and 16-23 give 16 rows (columns of C), left half, the others the right. Every
     // row that a lane gives is the same modulo 8, so the swizzle of its chunks is too.
     int a_row = warp_row + lane % 16;
     int b_row = warp_column + lane % 8 + lane / 16 * 8;
@@ -167,7 +167,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
         a_at[k] = tiles_a + a_row * kRowBytes + ((k * 2 + lane / 16) ^ (a_row % 8)) * 16;
         b_at[k] = tiles_b + b_row * kRowBytes + ((k * 2 + lane / 8 % 2) ^ (b_row % 8)) * 16;
     }
-    unsigned a[2][kTilesM][4], b[2][kTilesN / 2][4]; // factors for this chunk and for the next
+    unsigned a[2][kTilesM][4], b[2][kTilesN / 2][4]; // operands for this chunk and for the next
     auto read_factors = [&](int from, int k, int which) {
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i) {
@@ -194,7 +194,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
             for (int k = 0; k < kChunks; ++k) {
                 if (k < kChunks - 1) {
                     read_factors(this_stage, k + 1, (k + 1) % 2);
-                } else { // the next factors lie in the next stage, even if C's next tile begins
+                } else { // the next operands lie in the next stage, even if C's next tile begins
                     mbarrier_wait(full + stage * 8, phase);
                     read_factors(stage, 0, 0);
                 }
@@ -202,7 +202,7 @@ __device__ inline void specialized_gemm(const TensorMap *A, const TensorMap *B,
                 for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
                     for (int jj = 0; jj < kTilesN; ++jj) {
-                        int j = i % 2 == 0 ? jj : kTilesN - 1 - jj; // a neighbour shares a factor
+                        int j = i % 2 == 0 ? jj : kTilesN - 1 - jj; // a neighbour shares an operand
                         Format::mma(sum[i][j], a[k % 2][i], b[k % 2][j / 2][j % 2 * 2],
                                     b[k % 2][j / 2][j % 2 * 2 + 1]);
                     }

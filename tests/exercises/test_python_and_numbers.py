@@ -122,3 +122,20 @@ def test_the_right_numbers_come_from_the_emulator_s_counters(monkeypatch):
 
 def test_the_kernel_to_count_is_part_of_the_task():
     assert "```cpp\n// y[i] = x[stride * i]" in SECTORS.task_text
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "near"),
+    [
+        (0.941, 16 / 17, True),
+        (0.9412, 16 / 17, True),
+        (1.031, 33 / 32, True),
+        (0.94, 16 / 17, False),
+        (0.942, 16 / 17, False),
+        (1030, 1031, False),
+    ],
+)
+def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, right, near):
+    from course_utils.exercises.numbers import _rounds_to
+
+    assert _rounds_to(value, right) == near

@@ -196,3 +196,18 @@ extern "C" __global__ void second(const int* t, int* y, int n)
     assert runner.check_source(twice, twice.solution).passed
     skipping = twice.solution.replace("y[threadIdx.x] =", "if (threadIdx.x % 2) y[threadIdx.x] =")
     assert runner.check_source(twice, skipping).kind == kinds.PARTLY_WRITTEN
+
+
+def test_nan_that_comes_from_the_input_is_not_called_unwritten():
+    exercise = find("04.reversed_copy")
+    source = exercise.solution.replace(
+        "x[n - 1 - i];", "x[n - 1 - i] + __int_as_float(0x7fc00000);"
+    )
+    assert run_source(exercise, source).kind == kinds.NOT_A_NUMBER
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.uint8])
+def test_outputs_hold_something_else_at_each_seed_before_a_launch(dtype):
+    one, two = (sandbox.poison(empty(9, dtype), seed) for seed in (1, 2))
+    assert one.tobytes() != two.tobytes()
+    assert np.dtype(dtype).kind != "f" or (np.isnan(one).all() and np.isnan(two).all())

@@ -81,6 +81,7 @@ def drawings() -> dict:
         ),
         "stalls": lambda: figures.stalls({"naive": {"memory": 9, "pipe": 1}}, most=1),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
+        "block_diary": lambda: figures.block_diary([0, 1, 0], [0, 0, 2], [2, 2, 4], blocks_each=1),
         "search": lambda: figures.search(
             {"8 x 8": [(90, 40), (110, 44)], "16 x 8": [(190, 50)]},
             {"spills": [128, 128], "threads": [64]},
@@ -327,6 +328,29 @@ def test_growth_names_each_point_once_in_a_panel():
     points = [(2022, 1.0, "H100"), (2024, 2.0, "")]
     axes = figures.growth({"TFLOP/s": {"fp32": points, "fp16": points}}).axes[0]
     assert [text.get_text() for text in axes.texts] == ["H100"]
+
+
+def test_a_name_has_one_mark_in_all_panels_of_growth():
+    points = [(2022, 1.0, "")]
+    figure = figures.growth({"TFLOP/s": {"a": points, "b": points}, "GB/s": {"b": points}})
+    (_, upper), (lower,) = (axes.lines for axes in figure.axes)
+    assert (upper.get_marker(), upper.get_color()) == (lower.get_marker(), lower.get_color())
+
+
+def test_a_kernel_keeps_its_mark_from_one_roof_to_the_next():
+    one = figures.roofline({"a": (1, 1e12), "b": (2, 1e12)}, 6e13, 4e12).axes[0]
+    two = figures.roofline({"b": (2, 1e12)}, 6e13, 4e12, marks={"b": 1}).axes[0]
+    three = figures.memory_roofs({"b": (1e12, {"L1": 2})}, 6e13, {"L1": 2e13}, marks={"b": 1})
+    mark = {line.get_label(): line.get_marker() for line in one.lines}["b: 12 % of the roof"]
+    assert mark in {line.get_marker() for line in two.lines}
+    assert mark in {line.get_marker() for line in three.axes[0].lines}
+
+
+def test_a_diary_gives_each_block_of_an_sm_a_slot_and_a_wave():
+    axes = figures.block_diary([3, 3, 3], [0, 1, 5], [5, 6, 9], blocks_each=2).axes[0]
+    rows = sorted((round(bar.get_y() + bar.get_height() / 2), bar.get_x()) for bar in axes.patches)
+    assert rows == [(6, 0), (6, 5), (7, 1)]
+    assert axes.get_ylabel() == "slot (2 on each SM)"
 
 
 def test_growth_refuses_what_has_no_logarithm():

@@ -102,6 +102,14 @@ def test_bytes_are_told_apart_by_memory_direction_and_type(found):
     assert bytes_["shared store f32"] == 2 * 4 * BLOCKS * THREADS
 
 
+def test_numbers_are_told_apart_by_memory(found):
+    threads = BLOCKS * THREADS
+    memories = {memory: (loaded, stored) for memory, loaded, stored in found.numbers_by_memory}
+    assert memories["global"] == (2 * threads, threads)
+    assert memories["shared"] == (threads // 2, 2 * threads)
+    assert found.numbers_by_memory["global"] == 2 * threads
+
+
 def test_the_mix_counts_every_instruction_once(found):
     assert sum(row[1] for row in found.mix) == found.counts.warp_instructions
     assert found.mix["bar"] == found.counts.barriers

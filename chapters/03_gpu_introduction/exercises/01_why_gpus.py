@@ -209,9 +209,9 @@ cell: the emulator counts.
     ),
     explanation="""
 Each element takes 4 bytes in, 4 bytes out and 2 operations: a quarter of an operation for each
-byte. A large GPU can make ten to twenty operations in the time in which its memory delivers a
-byte, so this kernel waits for the memory all the time. The last notebook of this chapter makes a
-picture of that.
+byte. An H200 can make 14 operations in fp32 in the time in which its memory delivers a byte, and
+cards with slower memory more (both from data sheets), so here the arithmetic waits for the memory.
+The last notebook of this chapter makes a picture of that.
 """,
     mutants=(
         mutant("floats for bytes", kinds.WRONG_NUMBER, ("bytes_read = 4000", "bytes_read = 1000")),
@@ -252,8 +252,8 @@ lanes of each, and the clock in GHz, the TFLOP/s of fused multiply-adds.
     ),
     explanation="""
 132 multiprocessors with 128 lanes at 1.98 GHz give the 66.9 TFLOP/s of an H100 in the table.
-Nobody measured that number: it is what would happen if every lane made an FMA in every cycle. No
-kernel gets all of it, and most kernels come nowhere near it, because they wait for data.
+Nobody measured that number: it is what would happen if every lane made an FMA in every cycle. Few
+kernels come near it; the last notebook of this chapter shows what stops the others.
 """,
     mutants=(
         mutant("an FMA counted once", kinds.WRONG, ("2 * multiprocessors", "multiprocessors")),

@@ -359,8 +359,8 @@ elements of a block so that each warp takes one path only. The work on an elemen
     ),
     explanation="""
 128 is a multiple of 32, so no warp has threads of both halves. The loads pay for it: a warp now
-reads every second element, and touches twice as many sectors of memory as before. With so much
-arithmetic for each element that is a good bargain; with little it would be a bad one.
+reads every second element, and touches twice as much memory as before. Whether that pays depends
+on how much arithmetic there is for each element; here it is a lot.
 """,
     mutants=(
         mutant(
@@ -434,7 +434,7 @@ line.
     explanation="""
 Lanes of a warp often do run in lockstep, which is why this kernel would pass most tests. CUDA does
 not promise it: the compiler may reorder, and the hardware may let lanes diverge. `__syncwarp()`
-makes it a promise, and costs next to nothing. `__syncthreads()` waits for the whole block and is
+makes it a promise. `__syncthreads()` waits for the whole block and is
 right, too.
 """,
     mutants=(

@@ -100,7 +100,7 @@ You may write arithmetic in place of a number, such as `3 * 4 / 5`.
             lambda counts: counts.flops,
             {
                 8 * 128: "A multiply-add counts as two.",
-                2 * 9 * 128: "The loop begins at k = 7: how many turns does it have?",
+                2 * 9 * 128: "The loop begins at k = 7: how many iterations are that?",
                 16: "That is one thread. 128 are running.",
             },
         ),
@@ -146,7 +146,7 @@ You may write arithmetic in place of a number, such as `3 * 4 / 5`.
 16 FLOPs for each element, 2048 in all. A warp asks for 4 + 9 sectors and writes 4: 17 * 32 bytes
 for 512 FLOPs, less than one FLOP a byte. But the coefficients are the same few bytes for
 everybody and stay in the cache; what has to come from memory is x, and y goes back: 2 FLOPs a byte.
-Both are far below the ridge of the H200: this kernel is memory-bound.
+Both are far below the ridge of the H200: with enough elements this kernel is memory-bound.
 """,
     mutants=(
         mutant("fma is one", kinds.WRONG_NUMBER, ("flops = 2048", "flops = 1024")),
@@ -314,8 +314,7 @@ steps: load each input once, store the result once.
     ),
     explanation="""
 The same three FLOPs, and 16 bytes asked for in place of 32. Of the 16, the 4 of the bias come from
-a cache. Fusing saves this traffic first; it also saves two launches, which matters where arrays are
-small. No result changes. On an H200, 8192 x 8192 elements take 0.26 ms in place of 0.60 ms.
+a cache. Three separate kernels would also take two launches more. No result changes.
 """,
     mutants=(
         mutant(

@@ -43,7 +43,7 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
         label="shared loads per FMA",
         measure=shared_loads_per_fma,
         at_most=1.3,
-        advice="Read the factor of B once for each k, into a variable of the thread, and use it "
+        advice="Read the operand of B once for each k, into a variable of the thread, and use it "
         "for all four products.",
         size=(32, 32, 32),
     ),
@@ -59,9 +59,9 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
         "matrix may end in the middle of a thread's column.",
     ),
     explanation="""
-For each k a thread loads one factor of B and four of A, and makes four products: 5 / 4 = 1.25 loads
-for each FMA, in place of 2. `sum` is an array, and yet it lives in registers: the loops over it are
-unrolled, so that each index is a compile-time constant. The guard is inside the last loop
+For each k a thread loads one operand of B and four of A, and makes four products: 5 / 4 = 1.25
+loads for each FMA, in place of 2. `sum` is an array, and yet it lives in registers: the loops over
+it are unrolled, so that each index is a compile-time constant. The guard is inside the last loop
 because a thread's four rows need not all exist.
 """,
     mutants=(
@@ -118,8 +118,8 @@ Fractions such as `3 / 8` are welcome.
             shared_loads_per_fma,
             {
                 9: "That is the number of loads for one k. How many FMAs share them?",
-                2: "That is one result a thread. Here one factor serves eight products.",
-                1: "Eight factors of A for eight products, and one more of B.",
+                2: "That is one result a thread. Here one operand serves eight products.",
+                1: "Eight operands of A for eight products, and one more of B.",
             },
         ),
         "square": Ask(
@@ -128,20 +128,20 @@ Fractions such as `3 / 8` are welcome.
             shared_loads_per_fma,
             {
                 8: "That is the number of loads for one k. How many FMAs share them?",
-                0.25: "Four factors of A and four of B: both have to be loaded.",
+                0.25: "Four operands of A and four of B: both have to be loaded.",
             },
         ),
         "long": Ask(
             "16 x 4",
             3,
             shared_loads_per_fma,
-            {0.25: "As many results as 8 x 8, but more factors: 16 and 4."},
+            {0.25: "As many results as 8 x 8, but more operands: 16 and 4."},
         ),
         "large": Ask(
             "8 x 8",
             4,
             shared_loads_per_fma,
-            {0.125: "Eight factors of A and eight of B for 64 products."},
+            {0.125: "Eight operands of A and eight of B for 64 products."},
         ),
     },
     hints=(
@@ -156,7 +156,7 @@ square one needs the fewest loads, just as a square has the shortest border for 
 """,
     mutants=(
         mutant("loads of one k", kinds.WRONG_NUMBER, ("square = 0.5", "square = 8")),
-        mutant("one factor forgotten", kinds.WRONG_NUMBER, ("column = 1.125", "column = 1")),
+        mutant("one operand forgotten", kinds.WRONG_NUMBER, ("column = 1.125", "column = 1")),
         mutant("shape ignored", kinds.WRONG_NUMBER, ("long = 0.3125", "long = 0.25")),
         mutant("dots left", kinds.WRONG_TYPE, ("large = 0.25", "large = ...")),
         mutant("renamed", kinds.WRONG_NAME, ("large = 0.25", "biggest = 0.25")),
@@ -168,7 +168,7 @@ SQUARE = Exercise(
     id="06.square_matmul",
     title="a square of results",
     task="""
-Now a thread owns 4 × 4 results. Say which ones, read 4 + 4 factors into registers for each k, and
+Now a thread owns 4 × 4 results. Say which ones, read 4 + 4 operands into registers for each k, and
 make 16 products of them: at most 0.6 loads from shared memory for each FMA.
 """,
     source="06_matmul_and_fft/exercises/square_matmul.cu",
@@ -183,15 +183,15 @@ make 16 products of them: at most 0.6 loads from shared memory for each FMA.
         label="shared loads per FMA",
         measure=shared_loads_per_fma,
         at_most=0.6,
-        advice="Read the factors into a[TM] and b[TN] first; the two loops that multiply must "
+        advice="Read the operands into a[TM] and b[TN] first; the two loops that multiply must "
         "touch registers alone.",
         size=(32, 32, 32),
     ),
     within=2.0,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
-        "A block's tile is 8 pieces high and 8 pieces wide, each of 4 x 4. `/` and `%` turn "
-        "threadIdx.x into the piece's row and column; times 4, they are the first element's.",
+        "A block's tile is 8 x 8 thread tiles, each of 4 x 4. `/` and `%` turn threadIdx.x into "
+        "the thread tile's row and column; times 4, they are the first element's.",
         "Inside the loop over k there are three parts: TM loads, TN loads, TM * TN products.",
         "`a[i] = tile_a[row + i][k];`, `b[j] = tile_b[k][column + j];`, and then "
         "`sum[i][j] += a[i] * b[j];`",
@@ -205,7 +205,7 @@ while the kernel runs would send the array to local memory.
 """,
     mutants=(
         mutant(
-            "factors read for every product",
+            "operands read for every product",
             kinds.TARGET_MISSED,
             (
                 "sum[i][j] += a[i] * b[j];",
@@ -223,7 +223,7 @@ while the kernel runs would send the array to local memory.
             ("if (first_row + row + i < M &&", "if (first_row + row < M &&"),
         ),
         mutant(
-            "pieces one element apart",
+            "thread tiles one element apart",
             kinds.PARTLY_WRITTEN,
             ("threadIdx.x % (BN / TN) * TN;", "threadIdx.x % (BN / TN);"),
         ),

@@ -287,7 +287,7 @@ The kernel below simulates it, one small block for each slot. Predict:
             {116: "That many have a tile in the last wave. The others are idle."},
         ),
         "gain": Ask(
-            "Of the same: the largest gain, as a factor, if none were idle",
+            "Of the same: the largest gain, as an operand, if none were idle",
             (512, 132),
             lambda counts: counts.barriers / counts.global_store_requests,
             {
@@ -338,7 +338,7 @@ Write the fastest product you can. M is a multiple of 128, N of 256 and K of 8; 
 threads for 128 × 256 of C, and 64 KB of shared memory. The starter is right; it passes once it
 needs at most 0.2 wavefronts of shared loads for each warp of FMAs. On a GPU your time at 4096 ×
 4096 then stands beside our solution and cuBLAS, and a later cell puts your kernel on the ladder.
-There is no end to this one: the course's best rung beats cuBLAS on an H200.
+There is no end to this one: the course's best rung beats cuBLAS on an H200, in bursts.
 """,
     source="06_matmul_and_fft/exercises/beat_cublas.cu",
     kernel="beat_cublas",
@@ -352,30 +352,30 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200.
         label="wavefronts of shared loads for 32 FMAs",
         measure=lambda counts: counts.shared_load_wavefronts * 64 / max(counts.flops, 1),
         at_most=0.2,
-        advice="Load 16 bytes at a time, and cut a thread's tile into pieces of 4 x 4 so that "
-        "neighbouring lanes read neighbouring float4, as sgemm_conflict_free.cu does.",
+        advice="Load 16 bytes at a time, and cut a thread's tile into sub-tiles of 4 x 4 so that "
+        "neighbouring lanes read neighbouring float4, as sgemm_conflict_free does.",
         size=(128, 256, 32),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
-        "First pass: pieces of 4 x 4 and `float4` loads. That is the step from vector to "
+        "First pass: sub-tiles of 4 x 4 and `float4` loads. That is the step from vector to "
         "conflict_free, with 8 x 16 results a thread.",
-        "Then prefetch: `sgemm_double_buffer.cu` with registers, or `sgemm_cp_async.cu` with "
+        "Then prefetch: `sgemm_double_buffer` with registers, or `sgemm_cp_async` with "
         "stages. `ptx.cuh` has `cp_async_4`, `cp_async_16`, `cp_async_commit`, `cp_async_wait`.",
-        "Then read the factors of the next k before you multiply those of this one: "
-        "`float a[2][TM], b[2][TN]`, as in `sgemm_autotuned.cu`.",
+        "Then read the operands of the next k before you multiply those of this one: "
+        "`float a[2][TM], b[2][TN]`, as in `sgemm_autotuned`.",
         "Then the order of the products: down one column and up the next. And then ideas of your "
         "own: measure each alone, and keep what helps.",
     ),
     explanation="""
 This is the autotuned rung with its sizes written out, a fourth stage, and products that go down one
-column and up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered.cu`)
-and the last wave (`sgemm_stream_k.cu`; with this grid, too: the first 132 blocks share the work,
+column and up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered`)
+and the last wave (`sgemm_stream_k`; with this grid, too: the first 132 blocks share the work,
 and the others return at once).
 """,
     mutants=(
         mutant(
-            "pieces not split",
+            "sub-tiles not split",
             kinds.TARGET_MISSED,
             ("lane / 4 * 4;  // warps", "lane / 4 * 8;  // warps"),
             ("lane % 4 * 4;", "lane % 4 * 16;"),
@@ -399,7 +399,7 @@ and the others return at once).
             ("__syncthreads();  // the first", "// the first"),
         ),
         mutant(
-            "the old factors again",
+            "the old operands again",
             kinds.UNINITIALISED,
             ("(k + 1) % BK, (k + 1) % 2)", "(k + 1) % BK, k % 2)"),
         ),
@@ -408,6 +408,8 @@ and the others return at once).
             kinds.OUT_OF_BOUNDS,
             ("if (step + kStages - 1 < steps) copy", "copy"),
         ),
-        mutant("rows of the pieces", kinds.DATA_RACE, ("i / 4 * 32 + i % 4", "i / 4 * 4 + i % 4")),
+        mutant(
+            "rows of the sub-tiles", kinds.DATA_RACE, ("i / 4 * 32 + i % 4", "i / 4 * 4 + i % 4")
+        ),
     ),
 )

@@ -18,6 +18,9 @@ from .report import (
     KernelFault,
 )
 
+UNSIGNED = 2**32  # values of an unsigned index
+MOST_BELOW = 2**20
+
 
 def readable_name(symbol: str) -> str:
     """The variable's own name in a mangled symbol: ``_ZZ5tiledE2As`` is ``As``."""
@@ -117,10 +120,14 @@ def _outside(batch, site, address: int, region, who, verb, at, space):
     else:
         distance = "across its end"
     kind = f" in {space} memory" if space != "global" else ""
+    unit = f" of {_plural(width, 'byte')}" if site.bytes > width else ""
     text = (
         f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
-        f"{near.name} has {_plural(count, 'element')}."
+        f"{near.name} has {_plural(count, 'element')}{unit}."
     )
+    below_zero = index - UNSIGNED
+    if -MOST_BELOW <= below_zero < 0:
+        text += f" ({index} is what becomes of {below_zero} in an unsigned index.)"
     return text, near.name, index, past
 
 
@@ -133,6 +140,14 @@ def endless_loop(batch, group, what: str | None = None) -> KernelFault:
         "Does the condition of that loop ever become false?"
     )
     return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
+
+
+BARRIER_MISSED = {
+    "block": "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
+    "Every thread of the block must reach the same barrier.",
+    "warp": "Barrier misuse: __syncwarp() stands where only some of the threads that its mask "
+    "names come by. Each of them must reach it.",
+}
 
 
 def deadlock(batch) -> KernelFault:
@@ -163,13 +178,10 @@ def deadlock(batch) -> KernelFault:
         else first.code.blocks[first.block].instructions[0].location
     )
     first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
-    split = first_stalled is not None and traits_of(first_stalled).barrier
+    split = traits_of(first_stalled).barrier if first_stalled is not None else ""
     if split:
         kind = BARRIER
-        head = (
-            "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
-            "Every thread of the block must reach the same barrier."
-        )
+        head = BARRIER_MISSED["warp" if split == "warp" else "block"]
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
     return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))

@@ -1,7 +1,7 @@
 // y[i] = 2 x[i] for n fp32 elements; the block that is launched as number k does the work of block
 // order[k].
 // The idea: blocks are independent, so any order gives the same result.
-// Limit: memory. Eight bytes move for one operation.
+// Limit: memory bandwidth. Eight bytes move for one operation.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 extern "C" __global__ void any_order(const int *order, const float *x, float *y, int n)

@@ -2,7 +2,7 @@
 // nanoseconds, it began and ended. It stays busy for `cycles` clock cycles of its SM.
 // The idea: special registers. %smid numbers the SMs, %globaltimer counts nanoseconds (PTX ISA,
 // "Special Registers"), and clock64() counts the cycles of one SM.
-// Limit: nothing but the clock; each block waits for time to pass.
+// Limit: none; each block spins until its cycles have passed.
 // grid (blocks), block (any), dynamic shared 0
 
 __device__ long long nanoseconds()

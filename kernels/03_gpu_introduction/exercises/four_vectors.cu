@@ -1,6 +1,7 @@
 // Y = A X for a matrix A (M x K) and four vectors at once: X is 4 x K, Y is 4 x M, a vector a row.
 // One thread computes four elements of Y, one for each vector. A is stored by columns: element
-// (row, k) is A[k * M + row], so that neighbouring threads read neighbouring elements. Any shape.
+// (row, k) is A[k * M + row], so that neighbouring threads read neighbouring elements. A, X and Y
+// have at most 2 billion elements each.
 // grid (ceil(M / 64)), block (64), dynamic shared 0
 
 constexpr int kVectors = 4;

@@ -1,4 +1,5 @@
-// y[i] = the largest of x[i] to x[i + 15]; at the end of x the windows are shorter. Takes any n.
+// y[i] = the largest of x[i] to x[i + 15]; at the end of x the windows are shorter. n is at
+// most 2 billion.
 // A block of 256 threads needs 256 + 15 elements of x, and fetches each of them once.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 

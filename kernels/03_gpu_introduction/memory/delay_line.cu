@@ -1,9 +1,10 @@
 // y(t) = x(t) - x(t - 32) for many sequences at once; one thread walks along one of them. x and y
-// are steps x sequences of fp32, and what lies before the beginning counts as 0. Any shape.
+// are steps x sequences of fp32, at most 2 billion, and what lies before the beginning counts as 0.
 // The idea: each thread keeps its last 32 values in an array of its own. UNROLLED 1 unrolls the
 // inner loop: every index is a compile-time constant and the array is in registers. UNROLLED 0
 // leaves it a loop: registers have no index, so the array has to be in local memory.
-// Limit: memory; with UNROLLED 0 most of the traffic is the thread's own array.
+// Limit: memory bandwidth. With UNROLLED 0 the array adds as many loads and stores again, most of
+// which L1 serves.
 // grid (ceil(sequences / 128)), block (128), dynamic shared 0
 
 #ifndef UNROLLED

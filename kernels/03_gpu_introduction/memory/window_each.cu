@@ -1,7 +1,7 @@
 // y[i] = the sum of x[i - 16] to x[i + 16]: a window of 33 fp32 elements; there are 0s beyond the
-// ends of x. Any n.
+// ends of x. Takes n up to 2 billion.
 // The idea: each thread fetches its whole window from global memory by itself.
-// Limit: loads. Neighbouring windows overlap, so each element is asked for 33 times.
+// Limit: requests to L1. Neighbouring windows overlap, so each element is loaded 33 times.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kRadius = 16;

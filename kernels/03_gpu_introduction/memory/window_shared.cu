@@ -1,8 +1,8 @@
 // y[i] = the sum of x[i - 16] to x[i + 16]: a window of 33 fp32 elements; there are 0s beyond the
-// ends of x. Any n.
+// ends of x. Takes n up to 2 billion.
 // Adds to window_each.cu: the block fetches the 256 + 32 elements that its threads need once, into
 // shared memory, and the windows are summed up from there.
-// Limit: loads from shared memory, 33 for each element.
+// Limit: requests to shared memory, 33 loads for each element.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kRadius = 16;

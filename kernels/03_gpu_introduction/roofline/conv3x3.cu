@@ -1,8 +1,9 @@
 // A 3 x 3 convolution as neural networks have it: image (C, H, W), filters (F, C, 3, 3), out (F, H,
-// W), all fp32, zeros beyond the edges. One thread computes one element of the output.
+// W), all fp32 with at most 2 billion elements, F up to 65,535, zeros beyond the edges. One thread
+// computes one element of the output.
 // The idea: each element of the image is used 9 F times, each weight H W times; here all of that
 // reuse is left to the caches.
-// Limit: loads. Two for each multiplication.
+// Limit: requests to L1. Two loads for each multiplication.
 // grid (ceil(W / 32), ceil(H / 8), F), block (32, 8), dynamic shared 0
 
 extern "C" __global__ void conv3x3(const float *image, const float *filters, float *out, int C,

@@ -1,7 +1,8 @@
 // y = A x for a row-major fp32 matrix A of M x K: element `row` is the product of a row of A and x.
+// M and K up to 2 billion.
 // The idea: one block a row. Its threads share the products and add their partial sums in shared
-// memory. Takes any shape.
-// Limit: memory. Each element of A is read once and used once; only x is used again.
+// memory.
+// Limit: memory bandwidth. Each element of A is read once and used once; only x is used again.
 // grid (M), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

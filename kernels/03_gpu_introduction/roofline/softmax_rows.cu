@@ -1,7 +1,7 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
-// The idea: one block a row, three passes over it: the largest, the sum, the quotients. Whoever
-// needs a number again reads it again. Takes any shape.
-// Limit: memory. Three reads and one write for each element.
+// The idea: one block a row, which reads it three times: for the largest, the sum and the quotients.
+// Whoever needs a number again loads it again. Takes 1 to 2 billion rows, and as many columns.
+// Limit: memory bandwidth. Three reads and one write for each element.
 // grid (rows), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

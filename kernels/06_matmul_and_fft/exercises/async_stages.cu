@@ -1,5 +1,6 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
-// with 64 threads of 8 x 8. cp.async fills kStages pairs of tiles, round-robin. Takes any shape.
+// with 64 threads of 8 x 8. cp.async fills kStages pairs of tiles, round-robin.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
 #include "ptx.cuh"

@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 {
     extern __shared__ __align__(16) float shared[];
     // TODO: this is right, and slow. Replace it, line by line or all at once: load from shared
-    //       memory without conflicts, prefetch, read the next factors early, order the products
+    //       memory without conflicts, prefetch, read the next operands early, order the products
     // STARTER
     //| float* tile_a = shared;            // transposed: BK rows of BM
     //| float* tile_b = shared + BK * BM;  // BK rows of BN
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         from_a += BK;
         from_b += size_t(BK) * N;
     };
-    float a[2][TM], b[2][TN];  // factors for this k and for the next
+    float a[2][TM], b[2][TN];  // operands for this k and for the next
     auto read_factors = [&](int stage, int k, int which) {
         const float* in_a = tiles_a + stage * kTileA + k * kRowA + row;
         const float* in_b = tiles_b + stage * kTileB + k * BN + column;
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         cp_async_commit();
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
-            if (k == BK - 1) {  // the next factors lie in the next tiles
+            if (k == BK - 1) {  // the next operands lie in the next tiles
                 cp_async_wait<kStages - 2>();
                 __syncthreads();  // they are complete, and nobody needs these any more
                 free_stage = stage;

@@ -1,6 +1,7 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N); one thread owns one element of C.
 // A block of 1024 threads in a line covers a tile of 32 x 32 elements. Which thread gets which
-// element decides how many sectors a warp's loads touch. Takes any shape.
+// element decides how many sectors a warp's loads touch.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 32), ceil(M / 32)), block 1024, dynamic shared 0
 
 constexpr int kTile = 32;

@@ -1,5 +1,6 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 32 x 32 elements of C
-// with 256 threads, so each thread computes four, one below the other. Takes any shape.
+// with 256 threads, so each thread computes four, one below the other.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 32), ceil(M / 32)), block 256, dynamic shared 0
 
 constexpr int BM = 32;  // the block's tile of C
@@ -29,7 +30,7 @@ extern "C" __global__ void column_matmul(
         tile_b[b_k][column] = in_b ? B[(start + b_k) * N + first_column + column] : 0.0f;
         __syncthreads();  // both tiles are complete
 
-        // TODO: for each k, read one factor of B into a register and add its TM products to sum;
+        // TODO: for each k, read one operand of B into a register and add its TM products to sum;
         //       the thread's rows in the tile are row, row + 1, ..., row + TM - 1
         // SOLUTION
         for (int k = 0; k < BK; ++k) {

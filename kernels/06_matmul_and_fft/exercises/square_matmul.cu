@@ -1,5 +1,6 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 32 x 32 elements of C
-// with 64 threads, and each thread owns 4 x 4 of them. Takes any shape.
+// with 64 threads, and each thread owns 4 x 4 of them.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 32), ceil(M / 32)), block 64, dynamic shared 0
 
 constexpr int BM = 32;  // the block's tile of C
@@ -18,7 +19,7 @@ extern "C" __global__ void square_matmul(
     const int first_row = blockIdx.y * BM;  // of the block's tile in C
     const int first_column = blockIdx.x * BN;
     // TODO: row and column of the thread's first element in the block's tile: neighbouring threads
-    //       own neighbouring pieces of 4 x 4, BN / TN of them side by side
+    //       own neighbouring sub-tiles of 4 x 4, BN / TN of them side by side
     // STARTER
     //| const int row = 0;
     //| const int column = 0;
@@ -41,7 +42,7 @@ extern "C" __global__ void square_matmul(
         }
         __syncthreads();  // both tiles are complete
 
-        // TODO: for each k, read TM factors of A and TN of B into registers, then make their
+        // TODO: for each k, read TM operands of A and TN of B into registers, then make their
         //       TM * TN products; every loop over a register array is unrolled
         // SOLUTION
         for (int k = 0; k < BK; ++k) {

@@ -1,5 +1,5 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32. One
-// warp computes a tile of 16 x 16; rows of 64 factors pass through shared memory. M and N are
+// warp computes a tile of 16 x 16; rows of 64 operands pass through shared memory. M and N are
 // multiples of 16, K is one of 64.
 // grid (N / 16, M / 16), block 32, dynamic shared 0
 

@@ -1,5 +1,5 @@
-// One warp multiplies through registers: for each of 8 values of k a thread reads TM factors and TN
-// others from shared memory, and makes TM x TN products of them. `shape` chooses TM and TN.
+// One warp multiplies through registers: for each of 8 values of k a thread reads TM operands and
+// TN others from shared memory, and makes TM x TN products of them. `shape` chooses TM and TN.
 // grid 1, block 32, dynamic shared 0
 
 constexpr int BK = 8;

@@ -1,6 +1,7 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N), through tiles in shared memory.
 // A block loads a 16 x 16 tile of A and of B once, and each of its 256 threads then reads them 16
-// times from shared memory instead of from global memory. Takes any shape.
+// times from shared memory instead of from global memory.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 16), ceil(M / 16)), block (16, 16), dynamic shared 0
 
 constexpr int kTile = 16;

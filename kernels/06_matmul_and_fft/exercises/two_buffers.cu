@@ -1,6 +1,6 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N). A block covers 64 x 64 elements of C
 // with 64 threads of 8 x 8. Two buffers: while one pair of tiles is used, the next is in flight.
-// Takes any shape.
+// Any shape with fewer than 2^31 elements a matrix.
 // grid (ceil(N / 64), ceil(M / 64)), block 64, dynamic shared 0
 
 constexpr int BM = 64;  // the block's tile of C

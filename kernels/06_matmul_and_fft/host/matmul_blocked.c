@@ -1,4 +1,5 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N.
+// Any shape with fewer than 2^31 elements a matrix.
 // Adds to matmul_ikj: two loops around it cut B into blocks of BK x BN that fit into a cache. Every
 // row of A and C meets a block before the next block comes, so B is fetched once, not M times.
 // Limit: for each multiply-add, C and B are loaded into registers and C is stored again.

@@ -1,4 +1,5 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N.
+// Any shape with fewer than 2^31 elements a matrix.
 // The definition, written down: one element of C after the other, a row of A times a column of B.
 // Limit: reads down a column of B have a stride of N, so each is in another cache line.
 // Build: cc -O2 -shared -fPIC matmul_ijk.c -o matmul_ijk.so

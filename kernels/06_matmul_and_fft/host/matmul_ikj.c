@@ -1,4 +1,5 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N.
+// Any shape with fewer than 2^31 elements a matrix.
 // Adds to matmul_ijk: loops j and k are interchanged, so that the innermost one has stride 1 in B
 // and C. restrict promises that C overlaps neither A nor B; SIMD then needs no other text than this.
 // Limit: the whole of B comes by again for each row of C, and each sum goes to memory and back.

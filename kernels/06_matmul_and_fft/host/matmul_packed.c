@@ -1,4 +1,5 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N.
+// Any shape with fewer than 2^31 elements a matrix.
 // Adds to matmul_registers: blocks of A and B are first copied ("packed") in the order in which the
 // tiles read them, with zeros beyond the edges. BM x BK of A stay in L2, BK x NR of B in L1.
 // Limit: the vector units, nearly; libraries tune sizes and write this tile in assembly.

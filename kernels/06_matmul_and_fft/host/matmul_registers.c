@@ -1,4 +1,5 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N.
+// Any shape with fewer than 2^31 elements a matrix.
 // Adds to matmul_blocked: a tile of C, MR rows x NR columns, stays in vector registers for the whole
 // loop over a block of k. For each k, 2 vectors of B and MR numbers of A feed 2 MR vector FMAs.
 // Limit: the rows of B's tile lie N floats apart, so it takes many cache lines and pages.

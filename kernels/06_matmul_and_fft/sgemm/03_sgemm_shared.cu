@@ -1,8 +1,9 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_coalesced.cu: a block loads a tile of A and a tile of B into shared memory, and
-// each element loaded is used TILE times before the next tiles come. -D TILE=32 sets the tile.
-// Limit: shared memory. A thread still loads both factors of nearly every multiplication, now from
-// the tiles.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_coalesced: a block loads a tile of A and a tile of B into shared memory, and each
+// element loaded is used TILE times before the next tiles come. -D TILE=32 sets the tile.
+// Limit: shared memory bandwidth. A thread still loads both operands of nearly every
+// multiplication, now from the tiles.
 // grid (ceil(N / TILE), ceil(M / TILE)), block (TILE, TILE), dynamic shared 0
 
 #ifndef TILE

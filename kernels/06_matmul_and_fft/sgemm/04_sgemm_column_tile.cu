@@ -1,8 +1,9 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_shared.cu: a thread computes TM = 8 results, one below the other. A factor read
-// from tile_b stays in a register for 8 products, so shared memory is read 9 times for 8 products
-// and no longer 16 times.
-// Limit: shared memory still: a little more than one load for each product.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_shared: a thread computes TM = 8 results, one below the other. An operand read from
+// tile_b stays in a register for 8 products, so shared memory is read 9 times for 8 products and no
+// longer 16 times.
+// Limit: shared memory bandwidth still: a little more than one load for each product.
 // grid (ceil(N / 64), ceil(M / 64)), block (512), dynamic shared 0
 
 constexpr int BM = 64; // of C: the block's tile

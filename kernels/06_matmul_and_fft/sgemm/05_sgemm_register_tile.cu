@@ -1,5 +1,6 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_column_tile.cu: a thread computes 8 x 8 results. For each k it reads 8 factors of A
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_column_tile: a thread computes 8 x 8 results. For each k it reads 8 operands of A
 // and 8 of B into registers and makes 64 products of them: a load for every four products.
 // Limit: the loads are still many and narrow, 4 bytes each.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0

@@ -1,6 +1,7 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_register_tile.cu: loads and stores of 16 bytes. A's tile is transposed on the way
-// into shared memory, so that the 8 factors of a thread lie side by side in both tiles and two wide
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_register_tile: loads and stores of 16 bytes. A's tile is transposed on the way into
+// shared memory, so that the 8 operands of a thread lie side by side in both tiles and two wide
 // loads fetch them.
 // Limit: bank conflicts, in the transposed stores of A and in the wide loads of B.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0

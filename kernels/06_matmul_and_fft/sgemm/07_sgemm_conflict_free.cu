@@ -1,8 +1,9 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_vector.cu: no two lanes ask one bank for different words. Rows of A's transposed
-// tile are 4 floats longer, and a thread's 8 x 8 results are four pieces of 4 x 4, half a tile
-// apart, so that the 16-byte loads of neighbouring lanes lie side by side.
-// Limit: a warp covers 8 x 128 of C: it shares few factors of A and needs many of B.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_vector: no two lanes ask one bank for different words. Rows of A's transposed tile
+// are 4 floats longer, and a thread's 8 x 8 results are four sub-tiles of 4 x 4, half a tile apart,
+// so that the 16-byte loads of neighbouring lanes lie side by side.
+// Limit: the latency of global memory: loads, barrier, products and barrier are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "tile.cuh"
@@ -14,7 +15,7 @@ constexpr int TM = 8; // of C: the thread's tile
 constexpr int TN = 8;
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kPad = 4;        // keeps 16-byte loads aligned
-constexpr int kHalfM = BM / 2; // distance of a thread's two pieces
+constexpr int kHalfM = BM / 2; // distance of a thread's two sub-tiles
 constexpr int kHalfN = BN / 2;
 static_assert(BM * BK == 4 * kThreads && BK * BN == 4 * kThreads, "a thread loads four of each");
 
@@ -25,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ __align__(16) float tile_b[BK][BN];
     int first_row = blockIdx.y * BM; // of the block's tile in C
     int first_column = blockIdx.x * BN;
-    int row = threadIdx.x / (BN / TN) * 4; // of the thread's first piece in the block's tile
+    int row = threadIdx.x / (BN / TN) * 4; // of the thread's first sub-tile in the block's tile
     int column = threadIdx.x % (BN / TN) * 4;
     int a_row = threadIdx.x / (BK / 4); // the four elements of each tile that the thread loads
     int a_k = threadIdx.x % (BK / 4) * 4;

@@ -1,5 +1,6 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_warp_tile.cu: double buffering. While the warps compute with one pair of tiles, the
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_warp_tile: double buffering. While the warps compute with one pair of tiles, the
 // next pair is in flight from global memory into registers, and then goes into the other buffer.
 // One barrier a step is enough.
 // Limit: the registers that hold what is in flight, and one step is all the time there is.
@@ -16,7 +17,7 @@ constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kPad = 4; // keeps 16-byte loads aligned
 constexpr int WM = 64;  // of C: the warp's tile
 constexpr int WN = 32;
-constexpr int kHalfM = WM / 2; // distance of a thread's two pieces
+constexpr int kHalfM = WM / 2; // distance of a thread's two sub-tiles
 constexpr int kHalfN = WN / 2;
 constexpr int kLanesN = WN / TN; // lanes side by side
 static_assert(WM / TM * kLanesN == 32, "the lanes cover the warp's tile");
@@ -31,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int first_column = blockIdx.x * BN;
     int warp = threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
+    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first sub-tile
     int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
     int a_row = threadIdx.x / (BK / 4); // the four elements of each tile that the thread loads
     int a_k = threadIdx.x % (BK / 4) * 4;

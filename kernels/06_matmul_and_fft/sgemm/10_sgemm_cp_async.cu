@@ -1,8 +1,9 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Takes any shape.
-// Adds to sgemm_double_buffer.cu: cp.async copies from global straight into shared memory, and
-// kStages pairs of tiles alternate, so two steps' worth of copies are always in flight and no
-// register holds them. A is copied in pieces of 4 bytes, which can be transposed.
-// Limit: 8 x 8 results a thread: a 16-byte load for every 16 products.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Any shape with fewer
+// than 2^31 elements a matrix (indices are int) and at most 65535 blocks along y.
+// Adds to sgemm_double_buffer: cp.async copies from global straight into shared memory, and kStages
+// pairs of tiles alternate, so two steps' worth of copies are always in flight and no register
+// holds them. A is copied 4 bytes at a time, which can be transposed.
+// Limit: four copies of A for what one load of 16 bytes brought.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include "ptx.cuh"
@@ -18,7 +19,7 @@ constexpr int kStages = 3;
 constexpr int kPad = 4; // keeps 16-byte loads aligned
 constexpr int WM = 64;  // of C: the warp's tile
 constexpr int WN = 32;
-constexpr int kHalfM = WM / 2; // distance of a thread's two pieces
+constexpr int kHalfM = WM / 2; // distance of a thread's two sub-tiles
 constexpr int kHalfN = WN / 2;
 constexpr int kLanesN = WN / TN;      // lanes side by side
 constexpr int kRowsA = kThreads / BK; // rows of A's tile that the block copies at once
@@ -34,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int first_column = blockIdx.x * BN;
     int warp = threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
+    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first sub-tile
     int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
     int a_row = threadIdx.x / BK; // the elements that the thread copies
     int a_k = threadIdx.x % BK;

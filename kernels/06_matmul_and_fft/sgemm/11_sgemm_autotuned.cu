@@ -1,9 +1,9 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
-// BN and K of BK.
-// Adds to sgemm_cp_async.cu: every size is a parameter, and the values below won a search on an H200.
-// A thread's tile is 8 x 16, a 16-byte load for every 21 products, and the factors for the next k are
-// read while this k's products are made.
-// Limit: operands come from two banks of registers, and many products wait for a second read.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Whole tiles only: M a
+// multiple of BM, N of BN and K of BK; the caller sees to it.
+// Adds to sgemm_cp_async three things: every size is a parameter, and the values below won a search
+// on an H200; the operands for the next k are read while this k's products are made; and there are
+// no guards at the edges.
+// Limit: the order of the products, as the next rung shows.
 // grid (N / BN, M / BM), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     float *tiles_b = tiles + STAGES * kTileA;
     int warp = threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
+    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first sub-tile
     int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
     int a_row = threadIdx.x / BK; // the first element of each tile that the thread copies
     int a_k = threadIdx.x % BK;
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         from_a += BK;
         from_b += static_cast<size_t>(BK) * N;
     };
-    float a[2][TM], b[2][TN]; // factors for this k and for the next
+    float a[2][TM], b[2][TN]; // operands for this k and for the next
     auto read_factors = [&](int stage, int k, int which) {
 #pragma unroll
         for (int i = 0; i < TM; i += 4) {
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         for (int k = 0; k < BK; ++k) {
             if (k + 1 < BK) {
                 read_factors(stage, k + 1, (k + 1) % 2);
-            } else { // the last k of these tiles: the next factors lie in the next tiles
+            } else { // the last k of these tiles: the next operands lie in the next tiles
                 cp_async_wait<STAGES - 2>();
                 __syncthreads();
                 free_stage = stage;

@@ -1,8 +1,8 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
-// BN and K of BK.
-// Adds to sgemm_autotuned.cu: the order of the 128 products of a step. Down one column and up the
-// next, a product shares a factor with the one before, which the reuse cache still holds, and the
-// order of rows and columns, found by a search, keeps the other operands in different banks.
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Whole tiles only: M a
+// multiple of BM, N of BN and K of BK; the caller sees to it.
+// Adds to sgemm_autotuned: the order of the 128 products of a step. Down one column and up the
+// next, a product shares an operand with the one before; the order of rows and columns won a search
+// on an H200. Four stages in place of three are no gain by themselves.
 // Limit: 512 tiles on 132 multiprocessors are 3.9 waves, and the last one is not full.
 // grid (N / BN, M / BM), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     float *tiles_b = tiles + STAGES * kTileA;
     int warp = threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first piece in the tile
+    int row = warp / (BN / WN) * WM + lane / kLanesN * 4; // of the thread's first sub-tile
     int column = warp % (BN / WN) * WN + lane % kLanesN * 4;
     int a_row = threadIdx.x / BK; // the first element of each tile that the thread copies
     int a_k = threadIdx.x % BK;
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         from_a += BK;
         from_b += static_cast<size_t>(BK) * N;
     };
-    float a[2][TM], b[2][TN]; // factors for this k and for the next
+    float a[2][TM], b[2][TN]; // operands for this k and for the next
     auto read_factors = [&](int stage, int k, int which) {
 #pragma unroll
         for (int i = 0; i < TM; i += 4) {
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         for (int k = 0; k < BK; ++k) {
             if (k + 1 < BK) {
                 read_factors(stage, k + 1, (k + 1) % 2);
-            } else { // the last k of these tiles: the next factors lie in the next tiles
+            } else { // the last k of these tiles: the next operands lie in the next tiles
                 cp_async_wait<STAGES - 2>();
                 __syncthreads();
                 free_stage = stage;

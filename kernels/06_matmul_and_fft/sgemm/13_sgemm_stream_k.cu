@@ -1,10 +1,11 @@
-// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. M a multiple of BM, N of
-// BN and K of BK. `partial` has room for two tiles a block, `arrived` one 0 a tile of C.
-// Adds to sgemm_ordered.cu: as many blocks as fit on the GPU, and each gets the same number of steps
+// C = A B for row-major fp32 matrices: A is M x K, B is K x N, C is M x N. Whole tiles only: M a
+// multiple of BM, N of BN and K of BK; the caller sees to it. M N K / (BM BN BK) is below 2^31.
+// `partial` has room for two tiles a block, `arrived` one 0 a tile of C.
+// Adds to sgemm_ordered: as many blocks as fit on the GPU, and each gets the same number of steps
 // along K, whole tiles or not. Blocks that share a tile leave their sums in `partial`; the last one
-// to arrive adds them up in a fixed order. No multiprocessor is idle in a last wave.
-// Limit: 92 of 100 instructions are products; the rest are loads and the loop. A grid has no more
-// blocks than there are steps, so that each has some.
+// to arrive adds them up in a fixed order, so results repeat, but depend on the number of blocks.
+// Also new: bands of tiles for the L2 cache, and another order of products.
+// Limit: 92 of 100 instructions are products; over seconds, the board's power cap.
 // grid (multiprocessors * BLOCKS), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"
@@ -120,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         }
         int stage = 0;
         int free_stage = STAGES - 1;
-        float a[2][TM], b[2][TN]; // factors for this k and for the next
+        float a[2][TM], b[2][TN]; // operands for this k and for the next
         auto read_factors = [&](int stage, int k, int which) {
 #pragma unroll
             for (int i = 0; i < TM; i += 4) {
@@ -143,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             cp_async_commit();
 #pragma unroll
             for (int k = 0; k < BK; ++k) {
-                if (k == BK - 1) { // the next factors lie in the next tiles
+                if (k == BK - 1) { // the next operands lie in the next tiles
                     cp_async_wait<STAGES - 2>();
                     __syncthreads();
                     free_stage = stage;

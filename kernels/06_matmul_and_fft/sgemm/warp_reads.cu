@@ -1,5 +1,5 @@
 // Which bytes of A (M x K) and B (K x N) does the first warp of a matrix product read at k = 0?
-// The idea: compute the index as sgemm_naive.cu does (x is the row) and as sgemm_coalesced.cu does
+// The idea: compute the index as sgemm_naive does (x is the row) and as sgemm_coalesced does
 // (x is the column), and store the distance from the matrix's first byte instead of the product.
 // Limit: none that matters; it is a tool for looking.
 // grid (1), block (32, 32), dynamic shared 0

@@ -1,9 +1,10 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
-// sums are. Takes any shape.
+// sums are. Any shape with at most 65535 blocks along y.
 // The first rung on tensor cores: a warp multiplies tiles of 16 x 16 x 16, and nvcuda::wmma loads
 // them from shared memory into "fragments", distributed over the registers of its 32 lanes.
-// Limit: shared memory. Rows of 128 bytes begin at one bank, so eight rows of a fragment are
-// serialised. And a fragment's layout is not said: C's edges are reached by way of shared memory.
+// Limit: shared memory bandwidth. Rows of 128 bytes begin at one bank, so eight rows of a fragment
+// are serialised. And a fragment's layout is not said: C's edges are reached by way of shared
+// memory.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <mma.h>

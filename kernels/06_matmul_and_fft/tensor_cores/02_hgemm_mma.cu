@@ -1,9 +1,9 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
-// sums are. Takes any shape.
-// Adds to hgemm_wmma.cu: the instruction itself, mma.sync.m16n8k16, whose layout of fragments is
-// known. A lane gathers its factors with 32-bit loads, two neighbours along K each, and its results
-// go straight from registers to C, at the edges too.
-// Limit: shared memory, as much as before: the eight rows that a load reaches begin at one bank.
+// sums are. Any shape with at most 65535 blocks along y.
+// Adds to hgemm_wmma: the instruction itself, mma.sync.m16n8k16, whose layout of fragments is
+// known. A lane gathers its operands with 32-bit loads, two neighbours along K each, and its
+// results go straight from registers to C, at the edges too.
+// Limit: shared memory bandwidth, as before: the eight rows that a load reaches begin at one bank.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>

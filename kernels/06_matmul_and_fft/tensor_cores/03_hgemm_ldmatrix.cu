@@ -1,9 +1,9 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
-// sums are. Takes any shape.
-// Adds to hgemm_mma.cu: ldmatrix. A lane gives the address of 16 bytes of a row, and one
-// instruction hands the whole warp a fragment of A, or two of B, in place of four loads.
-// Limit: shared memory, as much as before: fewer instructions, but the eight rows of 16 bytes that
-// ldmatrix reads at once still begin at one bank and are serialised.
+// sums are. Any shape with at most 65535 blocks along y.
+// Adds to hgemm_mma: ldmatrix. A lane gives the address of 16 bytes of a row, and one instruction
+// hands the whole warp a fragment of A, or two of B, in place of four loads.
+// Limit: shared memory bandwidth, as before: fewer instructions, but the eight rows of 16 bytes
+// that ldmatrix reads at once still begin at one bank and are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
 #include <cuda_fp16.h>

@@ -1,7 +1,7 @@
 // C = A B^T for row-major matrices: A is M x K and B is N x K in fp16, C is M x N in fp32, as the
-// sums are. Takes any shape.
-// Adds to hgemm_ldmatrix.cu: the XOR swizzle. Chunk c of row r is chunk c ^ (r % 8) of the
-// row, so that a chunk's eight rows lie in eight different groups of four banks: no bank conflicts.
+// sums are. Any shape with at most 65535 blocks along y.
+// Adds to hgemm_ldmatrix: the XOR swizzle. Chunk c of row r is chunk c ^ (r % 8) of the row, so
+// that a chunk's eight rows lie in eight different groups of four banks: no bank conflicts.
 // Limit: the latency of global memory: loads, barrier, products and barrier are serialised.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 

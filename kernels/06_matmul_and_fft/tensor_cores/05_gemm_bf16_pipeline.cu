@@ -1,8 +1,7 @@
-// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. M a
-// multiple of BM, N of BN and K of BK.
-// A block keeps STAGES pairs of tiles in flight with cp.async, 16 bytes at a time, and its warps
-// read them with ldmatrix and multiply with mma.sync. Chunk c of row r is chunk c ^ (r % 8), so
-// that neither the copies nor ldmatrix meet a bank conflict.
+// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. Whole
+// tiles only: M a multiple of BM, N of BN and K of BK; the caller sees to it.
+// Adds to hgemm_swizzle: STAGES pairs of tiles in flight with cp.async, 16 bytes at a time, a
+// larger tile, and fragments that are read one step ahead.
 // Limit: the warps that multiply also issue the copies; without that mma.sync itself, which reaches
 // about two thirds of what a Hopper's tensor cores can do.
 // grid (M / BM * (N / BN)), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * (BM + BN) * BK * 2
@@ -87,13 +86,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         from_b += BK;
     };
 
-    // ldmatrix: lanes 0-15 give the 16 rows of an A tile, left half, lanes 16-31 the right half; of B
-    // lanes 0-7 and 16-23 give 16 rows (columns of C), left half, the others the right half.
+    // ldmatrix: lanes 0-15 give the 16 rows of an A tile, left half, lanes 16-31 the right half;
+    // of B lanes 0-7 and 16-23 give 16 rows (columns of C), left half, the others the right half.
     int a_row = warp_row + lane % 16;
     int a_half = lane / 16;
     int b_row = warp_column + lane % 8 + lane / 16 * 8;
     int b_half = lane / 8 % 2;
-    unsigned a[2][kTilesM][4], b[2][kTilesN / 2][4]; // factors for this step of 16 and for the next
+    unsigned a[2][kTilesM][4], b[2][kTilesN / 2][4]; // operands of this step and the next
     auto read_factors = [&](int stage, int k, int which) {
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i) {
@@ -127,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         cp_async_commit();
 #pragma unroll
         for (int k = 0; k < BK / 16; ++k) {
-            if (k == BK / 16 - 1) { // the next factors lie in the next tiles
+            if (k == BK / 16 - 1) { // the next operands lie in the next tiles
                 cp_async_wait<STAGES - 2>();
                 __syncthreads();
                 free_stage = stage;
@@ -140,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
                 for (int jj = 0; jj < kTilesN; ++jj) {
-                    int j = i % 2 == 0 ? jj : kTilesN - 1 - jj; // a neighbour shares a factor
+                    int j = i % 2 == 0 ? jj : kTilesN - 1 - jj; // a neighbour shares an operand
                     mma_bf16(sum[i][j], a[k % 2][i], b[k % 2][j / 2][j % 2 * 2],
                              b[k % 2][j / 2][j % 2 * 2 + 1]);
                 }

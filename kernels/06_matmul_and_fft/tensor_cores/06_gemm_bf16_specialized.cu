@@ -1,10 +1,10 @@
-// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. M a
-// multiple of BM, N of BN and K of 64. partial holds 2 BM BN floats for each block, arrived an int for
-// each tile of C, zeros; it is zero again at the end.
-// Adds to gemm_bf16_pipeline.cu: a producer warp issues the copies, and consumer warps only
-// multiply. TMA copies whole tiles, mbarriers hand them over, and the last tiles are split evenly.
-// Limit: the power that mma.sync takes on random numbers, and its six cycles on each scheduler.
-// sm_90a only.
+// C = A B^T for row-major bf16 matrices: A is M x K, B is N x K, C is M x N; sums in fp32. Whole
+// tiles only: M a multiple of BM, N of BN and K of 64. partial holds 2 BM BN floats for each block,
+// arrived an int for each tile of C, zeros; it is zero again at the end.
+// Adds to gemm_bf16_pipeline: producer warps issue the copies, and consumer warps only multiply.
+// TMA copies whole tiles, mbarriers hand them over, and the tile scheduler splits the last tiles
+// evenly.
+// Limit: the rate of mma.sync, and the power it takes on random numbers. sm_90a only.
 // grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
 
 #include <cuda_bf16.h>
@@ -14,14 +14,14 @@ struct Format {
     using Result = __nv_bfloat16;
     using Sum = float;
     using Four = float4;
-    static constexpr int kBytes = 2; // of a factor
+    static constexpr int kBytes = 2; // of an operand
 
     __device__ static void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
     {
         mma_bf16(sum, a, b0, b1);
     }
-    // Two lanes exchange pairs, so that each has four neighbours: the even one of the left half, the
-    // odd one of the right half. The warp then writes 32 bytes of a row at once, a whole sector.
+    // Two lanes exchange pairs, so that each has four neighbours: the even one of the left half,
+    // the odd one of the right half. The warp then writes whole sectors, 32 bytes of a row at once.
     __device__ static void store(__nv_bfloat16 *at, int quarter, const float *left,
                                  const float *right)
     {

@@ -1,10 +1,8 @@
 // The same sums of products in five number formats: C = A B^T over the first 16, 32, 64, ... K
-// columns of row-major fp32 matrices A (M x K) and B (N x K); `sums` has log2(K / 16) + 1
-// matrices, M x N each.
-// A warp computes 16 x 8 elements with mma.sync. It rounds the factors to FORMAT on the way into
-// registers, and the fragments come straight from global memory: it is there to be right, not
-// fast.
-// M a multiple of 16, N of 8, K a power of two and at least 16.
+// columns of row-major fp32 matrices A (M x K) and B (N x K); `sums` has log2(K / 16) + 1 matrices,
+// M x N each. M a multiple of 16, N of 8, K a power of two and at least 16.
+// A warp computes 16 x 8 elements with mma.sync. It rounds the operands to FORMAT on the way into
+// registers, and the fragments come straight from global memory: it is there to be right, not fast.
 // grid (N / 8, M / 16), block 32, dynamic shared 0
 
 #include <cuda_bf16.h>
@@ -12,10 +10,10 @@
 #include "ptx.cuh"
 
 #define FP32 0 // ordinary FMAs, no tensor core
-#define TF32 1 // this and the next two: factors in this format, sums in fp32
+#define TF32 1 // this and the next two: operands in this format, sums in fp32
 #define BF16 2
 #define FP16 3
-#define FP16_SUMS 4 // factors and sums in fp16
+#define FP16_SUMS 4 // operands and sums in fp16
 #ifndef FORMAT
 #define FORMAT FP16
 #endif

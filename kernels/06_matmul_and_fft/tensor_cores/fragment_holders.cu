@@ -1,7 +1,7 @@
 // Which elements each lane of a warp holds for mma.m16n8k16: of A (16 x 16) in a_holds (32 x 8),
 // of B (16 x 8) in b_holds (32 x 4), of C (16 x 8) in c_holds (32 x 4). An element's number is row
 // * columns + column. ldmatrix distributes tiles in which each element is its own number; for C the
-// factors are such that mma.sync computes the number: 8 row * 1 + 1 * column.
+// operands are such that mma.sync computes the number: 8 row * 1 + 1 * column.
 // grid 1, block 32, dynamic shared 0
 
 #include <cuda_fp16.h>
@@ -36,7 +36,7 @@ extern "C" __global__ void fragment_holders(int *a_holds, int *b_holds, int *c_h
         b_holds[lane * 4 + i] = half_of(b[i / 2], i % 2);
     }
 
-    __syncwarp(); // all lanes have read; now the factors of the numbers of C
+    __syncwarp(); // all lanes have read; now the operands of the numbers of C
     for (int i = lane; i < 16 * 16; i += 32) {
         int row = i / 16, k = i % 16;
         tile_a[row][k] = k == 0 ? 8 * row : k == 1 ? 1 : 0;

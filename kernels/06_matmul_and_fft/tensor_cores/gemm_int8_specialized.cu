@@ -1,9 +1,8 @@
-// C = A B^T for row-major int8 matrices: A is M x K, B is N x K; C is M x N of int32, exact. M a
-// multiple of BM, N of BN and K of 128. partial holds 2 BM BN ints for each block; arrived as for
-// gemm_bf16_specialized.cu.
-// The idea: the same warps with another mma. Whole numbers, and twice the elements in a row.
-// Limit: the six cycles of mma.sync on each scheduler, not power: integers take less of it.
-// sm_90a only.
+// C = A B^T for row-major int8 matrices: A is M x K, B is N x K; C is M x N of int32, exact. Whole
+// tiles only: M a multiple of BM, N of BN and K of 128. partial holds 2 BM BN ints for each block;
+// arrived as in gemm_bf16_specialized.
+// Like gemm_bf16_specialized with another mma: integers, and twice the elements in a row.
+// Limit: the rate of mma.sync, and over seconds the board's power cap. sm_90a only.
 // grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
 
 #include "specialized_gemm.cuh"
@@ -12,7 +11,7 @@ struct Format {
     using Result = int;
     using Sum = int;
     using Four = int4;
-    static constexpr int kBytes = 1; // of a factor
+    static constexpr int kBytes = 1; // of an operand
 
     __device__ static void mma(int (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
     {

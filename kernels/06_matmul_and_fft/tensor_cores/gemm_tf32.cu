@@ -1,7 +1,8 @@
-// C = A B^T for row-major fp32 matrices: A is M x K, B is N x K, C is M x N. Takes any shape.
-// The counterpart of hgemm_mma.cu for TF32: the factors are rounded to 10 bits of fraction on their
-// way to shared memory, and mma.sync.m16n8k8 sums their products in fp32. Rows are 4 floats longer
-// than they need be, so that eight rows of a fragment begin at different banks: no conflicts.
+// C = A B^T for row-major fp32 matrices: A is M x K, B is N x K, C is M x N. Any shape with at most
+// 65535 blocks along y.
+// Like hgemm_mma, for TF32: the operands are rounded to 10 bits of fraction on their way to shared
+// memory, and mma.sync.m16n8k8 sums their products in fp32. Rows are padded by 4 floats, so that
+// eight rows of a fragment begin at different banks: no conflicts.
 // Limit: the latency of global memory, and three 32-bit loads for every two mma.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 

@@ -1,11 +1,9 @@
-// C = A B^T for row-major fp32 matrices: A is M x K, B is N x K, C is M x N; the factors are rounded
-// to TF32, sums stay in fp32. M a multiple of BM, N of BN and K of 32. partial and arrived as for
-// gemm_bf16_specialized.cu.
-// The idea: the same warps with another mma. An element is four bytes wide, so that a row of a tile
-// holds half as many. mma would truncate to TF32; TMA rounds on the way, if the
-// tensor maps say so (tf32=True).
-// Limit: the same; half as many FLOPs in an instruction.
-// sm_90a only.
+// C = A B^T for row-major fp32 matrices: A is M x K, B is N x K, C is M x N; the operands are
+// rounded to TF32, sums stay in fp32. Whole tiles only: M a multiple of BM, N of BN and K of 32.
+// partial and arrived as in gemm_bf16_specialized.
+// Like gemm_bf16_specialized with another mma: an element is four bytes wide, so that a row of a
+// tile holds half as many. TMA rounds to TF32 on the way, if the tensor maps say so (tf32=True).
+// Limit: the same; half as many FLOPs in an instruction. sm_90a only.
 // grid (multiprocessors, at most all steps), block (384), dynamic shared STAGES * (BM + BN) * 128
 
 #include "specialized_gemm.cuh"
@@ -14,7 +12,7 @@ struct Format {
     using Result = float;
     using Sum = float;
     using Four = float4;
-    static constexpr int kBytes = 4; // of a factor
+    static constexpr int kBytes = 4; // of an operand
 
     __device__ static void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
     {

@@ -1,8 +1,8 @@
 // C = A B^T for row-major matrices of integers: A is M x K and B is N x K with 8 bits, C is M x N
-// with 32, and so are the sums. Takes any shape.
-// The integer counterpart of sgemm_conflict_free.cu, without tensor cores: a word holds four
-// neighbours along K, and __dp4a adds four products to a sum at once. A thread computes 8 x 8
-// results, in four pieces of 4 x 4.
+// with 32, and so are the sums. Any shape with at most 65535 blocks along y.
+// Like sgemm_conflict_free, for integers and without tensor cores: a word holds four neighbours
+// along K, and __dp4a adds four products to a sum at once. A thread computes 8 x 8 results, in four
+// sub-tiles of 4 x 4.
 // Limit: the rate of __dp4a, and the latency of global memory.
 // grid (ceil(N / 128), ceil(M / 128)), block (256), dynamic shared 0
 
@@ -15,7 +15,7 @@ constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kWord = 4;             // elements
 constexpr int kRows = kThreads / BK; // that the block loads at once
 constexpr int kPad = 4;              // of transposed tiles: no conflicts, and aligned 16-byte loads
-constexpr int kHalfM = BM / 2;       // distance of a thread's two pieces
+constexpr int kHalfM = BM / 2;       // distance of a thread's two sub-tiles
 constexpr int kHalfN = BN / 2;
 static_assert(BM % kRows == 0 && BN % kRows == 0, "loads come out even");
 
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ __align__(16) int tile_b[BK][BN + kPad];
     int first_row = blockIdx.y * BM; // of the block's tile in C
     int first_column = blockIdx.x * BN;
-    int row = threadIdx.x / (BN / TN) * 4; // of the thread's first piece in the block's tile
+    int row = threadIdx.x / (BN / TN) * 4; // of the thread's first sub-tile in the block's tile
     int column = threadIdx.x % (BN / TN) * 4;
     int load_row = threadIdx.x / BK; // the first word of each tile that the thread loads
     int load_word = threadIdx.x % BK;

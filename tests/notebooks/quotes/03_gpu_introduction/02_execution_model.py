@@ -25,7 +25,7 @@ GIVEN = (
     "takes 10 µs and",
     "there 7 cycles after the instruction",
     "takes 17 cycles",
-    "in 24 cycles where",
+    "Eight warps take 24 cycles",
     "each still waits 7 cycles",
     "takes 40 µs. How long",
     "<summary>40 µs, since",

@@ -1,5 +1,5 @@
 from tests.notebooks.drawn import record
-from tests.notebooks.quoting import about
+from tests.notebooks.quoting import about, more_than
 
 
 def longer_step():
@@ -9,15 +9,23 @@ def longer_step():
     return 1e6 * execution["load_ms"][0] / 256 - alone
 
 
+def moved_over_resident():
+    """A kernel over unified memory that the host wrote last, as a multiple of the next run."""
+    managed = record("hardware")["managed"]
+    return managed["first"] / managed["again"]
+
+
 QUOTES = {
     "after 4 to 5 cycles": lambda: (
         about(record("hardware")["small_latency"]["fma"][0], 0.15),
         about(record("hardware")["small_latency"]["fma"][0], 0.15),
     ),
     "took 30 to 50 ns longer": lambda: (about(longer_step(), 0.4), about(longer_step(), 0.4)),
+    "over a hundred times as long; after": lambda: more_than(moved_over_resident(), 2),
 }
 GIVEN = (
     "fetch once, use sixteen times",
     "the same loop sixteen times",
-    "asking a near memory 33 times",
+    "Up to 33 times, by the 33 threads",
+    "ask a near memory 33 times",
 )

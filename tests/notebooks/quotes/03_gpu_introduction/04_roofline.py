@@ -10,15 +10,15 @@ def naive_gemm_over_the_least():
 
 QUOTES = {"about 40 times the least": lambda: about(naive_gemm_over_the_least())}
 FACTS = {
-    "fp32 outside them fifteen times": f"989 against 67 TFLOP/s: {DATA_SHEET}",
+    "and fifteen times that of fp32": f"989 against 67 TFLOP/s: {DATA_SHEET}",
     "fifteen times the peak": f"989 against 67 TFLOP/s: {DATA_SHEET}",
     "a ridge fifteen times as far": f"989 against 67 TFLOP/s: {DATA_SHEET}",
-    "67 TFLOP/s and 4.8 TB/s for an H200": DATA_SHEET,
+    "67 TFLOP/s and 4.8 TB/s. What": DATA_SHEET,
 }
 GIVEN = (
     "A thousand times fewer elements: a thousand times less time?",
     "takes 4 microseconds, one of 1000 elements takes 4 microseconds",
-    "T is a million million: 1 TFLOP/s",
+    "Not a thousand times less",
     "each element 9 · 64 times",
     "each element 4096 times",
 )

@@ -1,0 +1,208 @@
+"""The exercises of "Number formats"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Exercise,
+    Launch,
+    PythonExercise,
+    Target,
+    empty,
+    kinds,
+    mutant,
+)
+
+from .common import half_matrices, product_of_rows
+
+HALF_SUMS = Exercise(
+    id="06.half_sums",
+    title="find the lost digits",
+    task="""
+This kernel has no race, no wrong index, and its operands are the ones that the reference has. Still
+every element of C is a little off, and the more so the larger K is. Run it as it stands, then find
+the digits that it loses on the way.
+""",
+    source="06_matmul_and_fft/exercises/half_sums.cu",
+    kernel="half_sums",
+    inputs=half_matrices,
+    reference=product_of_rows,
+    launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
+    small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    bug=kinds.PRECISION,
+    hints=(
+        "The operands are fp16 and are meant to be. What else has a type?",
+        "Look at what the sums are kept in between one mma and the next.",
+        "The accumulator fragment may be `float` while a and b are `__half`. Then the tile in "
+        "shared memory has to be `float` as well.",
+    ),
+    explanation="""
+The sums were kept in fp16: each of the K / 16 steps rounded them to 11 bits. With `float`
+accumulators the product takes the same operands and the same number of instructions, on a GPU for
+data centres at the same rate; only the registers for the sums double. (Rounding just once, at the
+end, would be visible too, and is what happens when C itself is fp16.)
+""",
+    mutants=(
+        mutant(
+            "rounded to half at the end",
+            kinds.PRECISION,
+            ("float result = results", "float result = (__half)results"),
+        ),
+        mutant("no zeros", kinds.UNINITIALISED, ("wmma::fill_fragment(sum, 0.0f);", "")),
+        mutant("last step missed", kinds.WRONG, ("k < K; k +=", "k + kTile < K; k +=")),
+        mutant(
+            "half of the tile stored",
+            kinds.PARTLY_WRITTEN,
+            ("i < kTile * kTile", "i < kTile * kTile / 2"),
+        ),
+        mutant(
+            "rounded to half at each step",
+            kinds.PRECISION,
+            (
+                "wmma::mma_sync(sum, a, b, sum);",
+                "wmma::mma_sync(sum, a, b, sum);\n"
+                "        for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = (__half)sum.x[i];",
+            ),
+        ),
+    ),
+)
+
+
+def by_way_of_bytes(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The product of two matrices quantised to 8 bits, one scale each."""
+    scales = [np.abs(matrix).max() / 127 for matrix in (A, B)]
+    a, b = (np.rint(matrix / scale) for matrix, scale in zip((A, B), scales, strict=True))
+    return a @ b.T * (scales[0] * scales[1])
+
+
+def matrix_of(seed: int, rows: int, columns: int, scale: float = 1.0) -> np.ndarray:
+    """Normally distributed float64 values times ``scale``."""
+    return np.random.default_rng(seed).standard_normal((rows, columns)) * scale
+
+
+QUANTISED = PythonExercise(
+    id="06.quantised_product",
+    title="floats by way of bytes",
+    task="""
+Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
+largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back.
+""",
+    source="06_matmul_and_fft/exercises/quantised_product.py",
+    function="quantised_product",
+    cases=(
+        (matrix_of(1, 5, 40), matrix_of(2, 7, 40)),
+        (matrix_of(3, 4, 300, 100.0), matrix_of(4, 3, 300, 0.01)),
+        (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
+    ),
+    reference=by_way_of_bytes,
+    hints=(
+        "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
+        "`np.rint(A / scale).astype(np.int8)`: `astype` alone would truncate: drop the fraction.",
+        "A product of two bytes needs 16 bits, and their sum more: convert to `np.int32` before "
+        "you multiply, since NumPy keeps the type of the operands.",
+        "An integer sum is worth scale_a * scale_b.",
+    ),
+    explanation="""
+Three things can go wrong. `astype` without `rint` rounds towards zero, and all values get smaller.
+A product of `int8` arrays stays `int8` in NumPy and wraps around; a GPU's instructions have 32-bit
+sums built in. And the scales multiply, because each operand was divided by its own.
+""",
+    mutants=(
+        mutant(
+            "cut off",
+            kinds.WRONG,
+            ("np.rint(A / scale_a)", "(A / scale_a)"),
+            ("np.rint(B / scale_b)", "(B / scale_b)"),
+        ),
+        mutant(
+            "sums of 8 bits",
+            kinds.WRONG,
+            ("a.astype(np.int32) @ b.astype(np.int32).T", "a @ b.T"),
+        ),
+        mutant("128 steps", kinds.WRONG, ("np.abs(A).max() / 127", "np.abs(A).max() / 128")),
+        mutant("one scale forgotten", kinds.SCALED, ("(scale_a * scale_b)", "scale_a")),
+        mutant(
+            "not quantised",
+            kinds.PRECISION,
+            ("    scale_a = np", "    return A @ B.T\n    scale_a = np"),
+        ),
+        mutant(
+            "not scaled back", kinds.SCALED, ("sums * (scale_a * scale_b)", "sums.astype(float)")
+        ),
+    ),
+)
+
+
+def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Integers of 8 bits, over their whole range."""
+    return rng.integers(-128, 128, shape).astype(np.int8)
+
+
+DP4A = Exercise(
+    id="06.dp4a_product",
+    title="four products in one go",
+    task="""
+A product of 8-bit integers on ordinary cores. One thread, one element of C; let `__dp4a` take four
+products at a time, and let a load bring four operands: at most 0.6 loads for each product.
+""",
+    source="06_matmul_and_fft/exercises/dp4a_product.cu",
+    kernel="dp4a_product",
+    inputs=lambda rng, size: {
+        "A": bytes_of(rng, (size[0], size[2])),
+        "B": bytes_of(rng, (size[1], size[2])),
+        "C": empty((size[0], size[1]), np.int32),
+        "M": np.int32(size[0]),
+        "N": np.int32(size[1]),
+        "K": np.int32(size[2]),
+    },
+    reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
+    launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
+    small=((37, 21, 52), (16, 33, 64), (1, 1, 4)),
+    full=(2048, 2048, 2048),
+    reduction=lambda size: size[2],
+    target=Target(
+        label="global loads per product",
+        measure=lambda counts: counts.global_load_requests * 32 / (32 * 32 * 64),
+        at_most=0.6,
+        advice="Read four neighbours as one int: a pointer to the row, cast to `const int *`.",
+        size=(32, 32, 64),
+    ),
+    hints=(
+        "A row of A begins at `A + row * K`; `reinterpret_cast<const int *>` of that reads it four "
+        "elements at a time.",
+        "A row has K / 4 such words.",
+        "`sum = __dp4a(a[word], b[word], sum);`",
+    ),
+    explanation="""
+`__dp4a` multiplies the four bytes of one word with the four of another and adds the products to a
+32-bit sum, in one instruction. For signed `int` arguments the bytes are signed, for `unsigned` ones
+they are not. Integers do not round: the result is exact, whatever the order, as long as the sum
+fits into 32 bits.
+""",
+    mutants=(
+        mutant(
+            "byte by byte",
+            kinds.TARGET_MISSED,
+            (
+                "for (int word = 0; word < K / 4; ++word) {\n"
+                "        sum = __dp4a(a[word], b[word], sum);",
+                "for (int k = 0; k < K; ++k) {\n        sum += A[row * K + k] * B[column * K + k];",
+            ),
+        ),
+        mutant("as many words as elements", kinds.OUT_OF_BOUNDS, ("word < K / 4", "word < K")),
+        mutant(
+            "unsigned bytes",
+            kinds.WRONG,
+            (
+                "sum = __dp4a(a[word], b[word], sum)",
+                "sum += __dp4a((unsigned)a[word], (unsigned)b[word], 0u)",
+            ),
+        ),
+        mutant("last word missed", kinds.WRONG, ("word < K / 4;", "word + 1 < K / 4;")),
+        mutant("no guard for the column", kinds.OUT_OF_BOUNDS, (" || column >= N", "")),
+        mutant("sum begun anew", kinds.WRONG, ("b[word], sum)", "b[word], 0)")),
+    ),
+)

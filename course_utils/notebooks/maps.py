@@ -1,0 +1,30 @@
+"""The map of the course, made from the notebooks on the reader's disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..paths import CHAPTERS
+
+
+def chapter_map() -> Any:
+    """A table of all chapters and notebooks, with links from the folder of the notebook that asks.
+
+    Returns IPython's Markdown object.
+    """
+    from IPython.display import Markdown
+
+    rows = ["| chapter | notebook |", "|---|---|"]
+    for book in sorted(CHAPTERS.glob("[0-9][0-9]_*/[0-9][0-9]_*.ipynb")):
+        link = Path(os.path.relpath(book)).as_posix()
+        rows.append(f"| {book.parent.name} | [{_title(book)}]({link}) |")
+    return Markdown("\n".join(rows))
+
+
+def _title(book: Path) -> str:
+    """The notebook's first heading."""
+    first_cell = json.loads(book.read_text(encoding="utf-8"))["cells"][0]
+    return "".join(first_cell["source"]).splitlines()[0].lstrip("# ")
