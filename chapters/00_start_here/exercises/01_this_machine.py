@@ -14,7 +14,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.vectors import one_thread_each, spare_blocks
+from course_utils.exercises.vectors import BLOCK, one_thread_each, spare_blocks
 
 DOUBLE_IT = Exercise(
     id="00.double_it",
@@ -36,7 +36,11 @@ the checker says each time.
         launches=spare_blocks,
         values=(promises.data("x", *promises.ANY_ORDERED, promises.ZEROS),),
     ),
-    means=(means.one_store_each(2), means.work_shared_out()),  # y[i] = x[i]; y[i] += x[i];
+    means=(
+        means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
+        means.no_extra_work(),
+        means.work_shared_out(size=20 * BLOCK),
+    ),
     hints=(
         "Arrays are indexed as in Python: `x[i]` is element `i` of `x`.",
         "An assignment has the place on the left: `y[i] = ...`",

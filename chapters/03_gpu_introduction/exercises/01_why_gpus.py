@@ -19,7 +19,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 
 def crowd(rng: np.random.Generator) -> tuple[int, int, int]:
@@ -100,7 +100,7 @@ iteration to do. `sqrtf` is the square root of a float.
             promises.data("b", *promises.ORDINARY, promises.ZEROS),
         ),
     ),
-    means=(means.work_shared_out(),),
+    means=(means.no_extra_work(5), means.work_shared_out(size=20 * BLOCK)),
     target=Target(
         label="elements stored for each result",
         measure=lambda counts: counts.global_store_bytes / 4 / 512,

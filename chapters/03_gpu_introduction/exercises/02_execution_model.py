@@ -21,7 +21,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 ODD_BLOCK = 80  # threads: two warps and a half
 MANY_BLOCKS = 10_927  # the last one's warps have numbers that a short cannot hold
@@ -52,7 +52,11 @@ threads: two full warps and a half one. `warps_per_block` is there already.
     small=(5, 2, 1),
     full=100_000,
     promises=Promises(sizes=promises.shapes(blocks=(*promises.extents(1100), MANY_BLOCKS))),
-    means=(means.one_store_each(2), means.work_shared_out()),
+    means=(
+        means.one_store_each(2),
+        means.no_extra_work(),
+        means.work_shared_out(size=20),
+    ),
     hints=(
         "Threads 0 to 31 of a block are warp 0, threads 32 to 63 are warp 1.",
         "`threadIdx.x / 32` drops the remainder, and `threadIdx.x % 32` is the remainder.",
@@ -332,14 +336,14 @@ elements of a block so that each warp takes one path only. The work on an elemen
             at_most=1.25 * STEPS,
             advice="An element takes one of the two functions. Computing both and choosing one is "
             "what a warp that diverges does, too.",
-            size=1024,
+            size=20 * BLOCK,
         ),
         Means(
-            "instructions of the busiest thread, over those of an average one",
+            "bytes of memory that the busiest thread touches, over those of an average one",
             lambda work: work.busiest_over_mean(),
-            at_most=1.6,  # the two functions are not equally long
+            at_most=1.6,
             advice="A block has as many threads as elements: each thread takes one, none idles.",
-            size=1024,
+            size=20 * BLOCK,
         ),
     ),
     target=Target(
@@ -422,6 +426,8 @@ line.
             advice="What goes by way of `post` is written by one lane and read by another: the "
             "missing line makes the lanes of the warp wait for each other between the two.",
         ),
+        means.no_extra_work(),
+        means.work_shared_out(size=20),
     ),
     bug=kinds.DATA_RACE,
     hints=(

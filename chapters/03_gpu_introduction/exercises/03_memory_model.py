@@ -19,7 +19,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
 def loads_from(space: str):
@@ -124,7 +124,8 @@ def only_kinds(one: int, other: int) -> promises.Values:
     )
 
 
-COUNTED = 16 * 128  # values, where the means are counted
+COUNTED = (4, 20 * 128)  # steps and threads, where the means are counted
+VALUES = COUNTED[0] * COUNTED[1]
 
 
 COUNT_KINDS = Exercise(
@@ -168,26 +169,27 @@ registers. The checker counts what is loaded from local memory; nothing should b
             "global",
             at_most=0,
             advice="A register needs no atomics: no other thread can reach it.",
-            size=(16, 128),
+            size=COUNTED,
         ),
         Means(
             "loads from global memory for each value",
-            lambda work: work.counts.global_load_bytes / 4 / COUNTED,
+            lambda work: work.counts.global_load_bytes / 4 / VALUES,
             at_most=1.5,
             advice="Each value is read once, and the counters stay in registers: neither the "
             "values nor the counts are read again.",
-            size=(16, 128),
+            size=COUNTED,
         ),
-        means.one_store_each(size=(16, 128)),
-        means.work_shared_out(size=(16, 128)),
+        means.one_store_each(size=COUNTED),
+        means.no_extra_work(size=COUNTED),
+        means.work_shared_out(size=COUNTED),
     ),
     target=Target(
         label="loads from local memory for each value",
-        measure=lambda counts: counts.local_load_bytes / 4 / COUNTED,
+        measure=lambda counts: counts.local_load_bytes / 4 / VALUES,
         at_most=0.0,
         advice="Some index into count is still unknown to the compiler. A loop over the eight "
         "kinds has indices that are known: it is unrolled.",
-        size=(16, 128),
+        size=COUNTED,
     ),
     hints=(
         "Which indices does the compiler know? Those of a loop with a fixed trip count.",
@@ -236,7 +238,7 @@ with `bench`.
 )
 
 
-TILED = 2048  # elements, where loads and means are counted
+TILED = 20 * BLOCK  # elements, where loads and means are counted
 LEAST: promises.ArrayChange = (
     "all below -3e38",
     lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
@@ -275,7 +277,8 @@ any finite numbers, so a 0 that is not in `x` may be larger than all of them.
             size=TILED,
         ),
         means.loads_shared_out(20, size=TILED),  # one thread may fetch the fifteen
-        means.work_shared_out(8, size=TILED),
+        means.work_shared_out(6, size=TILED),
+        means.no_extra_work(size=TILED),
     ),
     target=Target(
         label="elements loaded from global memory for each result",

@@ -21,6 +21,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.means import WorkDone
 
 
 def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:
@@ -28,9 +29,9 @@ def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, flo
     if rng.integers(4) == 0:
         bandwidth, intensity, moved = (2.0 ** int(n) for n in rng.integers(1, 30, 3))
         return moved * intensity, moved, bandwidth * intensity, bandwidth
-    flops, moved = (float(10 ** rng.uniform(0, 15)) for _ in range(2))
-    bandwidth = float(10 ** rng.uniform(9, 13))
-    return flops, moved, bandwidth * float(10 ** rng.uniform(-1, 3)), bandwidth
+    moved, bandwidth = float(10 ** rng.uniform(0, 15)), float(10 ** rng.uniform(9, 13))
+    ridge, beside = float(10 ** rng.uniform(-1, 3)), float(10 ** rng.uniform(-1.5, 1.5))
+    return moved * ridge * beside, moved, bandwidth * ridge, bandwidth
 
 
 LEAST_TIME = PythonExercise(
@@ -173,6 +174,17 @@ def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+BATCH = (20 * 64, 16)  # M and K, where loads and means are counted
+WARPS = BATCH[0] // 32
+
+
+def loads_of_a(work: WorkDone) -> float:
+    """A warp's load of A touches four sectors, one of X a single sector: all lanes read the same
+    number. So sectors less requests are three times the loads of A."""
+    counts = work.counts
+    return (counts.global_load_sectors - counts.global_load_requests) / (3 * WARPS * BATCH[1])
+
+
 FOUR_VECTORS = Exercise(
     id="03.four_vectors",
     title="a batch of four",
@@ -185,7 +197,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     inputs=vectors_inputs,
     reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
-    small=((150, 37), (64, 16), (5, 1), (1, 1)),
+    small=((150, 37), (64, 16), (5, 1), (1, 1), (33_000, 2)),  # the last: past short indices
     full=(65536, 1024),
     reduction=lambda size: size[1],
     promises=Promises(
@@ -195,15 +207,25 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
             promises.data("X", *promises.ORDINARY),
         ),
     ),
-    means=(means.work_shared_out(size=(128, 32)),),
+    means=(
+        Means(
+            "times that an element of A is loaded",
+            loads_of_a,
+            at_most=1.5,
+            advice="Each element of A that is fetched serves all four vectors: one loop over k.",
+            size=BATCH,
+        ),
+        means.no_extra_work(size=BATCH),
+        means.work_shared_out(size=BATCH),
+    ),
     target=Target(
-        label="sectors loaded for each FMA of a warp",
-        measure=lambda counts: counts.global_load_sectors / (counts.flops / 64),
-        at_most=2.1,
-        advice="More than the four numbers of X is loaded for an element of A: fetch A once for "
-        "all vectors, with the loop over the vectors inside the loop over k, and give each vector "
-        "a sum of its own, in a register.",
-        size=(128, 32),
+        label="bytes loaded by the threads for each multiply-add",
+        measure=lambda counts: counts.global_load_bytes / (counts.flops / 2),
+        at_most=5.1,  # four elements of X and one of A, for four multiply-adds
+        advice="The result is right, but A is fetched once for each vector, or sums are kept in "
+        "memory. Put the loop over the vectors inside the loop over k, and give each vector a sum "
+        "of its own.",
+        size=BATCH,
     ),
     hints=(
         "Which loop has to be outside, so that one element of A meets all four vectors?",
@@ -255,7 +277,8 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
-LAYER = 32 * 64  # elements, where the means are counted
+LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
+ELEMENTS = LAYER[0] * LAYER[1]
 
 
 FUSED_LAYER = Exercise(
@@ -284,27 +307,28 @@ steps: load each input once, store the result once.
     means=(
         Means(
             "bytes of local memory written for each element",
-            lambda work: work.counts.local_store_bytes / LAYER,
-            at_most=0,
+            lambda work: work.counts.local_store_bytes / ELEMENTS,
+            at_most=1,  # printf in one thread writes some
             advice="A step in an array of the thread's own goes through memory, too.",
-            size=(32, 64),
+            size=LAYER,
         ),
         # What is in between may not go this way; a bias that the block shares may.
         means.shared_memory(
             0,
-            4 * LAYER,
+            4 * ELEMENTS,
             advice="Keep what is in between in a variable: no other thread wants it.",
-            size=(32, 64),
+            size=LAYER,
         ),
-        means.work_shared_out(size=(32, 64)),
+        means.no_extra_work(size=LAYER),
+        means.work_shared_out(size=LAYER),
     ),
     target=Target(
         label="bytes loaded and stored by the threads for each element",
-        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / LAYER,
-        at_most=16.0,
+        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / ELEMENTS,
+        at_most=16.5,  # a printf may read some again
         advice="Each of x, bias, r and y needs to be touched once: four times four bytes. Keep "
         "what is in between in a variable.",
-        size=(32, 64),
+        size=LAYER,
     ),
     hints=(
         "A variable declared in the kernel, such as `float shifted = ...;`, is a register.",
@@ -332,9 +356,9 @@ a cache. Three separate kernels would also take two launches more. No result cha
             ("const float shifted = x[i]", "volatile float shifted = x[i]"),
         ),
         mutant(
-            "no large number",
+            "capped at 6",
             kinds.WRONG,
-            ("fmaxf(shifted, 0.0f)", "__saturatef(shifted / 64) * 64"),
+            ("fmaxf(shifted, 0.0f)", "fminf(fmaxf(shifted, 0.0f), 6.0f)"),
         ),
         mutant(
             "r first", kinds.WRONG, ("fmaxf(shifted, 0.0f) + r[i]", "fmaxf(shifted + r[i], 0.0f)")
