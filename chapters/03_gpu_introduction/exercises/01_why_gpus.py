@@ -27,7 +27,7 @@ def crowd(rng: np.random.Generator) -> tuple[int, int, int]:
     workers = int(rng.integers(1, 10 ** rng.integers(1, 7)))
     rounds = int(rng.integers(0, 10 ** rng.integers(1, 13)))
     over = int(rng.choice([-1, 0, 1, workers // 2]))
-    return max(workers * rounds + over, 0), workers, int(rng.integers(1, 10 ** rng.integers(1, 7)))
+    return max(workers * rounds + over, 0), workers, int(rng.integers(1, 10 ** rng.integers(1, 11)))
 
 
 FINISH_TIME = PythonExercise(
@@ -98,6 +98,7 @@ iteration to do. `sqrtf` is the square root of a float.
         values=(
             promises.data("a", *promises.ORDINARY, promises.ZEROS),
             promises.data("b", *promises.ORDINARY, promises.ZEROS),
+            promises.data("a b", promises.SMALL, promises.ZEROS),
         ),
     ),
     means=(means.no_extra_work(5), means.work_shared_out(size=20 * BLOCK)),

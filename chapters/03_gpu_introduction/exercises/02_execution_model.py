@@ -171,9 +171,9 @@ def grid_and_gpu(rng: np.random.Generator) -> tuple[int, int, int]:
     """Blocks, multiprocessors and blocks on each; often whole waves, or one block more or fewer."""
     multiprocessors, each = int(rng.integers(1, 200)), int(rng.integers(1, 33))
     slots = multiprocessors * each
-    full_waves = int(rng.integers(0, 10 ** rng.integers(1, 6)))
+    full_waves = int(rng.integers(0, 10 ** rng.integers(1, 7)))
     over = int(rng.choice([-1, 0, 1, rng.integers(slots)]))
-    return max(full_waves * slots + over, 1), multiprocessors, each
+    return min(max(full_waves * slots + over, 1), 2**31 - 1), multiprocessors, each
 
 
 WAVES = PythonExercise(
@@ -185,7 +185,14 @@ many slots for blocks stay empty in the last one.
 """,
     source="03_gpu_introduction/exercises/waves.py",
     function="waves",
-    cases=((660, 132, 2), (264, 132, 2), (265, 132, 2), (1, 132, 8), (1000, 24, 3)),
+    cases=(
+        (660, 132, 2),
+        (264, 132, 2),
+        (265, 132, 2),
+        (1, 132, 8),
+        (1000, 24, 3),
+        (26_400_001, 132, 2),  # one block more than whole waves, and a 32-bit float cannot tell
+    ),
     reference=lambda blocks, multiprocessors, each: (
         -(-blocks // (multiprocessors * each)),
         -blocks % (multiprocessors * each),
@@ -353,7 +360,7 @@ elements of a block so that each warp takes one path only. The work on an elemen
         advice="The result is right, but lanes are inactive: print `i % 2` for the 32 lanes of "
         "warp 0. "
         "Which element could lane 1 take, so that it takes the path of lane 0?",
-        size=1024,
+        size=20 * BLOCK,
     ),
     hints=(
         "Warp 0 has threads 0 to 31. Which 32 elements could it take that are all even?",

@@ -277,7 +277,7 @@ any finite numbers, so a 0 that is not in `x` may be larger than all of them.
             size=TILED,
         ),
         means.loads_shared_out(20, size=TILED),  # one thread may fetch the fifteen
-        means.work_shared_out(6, size=TILED),
+        means.work_shared_out(20, size=TILED),  # or scan chunks of sixteen
         means.no_extra_work(size=TILED),
     ),
     target=Target(
