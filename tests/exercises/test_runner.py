@@ -1,5 +1,7 @@
 """Whatever a student types, the answer is a verdict that helps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -211,3 +213,15 @@ def test_outputs_hold_something_else_at_each_seed_before_a_launch(dtype):
     one, two = (sandbox.poison(empty(9, dtype), seed) for seed in (1, 2))
     assert one.tobytes() != two.tobytes()
     assert np.dtype(dtype).kind != "f" or (np.isnan(one).all() and np.isnan(two).all())
+
+
+def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
+    exercise = find("03.count_kinds")
+    size = 16, 128  # a thread that does its whole block needs more than the usual budget
+    exercise = replace(exercise, target=replace(exercise.target, size=size))
+    one_thread = exercise.solution.replace(
+        "    if (i >= threads) {\n        return;\n    }\n",
+        "    if (threadIdx.x) return;\n    for (int end = min(i + 128, threads); i < end; ++i) {\n",
+    )
+    outcome = answer(one_thread + "}\n", exercise)
+    assert outcome.kind == kinds.MEANS_MISSING, outcome
