@@ -23,7 +23,7 @@ from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .drawn import Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -278,9 +278,7 @@ def _before(exercise: Exercise) -> float:
 
 
 def _count(exercise: Exercise, module: Module) -> Counts:
-    size = exercise.target.size
-    given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
-    return sandbox.run(exercise, module, given, size, counters=True).counts
+    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

@@ -1,5 +1,7 @@
 """Whatever a student types, the answer is a verdict that helps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -223,3 +225,15 @@ def test_an_index_below_zero_that_became_unsigned_is_named():
 def test_an_access_of_several_elements_is_told_with_their_size():
     text = str(answer(inside("if (i == 0) y[0] = ((float4*)x)[n / 4].x + ((float4*)x)[n / 4].y;")))
     assert "x has 1000 elements of 4 bytes" in text
+
+
+def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
+    exercise = find("03.count_kinds")
+    size = 16, 128  # a thread that does its whole block needs more than the usual budget
+    exercise = replace(exercise, target=replace(exercise.target, size=size))
+    one_thread = exercise.solution.replace(
+        "    if (i >= threads) {\n        return;\n    }\n",
+        "    if (threadIdx.x) return;\n    for (int end = min(i + 128, threads); i < end; ++i) {\n",
+    )
+    outcome = answer(one_thread + "}\n", exercise)
+    assert outcome.kind == kinds.MEANS_MISSING, outcome
