@@ -175,6 +175,7 @@ class RawKernel:
                 self.max_threads_per_block,
                 self.shared_size_bytes,
                 cuda.ATTRIBUTES["MaxSharedMemoryPerBlockOptin"],
+                self.entry.local_bytes,
             ),
         )
         sizes = [size for size, _ in self.entry.parameters]

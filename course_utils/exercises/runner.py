@@ -18,6 +18,7 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
+from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
@@ -67,6 +68,11 @@ def run_source(
         hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+    if not _is_text(source):
+        message = "this cell holds half a character (a lone surrogate), which no compiler reads."
+        hint = "It comes from pasting: type the line that looks odd anew."
+        kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
+        return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
         outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
@@ -85,6 +91,14 @@ def _with_habits(outcome: Outcome, source: str) -> Outcome:
     number, remark = found[0]
     hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
     return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
+
+
+def _is_text(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
@@ -107,12 +121,11 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = sandbox.load_answer(exercise, source, filename)
+    except CompilerStopped as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    except sandbox.CompileTimeout:
-        message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
-        hint = "Look for a template or a constexpr function that calls itself without an end."
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)

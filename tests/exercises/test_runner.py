@@ -1,10 +1,12 @@
 """Whatever a student types, the answer is a verdict that helps."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from course_utils.compiling.compiler_process import CompilerStopped
 from course_utils.exercises import Exercise, Launch, empty, kinds, runner, sandbox
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
@@ -147,15 +149,49 @@ def test_a_mistake_of_the_course_is_not_blamed_on_the_student(monkeypatch):
     assert outcome.kind == kinds.OUR_FAULT and "not yours" in str(outcome)
 
 
-def test_a_compiler_that_does_not_end_is_a_verdict(monkeypatch):
-    import threading
+BOMBS = {
+    "doubling macro": "\n".join(
+        ["#define A0 1,"] + [f"#define A{n} A{n - 1} A{n - 1}" for n in range(1, 31)]
+    )
+    + "\n__device__ int t[] = {A30};\n",
+    "doubling template": """
+template <int N, unsigned K> struct F
+{
+    static const int v = F<N - 1, 2 * K>::v + F<N - 1, 2 * K + 1>::v;
+};
+template <unsigned K> struct F<0, K> { static const int v = 1; };
+__device__ int t = F<26, 0>::v;
+""",
+}
 
-    stop = threading.Event()
-    monkeypatch.setattr(sandbox, "COMPILE_SECONDS", 0.05)
-    monkeypatch.setattr(sandbox, "load", lambda *a, **k: stop.wait(5))
-    outcome = answer(GOOD + "// a text that no cache holds")
-    stop.set()
-    assert outcome.kind == kinds.COMPILE_ERROR and "still busy" in str(outcome)
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_compiler_that_does_not_end_is_a_verdict_and_the_next_answer_is_as_quick(
+    monkeypatch, bomb
+):
+    monkeypatch.setattr(sandbox, "COMPILE_SECONDS", 1.0)
+    start = time.monotonic()
+    outcome = answer(BOMBS[bomb] + GOOD)
+    assert outcome.kind == kinds.COMPILE_ERROR and "still busy after 1 seconds" in str(outcome)
+    assert "doubles" in str(outcome)
+    assert answer(GOOD + "// a text that no cache holds").passed
+    assert time.monotonic() - start < 10
+
+
+def test_what_is_nested_too_deeply_is_a_verdict_whether_the_compiler_survives_it_or_not():
+    deep = GOOD.replace("a * x[i]", "(" * 100_000 + "a * x[i]" + ")" * 100_000)
+    assert answer(deep).kind in (kinds.PASS, kinds.COMPILE_ERROR)
+    assert answer(GOOD + "// another text that no cache holds").passed
+
+
+def test_a_source_that_ends_the_compiler_is_a_verdict(monkeypatch):
+    def stopped(*args, **options):
+        raise CompilerStopped("the compiler itself was ended.\nLook for something.")
+
+    monkeypatch.setattr(sandbox, "load", stopped)
+    outcome = answer(GOOD)
+    assert outcome.kind == kinds.COMPILE_ERROR
+    assert str(outcome).endswith("compiler itself was ended.\n  next: Look for something.")
 
 
 def test_integer_outputs_and_several_launches_work(monkeypatch):
