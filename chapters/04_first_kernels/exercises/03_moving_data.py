@@ -125,7 +125,7 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
 
 def elements_and_chunks(rng: np.random.Generator) -> tuple[int, int]:
     """Few elements and many, more chunks than elements, and chunks that are all full."""
-    chunks = int(rng.integers(1, 41))
+    chunks = int(10 ** rng.uniform(0, 2.5))
     if rng.random() < 0.25:
         return chunks * int(rng.integers(1, 100)), chunks
     return int(rng.integers(1, 10 ** rng.integers(1, 10))), chunks
@@ -172,10 +172,10 @@ launched with a grid of no blocks.
 
 
 def stages_and_chunks(rng: np.random.Generator) -> tuple[float, float, float, int]:
-    """Stages of 0 to 20 ms, any of them the slowest, and up to a hundred chunks."""
+    """Stages of 0 to 20 ms, any of them the slowest, and up to a thousand chunks."""
     times = [float(rng.integers(0, 20_000)) / 1000 for _ in range(3)]
     times[rng.integers(3)] += 20.0 * (rng.random() < 0.5)
-    return times[0], times[1], times[2], int(rng.integers(1, 101))
+    return times[0], times[1], times[2], int(10 ** rng.uniform(0, 3))
 
 
 OVERLAP_MS = PythonExercise(

@@ -60,6 +60,11 @@ verdict, and add the one line that is missing.
             advice="Leave the tile: all of x goes into it, and all of y comes out of it. One line "
             "is missing between the two.",
         ),
+        means.barriers(
+            at_least=3 * 8,
+            advice="Add a line, and change no other: threads of other warps fill the elements that "
+            "a thread reads, so all eight warps have to wait for each other.",
+        ),
         means.one_store_each(),
         means.work_shared_out(),
     ),
@@ -221,7 +226,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
         ),
         mutant(
             "absolute values",
-            kinds.WRONG,
+            kinds.SCALED,
             ("sum += x[row * columns + column];", "sum += fabsf(x[row * columns + column]);"),
         ),
         mutant(
@@ -359,7 +364,7 @@ come, also negative ones, 0 and NaN.
     small=(100, 300, 7, 1),
     full=5003,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 7, 31, 32, 33, 61, 67, 127, 129, 257)),
+        sizes=promises.shapes(n=(1, 2, 3, 5, 7, 9, 13, 17, 33, 129, 257, 300)),
         launches=spare_blocks,
         values=(
             (

@@ -293,8 +293,8 @@ wavefront each to fill the tile and to read it.
             advice="The task asks for a tile in shared memory: all elements go through it.",
             size=(64, 96),
         ),
-        means.one_store_each(size=(64, 200)),
-        means.work_shared_out(size=(64, 200)),
+        means.one_store_each(size=(64, 96)),
+        means.work_shared_out(size=(64, 96)),
     ),
     target=Target(
         label="sectors and wavefronts for each 32 elements",
@@ -331,7 +331,7 @@ its lanes in them.
         mutant("no padding", kinds.TARGET_MISSED, ("[kTile + 1]", "[kTile]")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
         mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
-        mutant("four tiles across", kinds.PARTLY_WRITTEN, ("blockIdx.x *", "blockIdx.x % 4 *")),
+        mutant("four tiles across", kinds.EDGES, ("blockIdx.x *", "blockIdx.x % 4 *")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(
             "writes where it read",
