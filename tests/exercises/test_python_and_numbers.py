@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from course_utils.exercises import kinds
@@ -66,6 +67,9 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
         ((1,), (1, 2), False),
         (((1, 2), "a"), ((1, 2), "a"), True),
         ((1, 2), ((1, 2), "a"), False),
+        ([[0, 3], (3, 1)], [(0, 3), (3, 1)], True),
+        ([(0.0, 3.0)], [(0, 3)], False),
+        ([(np.int64(0), 3)], [(0, 3)], True),
     ],
 )
 def test_a_returned_number_is_judged_as_check_does(got, want, right):
