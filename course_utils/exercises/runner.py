@@ -18,6 +18,7 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
+from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
@@ -121,6 +122,8 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = sandbox.load_answer(exercise, source, filename)
+        if has_assembly(source) and (refused := refused_assembly(module.compiled)):
+            raise refused
     except CompilerStopped as error:
         message, _, hint = str(error).partition("\n")
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))

@@ -149,6 +149,30 @@ def test_a_mistake_of_the_course_is_not_blamed_on_the_student(monkeypatch):
     assert outcome.kind == kinds.OUR_FAULT and "not yours" in str(outcome)
 
 
+ASSEMBLY = {
+    "frob.u32 %0, 3;": "Not a name of any known instruction: 'frob'",
+    "add.u32 %0, ;": "syntax error",
+    "}}}} garbage ((": "syntax error",
+    "mov.u32 %0, %%nosuch;": "Unknown symbol '%nosuch'",
+    "bra nowhere;": "Unknown symbol 'nowhere'",
+    "add.u32 %0, %1, 2, 4;": "Arguments mismatch for instruction 'add'",
+    "ld.global.u32 %0, [nosuch];": "nosuch",
+    "call nofunc;": "nofunc",
+    "mov.u32 %0, 0x;": "error",
+}
+
+
+@pytest.mark.parametrize("text", ASSEMBLY)
+def test_what_the_assembler_refuses_is_told_with_its_words_and_the_line(text):
+    outcome = answer(inside(f'asm("{text}" : "=r"(n) : "r"(3));'))
+    assert outcome.kind == kinds.COMPILE_ERROR, outcome
+    assert ASSEMBLY[text] in str(outcome) and "04.saxpy.cu:10: error: in asm:" in str(outcome)
+
+
+def test_assembly_that_is_right_is_no_problem():
+    assert answer(inside('asm("add.s32 %0, %0, 0;" : "+r"(n));')).passed
+
+
 BOMBS = {
     "doubling macro": "\n".join(
         ["#define A0 1,"] + [f"#define A{n} A{n - 1} A{n - 1}" for n in range(1, 31)]

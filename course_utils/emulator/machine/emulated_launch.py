@@ -94,7 +94,7 @@ class EmulatedLaunch:
         for parameter, value, name in zip(parameters, args, names, strict=True):
             by_value = isinstance(value, np.ndarray) and value.dtype == "V128"  # a tensor map
             by_value = by_value and parameter.size == 128
-            if isinstance(value, np.ndarray) and value.ndim + value.size != 1 and not by_value:
+            if isinstance(value, np.ndarray) and value.ndim and not by_value:
                 address = GLOBAL.pointer(value, name) if value.size else 0
                 data = address.to_bytes(8, "little")
             else:

@@ -17,6 +17,7 @@ from .memory import GLOBAL
 from .report import ASSERTION, Finding, KernelFault
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
+WIDEST = 1000  # characters of one number
 _SPEC = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
 
@@ -46,7 +47,10 @@ def format_text(text: str, take, string) -> str:
         for n, number in enumerate(numbers):
             if number == "*":
                 numbers[n] = str(struct.unpack("<i", take(4))[0])
-        form = "%" + flags + numbers[0] + (f".{numbers[1]}" if precision is not None else "")
+            if number:
+                numbers[n] = str(max(-WIDEST, min(int(numbers[n][:9]), WIDEST)))
+        exact = precision is not None and not numbers[1].startswith("-")
+        form = "%" + flags + numbers[0] + (f".{numbers[1]}" if exact else "")
         if kind in "eEfFgGaA":
             value = struct.unpack("<d", take(8))[0]
             return value.hex() if kind in "aA" else (form + kind) % value
