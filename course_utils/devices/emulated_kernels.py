@@ -64,6 +64,7 @@ class RawModule:
         self.translate_cucomplex = translate_cucomplex
         self.enable_cooperative_groups = enable_cooperative_groups
         self.name_expressions = tuple(name_expressions or ())
+        self.log = ""  # what the compiler had to say
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
         if code is None:
@@ -71,7 +72,7 @@ class RawModule:
                 self._machine = EmulatedModule(file.read())
             return
         compiled = self.compiled(_split_arch(self.options)[0])
-        self._mangled = compiled.mangled
+        self._mangled, self.log = compiled.mangled, compiled.log
         self._signatures = signature.kernels(code)
         self._machine = EmulatedModule(compiled.ptx)
 

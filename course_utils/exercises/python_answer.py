@@ -122,14 +122,15 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
 
 
 def _right(got: Any, want: Any) -> bool:
-    """Numbers as near as :func:`difference` has it, those in tuples too; the rest equal."""
-    if isinstance(want, tuple):
+    """Numbers as near as :func:`difference` has it, those in tuples and lists too; the rest equal,
+    and of one type."""
+    if isinstance(want, (tuple, list)):
         if not isinstance(got, (tuple, list)) or len(got) != len(want):
             return False
         return all(map(_right, got, want))
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
-    return bool(np.all(got == want))
+    return _type(got) == _type(want) and bool(np.all(got == want))
 
 
 def _type(value: Any) -> str:

@@ -25,7 +25,7 @@ from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .drawn import Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -37,9 +37,20 @@ from .outcome import (
     with_context,
 )
 from .promises import Trial
-from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise, Target
+from .python_habits import python_habits
+from .spec import (
+    BaseExercise,
+    Empty,
+    Exercise,
+    HostExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 
 SEEDS = (1, 2)
+MOST_WARNINGS = 3
+UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
 
 def run_source(
@@ -64,11 +75,23 @@ def run_source(
         kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
         return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
+    if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
+        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
+
+
+def _with_habits(outcome: Outcome, source: str) -> Outcome:
+    """The same outcome, with a word on what looks like Python in the cell."""
+    found = python_habits(source)
+    if not found:
+        return outcome
+    number, remark = found[0]
+    hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
 
 
 def _is_text(source: str) -> bool:
@@ -110,7 +133,8 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     if problem:
         return _outcome(exercise, problem)
     try:
-        return _try_everything(exercise, module, source, filename)
+        outcome = _try_everything(exercise, module, source, filename)
+        return outcome if outcome.passed else _with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     return _outcome(exercise, verdict)
@@ -166,6 +190,17 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
     return outcome
+
+
+def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
+    """The same outcome, with what the compiler warned of: it may be the very mistake."""
+    warnings = [line for line in module.warnings.splitlines() if ": warning #" in line]
+    told = [line for line in warnings if not line.endswith(UNUSED)]
+    if not told:
+        return outcome
+    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
+    excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
 
 
 def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdict:
@@ -225,7 +260,12 @@ def _judge(
         for name, want in expected.items()
         if np.size(want)
     )
-    return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return wrong
 
 
 def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
@@ -254,9 +294,7 @@ def _before(exercise: Exercise) -> float:
 
 
 def _count(exercise: Exercise, module: Module) -> Counts:
-    size = exercise.target.size
-    given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
-    return sandbox.run(exercise, module, given, size, counters=True).counts
+    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from course_utils.exercises import kinds
@@ -66,6 +67,9 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
         ((1,), (1, 2), False),
         (((1, 2), "a"), ((1, 2), "a"), True),
         ((1, 2), ((1, 2), "a"), False),
+        ([[0, 3], (3, 1)], [(0, 3), (3, 1)], True),
+        ([(0.0, 3.0)], [(0, 3)], False),
+        ([(np.int64(0), 3)], [(0, 3)], True),
     ],
 )
 def test_a_returned_number_is_judged_as_check_does(got, want, right):
@@ -140,3 +144,20 @@ def test_the_right_numbers_come_from_the_emulator_s_counters(monkeypatch):
 
 def test_the_kernel_to_count_is_part_of_the_task():
     assert "```cpp\n// y[i] = x[stride * i]" in SECTORS.task_text
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "near"),
+    [
+        (0.941, 16 / 17, True),
+        (0.9412, 16 / 17, True),
+        (1.031, 33 / 32, True),
+        (0.94, 16 / 17, False),
+        (0.942, 16 / 17, False),
+        (1030, 1031, False),
+    ],
+)
+def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, right, near):
+    from course_utils.exercises.numbers import _rounds_to
+
+    assert _rounds_to(value, right) == near

@@ -1,6 +1,7 @@
 """Whatever a student types, the answer is a verdict that helps."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -257,3 +258,42 @@ extern "C" __global__ void second(const int* t, int* y, int n)
     assert runner.check_source(twice, twice.solution).passed
     skipping = twice.solution.replace("y[threadIdx.x] =", "if (threadIdx.x % 2) y[threadIdx.x] =")
     assert runner.check_source(twice, skipping).kind == kinds.PARTLY_WRITTEN
+
+
+def test_nan_that_comes_from_the_input_is_not_called_unwritten():
+    exercise = find("04.reversed_copy")
+    source = exercise.solution.replace(
+        "x[n - 1 - i];", "x[n - 1 - i] + __int_as_float(0x7fc00000);"
+    )
+    assert run_source(exercise, source).kind == kinds.NOT_A_NUMBER
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.uint8])
+def test_outputs_hold_something_else_at_each_seed_before_a_launch(dtype):
+    one, two = (sandbox.poison(empty(9, dtype), seed) for seed in (1, 2))
+    assert one.tobytes() != two.tobytes()
+    assert np.dtype(dtype).kind != "f" or (np.isnan(one).all() and np.isnan(two).all())
+
+
+def test_an_index_below_zero_that_became_unsigned_is_named():
+    source = GOOD.replace("a * x[i]", "a * x[(unsigned)(i - 1)]")
+    text = str(answer(source))
+    assert "reads x[4294967295]" in text
+    assert "4294967295 is what becomes of -1 in an unsigned index" in text
+
+
+def test_an_access_of_several_elements_is_told_with_their_size():
+    text = str(answer(inside("if (i == 0) y[0] = ((float4*)x)[n / 4].x + ((float4*)x)[n / 4].y;")))
+    assert "x has 1000 elements of 4 bytes" in text
+
+
+def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
+    exercise = find("03.count_kinds")
+    size = 16, 128  # a thread that does its whole block needs more than the usual budget
+    exercise = replace(exercise, target=replace(exercise.target, size=size))
+    one_thread = exercise.solution.replace(
+        "    if (i >= threads) {\n        return;\n    }\n",
+        "    if (threadIdx.x) return;\n    for (int end = min(i + 128, threads); i < end; ++i) {\n",
+    )
+    outcome = answer(one_thread + "}\n", exercise)
+    assert outcome.kind == kinds.MEANS_MISSING, outcome

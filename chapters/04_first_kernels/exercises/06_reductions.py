@@ -51,8 +51,9 @@ threads without an element: what can they put into the tree that changes nothing
     means=(
         means.shared_memory(advice="The threads of a block meet in a tree in shared memory."),
         means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
-        means.work_shared_out(),
+        means.work_shared_out(12),
         means.loads_shared_out(),
+        means.no_extra_work(),
     ),
     hints=(
         "0 would be smaller than every element here. Which number is smaller than none?",
@@ -321,7 +322,8 @@ row wins, as in NumPy.
 A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
 values is part of the operation: without it the result would depend on who meets whom, and so on the
 order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: the
-kernel says `columns`, and NumPy 0.)
+kernel says `columns`, and NumPy 0. A NaN, too, is greater than nothing: the kernel passes over it,
+and NumPy says where the first one is.)
 """,
     mutants=(
         mutant(

@@ -189,8 +189,8 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     ),
     explanation="""
 This is the **online softmax** (Milakov and Gimelshein, 2018). A lane that met no number has the sum
-0, and scaling leaves it 0. The least float takes the place of minus infinity here, since infinity
-minus infinity is NaN. Pairs (largest, sum) combine in any order, so they can be reduced as
+0, and scaling leaves it 0. The least finite float takes the place of minus infinity here, since
+infinity minus infinity is NaN. Pairs (largest, sum) combine in any order, so they can be reduced as
 sums are. Flash attention rests on this.
 """,
     mutants=(

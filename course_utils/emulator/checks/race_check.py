@@ -80,7 +80,7 @@ class RaceCheck(Observer):
         self._copy_sites: dict = {}
         self._global: dict[object, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.forms)
-        self._first_looks = first_looks(launch.entry.instructions())
+        self._first_looks = first_looks(launch.entry)
         self._flags: Flags | None = None
 
     def clocks(self, batch) -> VectorClocks:

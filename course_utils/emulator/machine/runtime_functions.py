@@ -76,8 +76,9 @@ def vprintf(group: Group, instruction, arguments) -> np.ndarray:
     launch = batch.launch
     formats, buffers = (group.full(a) for a in arguments)
     moment = batch.tick()
+    limit = PRINT_LIMIT if launch.options.most_printed is None else launch.options.most_printed
     for n, lane in enumerate(group.lanes.tolist()):
-        if launch.printed_size > PRINT_LIMIT:
+        if launch.printed_size > limit:
             break
         place = [int(buffers[n])]
 
