@@ -114,7 +114,7 @@ def test_the_commands_list_verify_and_show_progress(capsys):
     assert main(["exercises", "00.double_it"]) == 0
     assert "your first line of CUDA" in capsys.readouterr().out
     assert main(["exercises", "--verify", "00.double_it"]) == 0
-    assert "1 exercises, 6 mutants: 8 of 8 hold" in capsys.readouterr().out
+    assert "1 exercises, 8 mutants: 10 of 10 hold" in capsys.readouterr().out
     assert main(["exercises", "nothing"]) == 2
     capsys.readouterr()
     if not ON_GPU:
