@@ -177,6 +177,23 @@ add the one line that is missing.
     full=(1 << 14, 1000),
     reduction=lambda size: rows_and_columns(size)[1],
     bug=kinds.DATA_RACE,
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 2, 3, 7), columns=promises.extents(40_000, least=2)),
+        # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
+        values=(
+            promises.data(
+                "x", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING, promises.SMALL
+            ),
+        ),
+    ),
+    means=(
+        means.barriers(
+            1, advice="The warps of a block hand each other their sums: that takes a barrier."
+        ),
+        means.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
+        means.work_shared_out(),
+        means.loads_shared_out(),
+    ),
     hints=(
         "The verdict names a read and a write of `of_warp`. In which of the two calls is each?",
         "A fast warp is already in the second call and writes its sum of squares. A slow one is "
@@ -245,6 +262,28 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     small=(5003, 257, 1),
     full=FULL,
     reduction=lambda n: n,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (132, BLOCK)),
+        # Products that cancel would ask for digits that no float32 has.
+        values=(
+            promises.data(
+                "x y",
+                promises.POSITIVE,
+                promises.NEGATIVE,
+                promises.EQUAL,
+                promises.TIES,
+                promises.RISING,
+                promises.FALLING,
+            ),
+        ),
+    ),
+    means=(
+        means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
+        means.work_shared_out(2.0, size=5003),
+        means.loads_shared_out(2.0, size=5003),
+        means.reads_each_once(2 * 4 * 5003, size=5003),
+    ),
     target=Target(
         label="atomics per element",
         measure=lambda counts: atomics_on("global")(counts) / 5003,
@@ -296,7 +335,7 @@ ARGMAX_ROWS = Exercise(
     task="""
 Where does the largest element of each row stand? Each lane has looked through its share of the row
 and holds a value and a column. Reduce the 32 pairs to one. Of equal values the first one in the
-row wins, as in NumPy.
+row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
 """,
     source="04_first_kernels/exercises/argmax_rows.cu",
     kernel="argmax_rows",
@@ -310,6 +349,15 @@ row wins, as in NumPy.
     launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 2, 7, 8, 9, 17), columns=promises.extents(40_000)),
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(
+        means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
+        means.work_shared_out(2.0, size=(16, 320)),
+        means.loads_shared_out(2.0, size=(16, 320)),
+    ),
     hints=(
         "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",
         "`const float other = __shfl_down_sync(kWholeWarp, best, distance);` and the same for "
@@ -320,8 +368,8 @@ row wins, as in NumPy.
     explanation="""
 A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
 values is part of the operation: without it the result would depend on who meets whom, and so on the
-order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: the
-kernel says `columns`, and NumPy 0.)
+order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: hence a
+lane takes its first element in any case.)
 """,
     mutants=(
         mutant(

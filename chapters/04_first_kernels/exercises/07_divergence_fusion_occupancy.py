@@ -7,8 +7,21 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.emulator import Counts
-from course_utils.exercises import Exercise, PythonExercise, Target, empty, floats, kinds, mutant
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises import (
+    Cases,
+    Exercise,
+    Promises,
+    PythonExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+from course_utils.exercises.promises import AS_GIVEN, Values
+from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
 
@@ -21,6 +34,10 @@ def after_rounds(given) -> dict:
     for _ in range(rounds + 8):
         second = 0.9 * second - 1.0
     return {"y": np.where(x < 0, second, first)}
+
+
+# Minus zero is not negative, though its sign is.
+ZEROS_OF_BOTH_SIGNS = "zeros of both signs", lambda x, rng: np.copysign(0, x)
 
 
 def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
@@ -49,6 +66,15 @@ warp may spend at most 90 instructions.
     small=SMALL,
     full=FULL,
     reduction=lambda n: 24,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            promises.data("x", ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
+            promises.scalars("rounds", 0, 1, 7, 17, 100),
+        ),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="instructions of a warp",
         measure=warp_instructions_per_warp(32),
@@ -86,6 +112,17 @@ only.
 )
 
 
+def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
+    """One to eight links, of which the first reads an array and the others up to three."""
+    names = np.array(["x", "y", "bias", "residual", "scale"])
+
+    def link(least: int) -> tuple[str, ...]:
+        return tuple(map(str, rng.permutation(names)[: rng.integers(least, 4)]))
+
+    links = [link(1), *(link(0) for _ in range(rng.integers(8)))]
+    return int(rng.integers(1, 1 << 33)), links
+
+
 CHAIN_BYTES = PythonExercise(
     id="04.chain_bytes",
     title="predict the bytes of a chain",
@@ -103,6 +140,8 @@ last link reads `x` once more, beside what the third one made. It has 36 and 8 b
         (1 << 20, [("x",), ("bias",), ("x", "residual"), ("bias",)]),
         (7, [("a", "b"), ("c",), (), (), ()]),
     ),
+    promises=Cases(any_chain),
+    means="Any way to count that is right is a good one.",
     reference=lambda n, links: (
         4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
         4 * n * (len({name for names in links for name in names}) + 1),
@@ -150,9 +189,18 @@ def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
 
 def silu_gradient(given) -> dict:
     dy, x = given["dy"].astype(np.float64), given["x"].astype(np.float64)
-    s = 1 / (1 + np.exp(-x))
+    s = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # overflows for no x
     return {"dx": dy * s * (1 + x * (1 - s))}
 
+
+def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
+    """x where s is 1 or 0 as a float, and exp(x) or exp(-x) infinite."""
+    x = given["x"]
+    return {"x": np.copysign(200 + 1e4 * np.abs(x), x)}
+
+
+FAR = "x far from 0, on either side"
+NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
 
 SILU_BACKWARD = Exercise(
     id="04.silu_backward",
@@ -160,7 +208,7 @@ SILU_BACKWARD = Exercise(
     task="""
 The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
 reads it. Change the kernel so that it need not be stored: at most 12 bytes loaded and stored for
-an element.
+an element, and a right gradient for any finite x.
 """,
     source="04_first_kernels/exercises/silu_backward.cu",
     kernel="silu_backward",
@@ -170,6 +218,20 @@ an element.
     small=SMALL,
     full=FULL,
     reduction=lambda n: 16,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            (
+                *promises.data("x", promises.POSITIVE, promises.NEGATIVE, promises.ZEROS),
+                *promises.data("x", promises.RISING, promises.SMALL),
+                Values(FAR, far_from_zero),
+            ),
+            promises.data("dy", promises.NEGATIVE, promises.LARGE, promises.SMALL),
+            (AS_GIVEN, NEVER_STORED),
+        ),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -221,6 +283,12 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
     launch=one_thread_each,
     small=(1000, 257, 31, 5, 2, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.shapes(n=(*promises.LENGTHS, 3, 4, 6, 511)),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -266,6 +334,14 @@ def resident_blocks(threads: int, registers: int, shared: int) -> int:
     return Occupancy("kernel", "sm_90a", threads, shared, needs).blocks_per_sm
 
 
+def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
+    """A block that may be launched: 65,536 registers and 227 KB of shared memory hold it."""
+    threads = int(rng.integers(1, 1025)) if rng.random() < 0.5 else 32 * int(rng.integers(1, 33))
+    most = min(255, 16384 // -(-threads // 128) // 32 // 8 * 8)
+    shared = int(rng.integers(227 * 1024 + 1)) if rng.random() < 0.3 else int(rng.integers(9000))
+    return threads, int(rng.integers(1, most + 1)), shared
+
+
 BLOCKS_PER_SM = PythonExercise(
     id="04.blocks_per_sm",
     title="predict the occupancy",
@@ -288,6 +364,8 @@ threads with 40 registers each, and with 41.
         (192, 40, 20_000),
     ),
     reference=resident_blocks,
+    promises=Cases(any_block),
+    means="Any way to the number that is right is a good one.",
     hints=(
         "Work out four numbers of blocks and return the smallest.",
         "Warps of a block: `(threads + 31) // 32`; `-(-a // b)` is a shorter way to round up.",
@@ -332,12 +410,19 @@ def long_way(given) -> dict:
     return {"y": np.where(x < 0, np.sqrt(x * x + 32), x)}
 
 
+def negative_block(given: dict, rng: np.random.Generator) -> dict:
+    """All numbers of the first block are negative."""
+    x = given["x"].copy()
+    x[:256] = -np.abs(x[:256]) - np.float32(0.01)
+    return {"x": x}
+
+
 GATHER_THE_FEW = Exercise(
     id="04.gather_the_few",
     title="gather the few",
     task="""
-One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one,
-and executes the long path with hardly a lane active. Gather them: a list in shared memory, filled
+About one number in sixteen needs a long computation, and they lie anywhere: a block may have none,
+or only such ones. So nearly every warp has one, and executes the long path with hardly a lane active. Gather them: a list in shared memory, filled
 with an atomic, gives the few of a block to its first threads. On average, a warp may spend at most
 60 instructions.
 """,
@@ -349,6 +434,23 @@ with an atomic, gives the few of a block to its first threads. On average, a war
     small=SMALL,
     full=FULL,
     reduction=lambda n: 32,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            promises.data("x", ZEROS_OF_BOTH_SIGNS, *promises.ORDINARY),
+            (AS_GIVEN, Values("x with one negative block", negative_block)),
+        ),
+    ),
+    means=(
+        means.atomics(
+            "shared", at_least=8, advice="An atomic gives out the slots of the list.", size=2048
+        ),
+        means.shared_memory(
+            4 * 64, advice="The indices of the few are in a list in shared memory.", size=2048
+        ),
+        means.one_store_each(size=2048),
+    ),
     target=Target(
         label="instructions of a warp, on average",
         measure=warp_instructions_per_warp(64),
