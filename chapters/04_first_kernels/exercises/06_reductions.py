@@ -16,6 +16,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.promises import Values
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
 from .common import atomics_on
@@ -265,7 +266,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     promises=Promises(
         sizes=promises.lengths(),
         launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (132, BLOCK)),
-        # Products that cancel would ask for digits that no float32 has.
+        # Not as they are given: products that cancel ask for digits that no float32 has.
         values=(
             promises.data(
                 "x y",
@@ -275,14 +276,14 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
                 promises.TIES,
                 promises.RISING,
                 promises.FALLING,
-            ),
+            )[1:],
         ),
     ),
     means=(
-        means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
         means.work_shared_out(2.0, size=5003),
         means.loads_shared_out(2.0, size=5003),
         means.reads_each_once(2 * 4 * 5003, size=5003),
+        means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
     ),
     target=Target(
         label="atomics per element",
@@ -329,6 +330,13 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
     return rng.integers(-9, 10, shape).astype(np.float32)
 
 
+def largest_last(given: dict, rng: np.random.Generator) -> dict:
+    """So that a column far to the right is an answer; where the next float is not larger, a tie."""
+    x = given["x"].copy()
+    x[::2, -1] = np.nextafter(x[::2].max(axis=1), np.float32(np.inf))
+    return {"x": x}
+
+
 ARGMAX_ROWS = Exercise(
     id="04.argmax_rows",
     title="a value and its index",
@@ -350,13 +358,18 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 7, 8, 9, 17), columns=promises.extents(40_000)),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+        sizes=promises.shapes(
+            rows=(1, 2, 7, 8, 9, 17), columns=(*promises.extents(40_000), 33_333)
+        ),
+        values=(
+            promises.data("x", *promises.ANY_ORDERED),
+            (Values("the largest of every other row last", largest_last),),
+        ),
     ),
     means=(
-        means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
         means.work_shared_out(2.0, size=(16, 320)),
         means.loads_shared_out(2.0, size=(16, 320)),
+        means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
     ),
     hints=(
         "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",

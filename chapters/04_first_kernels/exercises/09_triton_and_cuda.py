@@ -224,8 +224,8 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     promises=Promises(
-        # No row fits the registers or the shared memory of a block for ever.
-        sizes=promises.shapes(rows=(1, 2, 3), columns=promises.extents(40_000)),
+        # 12,301 floats are more than the 48 KB of a __shared__ array hold.
+        sizes=promises.shapes(rows=(3, 6, 7), columns=(*promises.extents(2500), 12_301)),
         values=(promises.data("x", *promises.ANY_FINITE),),
     ),
     means=(
