@@ -179,7 +179,7 @@ add the one line that is missing.
     reduction=lambda size: rows_and_columns(size)[1],
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 3, 7), columns=promises.extents(40_000, least=2)),
+        sizes=promises.shapes(rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)),
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
             promises.data(
@@ -236,6 +236,28 @@ second array in place of the second barrier would do as well.)
             "thread 0 alone waits",
             kinds.BARRIER,
             ("__syncthreads(); // nobody", "if (threadIdx.x == 0) __syncthreads(); // nobody"),
+        ),
+        mutant(
+            "a short column",
+            kinds.OUT_OF_BOUNDS,
+            (
+                "    float squares = 0.0f;\n    for (int column",
+                "    float squares = 0.0f;\n    for (short column",
+            ),
+        ),
+        mutant(
+            "every thread reads the row",
+            kinds.MEANS_MISSING,
+            (
+                "int column = threadIdx.x; column < columns; column += kThreads) {\n        sum",
+                "int column = 0; column < columns; ++column) {\n        sum",
+            ),
+            (
+                "int column = threadIdx.x; column < columns; column += kThreads) {\n        squ",
+                "int column = 0; column < columns; ++column) {\n        squ",
+            ),
+            ("sum_for_all(sum, of_warp) /", "sum_for_all(sum, of_warp) / kThreads /"),
+            ("squares / columns", "squares / kThreads / columns"),
         ),
     ),
 )
@@ -321,6 +343,17 @@ warp: little contention is left. In larger grids it pays to add up the block fir
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(result, sum);", "*result += sum;")),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant(
+            "a constant stride",
+            kinds.WRONG,
+            ("stride = (long long)gridDim.x * blockDim.x", "stride = 1024"),
+        ),
+        mutant(
+            "one block for all",
+            kinds.MEANS_MISSING,
+            ("first = (long long)blockIdx.x * blockDim.x +", "first = blockIdx.x > 0 ? n :"),
+            ("stride = (long long)gridDim.x * blockDim.x", "stride = blockDim.x"),
+        ),
     ),
 )
 
@@ -331,9 +364,10 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
 
 
 def largest_last(given: dict, rng: np.random.Generator) -> dict:
-    """So that a column far to the right is an answer; where the next float is not larger, a tie."""
+    """So that a column far to the right is an answer, whatever the others are."""
     x = given["x"].copy()
-    x[::2, -1] = np.nextafter(x[::2].max(axis=1), np.float32(np.inf))
+    x[1::2] = np.where(np.isfinite(x[1::2]), x[1::2], 0)
+    x[1::2, -1] = x[1::2].max(axis=1) + np.abs(x[1::2]).max(axis=1) + 1
     return {"x": x}
 
 
@@ -359,11 +393,11 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
     full=(1 << 16, 1000),
     promises=Promises(
         sizes=promises.shapes(
-            rows=(1, 2, 7, 8, 9, 17), columns=(*promises.extents(40_000), 33_333)
+            rows=(2, 7, 8, 9, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 4099, 32_771)
         ),
         values=(
             promises.data("x", *promises.ANY_ORDERED),
-            (Values("the largest of every other row last", largest_last),),
+            (Values("every second row finite, its largest last", largest_last),),
         ),
     ),
     means=(
@@ -398,5 +432,7 @@ lane takes its first element in any case.)
             ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
         ),
         mutant("one row too many", kinds.OUT_OF_BOUNDS, ("row >= rows", "row > rows")),
+        mutant("a row of -inf forgotten", kinds.WRONG, (" || where == columns", "")),
+        mutant("a short column", kinds.WRONG, ("const int there", "const short there")),
     ),
 )

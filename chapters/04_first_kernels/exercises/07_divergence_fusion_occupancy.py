@@ -74,7 +74,7 @@ warp may spend at most 90 instructions.
         launches=spare_blocks,
         values=(
             promises.data("x", ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
-            promises.scalars("rounds", 0, 1, 7, 17, 100),
+            promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
     means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
@@ -111,18 +111,20 @@ only.
         mutant("paths swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
         mutant("one factor", kinds.WRONG, ("negative ? 0.9f : 0.95f", "0.95f")),
         mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
+        mutant("16 rounds always", kinds.WRONG, ("rounds + 8 : rounds", "24 : 16")),
+        mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
     ),
 )
 
 
 def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
-    """One to eight links, of which the first reads an array and the others up to three."""
+    """One to twelve links, of which the first reads an array and the others up to three."""
     names = np.array(["x", "y", "bias", "residual", "scale"])
 
     def link(least: int) -> tuple[str, ...]:
         return tuple(map(str, rng.permutation(names)[: rng.integers(least, 4)]))
 
-    links = [link(1), *(link(0) for _ in range(rng.integers(8)))]
+    links = [link(1), *(link(0) for _ in range(rng.integers(12)))]
     return int(rng.integers(1, 1 << 33)), links
 
 
@@ -174,6 +176,11 @@ compute.
         mutant("the first reads one more", kinds.WRONG, ("(1 if k > 0 else 0)", "1")),
         mutant("no result written", kinds.WRONG, ("len(different) + 1", "len(different)")),
         mutant("elements, not bytes", kinds.WRONG, ("4 * n * separate, 4 * n", "n * separate, n")),
+        mutant(
+            "three arrays at most",
+            kinds.WRONG,
+            ("len(different) + 1", "min(len(different), 3) + 1"),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
@@ -258,6 +265,7 @@ well, and in training that is often the greater gain.
         mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
         mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),
     ),
 )
@@ -327,6 +335,14 @@ recompute ever more; then a tile in shared memory, with a halo, is the better ho
         mutant("a mirror at the end", kinds.EDGES, ("in_ring(i + 1, n)", "min(i + 1, n - 1)")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle)", "fmaxf(fmaxf(left, middle)")),
+        mutant(
+            "none above 1e30",
+            kinds.WRONG,
+            (
+                "fminf(fminf(left, middle), right)",
+                "fminf(fminf(left, middle), fminf(right, 1e30f))",
+            ),
+        ),
     ),
 )
 
@@ -398,6 +414,11 @@ occupancy falls in steps. `occupancy` does the same arithmetic with the register
             ("4 * (16384 // registers_of_warp)", "65536 // registers_of_warp"),
         ),
         mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "max(shared, 1)")),
+        mutant(
+            "shared memory in whole KB",
+            kinds.WRONG,
+            ("(shared + 1024) // 128) * 128", "(shared + 1024) // 1024) * 1024"),
+        ),
         mutant("blocks without a limit", kinds.WRONG, ("by_warps, 32,", "by_warps,")),
         mutant("the most, not the least", kinds.WRONG, ("min(by_warps", "max(by_warps")),
     ),
@@ -429,9 +450,9 @@ GATHER_THE_FEW = Exercise(
     title="gather the few",
     task="""
 About one number in sixteen needs a long computation, and they lie anywhere: a block may have none,
-or only such ones. So nearly every warp has one, and executes the long path with hardly a lane active. Gather them: a list in shared memory, filled
-with an atomic, gives the few of a block to its first threads. On average, a warp may spend at most
-70 instructions.
+or only such ones. So nearly every warp has one, and executes the long path with hardly a lane
+active. Gather them: a list in shared memory, filled with an atomic, gives the few of a block to its
+first threads. On average, a warp may spend at most 70 instructions.
 """,
     source="04_first_kernels/exercises/gather_the_few.cu",
     kernel="gather_the_few",
@@ -500,6 +521,16 @@ their price.
             ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
         ),
         mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),
+        mutant("a list for 32", kinds.OUT_OF_BOUNDS, ("list[kThreads]", "list[32]")),
+        mutant(
+            "a formula for the rounds",
+            kinds.MEANS_MISSING,
+            (
+                "if (v < 0.0f) {",
+                "if (v < 0.0f) {\n            y[i] = sqrtf(v * v + 32.0f);\n"
+                "        } else if (v < -1.0f) {",
+            ),
+        ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant(
             "every warp still",

@@ -196,6 +196,11 @@ half, and still has the conversions to make.
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("a square for the cube", kinds.WRONG, ("v * v * v", "v * v")),
         mutant("not halved", kinds.SCALED, ("0.5f * v", "v")),
+        mutant(
+            "a comparison in double",
+            kinds.MEANS_MISSING,
+            ("y[i] = 0.5f", "y[i] = v > 1e300 ? v : 0.5f"),
+        ),
     ),
 )
 
@@ -249,6 +254,7 @@ of the result is wrong by a little.
         mutant("zero at the end", kinds.EDGES, (": x[n - 1];", ": 0.0f;")),
         mutant("not a mean", kinds.SCALED, (" / 3.0f", "")),
         mutant("left twice", kinds.WRONG, ("+ x[i] + right", "+ x[i] + left")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
     ),
 )
 
@@ -312,6 +318,16 @@ the tile gets a value before the barrier, and 0, the identity, is the one that c
         ),
         mutant("reads past the end", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : 0.0f", "x[i]")),
         mutant("filled with ones", kinds.EDGES, (": 0.0f;", ": 1.0f;")),
+        mutant(
+            "one thread adds",
+            kinds.MEANS_MISSING,
+            (
+                "        sums[blockIdx.x] = tile[0];",
+                "        float sum = 0.0f;\n"
+                "        for (int k = i; k < n && k < i + kBlock; ++k) {\n"
+                "            sum += x[k];\n        }\n        sums[blockIdx.x] = sum;",
+            ),
+        ),
         mutant(
             "returns early",
             kinds.BARRIER,

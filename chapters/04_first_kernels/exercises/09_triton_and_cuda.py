@@ -192,6 +192,11 @@ infinity for a maximum, zero for a sum, one for a product.
             "rows of block", kinds.EXCEPTION, ("row * columns + column", "row * block + column")
         ),
         mutant("first row", kinds.WRONG, ("row * columns + column", "column")),
+        mutant(
+            "a slice",
+            kinds.MEANS_MISSING,
+            ("x[index[inside]]", "x[row * columns : (row + 1) * columns]"),
+        ),
         mutant("never divided", kinds.SCALED, ("power / power.sum()", "power")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
@@ -225,7 +230,9 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     reduction=lambda size: size[1],
     promises=Promises(
         # 12,301 floats are more than the 48 KB of a __shared__ array hold.
-        sizes=promises.shapes(rows=(3, 6, 7), columns=(*promises.extents(2500), 12_301)),
+        sizes=promises.shapes(
+            rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053, 12_301)
+        ),
         values=(promises.data("x", *promises.ANY_FINITE),),
     ),
     means=(
@@ -279,6 +286,11 @@ sums are. Flash attention rests on this.
             ("their_sum * expf(theirs - now)", "their_sum"),
         ),
         mutant("each lane for itself", kinds.WRONG, ("distance > 0", "distance > 16")),
+        mutant(
+            "whichever lanes are there",
+            kinds.ORDER,
+            ("theirs = __shfl_xor_sync(kWholeWarp", "theirs = __shfl_xor_sync(__activemask()"),
+        ),
         mutant(
             "reads once more",
             kinds.TARGET_MISSED,
