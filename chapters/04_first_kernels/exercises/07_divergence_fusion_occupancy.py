@@ -356,7 +356,8 @@ def resident_blocks(threads: int, registers: int, shared: int) -> int:
 def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
     """A block that is limited by its warps, its registers or its shared memory; any may be too
     much for an SM."""
-    threads, registers, shared = rng.integers(1, 1025), rng.integers(1, 33), rng.integers(2000)
+    threads, registers = rng.integers(1, rng.choice([130, 1025])), rng.integers(1, 33)
+    shared = rng.integers(2000)
     limit = rng.integers(3)
     if limit == 1:
         registers = rng.integers(33, 256)

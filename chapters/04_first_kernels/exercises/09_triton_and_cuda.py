@@ -113,7 +113,8 @@ class Memory(np.ndarray):
 
     def take(self, indices, *arguments, **options):
         values = self.view(np.ndarray)
-        self.read.update(np.arange(values.size).take(indices, *arguments, **options).tolist())
+        read = np.arange(values.size).take(indices, *arguments, **options)
+        self.read.update(np.reshape(read, -1).tolist())
         return values.take(indices, *arguments, **options)
 
     def __repr__(self) -> str:
@@ -166,6 +167,7 @@ slice. In the last row, a column that does not exist lies past the end of `x`.
         (flat_rows(2, 1, -2, 4), 0, 1, 1),
         (flat_rows(2, 9, -90, 5), 1, 9, 16),
         (flat_rows(2, 9, 90, 6), 0, 9, 16),
+        (flat_rows(1, 3, 5000, 7), 0, 3, 4),
     ),
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
     promises=Cases(any_program),
