@@ -292,7 +292,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     reduction=lambda n: n,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (40, BLOCK)),
+        launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (40, BLOCK), (132, BLOCK)),
         # Not as they are given: products that cancel ask for digits that no float32 has.
         values=(
             (

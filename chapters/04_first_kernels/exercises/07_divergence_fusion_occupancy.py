@@ -354,16 +354,11 @@ def resident_blocks(threads: int, registers: int, shared: int) -> int:
 
 
 def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
-    """A block that is limited by its warps, its registers or its shared memory; any may be too
-    much for an SM."""
-    threads, registers = rng.integers(1, rng.choice([130, 1025])), rng.integers(1, 33)
-    shared = rng.integers(2000)
-    limit = rng.integers(3)
-    if limit == 1:
-        registers = rng.integers(33, 256)
-    if limit == 2:
-        threads, shared = rng.integers(1, 200), rng.integers(8000, 227 * 1024 + 1)
-    return int(threads), int(registers), int(shared)
+    """A block that is limited by its warps, its registers or its shared memory, or by any."""
+    registers = int(rng.integers(1, rng.choice([33, 65, 256])))
+    threads = int(rng.integers(1, rng.choice([65, 400, 1025])))
+    shared = int(rng.integers(rng.choice([2000, 60_000, 227 * 1024 + 1])))
+    return threads, registers, shared
 
 
 BLOCKS_PER_SM = PythonExercise(
@@ -388,7 +383,7 @@ first, on paper: blocks of 256 threads with 40 registers each, and with 41.
         (192, 40, 20_000),
     ),
     reference=resident_blocks,
-    promises=Cases(any_block, 60),
+    promises=Cases(any_block, 150),
     means="Any way to the number that is right is a good one.",
     hints=(
         "Work out four numbers of blocks and return the smallest.",
