@@ -1,7 +1,8 @@
 """The search behind ``sgemm_autotuned.cu``: a grid of tile sizes, pruned, then timed.
 
 ``search()`` does both; the notebook calls it with a small grid. ``measure()`` searches all of
-:func:`grid` on this GPU, with every candidate, timed or not; ``stored()`` reads what was found.
+:func:`grid` on this GPU, with every candidate, timed or not; ``measurements("autotune")`` has what
+was found.
 """
 
 from __future__ import annotations
@@ -22,10 +23,8 @@ from ..errors import LessonError
 from ..launching.modules import Module, load
 from ..observing.occupancy_calculator import occupancy
 from ..observing.timing import bench
-from ..records.measured_files import measurements
 from .case import KernelCall, double, normal
 
-NAME = "autotune"
 KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
 COPIES = "06_matmul_and_fft/sgemm/10_sgemm_cp_async.cu"
 ORDERED = "06_matmul_and_fft/sgemm/12_sgemm_ordered.cu"
@@ -245,12 +244,6 @@ def measure() -> dict[str, Any]:
         "orders": orders(),
         "candidates": search(grid()),
     }
-
-
-def stored(device: str | None = None) -> dict[str, Any]:
-    """The search on ``device``; ``["device"]`` names it. Without one it is the GPU at hand where
-    its search was stored, otherwise the GPU that the course comes with."""
-    return measurements(NAME, device)
 
 
 def _kernel(tiles: Tiles) -> Module:

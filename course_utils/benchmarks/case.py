@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from ..checking import difference
-from ..devices import emulated_cupy
 from ..devices.selection import ON_GPU, cp
+from ..launching.arguments import carry_over
 from ..launching.modules import Kernel
-from ..launching.tensor_maps import TensorMap
 from ..records.sources import source_hash
 
 Size = int | tuple[int, ...]
@@ -93,16 +93,11 @@ class Work:
         """The same work for the emulator, on copies of the arrays; itself where that is here."""
         if not ON_GPU:
             return self
-        copies: dict[int, Any] = {}
-
-        def copied(value: Any) -> Any:
-            if isinstance(value, TensorMap):
-                return value.of(copied(value.array))
-            if not hasattr(value, "get"):
-                return value
-            if id(value) not in copies:
-                copies[id(value)] = emulated_cupy.asarray(value.get())
-            return copies[id(value)]
+        arguments = [item.args for item in self.launches]
+        # All at once: an array that two launches share stays one array.
+        flat = (self.output, *self.cleared, *chain.from_iterable(arguments))
+        carried = iter(carry_over(flat)[0])
+        output, cleared = next(carried), tuple(islice(carried, len(self.cleared)))
 
         def expected() -> Any:
             want = self.expected()
@@ -112,11 +107,11 @@ class Work:
             self,
             expected=expected,
             launches=tuple(
-                replace(item, kernel=item.kernel.emulated, args=tuple(map(copied, item.args)))
-                for item in self.launches
+                replace(item, kernel=item.kernel.emulated, args=tuple(islice(carried, len(args))))
+                for item, args in zip(self.launches, arguments, strict=True)
             ),
-            output=copied(self.output),
-            cleared=tuple(map(copied, self.cleared)),
+            output=output,
+            cleared=cleared,
             libraries={},
         )
 
@@ -131,7 +126,8 @@ class Case:
     floats. ``bytes`` and ``flops`` are the least that has to be moved and computed at size n;
     ``ceiling`` ("copy" or "read") is the rate of memory they are held against, ``peak`` a key of
     a GPU's :data:`PEAKS`. ``emulator_size`` puts the case into the emulator's table of speeds.
-    ``test_sizes`` are the awkward sizes it is tested at.
+    ``test_sizes`` are the awkward sizes it is tested at. At ``sustained_sizes`` it is measured for
+    seconds as well: where work meets the GPU's limit of power.
     """
 
     name: str
@@ -145,6 +141,7 @@ class Case:
     test_sizes: tuple[Size, ...] = (1, 17, 61)
     ceiling: str = "copy"
     peak: str = "fp32"
+    sustained_sizes: tuple[Size, ...] = ()
 
     @property
     def chapter(self) -> str:

@@ -4,7 +4,8 @@ On the emulator a figure is million thread-instructions per second of wall time,
 how many times as long a run takes with the whole sanitizer; the instruction counts themselves never
 change from run to run. On a GPU each kernel is timed beside the libraries that do the same work, in
 turn within one process. What is measured goes to this GPU's own files in ``assets/benchmarks``;
-the README's table is drawn only by ``--readme``, and only from the reference GPU's.
+the README's table and the page of all records are drawn only by ``--readme``, and only from the
+reference GPU's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..errors import LessonError
 from ..paths import ROOT
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
+from .baselines import cub, cublas
 from .case import Case
 from .cases import CASES
 from .measure import ceilings, emulate, measure
@@ -59,7 +61,8 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         print(f"merged into {_shown(kernel_records.write_merged(content, NAMES))}")
     if args.readme:
         readme_table.draw()
-        print(f"the table of README.md is drawn from the records of the {REFERENCE}")
+        page = _shown(readme_table.PAGE)
+        print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
     return 0
 
 
@@ -129,7 +132,9 @@ def _run_gpu(cases: list[Case]) -> bool:
     """Measure the cases into this GPU's file; whether every result was right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
-    print(f"{device_name()}: {rates}")
+    print(f"{device_name()}: {rates}; cuBLAS {cublas.version() or 'not found'}")
+    if not cub.available():
+        print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
     print(
         f"{'kernel':<28}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of roofline':>13}", end=""
     )
@@ -145,6 +150,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         cp.get_default_memory_pool().free_all_blocks()
     content = {
         **description(),
+        "cublas": cublas.version(),
         "copy_bytes_per_second": round(bandwidth["copy"]),
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,
@@ -165,6 +171,13 @@ def _print(record: dict, size: str) -> None:
         f"{record['registers']:>11}  {ratios}",
         flush=True,
     )
+    if seconds := record["sustained"]:
+        sides = (
+            f"{side} {seconds[f'{side}_ms']:.4f} ms at {seconds.get(f'{side}_mhz', '?')} MHz and "
+            f"{seconds.get(f'{side}_watts', '?')} W"
+            for side in ("ours", "library")
+        )
+        print(f"{'':<28}for seconds: {', '.join(sides)}; ratio {seconds['ratio']:.3f}", flush=True)
 
 
 def _size(n: int | tuple[int, ...]) -> str:
@@ -194,7 +207,8 @@ def add_parser(subparsers) -> None:
     parser.add_argument(
         "--readme",
         action="store_true",
-        help=f"measure nothing: draw the README's table from the records of the {REFERENCE}",
+        help="measure nothing: draw the README's table and the page of all records from those of "
+        f"the {REFERENCE}",
     )
     parser.add_argument(
         "--merge",

@@ -12,10 +12,13 @@ from ..devices.selection import cp
 from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
-from ..observing.timing import bench
+from ..observing.timing import Bench, bench
 from .case import Case, Size, Work
+from .sustained import sustained
 
+TURNS = 2  # ours and each library, alternating
 SLOW_MS = 20.0  # a run that takes longer is repeated less often
+VERY_SLOW_MS = 500.0  # a run that takes longer, only twice a turn
 
 
 def emulate(case: Case) -> tuple[int, float, float]:
@@ -39,41 +42,52 @@ def emulate(case: Case) -> tuple[int, float, float]:
 
 
 def ceilings() -> dict[str, float]:
-    """Bytes per second of a large copy (those read and those written) and of a pure read."""
-    size = 1 << 30
+    """Bytes per second of a large copy (those read and those written) and of a pure read, the best
+    of several grids: 4 GiB each, or less where the GPU has little memory."""
+    free, _ = cp.cuda.runtime.memGetInfo()
+    size = min(1 << 32, 1 << (free // 4).bit_length() - 1)
     source, target = cp.zeros(size, cp.uint8), cp.empty(size, cp.uint8)
     words, never = source.view(cp.float32), cp.zeros(1, cp.float32)
     read = load("04_first_kernels/coalescing/read_only.cu").kernel
     arguments = words, never, words.size // 4
-    grid = 16 * sm_count()
+
+    def read_rate(blocks: int) -> float:
+        grid = blocks * sm_count()
+        return bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second
+
     return {
         "copy": bench(lambda: cp.copyto(target, source), bytes=2 * size).bytes_per_second,
-        "read": bench(lambda: read(grid, 256, arguments), bytes=size).bytes_per_second,
+        "read": max(map(read_rate, (8, 16, 32))),
     }
 
 
 def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, Any]:
     """One record: ours and each library in turn, twice over, at size n, with a cold L2 cache.
 
-    The output is poisoned before each of our two turns and checked after the last one. ``spread``
-    is how far our two medians lie apart, ``ratio`` how many times faster than the fastest library
-    ours is, ``roofline_fraction`` the least possible time (see :meth:`Case.roofline_ms`) over ours,
-    None where that is not known.
+    The output is poisoned before each of our two turns and checked after the last run. A
+    ``median_ms`` is that of all ``runs`` of both turns; ``spread`` is the distance from the first
+    to the third quartile of ours, over their median; ``ratio`` is how many times faster than the
+    fastest library ours is, ``roofline_fraction`` the least possible time (see
+    :meth:`Case.roofline_ms`) over ours, None where that is not known. At the ``sustained_sizes`` of
+    a case there are 100 runs, a burst, and ``sustained`` is what :func:`.sustained` finds for ours
+    and the fastest library; elsewhere it is None.
     Raises LessonError where a result is wrong.
     """
-    work = case.make(n)
+    work, burst = case.make(n), n in case.sustained_sizes
     turns = {"": _fast(work), **work.libraries}
     times: dict[str, list[float]] = {name: [] for name in turns}
-    for _ in range(2):
+    for _ in range(TURNS):
         work.poison()
         for name, run in turns.items():
-            times[name].append(_median_ms(run))
-    _check(work, f"{case.name} at {n}")
-    ours = min(times[""])
-    libraries = {name: round(min(both), 5) for name, both in times.items() if name}
+            times[name] += _times_ms(run, burst)
+    ours = Bench(tuple(times[""]))
+    libraries = {
+        name: round(Bench(tuple(each)).median_ms, 5) for name, each in times.items() if name
+    }
     fastest = min(libraries, key=libraries.__getitem__) if libraries else None
+    for_seconds = sustained(turns[""], turns[fastest]) if burst and fastest else None
+    _check(work, f"{case.name} at {n}")
     least = case.roofline_ms(n, bandwidth, device_name())
-    kernels = [item.kernel for item in work.launches]
     return {
         "kernel": case.name,
         "what": case.what,
@@ -81,23 +95,38 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
         "bytes": case.bytes(n),
         "flops": case.flops(n),
         "ours": {
-            "median_ms": round(ours, 5),
-            "spread": round((max(times[""]) - ours) / ours, 4),
+            "median_ms": round(ours.median_ms, 5),
+            "spread": round(ours.spread_ms / ours.median_ms, 4),
+            "runs": len(ours.times_ms),
         },
         "baseline": fastest and {"name": fastest, "median_ms": libraries[fastest]},
         "libraries": libraries,
-        "ratio": fastest and round(libraries[fastest] / ours, 4),
-        "roofline_fraction": None if least is None else round(least / ours, 4),
-        "registers": max(kernel.attributes["num_regs"] for kernel in kernels),
-        "shared_bytes": max(item.shared_bytes for item in work.launches),
+        "ratio": fastest and round(libraries[fastest] / ours.median_ms, 4),
+        "sustained": for_seconds,
+        "roofline_fraction": None if least is None else round(least / ours.median_ms, 4),
+        **_resources(work),
         "source": case.source_hash,
         "measured": datetime.now(UTC).isoformat(timespec="minutes")[:16],
     }
 
 
-def _median_ms(run: Callable[[], Any]) -> float:
+def _resources(work: Work) -> dict[str, int]:
+    """The most registers of a thread, and the most shared memory of a block."""
+    return {
+        "registers": max(item.kernel.attributes["num_regs"] for item in work.launches),
+        "shared_bytes": max(item.shared_bytes for item in work.launches),
+    }
+
+
+def _times_ms(run: Callable[[], Any], burst: bool) -> tuple[float, ...]:
+    """The times of the runs of one turn; both turns of a burst are 20 warm-ups and 100 runs."""
     once = bench(run, warmup=1, repeats=1).median_ms
-    return bench(run, repeats=5 if once > SLOW_MS else 20).median_ms
+    if once > VERY_SLOW_MS:
+        return bench(run, warmup=0, repeats=2).times_ms
+    if once > SLOW_MS:
+        return bench(run, repeats=10 if burst else 5).times_ms
+    warmup, repeats = (20, 100) if burst else (6, 40)
+    return bench(run, warmup=warmup // TURNS, repeats=repeats // TURNS).times_ms
 
 
 def _fast(work: Work) -> Callable[[], None]:

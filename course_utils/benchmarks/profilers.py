@@ -12,7 +12,7 @@ from ..errors import LessonError
 from . import nsight_compute
 from .case import torch_on_gpu
 from .cases import CASES
-from .counted_launch import launch_of
+from .single_launch import launch_of
 
 SIDE = 4096
 KERNELS = (

@@ -23,7 +23,7 @@ from ..devices.properties import device_name
 from ..devices.selection import cp
 from ..errors import LessonError
 from ..launching.modules import load
-from ..observing.timing import bench
+from ..observing.timing import Bench, bench
 from ..paths import ASSETS, KERNELS
 from .case import blocks, double, normal, torch_on_gpu
 
@@ -127,7 +127,8 @@ def next_power(n: int) -> int:
 
 
 def times(runs: dict[str, Run], expected: Callable[[], Any]) -> dict[str, dict[str, float]]:
-    """Milliseconds of each, in turn and twice over: the better median, and how far they part.
+    """Milliseconds of each, in turn and twice over: the median of all runs, and the distance
+    between the quartiles over it.
 
     Raises LessonError where a result is wrong.
     """
@@ -136,16 +137,17 @@ def times(runs: dict[str, Run], expected: Callable[[], Any]) -> dict[str, dict[s
         if wrong := difference(run(), right, rtol=1e-5, atol=1e-7):
             raise LessonError(f"{name}: {wrong}.")
     del right
-    medians: dict[str, list[float]] = {name: [] for name in runs}
+    taken: dict[str, tuple[float, ...]] = dict.fromkeys(runs, ())
     for _ in range(2):
         for name, run in runs.items():
-            medians[name].append(bench(run).median_ms)
+            taken[name] += bench(run).times_ms
+    of_all = {name: Bench(both) for name, both in taken.items()}
     return {
         name: {
-            "median_ms": round(min(both), 5),
-            "spread": round((max(both) - min(both)) / min(both), 4),
+            "median_ms": round(each.median_ms, 5),
+            "spread": round(each.spread_ms / each.median_ms, 4),
         }
-        for name, both in medians.items()
+        for name, each in of_all.items()
     }
 
 

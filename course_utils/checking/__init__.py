@@ -32,7 +32,7 @@ def check(
     many terms each element sums (K for a matrix product); it widens the tolerance as
     :mod:`course_utils.checking.tolerance` explains, unless ``rtol`` or ``atol`` say otherwise.
     ``initial`` is what ``actual`` held before the launch (an array or one value): elements that
-    still hold it count as never written. Without it, NaN counts as never written.
+    still hold it count as never written. Without it, that is NaN as an empty array holds it.
 
     The line of a passing verdict is the same on every device and carries no measured number.
     Raises :class:`CheckFailed`, which shows the verdict and no traceback, unless ``raising`` is
@@ -143,8 +143,10 @@ def _never_written(
         nan = np.zeros(got.shape, bool)
     else:
         nan = np.isnan(got) & ~np.isnan(want)
-    if initial is None:
-        return nan, np.zeros(got.shape, bool)
+    if initial is None:  # an array that was just made holds NumPy's own NaN, computed ones differ
+        if not is_inexact(got) or got.dtype.kind == "c":
+            return nan, np.zeros(got.shape, bool)
+        initial = np.array(np.nan, got.dtype)
     before = np.broadcast_to(np.asarray(to_numpy(initial)[0], got.dtype), got.shape)
     same = (_bytes(got) == _bytes(before)).all(axis=-1)
     return same, nan & ~same

@@ -58,18 +58,16 @@ def _looks_untouched(e: Evidence) -> str | None:
 
 def _looks_zero(e: Evidence) -> str | None:
     if not np.any(e.actual) and np.any(e.expected):
-        return f"every element of {e.name} is 0."
+        return f"{_all_of(e)} is 0."
     return None
 
 
-def _looks_uninitialised(e: Evidence) -> str | None:
+def _looks_like_nan(e: Evidence) -> str | None:
     if not e.strange_nan.any():
         return None
-    count = int(e.strange_nan.sum())
-    return (
-        f"{count} elements of {e.name} came out as NaN (not a number): the kernel computed with an "
-        "uninitialised value, or divided 0 by 0."
-    )
+    count, size = int(e.strange_nan.sum()), e.actual.size
+    which = _all_of(e) if count == size else f"{count} of {size} elements of {e.name}"
+    return f"{which} came out as NaN (not a number): the kernel computed it so."
 
 
 def _looks_transposed(e: Evidence) -> str | None:
@@ -110,9 +108,10 @@ def _looks_scaled(e: Evidence) -> str | None:
     use = (e.expected != 0) & (e.actual != 0)
     if e.actual.dtype.kind == "b" or e.actual.size < 3 or not use.any():
         return None
+    slight = SLIGHT * e.tolerance.rtol if e.tolerance.rtol else PRECISION_LIMIT
     with np.errstate(all="ignore"):
         factor = np.median((e.actual[use] / e.expected[use]).real)
-        if not np.isfinite(factor) or abs(factor - 1) <= PRECISION_LIMIT:
+        if not np.isfinite(factor) or abs(factor - 1) <= min(slight, PRECISION_LIMIT):
             return None
         if not e.close(e.actual / factor, e.expected).all():
             return None
@@ -133,6 +132,8 @@ def _looks_imprecise(e: Evidence) -> str | None:
         return None
     magnitude = np.abs(wide(e.expected[np.isfinite(e.expected)]))
     scale = float(np.sqrt(np.mean(magnitude**2))) if magnitude.size else 0.0
+    if not (np.isfinite(actual) & np.isfinite(expected)).all():
+        return None
     with np.errstate(invalid="ignore"):
         near = np.abs(actual - expected) <= PRECISION_LIMIT * (np.abs(expected) + scale)
     allowed = e.tolerance.rtol * np.abs(expected) + e.tolerance.atol
@@ -183,6 +184,8 @@ def _looks_like_one_block(e: Evidence) -> str | None:
         return None
     if right.ndim == 1 and lengths[0] % 32:
         return None
+    if lengths[-1] == 1 < right.shape[-1]:  # no block is one column wide
+        return None
     if (right.sum() - inside.size) > (1 - ENOUGH) * (right.size - inside.size):
         return None
     region = " x ".join(map(str, lengths))
@@ -207,7 +210,7 @@ def _looks_partly_written(e: Evidence) -> str | None:
 HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
     (error_kinds.NOTHING_WRITTEN, _looks_untouched),
     (error_kinds.ALL_ZEROS, _looks_zero),
-    (error_kinds.UNINITIALISED, _looks_uninitialised),
+    (error_kinds.NOT_A_NUMBER, _looks_like_nan),
     (error_kinds.TRANSPOSED, _looks_transposed),
     (error_kinds.REVERSED, _looks_reversed),
     (error_kinds.OFF_BY_ONE, _looks_shifted),
@@ -224,11 +227,15 @@ def _explains(e: Evidence, actual: np.ndarray, expected: np.ndarray) -> bool:
     return bool(e.wrong.mean() > 0.3 and e.close(actual, expected).mean() >= ENOUGH)
 
 
+def _all_of(e: Evidence) -> str:
+    return f"every element of {e.name}" if e.actual.size > 1 else f"the one element of {e.name}"
+
+
 def _describe_wrong(e: Evidence) -> str:
     if e.actual.size > 1 and (e.actual == e.actual.reshape(-1)[0]).all():
         return f"every element of {e.name} holds the same value."
     if e.wrong.all():
-        return f"every element of {e.name} is wrong."
+        return f"{_all_of(e)} is wrong."
     return f"some elements of {e.name} are wrong."
 
 

@@ -12,6 +12,7 @@ WRONG_DTYPE = "wrong dtype"
 NOTHING_WRITTEN = "nothing written"
 PARTLY_WRITTEN = "partly written"
 ALL_ZEROS = "all zeros"
+NOT_A_NUMBER = "not a number"
 EDGES = "wrong at the edges only"
 FIRST_BLOCK = "only the first block is right"
 TRANSPOSED = "transposed"
@@ -28,11 +29,14 @@ NEXT_STEP: dict[str, str] = {
     PARTLY_WRITTEN: "Write down which index each thread computes: some index belongs to no thread.",
     UNINITIALISED: "Give every variable and every shared element a value before it is read; "
     "an output array holds nothing useful before you write it.",
+    NOT_A_NUMBER: "NaN comes from 0 / 0, from inf - inf, from the root or logarithm of a negative "
+    "number, and from every operation on another NaN: find the first of them.",
     ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
     "complete.",
     EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "
     "rounded up, and at what a thread at the edge reads.",
-    FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough?",
+    FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
+    "loop, is the stride the number of all threads?",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",

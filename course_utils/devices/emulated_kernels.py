@@ -63,6 +63,7 @@ class RawModule:
         self.translate_cucomplex = translate_cucomplex
         self.enable_cooperative_groups = enable_cooperative_groups
         self.name_expressions = tuple(name_expressions or ())
+        self.log = ""  # what the compiler had to say
         self._mangled: dict[str, str] = {}
         self._signatures: dict[str, signature.Signature] = {}
         if code is None:
@@ -70,7 +71,7 @@ class RawModule:
                 self._machine = EmulatedModule(file.read())
             return
         compiled = self.compiled(_split_arch(self.options)[0])
-        self._mangled = compiled.mangled
+        self._mangled, self.log = compiled.mangled, compiled.log
         self._signatures = signature.kernels(code)
         self._machine = EmulatedModule(compiled.ptx)
 
@@ -174,6 +175,7 @@ class RawKernel:
                 self.max_threads_per_block,
                 self.shared_size_bytes,
                 cuda.ATTRIBUTES["MaxSharedMemoryPerBlockOptin"],
+                self.entry.local_bytes,
             ),
         )
         sizes = [size for size, _ in self.entry.parameters]

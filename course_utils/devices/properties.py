@@ -12,7 +12,7 @@ def need_gpu() -> None:
     """Raise LessonError where there is no GPU to measure."""
     if not ON_GPU:
         raise LessonError(
-            "This measures a GPU, and this machine has none: use hardware.stored() for the figures "
+            "This measures a GPU, and this machine has none: measurements(NAME) has the figures "
             "that come with the course."
         )
 

@@ -10,7 +10,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .machine.gpu_constants import BANK_BYTES, BANKS, MAX_THREADS, SECTOR, SMS, WARP
+from .machine.gpu_constants import (
+    BANK_BYTES,
+    BANKS,
+    BLOCKS_PER_SM,
+    LOCAL_LIMIT,
+    MAX_THREADS,
+    SECTOR,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+    WARP,
+)
 from .machine.memory import GLOBAL
 from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
@@ -64,18 +75,22 @@ __all__ = [
     "BANKS",
     "BANK_BYTES",
     "BARRIER",
+    "BLOCKS_PER_SM",
     "DATA_RACE",
     "DEADLOCK",
     "ENDLESS_LOOP",
     "GLOBAL",
     "KINDS",
+    "LOCAL_LIMIT",
     "MAX_THREADS",
     "MISALIGNED",
     "NULL_POINTER",
     "OUT_OF_BOUNDS",
     "SECTOR",
+    "SHARED_PER_SM",
     "SMS",
     "TENSOR_MEMORY",
+    "THREADS_PER_SM",
     "TRAP",
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",

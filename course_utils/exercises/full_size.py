@@ -72,7 +72,10 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
     except LessonError as error:
         return {"kind": kinds.CRASHED, "message": str(error)}
     for name, want in exercise.reference(given).items():
-        verdict = judge(arrays[name], want, name=name, reduction=exercise.reduction(size))
+        before = given[name].fill if isinstance(given[name], Empty) else given[name]
+        verdict = judge(
+            arrays[name], want, name=name, reduction=exercise.reduction(size), initial=before
+        )
         if not verdict.passed:
             return {"kind": verdict.kind, "message": "\n  ".join([verdict.message, *verdict.facts])}
     if not ON_GPU:
@@ -120,7 +123,7 @@ def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, c
 def _on_device(value: Any, cp: Any) -> Any:
     if isinstance(value, Empty):
         array = cp.empty(value.shape, value.dtype)
-        array.fill(np.nan if value.dtype.kind == "f" else 0x5A)
+        array.fill(value.fill)
         return array
     return cp.array(value) if isinstance(value, np.ndarray) else value
 

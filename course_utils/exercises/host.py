@@ -63,6 +63,8 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
         built = _compile(exercise, source, folder, name)
         if built.timed_out or built.status:
             return _compile_error(built, source, name)
+        if copied := _included_answer(folder):
+            return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
         for case in all_cases(exercise):
             verdict = _try_case(exercise, case, source, folder, name)
             if verdict is not None:
@@ -100,12 +102,22 @@ def _compile(exercise: HostExercise, source: str, folder: Path, name: str) -> En
     files = [name]
     if exercise.driver:
         shutil.copy(KERNELS / exercise.driver, folder)
-        files.append(Path(exercise.driver).name)
+        files.insert(0, Path(exercise.driver).name)  # the note of -MD is on the last file
     path = compiler(exercise.language)
-    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path))
+    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path), "-MD")
     command = [path, *flags, *files, "-o", "program", "-lm", "-pthread"]
     environment = {"LC_ALL": "C", "TERM": "dumb"}
     return run_group(command, COMPILE_SECONDS, folder=folder, environment=environment)
+
+
+def _included_answer(folder: Path) -> str:
+    """The name of a file of the course's exercises that the compiler read; nothing without one."""
+    for file in folder.glob("*.d"):  # what the compiler notes of the files that it opened
+        for word in file.read_text(encoding="utf-8", errors="replace").split():
+            path = (folder / word).resolve()
+            if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
+                return path.name
+    return ""
 
 
 def _try_case(
@@ -118,11 +130,12 @@ def _try_case(
     command = ["sh", "-c", limits, "sh", "./program"]
     options = {"folder": folder, "given": case, "apart": True}
     ended = run_group(command, exercise.seconds, environment=ENVIRONMENT, **options)
+    who = "the test program" if exercise.driver else "the program"
     if "LeakSanitizer has encountered a fatal error" in ended.errors:  # not possible under ptrace
         quiet = {**ENVIRONMENT, "ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":detect_leaks=0"}
         ended = run_group(command, exercise.seconds, environment=quiet, **options)
     verdict = _fault(ended, source, name, exercise.seconds) or _compare(
-        ended.output, exercise.reference(case)
+        ended.output, exercise.reference(case), who
     )
     if verdict is None:
         return None
@@ -132,20 +145,21 @@ def _try_case(
     return replace(verdict, message=message, printed=clip_printed(ended.output))
 
 
-def _compare(output: str, expected: str) -> Verdict | None:
+def _compare(output: str, expected: str, who: str) -> Verdict | None:
+    """``who`` prints the output: the student's program, or the course's that calls a function."""
     got, want = (
         [line.rstrip() for line in text.rstrip().splitlines()] for text in (output, expected)
     )
     if got == want:
         return None
     if not got:
-        return simple(kinds.NOTHING_PRINTED, "the program printed nothing.")
+        return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
-            message = f"line {number} of the output is {shown}, expected {line!r}."
+            message = f"line {number} that {who} prints is {shown}, expected {line!r}."
             return simple(kinds.WRONG_OUTPUT, message)
-    message = f"the output has {len(got)} lines, expected {len(want)}."
+    message = f"{who} prints {len(got)} lines, expected {len(want)}."
     return simple(kinds.WRONG_OUTPUT, message)
 
 

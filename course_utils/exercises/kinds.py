@@ -6,6 +6,7 @@ from ..checking.error_kinds import (  # noqa: F401 -- exported
     ALL_ZEROS,
     EDGES,
     FIRST_BLOCK,
+    NOT_A_NUMBER,
     NOTHING_WRITTEN,
     OFF_BY_ONE,
     PARTLY_WRITTEN,
@@ -135,8 +136,7 @@ NEXT_STEP: dict[str, str] = {
     NOTHING_RETURNED: "End the function with return and the value.",
     WRONG_TYPE: "Compare the type you return with the one expected: whole numbers stay whole with "
     "//, int() and float() convert, and several results are returned as the task shows them.",
-    WRONG_NUMBER: "Begin with the smallest case that you can count by hand. Accesses to memory: "
-    "draw the 32 threads of a warp and write under each the address it touches.",
+    WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
     USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",

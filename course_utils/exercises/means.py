@@ -21,18 +21,19 @@ ROUNDING = 1e-9
 class WorkDone:
     """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
     each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
-    elements and bytes of all outputs."""
+    elements and bytes of all outputs; ``of_ours()`` is the work of the course's own solution."""
 
     counts: Counts
     launches: tuple[LaunchResult, ...]
     results: int
     result_bytes: int
+    of_ours: Callable[[], WorkDone] | None = None
 
     def opcodes(self, *starts: str) -> int:
         """How often threads ran instructions whose PTX name begins with one of ``starts``."""
         return sum(n for name, n in self.counts.opcodes.items() if name.startswith(starts))
 
-    def busiest_over_mean(self, of: str = "instructions") -> float:
+    def busiest_over_mean(self, of: str = "touched") -> float:
         """What the busiest thread did, over what a thread did on average; the worst launch."""
         found = [getattr(launch.work, of) for launch in self.launches]
         return max((float(x.max() / x.mean()) for x in found if x.any()), default=0.0)
@@ -92,12 +93,29 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
 
 
 def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
-    """No thread does many times the work of the others."""
+    """No thread does many times the work of the others. What counts is memory: a line that prints
+    something costs one thread many instructions, and is no mistake."""
     return Means(
-        "instructions of the busiest thread, over those of an average one",
-        WorkDone.busiest_over_mean,
+        "bytes of memory that the busiest thread touches, over those of an average one",
+        lambda work: work.busiest_over_mean("touched"),
         at_most=at_most,
         advice="One thread does most of the work while the others wait: give each thread its part.",
+        size=size,
+    )
+
+
+def no_extra_work(times: float = 4.0, size: Any = None) -> Means:
+    """All threads together touch no more than some times the memory that the course's solution
+    does."""
+
+    def touched(work: WorkDone) -> int:
+        return sum(int(launch.work.touched.sum()) for launch in work.launches)
+
+    return Means(
+        "bytes of memory that all threads touch, over those of the course's solution",
+        lambda work: touched(work) / touched(work.of_ours() if work.of_ours else work),
+        at_most=times,
+        advice="Threads do again what others have done already: let each do its own part only.",
         size=size,
     )
 

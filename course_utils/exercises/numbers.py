@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from .spec import NumberExercise
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
 LARGEST_POWER = 64
 RTOL = 1e-6  # of a prediction
+LEAST_DIGITS = 3  # of one that is rounded
+MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)
+DRAW_THE_WARP = "Draw the 32 threads of a warp and write under each the address it touches."
 OPERATIONS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -59,6 +63,9 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     """Compare every prediction with the count."""
     try:
         given = assignments(source)
+    except (RecursionError, MemoryError):
+        message = "a line is nested too deeply to be read."
+        return simple(kinds.WRONG_TYPE, message, hint="A number, or arithmetic such as 32 * 4.")
     except SyntaxError as error:
         message = f"line {error.lineno} is not `name = number`."
         return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, [error.lineno]))
@@ -76,7 +83,7 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
         if value is None:
             message = f"{name} still waits for your number."
             return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
-        if difference(value, right, rtol=RTOL, atol=0.0):
+        if difference(value, right, rtol=RTOL, atol=0.0) and not _rounds_to(value, right):
             return _wrong(exercise, name, value, right)
     numbers = ", ".join(f"{name} = {value:.12g}" for name, value in given.items())
     message = f"{exercise.id} is right: the emulator counts {numbers}."
@@ -101,7 +108,7 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
     if isinstance(node, ast.Constant) and node.value is Ellipsis:
         return None
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value
+        return _in_range(node.value, node)
     if isinstance(node, ast.Name) and known.get(node.id) is not None:
         return known[node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -111,12 +118,19 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
         if isinstance(node.op, ast.Pow) and not -LARGEST_POWER <= right <= LARGEST_POWER:
             raise NotANumber(f"line {node.lineno}: that power is too large.")
         try:
-            value = OPERATIONS[type(node.op)](left, right)
-            float(value)  # neither complex nor too large
-            return value
+            return _in_range(OPERATIONS[type(node.op)](left, right), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
     raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")
+
+
+def _in_range(value: float, node: ast.expr) -> float:
+    """``value``, which is neither complex nor too large for what is done with it next."""
+    try:
+        float(value)
+    except (OverflowError, TypeError) as error:
+        raise NotANumber(f"line {node.lineno}: {error}.") from None
+    return value
 
 
 def _number(node: ast.expr, known: dict[str, float | None]) -> float:
@@ -126,8 +140,21 @@ def _number(node: ast.expr, known: dict[str, float | None]) -> float:
     return value
 
 
+def _rounds_to(value: float, right: float) -> bool:
+    """Is it the right number, no whole one, with fewer digits: three, or more?"""
+    if float(right).is_integer():
+        return False
+    return any(value == float(f"{right:.{digits}g}") for digits in range(LEAST_DIGITS, 16))
+
+
 def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> Verdict:
     """Too many or too few, and what the student overlooked where the author foresaw it."""
-    much = "too many" if value > right else "too few"
+    counts = float(right).is_integer()
+    more, less = ("too many", "too few") if counts else ("too much", "too little")
+    much = more if value > right else less
     message = f"{name} = {value:.12g} is {much}."
-    return simple(kinds.WRONG_NUMBER, message, hint=exercise.asks[name].traps.get(value, ""))
+    ask = exercise.asks[name]
+    hint = ask.traps.get(value, "")
+    if not hint and MEMORY_WORDS.search(ask.question):
+        hint = f"{kinds.NEXT_STEP[kinds.WRONG_NUMBER]} {DRAW_THE_WARP}"
+    return simple(kinds.WRONG_NUMBER, message, hint=hint)

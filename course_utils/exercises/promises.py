@@ -158,11 +158,18 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
     trials = []
     for number in range(count):
         launch = number + 1 if promises.launches else 0
-        chosen = tuple(column[number] for column in changes)
-        trials.append(
-            Trial(sizes[number], 10 + number, launch, tuple(c for c in chosen if c.label))
-        )
-    return trials
+        chosen = (column[number] for column in changes)
+        differing = tuple(values for values in chosen if values.label)
+        trials.append(Trial(sizes[number], 10 + number, launch, differing))
+    return [*_other_launches(exercise), *trials]
+
+
+def _other_launches(exercise: Exercise) -> list[Trial]:
+    """Each of the other launches at the most telling fixed size, which has work for all of it."""
+    if not exercise.promises.launches:
+        return []
+    size = exercise.small[0]
+    return [Trial(size, 1, n + 1) for n in range(len(exercise.promises.launches(size)))]
 
 
 MOST_STEPS = 24  # launches to make a failing trial smaller

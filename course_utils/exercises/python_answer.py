@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 import numbers
 import secrets
 import traceback
@@ -15,16 +16,17 @@ from ..checking import difference, judge
 from ..checking.verdict import Verdict
 from . import kinds
 from .closed_book import closed_book
-from .isolated import call, serve
+from .fork_server import ForkServer, serve_forks
 from .outcome import clip_printed, simple, source_excerpt
 from .plain_values import plain
 from .promises import all_cases
-from .registry import find
+from .registry import all_exercises, find
 from .spec import PythonExercise
 
 MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned
 SHOWN = 200  # characters of a value in a message
+SERVER = ForkServer(__name__, {"COURSE_DEVICE": "emulator"})
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -33,13 +35,15 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
         compile(source, exercise.id, "exec")
     except SyntaxError as error:
         return _syntax_error(error, source)
+    except (RecursionError, MemoryError):
+        message = "this cell holds an expression that is nested too deeply to be read."
+        return simple(kinds.SYNTAX_ERROR, message)
     except ValueError as error:  # a zero byte
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
     seconds = exercise.seconds if seconds is None else seconds
     secret = secrets.token_hex()  # what the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret}
-    environment = {"COURSE_DEVICE": "emulator"}
-    answer = call(__name__, job, seconds, environment=environment, memory=MEMORY)
+    answer = SERVER.call(job, seconds, memory=MEMORY)
     if answer.timed_out:
         message = f"{exercise.function} was still running after {seconds:g} seconds."
         verdict = simple(kinds.TIME_LIMIT, message)
@@ -168,9 +172,17 @@ def _syntax_error(error: SyntaxError, source: str) -> Verdict:
 
 
 def _show(value: Any) -> str:
-    text = repr(value)
+    """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes integers of at most 4,300 digits
+        digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
+        return f"<an integer of about {digits:,.0f} digits>"
+    except RecursionError:
+        return f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 if __name__ == "__main__":
-    serve(work)
+    all_exercises()  # once, for every job
+    serve_forks(work)

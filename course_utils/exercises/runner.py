@@ -18,12 +18,13 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
+from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .drawn import Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -35,9 +36,20 @@ from .outcome import (
     with_context,
 )
 from .promises import Trial
-from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
+from .python_habits import python_habits
+from .spec import (
+    BaseExercise,
+    Empty,
+    Exercise,
+    HostExercise,
+    NumberExercise,
+    PythonExercise,
+    Target,
+)
 
 SEEDS = (1, 2)
+MOST_WARNINGS = 3
+UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
 
 def run_source(
@@ -56,12 +68,37 @@ def run_source(
         hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+    if not _is_text(source):
+        message = "this cell holds half a character (a lone surrogate), which no compiler reads."
+        hint = "It comes from pasting: type the line that looks odd anew."
+        kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
+        return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
+    if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
+        outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
     if gpu and outcome.passed and isinstance(exercise, Exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
+
+
+def _with_habits(outcome: Outcome, source: str) -> Outcome:
+    """The same outcome, with a word on what looks like Python in the cell."""
+    found = python_habits(source)
+    if not found:
+        return outcome
+    number, remark = found[0]
+    hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
+
+
+def _is_text(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
@@ -84,17 +121,17 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = sandbox.load_answer(exercise, source, filename)
+    except CompilerStopped as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    except sandbox.CompileTimeout:
-        message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
-        hint = "Look for a template or a constexpr function that calls itself without an end."
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
     try:
-        return _try_everything(exercise, module, source, filename)
+        outcome = _try_everything(exercise, module, source, filename)
+        return outcome if outcome.passed else _with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     return _outcome(exercise, verdict)
@@ -150,6 +187,17 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
     return outcome
+
+
+def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
+    """The same outcome, with what the compiler warned of: it may be the very mistake."""
+    warnings = [line for line in module.warnings.splitlines() if ": warning #" in line]
+    told = [line for line in warnings if not line.endswith(UNUSED)]
+    if not told:
+        return outcome
+    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
+    excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
+    return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
 
 
 def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdict:
@@ -209,7 +257,12 @@ def _judge(
         for name, want in expected.items()
         if np.size(want)
     )
-    return next((v for v in verdicts if not v.passed), simple(kinds.PASS, "every output is right."))
+    wrong = next((v for v in verdicts if not v.passed), None)
+    if wrong is None:
+        return simple(kinds.PASS, "every output is right.")
+    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
+        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
+    return wrong
 
 
 def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
@@ -220,17 +273,25 @@ def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
         verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
-    starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
-    before = target.measure(_count(exercise, starter))
     figures = (target.label, measured, target.at_most)
     outcome = _outcome(exercise, verdict)
-    return replace(outcome, counts=counts, target=figures, before=before)
+    return replace(outcome, counts=counts, target=figures, before=_before(exercise))
+
+
+_starters: dict[tuple[str, Target], float] = {}
+
+
+def _before(exercise: Exercise) -> float:
+    """What the target measures for the starter; counted once a session."""
+    key = exercise.starter, exercise.target
+    if key not in _starters:
+        starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
+        _starters[key] = exercise.target.measure(_count(exercise, starter))
+    return _starters[key]
 
 
 def _count(exercise: Exercise, module: Module) -> Counts:
-    size = exercise.target.size
-    given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
-    return sandbox.run(exercise, module, given, size, counters=True).counts
+    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

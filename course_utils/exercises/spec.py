@@ -30,6 +30,11 @@ class Empty:
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    @property
+    def fill(self) -> np.generic:
+        """What it holds before a launch on a GPU: NaN, or a number hardly anybody computes."""
+        return self.dtype.type(np.nan if self.dtype.kind in "fc" else 0x5A)
+
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
     """An output array that the kernel has to fill."""

@@ -171,6 +171,11 @@ class Module:
     def __repr__(self) -> str:
         return f"<{self.filename}: {', '.join(self._kernels)} on {self.device}>"
 
+    @property
+    def warnings(self) -> str:
+        """What the compiler had to say of a source that it accepted; nothing on a GPU."""
+        return getattr(self._raw, "log", "")
+
     def declare(self, signature: Signature) -> None:
         """Take a kernel's parameters from ``signature``, whatever its source looks like: a name
         that a macro makes, or an older version under ``#if 0``, is not read right."""

@@ -95,20 +95,21 @@ def bench(
     """Measure ``fn()`` on a GPU, or count what it does on the emulator.
 
     On a GPU: ``warmup`` runs that are not measured, then ``repeats`` runs, each between two CUDA
-    events; with ``flush_l2``, 256 MB are written before each so that nothing of the inputs is left
-    in the L2 cache. On the emulator ``fn`` runs once. ``bytes`` and ``flops`` are what one run has
-    to move and compute at least; they turn times into rates.
+    events. With ``flush_l2``, 256 MB are written before each, so that nothing of the inputs is left
+    in the L2 cache, and then another 256 MB read: the lines just written would have to go to memory
+    while ``fn`` runs, at its cost. On the emulator ``fn`` runs once. ``bytes`` and ``flops`` are
+    what one run has to move and compute at least; they turn times into rates.
     """
     if warmup < 0 or repeats < 1:
         raise ValueError(f"warmup must be 0 or more, repeats at least 1; got {warmup}, {repeats}")
     if not ON_GPU:
         return _count(fn, bytes, flops)
-    flush = cp.empty(FLUSH_BYTES, cp.uint8) if flush_l2 else None
+    flush = _flusher() if flush_l2 else None
     times = []
     with gpu.readable_faults("the work measured"), gpu.without_waiting():
         for run in range(warmup + repeats):
             if flush is not None:
-                flush.fill(run % 256)
+                flush()
             start, end = cp.cuda.Event(), cp.cuda.Event()
             start.record()
             fn()
@@ -117,6 +118,19 @@ def bench(
             if run >= warmup:
                 times.append(cp.cuda.get_elapsed_time(start, end))
     return Bench(tuple(times), bytes=bytes, flops=flops)
+
+
+def _flusher() -> Callable[[], Any]:
+    """A function that leaves nothing in L2 but zeros that memory holds too."""
+    shape = 4096, FLUSH_BYTES // 4096 // 4  # rows, so that many blocks share the reading
+    dirty, clean = cp.empty(shape, cp.float32), cp.zeros(shape, cp.float32)
+    sums = cp.empty(len(clean), cp.float32)
+
+    def flush() -> None:
+        dirty.fill(0)
+        clean.sum(axis=1, out=sums)
+
+    return flush
 
 
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:

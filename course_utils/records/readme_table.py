@@ -1,52 +1,164 @@
-"""The README's table, drawn from the records of the course's reference GPU."""
+"""The tables of kernels beside libraries, drawn from the records of the course's reference GPU: a
+row a task in the README, and every record on a page of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
-from ..paths import README
+from ..paths import BENCHMARKS, README
 from .kernel_records import NAME
 from .measured_files import REFERENCE, measurements
 
 MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
+PAGE = BENCHMARKS / "README.md"
+
+HOW = """\
+Our kernels and each library run in turn within one process, twice over. A time is the median of
+all runs, each between two CUDA events and with a cold L2 cache: 256 MB are written before it and
+another 256 MB read. The **spread** is the distance from the first to the third quartile, over the
+median. The **floor** is the least possible time: the bytes that have to be moved at the rate of a
+large copy (or of a pure read, where little is written), or the operations over the peak of the data
+sheet, whichever takes longer. Inputs are random, floats from a normal distribution, unless the task
+says otherwise, and every result of ours is checked against float64 after its last run.
+
+**NN** is the product A B, **NT** is A times B transposed, for matrices stored row by row. "cuBLAS"
+is `cublasGemmEx` with the types of our kernel; "cuBLASLt" is the fastest algorithm of its whole
+heuristic list, with 256 MB of workspace.
+"""
+BACK_TO_BACK = """\
+Ours and the fastest library run in turn, each for seconds, with no pause between runs and no cold
+cache. The clock of the SMs and the power are those that NVIDIA's driver reports: a GPU at its limit
+of power lowers its clock.
+"""
 
 
 def draw() -> None:
-    """Write the table into the README, from the file of :data:`REFERENCE` and of no other GPU."""
+    """Write both tables, from the file of :data:`REFERENCE` and of no other GPU."""
+    content = measurements(NAME, REFERENCE)
     text = README.read_text(encoding="utf-8")
-    README.write_text(with_table(text, measurements(NAME, REFERENCE)), encoding="utf-8")
+    README.write_text(with_table(text, content), encoding="utf-8")
+    PAGE.write_text(page(content), encoding="utf-8")
 
 
 def with_table(readme: str, content: dict[str, Any]) -> str:
     """``readme`` with the table between its marks drawn from the records of one device.
 
-    A row is one task at one size, done by the fastest of our kernels for it.
+    A row is one task at the largest size that was measured beside a library, done by the fastest of
+    our kernels for it.
     """
     before, rest = readme.split(MARKS[0])
     after = rest.split(MARKS[1])[1]
-    last = max(record["measured"] for record in content["records"])[:10]
+    compared = [record for record in content["records"] if record["baseline"]]
+    rows = []
+    for _, records in _by_task(compared):
+        largest = max(record["bytes"] for record in records)
+        at_once = [record for record in records if record["bytes"] == largest]
+        rows.append(_row(min(at_once, key=lambda record: record["ours"]["median_ms"])))
     lines = [
-        f"Measured on one {content['device']}, last on {last}, median of cold-cache runs:",
+        f"{_measured(content)}, the largest size of each task. A burst is the median of single "
+        "runs with a cold cache; for seconds, the same work ran back to back.",
         "",
-        "| task | size | our fastest kernel | its time | fastest library | its time | ours is |",
-        "|---|--:|---|--:|---|--:|--:|",
-    ]
-    fastest: dict[tuple[str, str], dict[str, Any]] = {}
-    for record in content["records"]:
-        key = record["what"], str(record["size"])
-        other = fastest.setdefault(key, record)
-        if record["ours"]["median_ms"] < other["ours"]["median_ms"]:
-            fastest[key] = record
-    lines += [_row(record) for record in fastest.values() if record["baseline"]]
+        *_table("task|size:|our fastest kernel|its time:|fastest library|its time:|"
+        "ours is, in a burst:|for seconds:", rows),
+    ]  # fmt: skip
     return before + MARKS[0] + "\n".join(lines) + "\n" + MARKS[1] + after
 
 
-def _row(record: dict[str, Any]) -> str:
-    size = record["size"]
-    text = " × ".join(f"{x:,}" for x in (size if isinstance(size, list) else [size]))
-    base = record["baseline"]
+def page(content: dict[str, Any]) -> str:
+    """Every record of one device, a table a task, and what was measured for seconds."""
+    lines = [
+        "# Every kernel that is measured",
+        "",
+        f"{_measured(content)}. `python -m course_utils bench --readme` draws this page.",
+        "",
+        HOW,
+    ]
+    for what, records in _by_task(content["records"]):
+        rows = [_full_row(record) for record in records]
+        heads = "kernel|size:|time:|spread:|TB/s:|TFLOP/s:|of the floor:|times as fast as"
+        lines += [f"## {what[:1].upper()}{what[1:]}", "", *_table(heads, rows), ""]
+    if rows := [_row_for_seconds(r) for r in content["records"] if r.get("sustained")]:
+        heads = "kernel|size:|time:|clock:|power:|library|time:|clock:|power:|ours is:"
+        lines += ["## For seconds, back to back", "", BACK_TO_BACK, *_table(heads, rows), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _by_task(records: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The records by what is computed, tasks in the order in which they first appear."""
+    tasks = list(dict.fromkeys(record["what"] for record in records))
+    ordered = sorted(records, key=lambda record: tasks.index(record["what"]))
+    return [(what, list(each)) for what, each in groupby(ordered, lambda record: record["what"])]
+
+
+def _measured(content: dict[str, Any]) -> str:
+    last = max(record["measured"] for record in content["records"])[:10]
+    return f"Measured on one {content['device']}, last on {last}"
+
+
+def _table(heads: str, rows: Iterable[Iterable[str]]) -> list[str]:
+    """Lines of a table; a head that ends in a colon aligns its column to the right."""
+    names = heads.split("|")
+    rules = ("--:" if name.endswith(":") else "---" for name in names)
+    return [
+        f"| {' | '.join(name.rstrip(':') for name in names)} |",
+        f"|{'|'.join(rules)}|",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+
+
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    base, seconds = record["baseline"], record.get("sustained")
     return (
-        f"| {record['what']} | {text} | {record['kernel']} "
-        f"| {record['ours']['median_ms']:.3g} ms | {base['name']} | {base['median_ms']:.3g} ms "
-        f"| {record['ratio']:.2f}× as fast |"
+        record["what"],
+        _size(record),
+        record["kernel"],
+        _ms(record["ours"]["median_ms"]),
+        base["name"],
+        _ms(base["median_ms"]),
+        f"{record['ratio']:.2f}× as fast",
+        f"{seconds['ratio']:.2f}× as fast" if seconds else "",
     )
+
+
+def _full_row(record: dict[str, Any]) -> tuple[str, ...]:
+    ours, fraction = record["ours"], record["roofline_fraction"]
+    ratios = ((name, ms / ours["median_ms"]) for name, ms in record["libraries"].items())
+    return (
+        record["kernel"],
+        _size(record),
+        _ms(ours["median_ms"]),
+        f"{100 * ours['spread']:.1f} %",
+        f"{record['bytes'] / ours['median_ms'] / 1e9:.3g}",
+        f"{record['flops'] / ours['median_ms'] / 1e9:.3g}" if record["flops"] else "",
+        "" if fraction is None else f"{fraction:.2f}",
+        ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios),
+    )
+
+
+def _row_for_seconds(record: dict[str, Any]) -> tuple[str, ...]:
+    seconds = record["sustained"]
+
+    def side(name: str) -> tuple[str, str, str]:
+        clock, power = (seconds.get(f"{name}_{unit}") for unit in ("mhz", "watts"))
+        shown = f"{clock:,} MHz" if clock else "", f"{power} W" if power else ""
+        return _ms(seconds[f"{name}_ms"]), *shown
+
+    return (
+        record["kernel"],
+        _size(record),
+        *side("ours"),
+        record["baseline"]["name"],
+        *side("library"),
+        f"{seconds['ratio']:.3f}× as fast",
+    )
+
+
+def _size(record: dict[str, Any]) -> str:
+    size = record["size"]
+    return " × ".join(f"{x:,}" for x in (size if isinstance(size, list) else [size]))
+
+
+def _ms(milliseconds: float) -> str:
+    return f"{milliseconds:.3g} ms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_utils import autotune, cp, load, profile
+from course_utils import autotune, cp, load, measurements, profile
 from course_utils.benchmarks.autotune import Tiles, why_not
 from course_utils.benchmarks.cases.matmul import dynamic_shared
 
@@ -73,7 +73,7 @@ def test_every_order_holds_each_row_and_column_once():
 
 
 def test_the_stored_search_holds_the_whole_grid_and_says_why_each_was_ruled_out():
-    found = autotune.stored()["candidates"]
+    found = measurements("autotune")["candidates"]
     assert [Tiles(**entry["tiles"]) for entry in found] == autotune.grid()
     for entry in found:
         assert ("tflops" in entry) == (entry["reason"] == "")

@@ -8,8 +8,8 @@ import pytest
 from course_utils import cp, load
 from course_utils.benchmarks import Case, KernelCall, Work, nsight_compute, profilers, sass
 from course_utils.benchmarks.case import PEAKS
-from course_utils.benchmarks.counted_launch import launch_of
 from course_utils.benchmarks.microbenchmarks import sums
+from course_utils.benchmarks.single_launch import launch_of
 from course_utils.checking import difference, judge
 from course_utils.errors import LessonError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils import hardware
+from course_utils import hardware, measurements
 from course_utils.benchmarks.microbenchmarks import memories
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
@@ -19,16 +19,16 @@ def test_a_ring_visits_every_place_once(places, stride):
 
 
 def test_everything_that_can_be_measured_comes_with_the_course():
-    assert set(hardware.MEASURES) <= set(hardware.stored())
+    assert set(hardware.MEASURES) <= set(measurements("hardware"))
 
 
 @pytest.mark.skipif(ON_GPU, reason="a GPU measures for itself")
 def test_without_a_gpu_measured_gives_the_stored_figures_and_their_gpu():
-    content = hardware.stored()
+    content = measurements("hardware")
     assert hardware.measured("delay") == (content["delay"], content["device"])
 
 
 @pytest.mark.skipif(ON_GPU, reason="a GPU can measure")
 def test_without_a_gpu_nothing_is_measured():
-    with pytest.raises(LessonError, match="hardware.stored"):
+    with pytest.raises(LessonError, match="measurements"):
         memories.latency(4096)

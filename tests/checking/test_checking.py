@@ -142,11 +142,26 @@ def test_an_output_that_still_holds_its_initial_pattern_was_not_written():
     assert kind_of(np.full(8, 77), np.arange(8), initial=77) == kinds.NOTHING_WRITTEN
 
 
-def test_nan_made_from_poison_is_an_uninitialised_read():
+def test_nan_that_the_kernel_computed_is_told_from_what_was_never_written():
     poison = np.full(1000, 0x7FC0DEAD, np.uint32).view(np.float32)
     made_by_arithmetic = np.full(1000, NAN)
     assert kind_of(poison, VECTOR, initial=poison) == kinds.NOTHING_WRITTEN
-    assert kind_of(made_by_arithmetic, VECTOR, initial=poison) == kinds.UNINITIALISED
+    assert kind_of(made_by_arithmetic, VECTOR, initial=poison) == kinds.NOT_A_NUMBER
+
+
+def test_nan_that_was_computed_is_not_called_unwritten_without_the_initial_values_either():
+    computed = np.full(1000, 0x7FFFFFFF, np.uint32).view(np.float32)  # as a GPU writes it
+    assert kind_of(computed, VECTOR) == kinds.NOT_A_NUMBER
+    assert kind_of(np.full(1000, np.nan, np.float32), VECTOR) == kinds.NOTHING_WRITTEN
+
+
+def test_a_wrong_factor_near_one_is_no_matter_of_precision():
+    assert kind_of(VECTOR * np.float32(1.01), VECTOR) == kinds.SCALED
+
+
+def test_one_element_is_not_spoken_of_as_many():
+    message = judge(np.ones(1, np.float32), np.full(1, 2, np.float32)).message
+    assert "every" not in message and "the one element" in message
 
 
 def test_the_message_counts_the_rows_and_columns_at_the_edge():
@@ -182,3 +197,11 @@ def test_a_tolerance_follows_dtype_and_length_and_can_be_given():
     assert tolerance_for(ones, u, rtol=0.5).atol == 0.5
     with pytest.raises(ValueError, match="reduction"):
         tolerance_for(ones, u, reduction=0)
+
+
+def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():
+    values = np.ones(10_000, np.float32)
+    values[0] = 1e6
+    allowed = tolerance_for(values, 2.0**-24)
+    assert allowed.atol == pytest.approx(allowed.rtol * np.sqrt(np.mean(values**2.0)))
+    assert not judge(changed(values, 7, 1.5), values).passed

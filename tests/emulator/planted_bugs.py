@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
+from course_utils.emulator.machine.emulated_module import Entry
 
 PAGE = Path(__file__).parents[2] / "course_utils" / "emulator" / "PLANTED_BUGS.md"
 CHOICE = re.compile(r"<<(.*?)\|(.*?)>>", re.S)
@@ -80,20 +82,29 @@ class Bug:
         return next((n for n, text in enumerate(lines, 1) if text.endswith(f"// {mark}")), None)
 
     def findings(self, right: bool = False, seed: int = 0) -> list[Finding]:
-        body = re.sub(r" *// [!?]$", "", self.source(right), flags=re.M)
-        make = blackwell.module if self.blackwell else module
-        kernel = make(self.parameters, body, prefix=self.prefix, before=self.before).entry("f")
-        names = [p.split()[-1].strip("*") for p in self.parameters.split(",")]
-        options = Options(checks=ALL_CHECKS, budget=self.budget, seed=seed)
-        on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
-        try:
-            args = self.args()
-            result = kernel.launch(self.grid, self.block, args, self.shared, names, options)
-        except KernelFault as fault:
-            return [*fault.earlier, fault.finding]
-        finally:
-            tensor_maps.ON_GPU = on_gpu
-        return result.findings
+        kernel = _kernel(self, right)
+        return _findings(self, kernel, seed if kernel.asynchronous else 0)
+
+
+@cache
+def _kernel(bug: Bug, right: bool) -> Entry:
+    body = re.sub(r" *// [!?]$", "", bug.source(right), flags=re.M)
+    make = blackwell.module if bug.blackwell else module
+    return make(bug.parameters, body, prefix=bug.prefix, before=bug.before).entry("f")
+
+
+@cache
+def _findings(bug: Bug, kernel: Entry, seed: int) -> list[Finding]:
+    names = [p.split()[-1].strip("*") for p in bug.parameters.split(",")]
+    options = Options(checks=ALL_CHECKS, budget=bug.budget, seed=seed)
+    on_gpu, tensor_maps.ON_GPU = tensor_maps.ON_GPU, False
+    try:
+        args = bug.args()
+        return kernel.launch(bug.grid, bug.block, args, bug.shared, names, options).findings
+    except KernelFault as fault:
+        return [*fault.earlier, fault.finding]
+    finally:
+        tensor_maps.ON_GPU = on_gpu
 
 
 def zeros(count: int) -> np.ndarray:

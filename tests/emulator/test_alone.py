@@ -33,6 +33,7 @@ def snippets(tmp_path):
 
 def run(folder: Path, *command: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(FOLDER.parents[1])}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the tests need none
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
     )

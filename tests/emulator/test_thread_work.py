@@ -65,6 +65,7 @@ def test_every_thread_of_the_launch_has_its_counts_and_lanes_beyond_a_block_have
     assert len(found.instructions) == 3 * 40 and found.instructions.min() > 0
     assert found.stored.tolist() == [4] * 100 + [0] * 20
     assert found.loaded.tolist() == found.stored.tolist()
+    assert found.touched.sum() == 2 * found.stored.sum()
 
 
 def test_one_thread_that_does_it_all_stands_out():
@@ -76,6 +77,7 @@ def test_one_thread_that_does_it_all_stands_out():
 def test_atomics_are_counted_by_memory_and_are_no_loads():
     found = work("count", grid=2, block=64)
     assert found.shared_atomics.tolist() == [1] * 128
+    assert found.touched[1] == 8 and found.touched[0] > found.touched[1]
     assert np.flatnonzero(found.atomics).tolist() == [0, 64] and not found.stored.any()
 
 

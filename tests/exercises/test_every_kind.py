@@ -53,6 +53,12 @@ WRONG = {
     kinds.ASSERTION: (WAIT, "assert(row < rows); __syncthreads();"),
     kinds.TRAP: (WAIT, 'if (row == 2) asm volatile("trap;"); __syncthreads();'),
     kinds.INPUT_CHANGED: (STORE, STORE + " ((float*)x)[row * columns + column] = 1.0f;"),
+    kinds.ORDER: (
+        WAIT,
+        "__syncthreads(); const float v = __shfl_xor_sync(__activemask(), tile[t ^ 1], 1); "
+        "__syncthreads(); tile[t] = v;",
+    ),
+    kinds.NOT_A_NUMBER: (TIMES, "2.0f * sqrtf(-1.0f - tile[t] * tile[t])"),
     kinds.EDGES: (GUARD, "row < rows && column < columns - 1) {"),
     kinds.FIRST_BLOCK: (
         "x[row * columns + column] : ",
@@ -70,6 +76,8 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.NOT_STARTED,
     kinds.EMPTY,
     kinds.TARGET_MISSED,
+    kinds.MEANS_MISSING,
+    kinds.COPIED,
     kinds.TIME_LIMIT,
     kinds.CRASHED,
     kinds.OUR_FAULT,

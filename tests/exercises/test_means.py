@@ -16,6 +16,37 @@ def work(exercise, size):
 
 
 CHEATS = {
+    "block 0 does it all": (
+        SAXPY,
+        (
+            "if (i < n) {\n        y[i] = a * x[i] + y[i];",
+            "if (blockIdx.x == 0) for (int k = i; k < n; k += 256) {\n"
+            "        y[k] = a * x[k] + y[k];",
+        ),
+        "give each thread its part",
+    ),
+    "every thread of a block looks through it": (
+        BLOCK_MIN,
+        (
+            "    for (int distance = kThreads / 2; distance > 0; distance /= 2) {",
+            "    __syncthreads();\n    float m = infinity;\n"
+            "    for (int k = 0; k < kThreads; ++k) m = fminf(m, tree[k]);\n"
+            "    if (t == 0) smallest[blockIdx.x] = m;\n"
+            "    for (int distance = 0; distance > 0; distance /= 2) {",
+        ),
+        ("        smallest[blockIdx.x] = tree[0];", ""),
+        "what others have done already",
+    ),
+    "one thread of a block reads the tree": (
+        BLOCK_MIN,
+        (
+            "    for (int distance = kThreads / 2; distance > 0; distance /= 2) {",
+            "    __syncthreads();\n"
+            "    for (int k = 1; t == 0 && k < kThreads; ++k) tree[0] = fminf(tree[0], tree[k]);\n"
+            "    for (int distance = 0; distance > 0; distance /= 2) {",
+        ),
+        "give each thread its part",
+    ),
     "one thread does it all": (
         SAXPY,
         (
@@ -68,6 +99,7 @@ def test_ready_made_means_measure_what_they_name():
     assert means.reads_each_once(4000).measure(found) == 1
     assert means.instructions("minima", "min.", advice="").measure(found) > 0
     assert means.loads_shared_out().measure(found) < 1.1
+    assert means.no_extra_work().measure(found) == 1
 
 
 def test_a_number_outside_its_bounds_is_told_with_the_bound():

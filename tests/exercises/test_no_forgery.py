@@ -6,6 +6,7 @@ from course_utils.exercises import kinds
 from course_utils.exercises.plain_values import plain
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
+from course_utils.paths import KERNELS
 
 BLOCKS, PIECES, SAXPY = find("04.blocks_for"), find("04.pieces"), find("04.saxpy")
 
@@ -96,6 +97,12 @@ def test_a_cell_that_includes_the_solution_is_told_so():
     assert "the course's own saxpy.cu" in str(outcome)
     hidden = f'#define OURS "{SAXPY.source}"\n#include OURS\n'
     assert run_source(SAXPY, hidden).kind == kinds.COPIED
+
+
+def test_a_c_program_that_includes_the_solution_is_told_so():
+    exercise = find("06.loop_order")
+    outcome = run_source(exercise, f'#include "{KERNELS / exercise.source}"\n')
+    assert outcome.kind in (kinds.COPIED, kinds.NO_COMPILER), outcome
 
 
 def test_a_cell_may_include_the_course_s_headers():

@@ -28,7 +28,7 @@ def test_a_judgement_has_sixteen_launches_and_meets_every_alternative(name):
         for column, extents in zip(
             zip(*sizes, strict=True), exercise.promises.sizes.extents, strict=True
         ):
-            assert set(column) == set(extents)
+            assert set(column) >= set(extents)
 
 
 @pytest.mark.parametrize("name", PROMISING)
@@ -120,7 +120,7 @@ MISTAKES = {
     "constant stride": (
         CLAMP,
         ("gridDim.x * blockDim.x", "512"),
-        kinds.FIRST_BLOCK,
+        kinds.PARTLY_WRITTEN,
         "grid 1, block 256)",
     ),
     "1e30 for infinity": (

@@ -27,6 +27,19 @@ CELLS = {
         "ended its process",
     ),
     "memory": (HEAD + "return len(bytearray(2**36))", kinds.EXCEPTION, "MemoryError"),
+    "a number of 250,000 digits": (HEAD + "return 9**64**3", kinds.WRONG, "250,"),
+    "a list that holds itself": (
+        HEAD + "x = []; x.append(x); return x",
+        kinds.WRONG_TYPE,
+        "returned the",
+    ),
+    "a deep list": (
+        HEAD + "x = 1\n    for _ in range(99999): x = [x]\n    return x",
+        kinds.WRONG_TYPE,
+        "returned the",
+    ),
+    "a huge string": (HEAD + "return 'x' * 10**8", kinds.WRONG_TYPE, "..."),
+    "a deep expression": (HEAD + "return " + "-" * 5000 + "n", kinds.SYNTAX_ERROR, "deep"),
     "string": (HEAD + "return '4'", kinds.WRONG_TYPE, "the str '4'"),
     "missing module": ("import no_such\n" + HEAD + "return 1", kinds.EXCEPTION, "no_such"),
     "unicode": (HEAD + "return '你好 ✓'", kinds.WRONG_TYPE, "你好"),
@@ -97,6 +110,11 @@ def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
     ("new", "kind"),
     [
         ("neighbours = 10 ** 10 ** 10", kinds.WRONG_TYPE),
+        ("neighbours = 9**64**4", kinds.WRONG_TYPE),
+        ("neighbours = 0x" + "f" * 5000, kinds.WRONG_TYPE),
+        ("neighbours = " + "-" * 5000 + "4", kinds.WRONG_TYPE),
+        ("neighbours = " + "1 + " * 20_000 + "1", kinds.WRONG_TYPE),
+        ("neighbours = " + "(" * 5000 + "4" + ")" * 5000, kinds.SYNTAX_ERROR),
         ("neighbours = 1 / 0", kinds.WRONG_TYPE),
         ("neighbours = (-1) ** 0.5", kinds.WRONG_TYPE),
         ("neighbours = 1e999 - 1e999", kinds.WRONG_TYPE),
@@ -122,3 +140,20 @@ def test_the_right_numbers_come_from_the_emulator_s_counters(monkeypatch):
 
 def test_the_kernel_to_count_is_part_of_the_task():
     assert "```cpp\n// y[i] = x[stride * i]" in SECTORS.task_text
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "near"),
+    [
+        (0.941, 16 / 17, True),
+        (0.9412, 16 / 17, True),
+        (1.031, 33 / 32, True),
+        (0.94, 16 / 17, False),
+        (0.942, 16 / 17, False),
+        (1030, 1031, False),
+    ],
+)
+def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, right, near):
+    from course_utils.exercises.numbers import _rounds_to
+
+    assert _rounds_to(value, right) == near

@@ -6,13 +6,18 @@ import re
 
 from course_utils.paths import README, ROOT
 from course_utils.records.measured_files import REFERENCE, measurements
-from course_utils.records.readme_table import with_table
+from course_utils.records.readme_table import PAGE, page, with_table
 
 TEXT = README.read_text(encoding="utf-8")
 
 
 def test_the_table_is_drawn_from_the_stored_measurements():
     assert with_table(TEXT, measurements("kernels", REFERENCE)) == TEXT
+
+
+def test_the_page_of_all_records_is_drawn_from_them_and_linked():
+    assert page(measurements("kernels", REFERENCE)) == PAGE.read_text(encoding="utf-8")
+    assert f"]({PAGE.relative_to(ROOT)})" in TEXT
 
 
 def test_every_link_leads_somewhere():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import autotune, data_sheets, hardware, measurements, stored
+from course_utils import data_sheets, hardware, measurements, stored
 from course_utils.benchmarks import CASES, cli
 from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
@@ -24,9 +24,12 @@ def record(kernel, size, milliseconds, measured="2026-01-01T00:00", what="sum", 
         "size": size,
         "bytes": 10**9,
         "flops": 10**6,
-        "ours": {"median_ms": milliseconds, "spread": 0.0},
+        "ours": {"median_ms": milliseconds, "spread": 0.002, "runs": 40},
         "baseline": {"name": "library", "median_ms": 2.0},
+        "libraries": {"library": 2.0, "other": 4.0},
         "ratio": 2.0 / milliseconds,
+        "sustained": None,
+        "roofline_fraction": 0.25,
         "source": source,
         "measured": measured,
     }
@@ -78,7 +81,7 @@ def two_devices(folder):
         for name in ("hardware", "autotune"):
             measured_files.write(name, {"device": device, "traffic": slower})
         records = [record("a", [2, 3], 4.0 * slower)]
-        records += [record("b", 4, 1.0)] * (device == REFERENCE)
+        records += [record("b", 4, 1.0, what="scan")] * (device == REFERENCE)
         measured_files.write("kernels", {"device": device, "records": records})
 
 
@@ -94,9 +97,7 @@ def at(monkeypatch):
 
 
 READERS = {
-    "hardware.stored": lambda: hardware.stored()["device"],
     "hardware.measured": lambda: hardware.measured("traffic")[1],
-    "autotune.stored": lambda: autotune.stored()["device"],
     "measurements": lambda: measurements("hardware")["device"],
     "stored": lambda: stored(["a"], (2, 3))[2],
     "stored_times": lambda: kernel_records.stored_times(["a"], (2, 3))[1],
@@ -115,10 +116,9 @@ def test_a_reader_gets_the_own_gpu_s_figures_or_else_the_reference_s(
     assert reader() == expected
 
 
-@pytest.mark.parametrize("read", [hardware.stored, autotune.stored])
-def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at, read):
+def test_the_reference_can_be_shown_beside_the_own_gpu(two_devices, at):
     at(OTHER)
-    assert read(REFERENCE)["device"] == REFERENCE
+    assert measurements("hardware", REFERENCE)["device"] == REFERENCE
     assert stored(["a"], (2, 3), "bytes", REFERENCE)[0] == {"a": 250.0}
     assert stored(["a"], (2, 3), "bytes")[0] == {"a": 125.0}
 
@@ -154,6 +154,7 @@ def readme(tmp_path, monkeypatch):
     file = tmp_path / "README.md"
     file.write_text("before\n" + "".join(readme_table.MARKS) + "\nafter")
     monkeypatch.setattr(readme_table, "README", file)
+    monkeypatch.setattr(readme_table, "PAGE", tmp_path / "page.md")
     return file
 
 
@@ -167,11 +168,51 @@ def bench(*words):
     return args.func(args)
 
 
+SECONDS = {
+    "seconds": 3.0,
+    "ours_ms": 1.5,
+    "ours_mhz": 1700,
+    "ours_watts": 690,
+    "library_ms": 1.8,
+    "ratio": 1.2,
+}
+
+
+def table(*records):
+    content = {"device": "X", "records": list(records)}
+    return readme_table.with_table("before" + "".join(readme_table.MARKS) + "after", content)
+
+
 def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
-    content = {"device": "X", "records": [record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0)]}
-    drawn = readme_table.with_table("before" + "".join(readme_table.MARKS) + "after", content)
-    assert drawn.count("| sum | 2 × 3 | fast | 1 ms | library | 2 ms | 2.00× as fast |") == 1
+    drawn = table(record("slow", [2, 3], 2.0), record("fast", [2, 3], 1.0))
+    assert drawn.count("| sum | 2 × 3 | fast | 1 ms | library | 2 ms | 2.00× as fast |  |") == 1
     assert "slow" not in drawn
+
+
+def test_the_table_shows_the_largest_size_that_was_measured_beside_a_library():
+    alone = record("b", 9, 1.0) | {"bytes": 9 * 10**9, "baseline": None}
+    drawn = table(record("a", 2, 1.0) | {"bytes": 10}, record("b", 5, 4.0), alone)
+    assert "| sum | 5 | b | 4 ms |" in drawn and drawn.count("| sum |") == 1
+
+
+def test_the_table_shows_the_burst_beside_what_is_left_of_it_for_seconds():
+    drawn = table(record("a", 5, 1.0) | {"sustained": SECONDS})
+    assert "| 2.00× as fast | 1.20× as fast |" in drawn
+
+
+def test_the_page_has_every_kernel_at_every_size_with_each_library():
+    records = [record("a", 5, 1.0), record("c", 7, 1.0, what="scan"), record("b", 5, 4.0)]
+    drawn = readme_table.page({"device": "X", "records": records})
+    assert drawn.index("## Sum") < drawn.index("| b | 5 |") < drawn.index("## Scan")
+    assert "| a | 5 | 1 ms | 0.2 % | 1 | 0.001 | 0.25 | library 2.00, other 4.00 |" in drawn
+    assert "back to back" not in drawn
+
+
+def test_the_page_shows_clock_and_power_where_they_are_known():
+    records = [record("a", 5, 1.0) | {"sustained": SECONDS}]
+    drawn = readme_table.page({"device": "X", "records": records})
+    row = "| a | 5 | 1.5 ms | 1,700 MHz | 690 W | library | 1.8 ms |  |  | 1.200× as fast |"
+    assert row in drawn.partition("back to back")[2]
 
 
 @pytest.mark.parametrize("gpu", [None, OTHER])
@@ -181,6 +222,7 @@ def test_the_readme_is_drawn_from_the_reference_alone(two_devices, at, readme, g
     text = readme.read_text()
     assert f"Measured on one {REFERENCE}," in text and OTHER not in text
     assert "| a | 4 ms |" in text and text.endswith("after")
+    assert "| a | 2 × 3 | 4 ms |" in readme_table.PAGE.read_text()
 
 
 def test_a_gpu_that_measures_writes_its_own_file_and_no_other_and_not_the_readme(

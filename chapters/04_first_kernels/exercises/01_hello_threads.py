@@ -46,7 +46,11 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
             promises.data("y", *promises.ORDINARY, promises.ZEROS),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(2, size=5003),
+        means.no_extra_work(),
+    ),
     hints=(
         "Block `b` starts at element `b * 256`; a thread's element lies `threadIdx.x` further on.",
         "`const int i = blockIdx.x * blockDim.x + threadIdx.x;`",
@@ -115,7 +119,7 @@ element: each thread handles several, as many elements apart as the grid has thr
             promises.data("x", *promises.ANY_ORDERED),
         ),
     ),
-    means=(means.work_shared_out(),),
+    means=(means.work_shared_out(2), means.no_extra_work()),
     target=Target(
         label="stores per element",
         measure=lambda counts: counts.global_store_bytes / 4 / 2048,

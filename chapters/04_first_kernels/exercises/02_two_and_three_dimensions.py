@@ -121,7 +121,11 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
             promises.data("B", *promises.ORDINARY),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(1.5, size=(8, 16, 16, 5))),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(1.5, size=(8, 16, 16, 5)),
+        means.no_extra_work(),
+    ),
     reduction=lambda size: size[3],
     hints=(
         "Each block has depth 1, so the pair is simply `blockIdx.z`.",

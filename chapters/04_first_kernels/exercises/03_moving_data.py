@@ -26,8 +26,9 @@ FIND_THE_HOST_BUG = PythonExercise(
     task="""
 This host program lacks two lines. On a fast GPU it may well pass all its tests. Here `gpu` is a
 stand-in that obeys CUDA's rules and does everything **as late as they allow**: nothing that you put
-into a stream happens before something waits for it. Run the cell as it is, then add the two lines.
-Uninitialised memory holds `nan` on the host, and `inf` on the device.
+into a stream happens before something waits for it. (Your answer is then tried in other orders,
+too: everything at once, and the other streams first.) Run the cell as it is, then add the two
+lines. Uninitialised memory holds `nan` on the host, and `inf` on the device.
 """,
     source="04_first_kernels/exercises/squares_on_device.py",
     function="squares",

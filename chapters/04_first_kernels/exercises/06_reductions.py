@@ -52,8 +52,9 @@ threads without an element: what can they put into the tree that changes nothing
     means=(
         means.shared_memory(advice="The threads of a block meet in a tree in shared memory."),
         means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
-        means.work_shared_out(),
+        means.work_shared_out(12),
         means.loads_shared_out(),
+        means.no_extra_work(),
     ),
     hints=(
         "0 would be smaller than every element here. Which number is smaller than none?",

@@ -14,16 +14,41 @@ from ...devices.selection import ON_GPU, cp
 from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
+from ..baselines import cublas
 from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .stream_k import plan
 
 CHAPTER = "06_matmul_and_fft"
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
+SIZES = 1024, 2048, 4096, 8192
+MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung
+
+
+def multiprocessors() -> int:
+    """How many share the tiles of C: the GPU's, or a few on the emulator."""
+    return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
+
+
+def grid_for(tiles: int, steps: int) -> int:
+    """How many blocks share ``tiles`` of C, each the sum over ``steps`` tiles along K.
+
+    A block for each multiprocessor. Where there are fewer tiles, as many blocks for each tile as
+    fit with four steps each; one where a tile has less than sixteen, which a search on an H200
+    found to be faster than adding up partial sums.
+    """
+    if tiles >= multiprocessors():
+        return multiprocessors()
+    shared_by = min(multiprocessors() // tiles, steps // 4) if steps >= 16 else 1
+    return tiles * shared_by
 
 
 def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
     """C = A B for n x n matrices; ``launch(a, b, c)`` calls the kernel."""
     a, b = normal((n, n)), normal((n, n), 1)
     c, theirs = cp.empty((n, n), cp.float32), cp.empty((n, n), cp.float32)
+    libraries = cublas.products("fp32", a, b, lambda: cp.empty_like(c))
+    if ON_GPU:
+        libraries["cupy.matmul"] = lambda: cp.matmul(a, b, out=theirs)
     # An error of rounding for each of n additions, and they go up and down.
     tolerance = 4e-6 * n**0.5
     return Work(
@@ -32,7 +57,7 @@ def _product(n: int, launch: Callable[..., KernelCall]) -> Work:
         expected=lambda: double(a) @ double(b),
         rtol=tolerance,
         atol=4 * tolerance,
-        libraries={"cuBLAS SGEMM": lambda: cp.matmul(a, b, out=theirs)} if ON_GPU else {},
+        libraries=libraries,
     )
 
 
@@ -67,18 +92,16 @@ def _wide(file: str, stages: int):
 
 
 def _stream_k(n: int) -> Work:
-    """As many blocks as multiprocessors; they share the tiles of C."""
-    kernel = load(kernel_file("sgemm_stream_k", CHAPTER)).kernel
-    steps = (n // 128) * (n // 256) * (n // 8)
-    grid = min(
-        sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS, steps
-    )  # each block has something to do
-    partial = cp.empty((2 * grid, 128, 256), cp.float32)
-    arrived = cp.zeros((n // 128) * (n // 256), cp.int32)
-    shared = dynamic_shared(STAGES=4)
+    """Blocks that share the tiles of C, with the tile and the grid of the shape."""
+    found = plan(n, n, n, multiprocessors())
+    tile, grid = found.tile, found.grid
+    kernel = load(kernel_file("sgemm_stream_k", CHAPTER), defines=tile.defines).kernel
+    partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
+    arrived = cp.zeros(found.tiles, cp.int32)
 
     def launch(a, b, c) -> KernelCall:
-        return KernelCall(kernel, grid, 256, (a, b, c, partial, arrived, n, n, n), shared)
+        arguments = a, b, c, partial, arrived, n, n, n
+        return KernelCall(kernel, grid, tile.threads, arguments, tile.shared_bytes)
 
     return _product(n, launch)
 
@@ -91,8 +114,7 @@ def _case(name: str, file: str, make: Callable[[int], Work], **other) -> Case:
         make,
         bytes=lambda n: 3 * 4 * n * n,
         flops=lambda n: 2 * n**3,
-        gpu_sizes=(1024, 2048, 4096, 8192),
-        **other,
+        **{"gpu_sizes": SIZES} | other,
     )
 
 
@@ -106,9 +128,9 @@ def _square(name: str, file: str, tile: int, **defines: int) -> Case:
 
 @dataclass(frozen=True)
 class _Factors:
-    """What the factors are: their dtype, C's, cuBLAS's own, and a key of a GPU's ``PEAKS``.
+    """What the factors are: their dtype, C's, torch's own, and a key of a GPU's ``PEAKS``.
 
-    ``rtol`` covers the rounding of a result (to fp16 by cuBLAS, to bf16 by both) or, for TF32, of
+    ``rtol`` covers the rounding of a result (to fp16 by torch, to bf16 by all) or, for TF32, of
     the factors, which a library may cut off in place of rounding them; a TF32 product errs by
     ``noise`` times the square root of K more. bf16 arrays carry bits.
     """
@@ -141,8 +163,7 @@ class _Bf16Work(Work):
 def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
     """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
 
-    The library is cuBLAS, by way of torch. It gives fp16 for fp16, where C is fp32: it has less to
-    write.
+    torch gives fp16 for fp16, where C is fp32: it has less to write.
     """
     factors = FACTORS[kind]
     a, b = _random(kind, n, 0), _random(kind, n, 1)
@@ -154,7 +175,7 @@ def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
         rtol=factors.rtol,
         atol=0.0 if kind == "int8" else n * SUM_ERROR + n**0.5 * factors.noise,
-        libraries=_cublas(kind, a, b),
+        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | _torch(kind, a, b),
         same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
     )
 
@@ -174,8 +195,8 @@ def _from_bf16(bits: Any) -> Any:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def _cublas(kind: str, a: Any, b: Any) -> Mapping[str, Callable[[], Any]]:
-    """cuBLAS with sums of full width, where torch and a GPU are there."""
+def _torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
+    """torch's product with sums of full width, where torch and a GPU are there."""
     torch = torch_on_gpu()
     if torch is None:
         return {}
@@ -200,7 +221,7 @@ def _cublas(kind: str, a: Any, b: Any) -> Mapping[str, Callable[[], Any]]:
             multiply(x, y, out=z)
         return theirs
 
-    return {f"cuBLAS {kind}": run}
+    return {f"torch.{multiply.__name__}": run}
 
 
 @contextmanager
@@ -227,13 +248,13 @@ def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
-        gpu_sizes=(1024, 2048, 4096, 8192),
+        gpu_sizes=SIZES,
         peak=factors.peak,
         **other,
     )
 
 
-def _nt_tiled(name: str, kind: str) -> Case:
+def _nt_tiled(name: str, kind: str, **other) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
     def make(n: int) -> Work:
@@ -241,7 +262,7 @@ def _nt_tiled(name: str, kind: str) -> Case:
         grid = blocks(n, 128), blocks(n, 128)
         return _nt(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
-    return _nt_case(name, kind, make)
+    return _nt_case(name, kind, make, **other)
 
 
 def _pipeline(n: int) -> Work:
@@ -276,7 +297,7 @@ def _specialized(kind: str) -> Case:
     def make(n: int) -> Work:
         kernel = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel
         tiles = n // 128 * (n // 256)
-        grid = min(sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS, tiles * (n // step))
+        grid = grid_for(tiles, n // step)
         shared = 3 * (128 + 256) * 128
 
         def launch(a, b, c) -> KernelCall:
@@ -284,7 +305,7 @@ def _specialized(kind: str) -> Case:
 
         return _nt(n, kind, launch)
 
-    return _nt_case(name, kind, make, test_sizes=(256,))
+    return _nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=(8192,))
 
 
 CASES = (
@@ -305,12 +326,25 @@ CASES = (
         )
     ),
     _case("sgemm_autotuned", "sgemm_autotuned", _wide("sgemm_autotuned", 3), test_sizes=(256,)),
-    _case("sgemm_ordered", "sgemm_ordered", _wide("sgemm_ordered", 4), test_sizes=(256,)),
-    _case("sgemm_stream_k", "sgemm_stream_k", _stream_k, test_sizes=(256,)),
+    _case(
+        "sgemm_ordered",
+        "sgemm_ordered",
+        _wide("sgemm_ordered", 4),
+        test_sizes=(256,),
+        sustained_sizes=(8192,),
+    ),
+    _case(
+        "sgemm_stream_k",
+        "sgemm_stream_k",
+        _stream_k,
+        gpu_sizes=tuple(sorted((*SIZES, *MORE_SIZES))),
+        test_sizes=(256,),
+        sustained_sizes=(4096, 8192),
+    ),
     _nt_tiled("hgemm_wmma", "fp16"),
     _nt_tiled("hgemm_mma", "fp16"),
     _nt_tiled("hgemm_ldmatrix", "fp16"),
-    _nt_tiled("hgemm_swizzle", "fp16"),
+    _nt_tiled("hgemm_swizzle", "fp16", sustained_sizes=(8192,)),
     _nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
     _specialized("bf16"),
     _nt_tiled("gemm_tf32", "TF32"),

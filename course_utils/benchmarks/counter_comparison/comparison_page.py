@@ -160,6 +160,7 @@ REASONS: dict[tuple[str, str], str] = {
             ("sgemm_vector_150", "store"),
             ("hgemm_wmma", "load"),
             ("hgemm_mma", "load"),
+            ("gemm_tf32", "load"),
             ("igemm_dp4a", "load"),
             *((f"gemm_{kind}_specialized", "load") for kind in ("bf16", "tf32", "int8")),
         )

@@ -16,7 +16,7 @@ from ...records.measured_files import measurements
 from . import launches, memories, peaks, registers, transfers
 from .memories import ring
 
-__all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring", "stored"]
+__all__ = ["MEASURES", "SOURCES", "measure", "measured", "ring"]
 
 NAME = "hardware"
 SOURCES = (
@@ -26,12 +26,6 @@ SOURCES = (
     *registers.SOURCES,
     *peaks.sources(),
 )
-
-
-def stored(device: str | None = None) -> dict[str, Any]:
-    """Every figure measured on ``device``; ``["device"]`` names it. Without one it is the GPU at
-    hand where its figures were stored, otherwise the GPU that the course comes with."""
-    return measurements(NAME, device)
 
 
 # What can be measured, by the name it has in the file; each is a function of nothing.
@@ -61,12 +55,12 @@ MEASURES: dict[str, Callable[[], Any]] = {
 def measured(name: str) -> tuple[Any, str]:
     """``name`` of :data:`MEASURES`, and the GPU it was measured on.
 
-    On a machine with a GPU it is measured here and now; elsewhere these are the :func:`stored`
+    On a machine with a GPU it is measured here and now; elsewhere these are the stored
     figures. ``traffic`` is always the stored one, since ncu is rarely allowed to count.
     """
     if ON_GPU and name != "traffic":
         return MEASURES[name](), device_name()
-    content = stored()
+    content = measurements(NAME)
     return content[name], content["device"]
 
 

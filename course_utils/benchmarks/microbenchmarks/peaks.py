@@ -14,7 +14,7 @@ from ...observing.timing import bench
 from .. import nsight_compute
 from ..case import Case, KernelCall, Size, Work, blocks, double, normal
 from ..cases import CASES
-from ..counted_launch import launch_of
+from ..single_launch import launch_of
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 # Nsight Compute's names of what crosses each level, and the bytes of its unit; a sector has 32

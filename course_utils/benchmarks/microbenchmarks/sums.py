@@ -14,7 +14,7 @@ from ...paths import kernel_file
 from .. import nsight_compute, sass
 from ..case import normal
 from ..cases import CASES
-from ..counted_launch import launch_of
+from ..single_launch import launch_of
 
 CHAPTER = "04_first_kernels"
 TREES = "sum_shared_interleaved", "sum_shared_sequential"

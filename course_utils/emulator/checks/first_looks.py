@@ -7,20 +7,24 @@ atomics of other threads. It does no harm: where its value is out of date the ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ..machine.ptx import Address, Instruction, Register
 
+if TYPE_CHECKING:
+    from ..machine.emulated_module import Entry
 
-def first_looks(instructions: Iterable[Instruction]) -> frozenset[int]:
-    """The ids of the loads in a program whose value becomes, through moves alone, what a
+
+def first_looks(entry: Entry) -> frozenset[int]:
+    """The ids of the loads in a kernel whose value becomes, through moves alone, what a
     compare-and-swap of the same address compares."""
-    instructions = list(instructions)
+    if not any(_is_swap(i) for i in entry.forms):
+        return frozenset()
     moves: dict[Register, set[Register]] = {}
     loads: dict[Register, list[Instruction]] = {}
-    swaps = []
-    for i in instructions:
-        if i.opcode == "atom" and "cas" in i.modifiers:
+    swaps: list[Instruction] = []
+    for i in entry.instructions():
+        if _is_swap(i):
             swaps.append(i)
         elif i.opcode == "mov" and len(i.operands) == 2:
             moves.setdefault(i.operands[0], set()).add(i.operands[1])
@@ -38,3 +42,7 @@ def first_looks(instructions: Iterable[Instruction]) -> frozenset[int]:
             at = swap.operands[1]
             found |= {id(i) for i in loads.get(register, ()) if i.operands[1] == at}
     return frozenset(found)
+
+
+def _is_swap(i: Instruction) -> bool:
+    return i.opcode == "atom" and "cas" in i.modifiers

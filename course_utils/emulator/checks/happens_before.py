@@ -123,8 +123,12 @@ class Flags:
         self._chains: dict[object, dict[int | None, Chain]] = {}
 
     def find(self, region, place: int | None) -> Chain | None:
-        chains = self._chains.get(region, {})
+        chains = self.chains(region)
         return chains.get(None) or chains.get(place)
+
+    def chains(self, region) -> dict[int | None, Chain]:
+        """The chains of an array by place, or the one of the whole array under None."""
+        return self._chains.get(region, {})
 
     def of(self, region, place: int | None, over: bool) -> Chain:
         """The chain of a place (None: of the whole array); with ``over`` a new one, in place of
@@ -300,10 +304,12 @@ class Order:
             places = places.tolist()
         reads = not site.is_store
         own, level = self.clocks.own, self.clocks.level
+        chains = flags.chains(region)
+        whole = chains.get(None)
         for lane, place in zip(lanes.tolist(), places, strict=False):
             warp = lane >> 5
             if reads:
-                chain = flags.find(region, place)
+                chain = whole or chains.get(place)  # as find(), but many may wait for a flag
                 if chain and chain.count and self.pending[warp].get(chain) != chain.count:
                     self.pending[warp][chain] = chain.count
                     self.handed = True
@@ -318,6 +324,8 @@ class Order:
                 if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
                     chain.last[self.first + warp] = moment
                     chain.add(self._release(chain.count, lane, site))
+                chains = flags.chains(region)
+                whole = chains.get(None)
 
     def _release(self, number: int, lane: int, site) -> Release:
         clocks, warp = self.clocks, lane >> 5

@@ -79,8 +79,8 @@ class RaceCheck(Observer):
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
         self._global: dict[object, RaceShadow] = {}
-        self._makes_order = makes_order(launch.entry.instructions())
-        self._first_looks = first_looks(launch.entry.instructions())
+        self._makes_order = makes_order(launch.entry.forms)
+        self._first_looks = first_looks(launch.entry)
         self._flags: Flags | None = None
 
     def clocks(self, batch) -> VectorClocks:
@@ -93,7 +93,7 @@ class RaceCheck(Observer):
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
                 warps = blocks * batch.lanes_per_block // 32
-                self._flags = Flags(warps, fences(self.launch.entry.instructions()))
+                self._flags = Flags(warps, fences(self.launch.entry.forms))
             clocks.order = Order(batch, clocks, self._flags)
 
     def batch_ends(self, batch) -> None:

@@ -57,9 +57,11 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
         finish = flush if flags & MODES <= {"rn"} else flush_bits
 
         def result(*sources):
+            if fpenv.is_active():
+                return finish(compute(*sources))
             sources = [flush(s) for s in sources]
             answer = finish(compute(*sources))
-            if scaled is None or fpenv.is_active():
+            if scaled is None:
                 return answer
             edge = np.abs(answer) == TINY32
             if edge.any():

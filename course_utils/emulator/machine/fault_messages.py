@@ -18,6 +18,9 @@ from .report import (
     KernelFault,
 )
 
+UNSIGNED = 2**32  # values of an unsigned index
+MOST_BELOW = 2**20
+
 
 def readable_name(symbol: str) -> str:
     """The variable's own name in a mangled symbol: ``_ZZ5tiledE2As`` is ``As``."""
@@ -98,11 +101,11 @@ def free_fault(batch, lane: int, instruction, address: int) -> KernelFault:
 
 def _outside(batch, site, address: int, region, who, verb, at, space):
     regions = batch.regions_of(address)
-    below = region or (regions.below(address) if regions else None)
-    above = regions.above(address) if regions else None
-    near = below
-    if above is not None and (below is None or above.start - address < address - below.end):
-        near = above
+    near = _nearest(regions, address, region)
+    # An index below 0 that has become unsigned: meant is the array that it lies just before.
+    meant = _nearest(regions, address - UNSIGNED * site.width)
+    if meant is not None and _is_wrapped((address - meant.start) // site.width):
+        near = meant
     if near is None or min(abs(address - near.end), abs(near.start - address)) > 1 << 40:
         text = f"Out of bounds: {who} {verb} address {address:#x}{at}, where no array lies."
         return text, None, None, 0
@@ -117,11 +120,27 @@ def _outside(batch, site, address: int, region, who, verb, at, space):
     else:
         distance = "across its end"
     kind = f" in {space} memory" if space != "global" else ""
+    unit = f" of {_plural(width, 'byte')}" if site.bytes > width else ""
     text = (
         f"Out of bounds: {who} {verb} {near.name}[{index}]{kind}{at}, {distance}: "
-        f"{near.name} has {_plural(count, 'element')}."
+        f"{near.name} has {_plural(count, 'element')}{unit}."
     )
+    if _is_wrapped(index):
+        text += f" ({index} is what becomes of {index - UNSIGNED} in an unsigned index.)"
     return text, near.name, index, past
+
+
+def _nearest(regions, address: int, inside=None):
+    """The region that ends or begins nearest to an address; ``inside``: one that it lies in."""
+    below = inside or (regions.below(address) if regions else None)
+    above = regions.above(address) if regions else None
+    if above is not None and (below is None or above.start - address < address - below.end):
+        return above
+    return below
+
+
+def _is_wrapped(index: int) -> bool:
+    return -MOST_BELOW <= index - UNSIGNED < 0
 
 
 def endless_loop(batch, group, what: str | None = None) -> KernelFault:
@@ -133,6 +152,14 @@ def endless_loop(batch, group, what: str | None = None) -> KernelFault:
         "Does the condition of that loop ever become false?"
     )
     return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
+
+
+BARRIER_MISSED = {
+    "block": "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
+    "Every thread of the block must reach the same barrier.",
+    "warp": "Barrier misuse: __syncwarp() stands where only some of the threads that its mask "
+    "names come by. Each of them must reach it.",
+}
 
 
 def deadlock(batch) -> KernelFault:
@@ -163,13 +190,10 @@ def deadlock(batch) -> KernelFault:
         else first.code.blocks[first.block].instructions[0].location
     )
     first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
-    split = first_stalled is not None and traits_of(first_stalled).barrier
+    split = traits_of(first_stalled).barrier if first_stalled is not None else ""
     if split:
         kind = BARRIER
-        head = (
-            "Barrier misuse: __syncthreads() stands where only some threads of a warp come by. "
-            "Every thread of the block must reach the same barrier."
-        )
+        head = BARRIER_MISSED["warp" if split == "warp" else "block"]
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
     return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))

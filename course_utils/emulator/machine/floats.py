@@ -119,9 +119,8 @@ def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     flag tells about those. Both are rare and then repaired by rounding the sum to odd.
     """
     total = a.astype(F64)
-    total = np.multiply(total, b.astype(F64), out=total if a.size >= b.size else None)
-    addend = c.astype(F64)
-    total = np.add(total, addend, out=total if total.size >= c.size else addend)
+    total = np.multiply(total, b, out=total if a.size >= b.size else None)
+    total = np.add(total, c, out=total if total.size >= c.size else None)
     underflows: list[str] = []
     if fpenv.is_active():  # a subnormal result is flushed, wherever its half-way points are
         result = total.astype(F32)

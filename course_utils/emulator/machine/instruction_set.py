@@ -163,6 +163,12 @@ def counts_as(opcode: str, kind: str, work: Arithmetic) -> None:
 
 
 @lru_cache(maxsize=4096)
+def operation(opcode: str, modifiers: tuple[str, ...]) -> Op | None:
+    """What the table says of an instruction; None for one that it does not know."""
+    return TABLE[opcode](modifiers) if opcode in TABLE else None
+
+
+@lru_cache(maxsize=4096)
 def _traits(opcode: str, modifiers: tuple[str, ...]) -> Traits:
     known = _TRAITS.get(opcode, PLAIN)
     return known if isinstance(known, Traits) else known(modifiers)

@@ -177,6 +177,9 @@ def _join(groups: list[Group], registers: list[list], code: Code, live, order) -
     for slot in live:
         values = [r[slot] for r in registers]
         first = values[0]
+        if len(first) == 1 and all(v is first for v in values):  # not written since they parted
+            out[slot] = first
+            continue
         if any(v.dtype != first.dtype for v in values):
             values = [v.view(UNSIGNED[v.itemsize]) for v in values]
         if all(len(v) == 1 for v in values) and len({v.tobytes() for v in values}) == 1:

@@ -35,6 +35,7 @@ class Options:
     any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
     completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
     blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``most_printed``: characters of printf that are kept, before the rest is dropped.
     ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
     last blocks. ``work`` counts what each single thread does.
@@ -46,6 +47,7 @@ class Options:
     budget: int | None = None
     seed: int = 0
     cluster: tuple[int, int, int] | None = None
+    most_printed: int | None = None
     schedule: str = LOCKSTEP
     work: bool = False
     trace: TraceOptions | None = None

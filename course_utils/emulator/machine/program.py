@@ -16,7 +16,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, TABLE, Traits, traits_of
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
@@ -314,8 +314,7 @@ class Builder:
 
     def compute(self, instruction: Instruction) -> Step | None:
         """An instruction of the table: results = compute(*sources). None for an unknown form."""
-        opcode = instruction.opcode
-        op = TABLE[opcode](instruction.modifiers) if opcode in TABLE else None
+        op = operation(instruction.opcode, instruction.modifiers)
         if op is None:
             return None
         operands = list(instruction.operands)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from functools import cache
+from functools import cache, lru_cache
 
 from .ptx import (
     SINK,
@@ -55,6 +55,11 @@ _FUNCTION = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\.(\w+)\s*([\d,\s]*)")
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
+_BRACKET = re.compile(r"[\[{(]")
+_GUARD = re.compile(r"@\s*(!?)\s*([\w$%.]+)\s*")
+_OPCODE = re.compile(r"([a-z]\w*)((?:\.\w+(?:::\w+)*)*)\s*")
+_SUM = re.compile(r"([\w$%.]+)\s*(?:([+-])\s*(-?\w+))?")
+_MARK = re.compile(r"[{};]")
 _DECIMAL = re.compile(r"[-+]?(\d+\.\d*([eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.\d+)")
 
 
@@ -181,7 +186,7 @@ def _statements(body: str):
     """Yield the braces of scopes, labels, and statements; braces of operands stay in theirs."""
     buffer, inside = "", 0
     position = 0
-    for match in re.finditer(r"[{};]", body):
+    for match in _MARK.finditer(body):
         buffer += body[position : match.start()]
         position = match.end()
         mark = match[0]
@@ -287,6 +292,8 @@ def _parse_location(text, files, parents) -> tuple[Location, ...] | None:
 
 def _split(text: str) -> list[str]:
     """Split at the commas that are outside every bracket."""
+    if not _BRACKET.search(text):
+        return [part for piece in text.split(",") if (part := piece.strip())]
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         if char in "[{(":
@@ -303,13 +310,13 @@ def _split(text: str) -> list[str]:
 def _parse_instruction(text: str, scope: Scope, locations) -> Instruction:
     rest, guard = text, None
     if rest.startswith("@"):
-        match = re.match(r"@\s*(!?)\s*([\w$%.]+)\s*", rest)
+        match = _GUARD.match(rest)
         register = scope.register(match[2])
         if register is None:
             raise PtxError(f"unknown predicate in: {text}")
         guard = Register(register.slot, register.type, register.name, bool(match[1]))
         rest = rest[match.end() :]
-    match = re.match(r"([a-z]\w*)((?:\.\w+(?:::\w+)*)*)\s*", rest)
+    match = _OPCODE.match(rest)
     if match is None:
         raise PtxError(f"cannot read the instruction: {text}")
     modifiers = tuple(match[2].split(".")[1:])
@@ -321,6 +328,8 @@ def _parse_instruction(text: str, scope: Scope, locations) -> Instruction:
 
 def parse_operand(text: str, scope: Scope) -> Operand:
     text = text.strip()
+    if register := scope.registers.get(text):  # most operands are
+        return register
     if text == "_":
         return SINK
     if text[0] == "[":
@@ -342,9 +351,9 @@ def parse_operand(text: str, scope: Scope) -> Operand:
 
 def _parse_sum(text: str, scope: Scope) -> tuple[Register | Immediate | Special | Symbol, int]:
     text = text.strip()
-    if literal := parse_literal(text):
+    if not text.startswith("%") and (literal := parse_literal(text)):
         return literal, 0
-    match = re.fullmatch(r"([\w$%.]+)\s*(?:([+-])\s*(-?\w+))?", text)
+    match = _SUM.fullmatch(text)
     if match is None:
         raise PtxError(f"cannot read the operand: {text}")
     offset = int(match[3].rstrip("U"), 0) if match[3] else 0
@@ -358,6 +367,7 @@ def _parse_sum(text: str, scope: Scope) -> tuple[Register | Immediate | Special 
     return Symbol(name), offset
 
 
+@lru_cache(4096)
 def parse_literal(text: str) -> Immediate | None:
     """Integers in four bases, ``0f3F800000``, ``0d3FF0000000000000`` and decimal floats."""
     if text[:2] in ("0f", "0F") and len(text) == 10:

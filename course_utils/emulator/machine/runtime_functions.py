@@ -13,7 +13,7 @@ import numpy as np
 
 from .fault_messages import free_fault, where
 from .lanes import Group
-from .memory import GLOBAL, Unwritten
+from .memory import GLOBAL
 from .report import ASSERTION, Finding, KernelFault
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
@@ -72,8 +72,9 @@ def vprintf(group: Group, instruction, arguments) -> np.ndarray:
     launch = batch.launch
     formats, buffers = (group.full(a) for a in arguments)
     moment = batch.tick()
+    limit = PRINT_LIMIT if launch.options.most_printed is None else launch.options.most_printed
     for n, lane in enumerate(group.lanes.tolist()):
-        if launch.printed_size > PRINT_LIMIT:
+        if launch.printed_size > limit:
             break
         place = [int(buffers[n])]
 
@@ -104,21 +105,16 @@ def assertfail(group: Group, instruction, arguments) -> None:
 
 
 def malloc(group: Group, instruction, arguments) -> np.ndarray:
-    def take(size: int) -> int:
-        storage = np.full(size, 0xFF, np.uint8)
-        region = GLOBAL.add("device malloc", storage)
-        region.unwritten = Unwritten(storage)
-        return region.start
-
+    heap = group.batch.launch.module.heap
     sizes = group.full(arguments[0]).tolist()
-    return np.array([take(size) if size else 0 for size in sizes], np.uint64)
+    return np.array([heap.take(size) for size in sizes], np.uint64)
 
 
 def free(group: Group, instruction, arguments) -> None:
     for lane, address in zip(group.lanes, group.full(arguments[0]).tolist(), strict=True):
         region = GLOBAL.regions.below(address) if address else None
-        if region is not None and region.start == address:
-            GLOBAL.free(region)
+        if region is not None and region.start == address and region.heap is not None:
+            region.heap.give_back(region)
         elif address:
             raise free_fault(group.batch, int(lane), instruction, address)
 

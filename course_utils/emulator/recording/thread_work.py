@@ -11,15 +11,16 @@ from ..machine.instruction_set import work_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 
-PER_THREAD = ("instructions", "loaded", "stored", "atomics", "shared_atomics")
+PER_THREAD = ("instructions", "loaded", "stored", "atomics", "shared_atomics", "touched")
 
 
 class ThreadWork(Observer):
     """The work of every thread, (blocks × threads of a block,) each.
 
-    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``;
-    ``atomics`` that it did there and ``shared_atomics`` in shared memory. Of all ``flops``,
-    ``overlapped`` were done by threads with a ``cp.async`` in flight whose end they did not know.
+    ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
+    those of global and shared memory together that it ``touched``; ``atomics`` that it did in
+    global and ``shared_atomics`` in shared memory. Of all ``flops``, ``overlapped`` were done by
+    threads with a ``cp.async`` in flight whose end they did not know.
     """
 
     instructions: np.ndarray
@@ -27,6 +28,7 @@ class ThreadWork(Observer):
     stored: np.ndarray
     atomics: np.ndarray
     shared_atomics: np.ndarray
+    touched: np.ndarray
 
     def __init__(self, launch):
         self._threads = math.prod(launch.block)
@@ -68,6 +70,8 @@ class ThreadWork(Observer):
 
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
         places = self._at(group.batch, group.lanes)
+        if region.space in ("global", "shared"):
+            self.touched[places] += site.bytes
         if region.space == "shared" and site.is_atomic:
             self.shared_atomics[places] += 1
         if region.space != "global" or site.traits.memory == "copy":

@@ -14,7 +14,7 @@ from ...case import blocks, torch_on_gpu
 CHAPTER = "04_first_kernels"
 
 
-def kernel_of(name: str, **defines: int) -> Kernel:
+def kernel_named(name: str, **defines: int) -> Kernel:
     return load(kernel_file(name, CHAPTER), defines=defines).kernel
 
 
@@ -36,7 +36,16 @@ def resident_grid(n: int, threads: int, elements: int) -> int:
     return min(full, blocks(n, threads * elements))
 
 
+def compiled(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
+    """What torch's compiler makes of ``function(*inputs)`` at its best, by name: called directly,
+    and as a CUDA graph, which copies its inputs first."""
+    direct, graph = "max-autotune-no-cudagraphs", "max-autotune"
+    return {
+        "torch.compile": lambda: _compiled(function, direct)(*inputs),
+        "torch.compile, CUDA graph": lambda: _compiled(function, graph)(*inputs),
+    }
+
+
 @cache
-def compiled(function: Callable) -> Callable:
-    mode = "max-autotune-no-cudagraphs"
+def _compiled(function: Callable, mode: str) -> Callable:
     return torch_on_gpu().compile(function, dynamic=False, mode=mode)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import cp
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
-from .common import as_tensors, compiled, files_of, kernel_of
+from .common import as_tensors, compiled, files_of, kernel_named
 
 
 def _conv(name: str) -> Callable[[Any], Work]:
@@ -24,17 +24,19 @@ def _conv(name: str) -> Callable[[Any], Work]:
             args = x, weights, scale, shift, out, *shape
             if name == "conv_bn_relu_pool_filters":
                 pool_grid = *pool_grid[:2], images * blocks(filters, 8)
-            launches = (KernelCall(kernel_of(name), pool_grid, (32, 8), args),)
+            launches = (KernelCall(kernel_named(name), pool_grid, (32, 8), args),)
         else:
             middle = cp.empty((images, filters, height, width), cp.float32)
             grid = blocks(width, 32), blocks(height, 8), planes
             normed = middle, scale, shift, filters, pixels
             launches = (
-                KernelCall(kernel_of("conv3x3"), grid, (32, 8), (x, weights, middle, *shape)),
-                KernelCall(kernel_of("batchnorm"), (blocks(pixels, 256), planes), 256, normed),
-                KernelCall(kernel_of("relu"), blocks(middle.size, 256), 256, (middle, middle.size)),
+                KernelCall(kernel_named("conv3x3"), grid, (32, 8), (x, weights, middle, *shape)),
+                KernelCall(kernel_named("batchnorm"), (blocks(pixels, 256), planes), 256, normed),
                 KernelCall(
-                    kernel_of("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)
+                    kernel_named("relu"), blocks(middle.size, 256), 256, (middle, middle.size)
+                ),
+                KernelCall(
+                    kernel_named("maxpool2x2"), pool_grid, (32, 8), (middle, out, height, width)
                 ),
             )
         return Work(
@@ -68,10 +70,7 @@ def _conv_libraries(*arrays: Any) -> dict[str, Callable[[], Any]]:
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     tensors = as_tensors(*arrays)
-    return {
-        "torch eager": lambda: _torch_conv(*tensors),
-        "torch.compile": lambda: compiled(_torch_conv)(*tensors),
-    }
+    return {"torch eager": lambda: _torch_conv(*tensors)} | compiled(_torch_conv, *tensors)
 
 
 def _torch_conv(x: Any, weights: Any, scale: Any, shift: Any) -> Any:

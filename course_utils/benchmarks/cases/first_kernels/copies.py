@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ...case import Case, KernelCall, Work, blocks, double, normal
-from .common import files_of, kernel_of
+from .common import files_of, kernel_named
 
 
 def _copy(
@@ -32,7 +32,7 @@ def _copy(
             theirs = cp.empty_like(out)
             libraries["cudaMemcpy"] = lambda: (cp.copyto(theirs, x), theirs)[1]
         return Work(
-            (KernelCall(kernel_of(name, **defines), grid, 256, args, shared_mem),),
+            (KernelCall(kernel_named(name, **defines), grid, 256, args, shared_mem),),
             output=out,
             expected=lambda: double(x[first::step][:n]),
             libraries=libraries,

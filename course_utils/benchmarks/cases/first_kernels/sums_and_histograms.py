@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import ON_GPU, cp
+from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
-from .common import as_tensors, files_of, kernel_of, resident_grid
+from .common import as_tensors, files_of, kernel_named, resident_grid
 
 
 def _sum_launches(name: str, x: Any, total: Any) -> tuple[KernelCall, ...]:
-    kernel, n = kernel_of(name), x.size
+    kernel, n = kernel_named(name), x.size
     if name == "sum_atomic":
         return (KernelCall(kernel, blocks(n, 256), 256, (x, total, n)),)
     if name == "sum_single_pass":
@@ -34,9 +35,9 @@ def _sum(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, total = normal(n), cp.empty(1, cp.float32)
         launches = _sum_launches(name, x, total)
-        libraries = {}
+        libraries = cub.sum_fp32(x)
         if ON_GPU:
-            libraries["CUB (cupy.sum)"] = lambda: cp.sum(x).reshape(1)
+            libraries["cupy.sum"] = lambda: cp.sum(x).reshape(1)
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(x)
             libraries["torch.sum"] = lambda: torch.sum(tensor).reshape(1)
@@ -77,14 +78,14 @@ def _histogram(name: str, equal: bool) -> Callable[[int], Work]:
         one_by_one = name in ("histogram_global", "histogram_aggregated")
         block = 1024 if name == "histogram_lanes" else 256
         grid = blocks(n, 256) if one_by_one else resident_grid(n, block, 1)
-        libraries = {}
+        libraries = cub.histogram_of_bytes(pixels)
         if ON_GPU:
             libraries["cupy.bincount"] = lambda: cp.bincount(pixels, minlength=256)
         if torch := torch_on_gpu():
             (tensor,) = as_tensors(pixels)
             libraries["torch.bincount"] = lambda: torch.bincount(tensor, minlength=256)
         return Work(
-            (KernelCall(kernel_of(name), grid, block, (pixels, counts, n)),),
+            (KernelCall(kernel_named(name), grid, block, (pixels, counts, n)),),
             output=counts,
             expected=lambda: double(cp.bincount(pixels, minlength=256)),
             libraries=libraries,

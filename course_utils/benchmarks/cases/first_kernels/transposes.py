@@ -7,7 +7,7 @@ from typing import Any
 
 from ....devices.selection import ON_GPU, cp
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
-from .common import as_tensors, files_of, kernel_of
+from .common import as_tensors, files_of, kernel_named
 
 
 def _transpose(name: str) -> Callable[[Any], Work]:
@@ -32,7 +32,7 @@ def _transpose(name: str) -> Callable[[Any], Work]:
             x, y = as_tensors(a, cp.empty_like(out))
             libraries["torch"] = lambda: y.copy_(x.T)
         return Work(
-            (KernelCall(kernel_of(name), grid, block, (a, out, rows, columns)),),
+            (KernelCall(kernel_named(name), grid, block, (a, out, rows, columns)),),
             output=out,
             expected=lambda: double(a.T),
             libraries=libraries,

@@ -1,0 +1,92 @@
+"""The libraries that kernels are measured against: called as their headers say, and right."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from course_utils import cp
+from course_utils.benchmarks.baselines import cub, cublas
+from course_utils.benchmarks.cases.matmul import FACTORS
+from course_utils.checking import difference
+from course_utils.devices.selection import ON_GPU
+
+
+def test_the_structures_have_the_size_and_places_of_cublaslt_h():
+    assert ctypes.sizeof(cublas.Algorithm) == 64
+    places = {name: getattr(cublas.HeuristicResult, name).offset for name in ("state", "waves")}
+    assert cublas.HeuristicResult.workspace_bytes.offset == 64
+    assert places == {"state": 72, "waves": 76}
+    assert ctypes.sizeof(cublas.HeuristicResult) == 96
+
+
+def test_every_kind_of_factors_has_its_types_in_cublas():
+    assert cublas.TYPES.keys() == {"fp32", *FACTORS}
+
+
+@pytest.mark.parametrize("transposed", [False, True], ids=["NN", "NT"])
+def test_what_a_column_major_library_computes_is_our_product(transposed):
+    m, n, k = 3, 4, 5
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((n, k) if transposed else (k, n))
+    of_b, of_a, of_c = cublas.column_major(transposed, m, n, k)
+
+    def seen(array, layout):
+        rows, columns, leading = layout
+        assert leading == rows  # no gaps: our matrices have none
+        return array.reshape(-1).reshape((rows, columns), order="F")
+
+    first, second = seen(b, of_b), seen(a, of_a)
+    product = (first.T if transposed else first) @ second
+    assert product.shape == of_c[:2]
+    c = product.reshape(-1, order="F").reshape(m, n)
+    np.testing.assert_allclose(c, a @ (b.T if transposed else b))
+
+
+@pytest.mark.skipif(ON_GPU, reason="there is a GPU")
+def test_without_a_gpu_there_is_nothing_to_compare_with():
+    x = cp.ones(4, cp.float32)
+    assert cublas.products("fp32", x, x, lambda: x) == {}
+    assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == {}
+    assert cublas.version() is None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", cublas.TYPES)
+def test_cublas_and_the_best_of_cublaslt_compute_the_product(kind):
+    m, n, k = 48, 80, 112
+    shape = (k, n) if kind == "fp32" else (n, k)
+    rng = np.random.default_rng(1)
+    # Small whole numbers: every kind holds them and their products exactly.
+    a, b = (cp.asarray(rng.integers(-3, 4, each)) for each in ((m, k), shape))
+    expected = a @ (b if kind == "fp32" else b.T)
+    dtypes = {"int8": (cp.int8, cp.int32), "fp16": (cp.float16, cp.float32)}
+    factor, result = dtypes.get(kind, (cp.float32, cp.float32))
+    if kind == "bf16":  # the upper half of an fp32 number
+        x, y = (
+            (each.astype(cp.float32).view(cp.uint32) >> 16).astype(cp.uint16) for each in (a, b)
+        )
+        found = cublas.products(kind, x, y, lambda: cp.empty((m, n), cp.uint16))
+    else:
+        x, y = a.astype(factor), b.astype(factor)
+        found = cublas.products(kind, x, y, lambda: cp.empty((m, n), result))
+    assert len(found) == 2
+    for run in found.values():
+        c = run()
+        if kind == "bf16":
+            c = (c.astype(cp.uint32) << 16).view(cp.float32)
+        # A result in bf16 has 8 digits.
+        assert not difference(c, expected.astype(cp.float64), 2**-8 if kind == "bf16" else 0.0, 0.0)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not cub.available(), reason="needs nvcc")
+def test_cub_sums_and_counts():
+    rng = np.random.default_rng(2)
+    x = cp.asarray(rng.integers(0, 9, 10007).astype(np.float32))
+    pixels = cp.asarray(rng.integers(0, 256, 10007).astype(np.uint8))
+    ((name, total),) = cub.sum_fp32(x).items()
+    assert name == "CUB DeviceReduce::Sum" and float(total()[0]) == float(x.sum())
+    (counts,) = cub.histogram_of_bytes(pixels).values()
+    for _ in range(2):  # the second call sets its counts back itself
+        assert (counts() == cp.bincount(pixels, minlength=256)).all()

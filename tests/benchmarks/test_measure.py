@@ -1,0 +1,155 @@
+"""Bursts and seconds: how runs are counted, put together and written down."""
+
+from itertools import count
+
+import pytest
+
+from course_utils import cp, load
+from course_utils.benchmarks import CASES, Case, KernelCall, Work, measure, nvml, sustained
+from course_utils.benchmarks.cases.matmul import grid_for
+from course_utils.devices.selection import ON_GPU
+from course_utils.observing.timing import Bench
+
+
+def test_ours_and_theirs_take_turns_and_each_side_is_a_mean_of_its_turns():
+    asked = []
+    turns = iter([(2.0, (1700, 690)), (3.0, (1500, 700)), (4.0, None), (6.0, (1600, 698))])
+
+    def run_for(work, seconds):
+        asked.append((work, seconds))
+        return sustained.Turn(*next(turns))
+
+    found = sustained.sustained("ours", "theirs", run_for)
+    assert asked == [("ours", 3.0), ("theirs", 3.0)] * 2
+    assert (found["ours_ms"], found["library_ms"], found["ratio"]) == (3.0, 4.5, 1.5)
+    assert (found["ours_mhz"], found["ours_watts"]) == (1700, 690)
+    assert (found["library_mhz"], found["library_watts"]) == (1550, 699)
+
+
+def test_work_goes_on_until_the_seconds_are_over(monkeypatch):
+    clock = 0.0
+
+    def work():
+        nonlocal clock
+        clock += 5.0
+
+    monkeypatch.setattr(sustained, "_mark", lambda: clock)
+    monkeypatch.setattr(sustained, "_elapsed", lambda start, end: end - start)
+    monkeypatch.setattr(
+        sustained.gpu, "readable_faults", lambda name: sustained.gpu.without_waiting()
+    )
+    monkeypatch.setattr(nvml, "_reader", lambda: None)
+    turn = sustained.back_to_back(work, 1.0)
+    assert turn == sustained.Turn(5.0, None)
+    assert 1000 < clock < 1200
+
+
+def test_clock_and_power_are_those_of_the_second_half():
+    samples = nvml.Samples([(1980, 100.0), (1900, 400.0), (1700, 699.0), (1704, 701.0)])
+    assert samples.settled() == (1702, 700)
+    assert nvml.Samples().settled() is None
+
+
+def test_a_thread_samples_while_the_block_runs(monkeypatch):
+    monkeypatch.setattr(nvml, "INTERVAL_S", 0.001)
+    numbers = count()
+    with nvml.sampled(lambda: (next(numbers), 1.0)) as samples:
+        while len(samples.pairs) < 3:
+            pass
+    taken = len(samples.pairs)
+    assert [clock for clock, _ in samples.pairs] == list(range(taken))
+
+
+@pytest.mark.parametrize(
+    "milliseconds, burst, warmup, repeats",
+    [(1.0, False, 3, 20), (1.0, True, 10, 50), (21.0, False, 3, 5), (21.0, True, 3, 10)],
+)
+def test_a_burst_has_more_runs_and_slow_work_fewer(
+    monkeypatch, milliseconds, burst, warmup, repeats
+):
+    calls = []
+
+    def bench(run, warmup=3, repeats=20):
+        calls.append((warmup, repeats))
+        return Bench((milliseconds,) * repeats)
+
+    monkeypatch.setattr(measure, "bench", bench)
+    assert len(measure._times_ms(lambda: None, burst)) == repeats
+    assert calls == [(1, 1), (warmup, repeats)]
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """A function: the record of a case whose work is a stub, where ours takes 2 ms in the first
+    turn and 3 ms in the second, and the only library that does the same takes 4 ms."""
+
+    def library():
+        return cp.ones(1, cp.float32)
+
+    out = cp.zeros(1, cp.float32)
+    work = Work((), out, lambda: cp.ones(1, cp.float64), libraries={"theirs": library})
+    turns = iter((2.0, 3.0))
+
+    def times_ms(run, burst):
+        if run is library:
+            return (4.0,) * 4
+        run()
+        return (next(turns),) * (5 if burst else 3)
+
+    monkeypatch.setattr(measure, "_fast", lambda work: lambda: out.fill(1))
+    monkeypatch.setattr(measure, "_times_ms", times_ms)
+    monkeypatch.setattr(measure, "_resources", lambda work: {"registers": 32, "shared_bytes": 0})
+    monkeypatch.setattr(measure, "device_name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(measure, "sustained", lambda ours, theirs: {"ratio": 1.1, "of": theirs})
+
+    def record(n):
+        counts = (lambda n: 8 * n), (lambda n: 0)
+        copy = "04_first_kernels/coalescing/copy.cu"
+        case = Case("a", "a", (copy,), lambda n: work, *counts, (4, 5), sustained_sizes=(5,))
+        return measure.measure(case, n, {"copy": 32.0})
+
+    record.library = library
+    return record
+
+
+def test_a_median_is_that_of_the_runs_of_both_turns(recorded):
+    found = recorded(4)
+    assert found["ours"] == {"median_ms": 2.5, "spread": 0.4, "runs": 6}
+    assert (found["libraries"], found["ratio"]) == ({"theirs": 4.0}, 1.6)
+    assert found["roofline_fraction"] == 400 and found["sustained"] is None
+
+
+def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
+    found = recorded(5)
+    assert found["ours"]["runs"] == 10
+    assert found["sustained"] == {"ratio": 1.1, "of": recorded.library}
+
+
+def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
+    chosen = [case for case in CASES if case.sustained_sizes]
+    assert {case.what for case in chosen} == {
+        case.what for case in CASES if "product," in case.what
+    }
+    assert all(set(case.sustained_sizes) <= set(case.gpu_sizes) for case in chosen)
+
+
+def test_the_emulator_s_copies_of_work_share_what_the_launches_share():
+    kernel = load(source='extern "C" __global__ void add(int *x) { atomicAdd(x, 1); }').kernel
+    out = cp.full(1, 7, cp.int32)
+    launches = (KernelCall(kernel, 1, 32, (out,)),) * 2
+    work = Work(launches, out, lambda: cp.full(1, 64.0), cleared=(out,)).on_emulator()
+    work()
+    assert work.launches[0].args[0] is work.launches[1].args[0] is work.output is work.cleared[0]
+    assert not work.wrong()
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU has its own number of multiprocessors")
+def test_a_grid_has_no_block_without_a_step():
+    assert [grid_for(tiles, steps) for tiles, steps in ((1, 1), (2, 1), (4, 32))] == [1, 2, 3]
+
+
+@pytest.mark.gpu
+def test_back_to_back_on_a_gpu_finds_a_time():
+    x = cp.ones(1 << 20, cp.float32)
+    turn = sustained.back_to_back(lambda: cp.add(x, x, out=x), 0.2)
+    assert 1e-3 < turn.ms < 1
