@@ -193,7 +193,6 @@ add the one line that is missing.
             1, advice="The warps of a block hand each other their sums: that takes a barrier."
         ),
         means.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
-        means.work_shared_out(),
         means.loads_shared_out(),
     ),
     hints=(
@@ -311,7 +310,6 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         ),
     ),
     means=(
-        means.work_shared_out(2.0, size=5003),
         means.loads_shared_out(2.0, size=5003),
         means.reads_each_once(2 * 4 * 5003, size=5003),
         means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
@@ -410,7 +408,6 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
         ),
     ),
     means=(
-        means.work_shared_out(2.0, size=(16, 320)),
         means.loads_shared_out(2.0, size=(16, 320)),
         means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
     ),

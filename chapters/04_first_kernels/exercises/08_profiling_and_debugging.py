@@ -294,7 +294,6 @@ and fix the kernel.
         ),
     ),
     means=(
-        means.work_shared_out(size=1024),
         means.loads_shared_out(size=1024),
         means.reads_each_once(4 * 1024, size=1024),
     ),

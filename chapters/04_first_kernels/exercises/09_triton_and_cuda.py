@@ -239,7 +239,6 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     ),
     means=(
         means.one_store_each(size=(2, 320)),
-        means.work_shared_out(2.0, size=(2, 320)),
         means.loads_shared_out(2.0, size=(2, 320)),
     ),
     target=Target(
