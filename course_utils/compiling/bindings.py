@@ -100,10 +100,11 @@ def _serve() -> None:
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     while True:
         try:
-            request = pickle.load(sys.stdin.buffer)
+            folder, request = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         try:
+            os.chdir(folder)  # files are named as seen from there
             answer = compile_program(**request)
         except (RuntimeError, MemoryError) as error:
             answer = {UNAVAILABLE: str(error) or "NVRTC has no memory left."}

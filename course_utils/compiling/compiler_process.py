@@ -67,7 +67,7 @@ class CompilerProcess:
         process = self._running()
         requests, answers = _pipes(process)
         try:
-            pickle.dump(request, requests)
+            pickle.dump((os.getcwd(), request), requests)
             requests.flush()
             if not _readable(answers, seconds):
                 raise CompilerStopped(

@@ -197,7 +197,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     inputs=vectors_inputs,
     reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
-    small=((150, 37), (64, 16), (5, 1), (1, 1), (33_000, 2)),  # the last: past short indices
+    small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
     full=(65536, 1024),
     reduction=lambda size: size[1],
     promises=Promises(
