@@ -226,10 +226,10 @@ both paths, and each path has its own store. Predict how many stores the warps m
         "`one_border`: threads 0 to 31 agree, 32 to 63 do not, and the last two warps agree again.",
     ),
     explanation="""
-What the threads of other warps choose adds no pass to a warp. The branch `i % 64 < 32` sends as many
-threads down each path as `i % 2 < 1`, but it is uniform in every warp. One border inside a warp
-costs one more pass of that warp alone: on the usual bounds guard `i < n` at most one warp of a
-whole grid diverges.
+What the threads of other warps choose adds no pass to a warp. The branch `i % 64 < 32` sends as
+many threads down each path as `i % 2 < 1`, but it is uniform in every warp. One border inside a
+warp costs one more pass of that warp alone: on the usual bounds guard `i < n` at most one warp of
+a whole grid diverges.
 """,
     mutants=(
         mutant("one a warp", kinds.WRONG_NUMBER, ("every_other = 8", "every_other = 4")),
