@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run test test-gpu unit notebooks nbval bench lint doctor torch
+.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint doctor torch
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -37,6 +37,9 @@ learn: $(READY)  ## open the course in JupyterLab, at its first notebook
 
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)
+
+progress: $(READY)  ## your exercises: what is done, and what comes next
+	@$(PYTHON) -m course_utils progress
 
 doctor: $(READY)  ## what this machine has, what it lacks, which chapters it can run
 	@$(PYTHON) -m course_utils doctor

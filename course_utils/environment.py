@@ -19,7 +19,7 @@ from pathlib import Path
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
 from .devices.properties import device_name
-from .devices.selection import ON_GPU, device
+from .devices.selection import ON_GPU, PROBLEM, device
 from .needs import all_notebooks, capability, gpu_count, wanting
 from .text_tables import Column, Columns
 
@@ -118,6 +118,8 @@ def _python() -> ReportLine:
 
 
 def _device() -> ReportLine:
+    if PROBLEM:
+        return ReportLine(BAD, "kernels run on", f"nothing: {PROBLEM}", "unset COURSE_DEVICE")
     if not ON_GPU:
         return ReportLine(GOOD, "kernels run on", "the emulator (a PTX machine in Python)")
     found = f"{device_name()}, sm_{capability()}, {gpu_count()} in all"

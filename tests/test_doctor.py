@@ -1,9 +1,14 @@
 """``doctor``: one line a fact, a remedy where something is wanting, failure for mixed CUDAs."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from course_utils import doctor, environment
 from course_utils.__main__ import main
+from course_utils.devices.selection import ON_GPU
 from course_utils.paths import ROOT
 
 
@@ -48,6 +53,18 @@ def test_the_command_succeeds_where_nothing_is(monkeypatch, capsys):
     )
     assert main(["doctor"]) == 0
     assert "All is well." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wanted", ["cuda", "abacus"])
+def test_a_device_that_cannot_be_had_is_a_line_of_the_report(wanted):
+    if wanted == "cuda" and ON_GPU:
+        pytest.skip("this machine has a GPU")
+    environment = {**os.environ, "COURSE_DEVICE": wanted, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "course_utils", "doctor"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and done.stderr == ""
+    assert "!!  kernels run on" in done.stdout and "unset COURSE_DEVICE" in done.stdout
+    assert "compiler (NVRTC)" in done.stdout and "Notebooks" in done.stdout
 
 
 def test_the_report_shows_no_path_of_this_machine(capsys):

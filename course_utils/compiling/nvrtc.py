@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from .bindings import ask, binding, read_text
+from .bindings import CODE, LOG, MANGLED, REFUSED
+from .compiler_process import COMPILER
 from .diagnostics import CompileError
 from .headers import include_paths
 
@@ -80,7 +81,6 @@ def compile_source(
 def _compile(
     source: str, filename: str, arch: str, options: tuple[str, ...], names: tuple[str, ...]
 ) -> Compiled:
-    nvrtc = binding()
     flags = [
         f"--gpu-architecture={arch}",
         *COMMON_OPTIONS,
@@ -88,28 +88,19 @@ def _compile(
         *options,
         *(f"--include-path={path}" for path in include_paths()),
     ]
-    text = with_line_directive(source, filename).encode()
-    program = ask(nvrtc.nvrtcCreateProgram(text, filename.encode(), 0, [], []))
-    try:
-        for name in names:
-            ask(nvrtc.nvrtcAddNameExpression(program, name.encode()))
-        (status,) = nvrtc.nvrtcCompileProgram(
-            program, len(flags), [flag.encode() for flag in flags]
-        )
-        said = read_text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        log = said.decode("utf-8", "replace").strip("\0 \n")
-        if int(status):
-            raise CompileError(log)
-        mangled = {
-            name: ask(nvrtc.nvrtcGetLoweredName(program, name.encode())).decode() for name in names
-        }
-        if arch.startswith("sm_"):
-            cubin = read_text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
-            return Compiled(cubin, mangled, log)
-        ptx = read_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
-        return Compiled(ptx.decode("utf-8", "replace").replace("\0", ""), mangled, log)
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
+    answer = COMPILER.compile(
+        text=with_line_directive(source, filename),
+        filename=filename,
+        flags=flags,
+        names=list(names),
+        cubin=arch.startswith("sm_"),
+    )
+    if answer[REFUSED]:
+        raise CompileError(answer[LOG])
+    code = answer[CODE]
+    if not arch.startswith("sm_"):
+        code = code.decode("utf-8", "replace").replace("\0", "")
+    return Compiled(code, answer[MANGLED], answer[LOG])
 
 
 def with_line_directive(source: str, filename: str) -> str:

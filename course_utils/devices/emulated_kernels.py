@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..compiling import signature
+from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.nvrtc import Compiled, compile_source
-from ..emulator import LaunchResult
+from ..emulator import UNKNOWN_INSTRUCTION, KernelFault, LaunchResult, PtxError
 from ..errors import LessonError
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
@@ -175,6 +176,7 @@ class RawKernel:
                 self.max_threads_per_block,
                 self.shared_size_bytes,
                 cuda.ATTRIBUTES["MaxSharedMemoryPerBlockOptin"],
+                self.entry.local_bytes,
             ),
         )
         sizes = [size for size, _ in self.entry.parameters]
@@ -185,15 +187,27 @@ class RawKernel:
             options = _recorders[-1][1]
         # What was read of the source is wrong where a macro makes the parameters.
         names = self._names if len(self._names) == len(values) else ()
-        result = self.entry.launch(
-            grid, block, values, shared=shared_mem, names=names, options=options
-        )
+        try:
+            result = self.entry.launch(
+                grid, block, values, shared=shared_mem, names=names, options=options
+            )
+        except (PtxError, KernelFault, LookupError, TypeError, ValueError) as error:
+            if self.code and has_assembly(self.code) and _told_by_assembler(error):
+                target = _split_arch(self.options)[0].removeprefix("compute_")
+                if refused := refused_assembly(self.compiled, target):
+                    raise refused from None
+            raise
         self.last_launch = result
         for results, _ in _recorders:
             results.append(result)
         if result.printed:
             print(result.printed, end="")
         return result
+
+
+def _told_by_assembler(error: Exception) -> bool:
+    """Whether an assembler may know better why a launch came to nothing."""
+    return not isinstance(error, KernelFault) or error.finding.kind == UNKNOWN_INSTRUCTION
 
 
 def _argument(value: Any, size: int) -> Any:

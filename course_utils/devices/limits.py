@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from ..emulator import MAX_THREADS
+from ..emulator import LOCAL_LIMIT, MAX_THREADS
 from ..errors import LessonError
 
 # CUDA C++ Programming Guide 12.9, "Technical Specifications per Compute Capability".
@@ -27,12 +27,13 @@ class Limits:
 
     ``threads``: the most in a block (less than 1024 under ``__launch_bounds__``, or where registers
     run out). ``static_shared``: bytes of its ``__shared__`` arrays of fixed size. ``shared``: bytes
-    that a block can have in all.
+    that a block can have in all. ``local``: bytes of each thread's own arrays, if known.
     """
 
     threads: int
     static_shared: int
     shared: int
+    local: int = 0
 
 
 def dimensions(value: Any, what: str) -> tuple[int, int, int]:
@@ -97,8 +98,13 @@ def check_shape(
             f"may declare at most {MAX_STATIC_SHARED:,}. Use a smaller tile, or declare it as "
             f"extern __shared__ and ask for the bytes with shared_mem."
         )
-    if dynamic_shared < 0:
-        raise LaunchError(f"{name}: shared_mem is {dynamic_shared}; it counts bytes, 0 or more.")
+    if limits.local > LOCAL_LIMIT:
+        raise LaunchError(
+            f"{name}: each thread has {limits.local:,} bytes of arrays of its own, but it may have "
+            f"at most {LOCAL_LIMIT:,} (512 KB). Pass an array in global memory instead."
+        )
+    if not isinstance(dynamic_shared, Integral) or dynamic_shared < 0:
+        raise LaunchError(f"{name}: shared_mem is {dynamic_shared!r}; it counts bytes, 0 or more.")
     total = limits.static_shared + dynamic_shared
     if total > limits.shared:
         raise LaunchError(

@@ -7,6 +7,7 @@ starts.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TypeVar
 
 from ..errors import LessonError
@@ -53,7 +54,17 @@ def _pick(wanted: str | None) -> str:
     return EMULATOR
 
 
-_DEVICE = _pick(os.environ.get("COURSE_DEVICE"))
+def _chosen() -> tuple[str, str]:
+    """The device, and why it is not the one asked for, which is for `doctor` alone to bear."""
+    try:
+        return _pick(os.environ.get("COURSE_DEVICE")), ""
+    except DeviceError as error:
+        if sys.orig_argv[-3:] != ["-m", "course_utils", "doctor"]:
+            raise
+        return EMULATOR, str(error).splitlines()[0]
+
+
+_DEVICE, PROBLEM = _chosen()
 ON_GPU: bool = _DEVICE == CUDA
 
 if ON_GPU:
@@ -61,7 +72,7 @@ if ON_GPU:
 else:
     from . import emulated_cupy as cp
 
-__all__ = ["CUDA", "EMULATOR", "ON_GPU", "DeviceError", "cp", "device", "size"]
+__all__ = ["CUDA", "EMULATOR", "ON_GPU", "PROBLEM", "DeviceError", "cp", "device", "size"]
 
 
 def device() -> str:

@@ -19,12 +19,13 @@ import tempfile
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..paths import ROOT
-from .isolated import Answer, do_job, read_answer, read_output
+from .isolated import MARK, Answer, do_job, end_marked, read_answer, read_output
 
 LONGEST_NAP = 0.02  # seconds between two looks at a job that runs
 SERVER_DIED = -signal.SIGKILL
@@ -84,7 +85,7 @@ class ForkServer:
         self._process = subprocess.Popen(
             self._command,
             cwd=ROOT,
-            env={**os.environ, **self._environment},
+            env={**os.environ, **self._environment, MARK: uuid.uuid4().hex},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -105,6 +106,7 @@ def serve_forks(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
             os.killpg(child, signal.SIGKILL)
         os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        end_marked(os.environ[MARK])  # what left the group; the server has no other children
         print(json.dumps({"status": status, "timed_out": timed_out}), flush=True)
 
 

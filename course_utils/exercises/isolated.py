@@ -1,7 +1,8 @@
 """Runs a Python module in a process of its own, with a time limit, and brings back its answer.
 
 An illegal access, an endless kernel or a crash ends that process; the notebook and its CUDA context
-live on. The process leads its own group, so that whatever it started ends with it.
+live on. The process leads its own group, so that whatever it started ends with it; what has left
+the group is known by a mark in its environment, and ends too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +24,8 @@ from typing import Any
 from ..paths import ROOT
 
 MOST_OUTPUT = 2**26  # bytes the process may write into any one file
+MARK = "COURSE_JOB"  # a variable of the environment that all processes of a job have
+MOST_ROUNDS = 1000  # of looking for processes that are to end
 MOST_READ = 100_000  # bytes of its output that are kept
 
 
@@ -98,10 +103,11 @@ def run_group(
     ):
         stdin.write(given.encode())
         stdin.seek(0)
+        mark = uuid.uuid4().hex
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, **(environment or {}), MARK: mark},
             stdin=stdin,
             stdout=output,
             stderr=errors if apart else subprocess.STDOUT,
@@ -114,6 +120,7 @@ def run_group(
             timed_out = True
         finally:
             _end_group(process)
+            end_marked(mark)
         texts = []
         for file in (output, errors):
             file.seek(0)
@@ -146,3 +153,28 @@ def _end_group(process: subprocess.Popen) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def end_marked(mark: str) -> None:
+    """End all processes that began with this mark in their environment, but for this one.
+
+    They are looked for again and again: one may start another while it is being ended.
+    """
+    for _ in range(MOST_ROUNDS):
+        found = [process for process in _marked(mark) if process != os.getpid()]
+        if not found:
+            return
+        for process in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.001)
+
+
+def _marked(mark: str) -> list[int]:
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or not ours; one that has ended reads as empty
+            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found

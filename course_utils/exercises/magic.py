@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import LessonError
 from ..shell import running_shell
@@ -38,7 +38,7 @@ def exercise(line: str, cell: str) -> Outcome:
     """
     chosen = _find(line)
     outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
-    student_work.record(chosen, outcome, cell)
+    outcome = replace(outcome, note=student_work.record(chosen, outcome, cell))
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)
     return outcome
@@ -59,15 +59,16 @@ def solution(name: str) -> Note:
 
 
 def answer(name: str) -> str | None:
-    """What you ran last, as text, where it passed; None where it did not, and before a try."""
+    """What of yours passed last, as text, whatever you tried after it; None before it passed."""
     return student_work.passing_work(_find(name))
 
 
 def reset(name: str) -> Note:
     """Bring the starter back in a new cell below, and count the exercise as open again."""
     chosen = _find(name)
-    student_work.forget(chosen)
-    return _new_cell(starter_cell(chosen), f"The starter of {chosen.id} is in the cell below.")
+    kept = student_work.forget(chosen)
+    message = f"The starter of {chosen.id} is in the cell below. {kept}".rstrip()
+    return _new_cell(starter_cell(chosen), message)
 
 
 def restore(name: str) -> Note:

@@ -63,6 +63,9 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     """Compare every prediction with the count."""
     try:
         given = assignments(source)
+    except (RecursionError, MemoryError):
+        message = "a line is nested too deeply to be read."
+        return simple(kinds.WRONG_TYPE, message, hint="A number, or arithmetic such as 32 * 4.")
     except SyntaxError as error:
         message = f"line {error.lineno} is not `name = number`."
         return simple(kinds.SYNTAX_ERROR, message, excerpt=source_excerpt(source, [error.lineno]))
@@ -105,7 +108,7 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
     if isinstance(node, ast.Constant) and node.value is Ellipsis:
         return None
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value
+        return _in_range(node.value, node)
     if isinstance(node, ast.Name) and known.get(node.id) is not None:
         return known[node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -115,12 +118,19 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
         if isinstance(node.op, ast.Pow) and not -LARGEST_POWER <= right <= LARGEST_POWER:
             raise NotANumber(f"line {node.lineno}: that power is too large.")
         try:
-            value = OPERATIONS[type(node.op)](left, right)
-            float(value)  # neither complex nor too large
-            return value
+            return _in_range(OPERATIONS[type(node.op)](left, right), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
     raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")
+
+
+def _in_range(value: float, node: ast.expr) -> float:
+    """``value``, which is neither complex nor too large for what is done with it next."""
+    try:
+        float(value)
+    except (OverflowError, TypeError) as error:
+        raise NotANumber(f"line {node.lineno}: {error}.") from None
+    return value
 
 
 def _number(node: ast.expr, known: dict[str, float | None]) -> float:

@@ -44,7 +44,7 @@ class Outcome:
     """The answer to one run of an exercise cell. It shows itself in a notebook and prints.
 
     ``counts`` are those of the launch that was measured against the target; ``before`` is what the
-    starter, if it is right, measures there.
+    starter, if it is right, measures there. ``note`` says what could not be kept of it.
     """
 
     exercise_id: str
@@ -54,6 +54,7 @@ class Outcome:
     target: tuple[str, float, float] | None = None  # label, measured, at most
     before: float | None = None
     timing: Timing | None = None
+    note: str = ""
 
     @property
     def passed(self) -> bool:
@@ -65,7 +66,7 @@ class Outcome:
 
     @property
     def facts(self) -> list[str]:
-        """What was counted or measured, one line each."""
+        """What was counted or measured, and the note, one line each."""
         lines = []
         if self.target is not None:
             label, measured, at_most = self.target
@@ -75,7 +76,7 @@ class Outcome:
             times += [self.timing.library] if self.timing.library else []
             shown = ", ".join(f"{name} {value:.3g} ms" for name, value in times)
             lines.append(f"{self.timing.device}, {self.timing.size}: {shown}")
-        return lines
+        return [*lines, *filter(None, [self.note])]
 
     def __str__(self) -> str:
         return "\n".join([str(self.verdict), *(f"  {fact}" for fact in self.facts)])

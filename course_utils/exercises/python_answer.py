@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 import numbers
 import secrets
 import traceback
@@ -34,6 +35,9 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
         compile(source, exercise.id, "exec")
     except SyntaxError as error:
         return _syntax_error(error, source)
+    except (RecursionError, MemoryError):
+        message = "this cell holds an expression that is nested too deeply to be read."
+        return simple(kinds.SYNTAX_ERROR, message)
     except ValueError as error:  # a zero byte
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
     seconds = exercise.seconds if seconds is None else seconds
@@ -118,14 +122,15 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
 
 
 def _right(got: Any, want: Any) -> bool:
-    """Numbers as near as :func:`difference` has it, those in tuples too; the rest equal."""
-    if isinstance(want, tuple):
+    """Numbers as near as :func:`difference` has it, those in tuples and lists too; the rest equal,
+    and of one type."""
+    if isinstance(want, (tuple, list)):
         if not isinstance(got, (tuple, list)) or len(got) != len(want):
             return False
         return all(map(_right, got, want))
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
-    return bool(np.all(got == want))
+    return _type(got) == _type(want) and bool(np.all(got == want))
 
 
 def _type(value: Any) -> str:
@@ -168,7 +173,14 @@ def _syntax_error(error: SyntaxError, source: str) -> Verdict:
 
 
 def _show(value: Any) -> str:
-    text = repr(value)
+    """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes integers of at most 4,300 digits
+        digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
+        return f"<an integer of about {digits:,.0f} digits>"
+    except RecursionError:
+        return f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 

@@ -18,12 +18,14 @@ import numpy as np
 
 from ..checking import judge
 from ..checking.verdict import Verdict
+from ..compiling.assembly import has_assembly, refused_assembly
+from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .drawn import Tried, drawn_verdict, means_verdict, order_verdict
+from .drawn import Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -67,6 +69,11 @@ def run_source(
         hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
+    if not _is_text(source):
+        message = "this cell holds half a character (a lone surrogate), which no compiler reads."
+        hint = "It comes from pasting: type the line that looks odd anew."
+        kind = kinds.SYNTAX_ERROR if exercise.language == "python" else kinds.COMPILE_ERROR
+        return _outcome(exercise, simple(kind, message, hint=hint))
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
         outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
@@ -85,6 +92,14 @@ def _with_habits(outcome: Outcome, source: str) -> Outcome:
     number, remark = found[0]
     hint = f"In line {number}, {remark}. {outcome.verdict.hint}".rstrip()
     return replace(outcome, verdict=replace(outcome.verdict, hint=hint))
+
+
+def _is_text(source: str) -> bool:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_source(exercise: BaseExercise, source: str) -> Outcome:
@@ -107,12 +122,13 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = sandbox.load_answer(exercise, source, filename)
+        if has_assembly(source) and (refused := refused_assembly(module.compiled)):
+            raise refused
+    except CompilerStopped as error:
+        message, _, hint = str(error).partition("\n")
+        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
         return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    except sandbox.CompileTimeout:
-        message = f"the compiler was still busy after {sandbox.COMPILE_SECONDS:.0f} seconds."
-        hint = "Look for a template or a constexpr function that calls itself without an end."
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
@@ -278,9 +294,7 @@ def _before(exercise: Exercise) -> float:
 
 
 def _count(exercise: Exercise, module: Module) -> Counts:
-    size = exercise.target.size
-    given = exercise.inputs(np.random.default_rng(SEEDS[0]), size)
-    return sandbox.run(exercise, module, given, size, counters=True).counts
+    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -11,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..compiling.compiler_process import compile_limit
 from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR
 from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, LaunchResult, Options
 from ..launching.modules import Module, load
 from .spec import Empty, Launch, Launched
 
-COMPILE_SECONDS = 60.0
+COMPILE_SECONDS = 30.0
 BUDGET = 50_000  # instructions of one batch of blocks; the exercises need under a fifth
 
 
@@ -30,10 +30,6 @@ ODD_NANS = {
 
 
 MOST_PRINTED = 20_000  # characters; a verdict shows far fewer
-
-
-class CompileTimeout(Exception):
-    """The compiler did not come to an end."""
 
 
 @dataclass
@@ -52,27 +48,10 @@ class Run:
 def load_answer(exercise: Launched, source: str, filename: str) -> Module:
     """``source`` as :func:`course_utils.load` compiles it for the emulator.
 
-    Raises CompileError, or CompileTimeout.
+    Raises CompileError.
     """
-    answer: dict[str, Any] = {}
-
-    def work() -> None:
-        try:
-            answer["module"] = load(
-                source=source, filename=filename, defines=exercise.defines, device=EMULATOR
-            )
-        except Exception as error:
-            answer["error"] = error
-
-    # NVRTC may run for ever on a template bomb, and cannot be interrupted.
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(COMPILE_SECONDS)
-    if thread.is_alive():
-        raise CompileTimeout
-    if "error" in answer:
-        raise answer["error"]
-    return answer["module"]
+    with compile_limit(COMPILE_SECONDS):
+        return load(source=source, filename=filename, defines=exercise.defines, device=EMULATOR)
 
 
 def poison(spec: Empty, seed: int) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Remembers what the student has done: a git-ignored folder with the work and one JSON file.
 
-The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names.
+The folder is ``.progress/`` in the course, or the one COURSE_PROGRESS names. Several notebooks may
+write at once. Nothing here raises because something could not be kept: a verdict is worth more than
+its record. What could not be kept is said in the answer.
 """
 
 from __future__ import annotations
@@ -8,8 +10,12 @@ from __future__ import annotations
 import html
 import json
 import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 
 from ..paths import CHAPTERS, ROOT
@@ -20,61 +26,76 @@ from .spec import BaseExercise
 
 DONE, ATTEMPTED, OPEN = "done", "attempted", "open"
 MARKS = {DONE: "[x]", ATTEMPTED: "[~]", OPEN: "[ ]"}
+LOCK_SECONDS = 2.0  # how long another notebook is waited for
+SUFFIXES = {"python": "py", "c": "c"}
+
+Entry = dict[str, Any]
+_hints: dict[str, int] = {}  # hints shown in this session, where they cannot be kept
 
 
 def folder() -> Path:
-    """Where work and results are kept; made when first needed."""
-    path = Path(os.environ.get("COURSE_PROGRESS") or ROOT / ".progress")
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+    """Where work and results are kept; it need not exist yet."""
+    return Path(os.environ.get("COURSE_PROGRESS") or ROOT / ".progress")
 
 
-def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> None:
-    """Keep a student's cell and its outcome; an untouched starter or empty cell is no attempt."""
+def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
+    """Keep a student's cell and its outcome; an untouched starter or empty cell is no attempt.
+
+    Returns a sentence for the student where something could not be kept or read, else nothing.
+    """
     if outcome.kind in (kinds.NOT_STARTED, kinds.EMPTY, kinds.NO_COMPILER):
-        return
+        return ""
     if exercise.is_untouched(cell):  # a starter with a planted bug
-        return
-    work_file(exercise).write_text(cell, encoding="utf-8")
-    entry = _entry(exercise.id)
-    entry["tries"] = entry.get("tries", 0) + 1
-    entry["last"] = outcome.kind
-    if outcome.passed:
-        entry["status"] = DONE
-    else:
-        entry.setdefault("status", ATTEMPTED)
-    _store(exercise.id, entry)
+        return ""
+
+    def count(entry: Entry) -> Entry:
+        status = DONE if outcome.passed else entry.get("status", ATTEMPTED)
+        return {**entry, "tries": entry.get("tries", 0) + 1, "last": outcome.kind, "status": status}
+
+    def keep() -> str:
+        _replace(work_file(exercise), cell)
+        if outcome.passed:
+            _replace(passed_file(exercise), cell)
+        return _change(exercise.id, count)
+
+    return _trying(keep)
 
 
 def saved_work(exercise: BaseExercise) -> str | None:
     """The cell the student ran last; None before the first try."""
-    path = work_file(exercise)
-    return path.read_text(encoding="utf-8") if path.exists() else None
+    return _text(work_file(exercise))
 
 
 def passing_work(exercise: BaseExercise) -> str | None:
-    """The cell the student ran last, where it passed; None where it did not."""
-    return saved_work(exercise) if _entry(exercise.id).get("last") == kinds.PASS else None
+    """The last cell that passed, whatever was tried after it; None where none has."""
+    return _text(passed_file(exercise))
 
 
-def forget(exercise: BaseExercise) -> None:
-    """Back to the start: status and hints; the saved work stays until the next try."""
-    data = _read()
-    data.pop(exercise.id, None)
-    _write(data)
+def forget(exercise: BaseExercise) -> str:
+    """Back to the start: status and hints; the saved work stays until the next try.
+
+    Returns a sentence where that could not be kept.
+    """
+    _hints.pop(exercise.id, None)
+    return _trying(lambda: _change(exercise.id, lambda entry: {}))
 
 
 def next_hint(exercise: BaseExercise) -> int:
     """The number of the hint to show now, from 1; it stays at the last."""
-    entry = _entry(exercise.id)
-    entry["hints"] = min(entry.get("hints", 0) + 1, len(exercise.hints))
-    _store(exercise.id, entry)
-    return entry["hints"]
+    before = max(_read()[0].get(exercise.id, {}).get("hints", 0), _hints.get(exercise.id, 0))
+    number = min(before + 1, len(exercise.hints))
+    if _trying(lambda: _change(exercise.id, lambda entry: {**entry, "hints": number})):
+        _hints[exercise.id] = number
+    return number
 
 
 def work_file(exercise: BaseExercise) -> Path:
-    suffix = {"python": "py", "c": "c"}.get(exercise.language, "cu")
-    return folder() / f"{exercise.id}.{suffix}"
+    return folder() / f"{exercise.id}.{SUFFIXES.get(exercise.language, 'cu')}"
+
+
+def passed_file(exercise: BaseExercise) -> Path:
+    """Beside the work, what passed: a later try that fails leaves it."""
+    return folder() / f"{exercise.id}.passed.{SUFFIXES.get(exercise.language, 'cu')}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +157,7 @@ class Progress:
 
 def progress() -> Progress:
     """Where you are in the course: the exercises of all notebooks that exist."""
-    data = _read()
+    data, _ = _read()
     lines = []
     for exercise in all_exercises():
         if not (CHAPTERS / f"{exercise.notebook}.ipynb").exists():
@@ -166,25 +187,108 @@ def _tries(line: Line) -> str:
     return f" ({line.tries} {'try' if line.tries == 1 else 'tries'})"
 
 
-def _entry(name: str) -> dict[str, Any]:
-    return _read().get(name, {})
-
-
-def _store(name: str, entry: dict[str, Any]) -> None:
-    _write({**_read(), name: entry})
-
-
-def _read() -> dict[str, dict[str, Any]]:
-    """The results; a file that cannot be read counts as none, so that it stops no lesson."""
+def _trying(keep: Callable[[], str]) -> str:
+    """What ``keep`` says, or why it could not keep anything."""
     try:
-        data = json.loads((folder() / "progress.json").read_text(encoding="utf-8"))
+        return keep()
+    except (OSError, ValueError) as error:
+        return f"This try is not kept, and `progress` will not show it: {error}."
+
+
+def _change(name: str, change: Callable[[Entry], Entry]) -> str:
+    """Write the entry of an exercise anew, a no longer readable file being set aside first.
+
+    Raises OSError where the folder cannot be read or written.
+    """
+    folder().mkdir(parents=True, exist_ok=True)
+    with _locked():
+        data, damaged = _read(strict=True)
+        said = ""
+        if damaged:
+            aside = _set_aside(folder() / "progress.json")
+            said = f"progress.json could not be read as a whole; the old one is kept as {aside}."
+        data[name] = change(data.get(name, {}))
+        kept = {key: entry for key, entry in data.items() if entry}
+        _replace(folder() / "progress.json", json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    return said
+
+
+def _read(strict: bool = False) -> tuple[dict[str, Entry], bool]:
+    """(the entries that make sense, whether there is anything else in the file).
+
+    With ``strict`` a file that is there and cannot be opened raises OSError; otherwise it counts as
+    none, so that it stops no lesson.
+    """
+    try:
+        found = json.loads((folder() / "progress.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}, False
+    except OSError:
+        if strict:
+            raise
+        return {}, False
+    except (ValueError, RecursionError):
+        return {}, True
+    if not isinstance(found, dict):
+        return {}, True
+    entries = {name: entry for name, entry in found.items() if _is_entry(entry)}
+    return entries, len(entries) < len(found)
+
+
+def _is_entry(entry: Any) -> bool:
+    counts = ("tries", "hints")
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(name, 0), int) for name in counts)
+        and entry.get("status", OPEN) in list(MARKS)  # whatever it is, a list too
+    )
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """One notebook at a time. Where there are no locks, or another is stuck, it goes on without."""
+    import fcntl
+
+    until = time.monotonic() + LOCK_SECONDS
+    with (folder() / "lock").open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.01)
+            except OSError:
+                break
+        yield
+
+
+def _set_aside(path: Path) -> str:
+    """Rename a file to a name that is free."""
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
+        number += 1
+    path.rename(aside)
+    return aside.name
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogatepass")
     except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
+        return None
 
 
-def _write(data: dict[str, Any]) -> None:
-    path = folder() / "progress.json"
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    fresh.replace(path)
+def _replace(path: Path, text: str) -> None:
+    """The whole text or, where that fails, what was there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, fresh = mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with open(handle, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        os.replace(fresh, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise

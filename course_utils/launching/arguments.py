@@ -99,10 +99,16 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     if wanted is not None and not _same_memory(value.dtype, wanted):
         dtype = f"{'ml_dtypes' if wanted in NARROW_FLOATS else 'cp'}.{wanted.name}"
         raise LaunchError(
-            f"{where}: wants elements of {wanted.name}, the array holds {value.dtype.name}. "
+            f"{where}: wants elements of {wanted.name}, the array holds "
+            f"{_dtype_name(value.dtype)}. "
             f"Make it with dtype={dtype}, or convert it: .astype({dtype})."
         )
     return value
+
+
+def _dtype_name(dtype: np.dtype) -> str:
+    swapped = dtype.newbyteorder("=") != dtype
+    return f"{dtype.name} with its bytes in the other order" if swapped else dtype.name
 
 
 def _not_an_array(value: Any, where: str) -> str:

@@ -18,7 +18,7 @@ from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_lin
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy
 from ..devices.limits import LaunchError
-from ..devices.selection import EMULATOR, ON_GPU
+from ..devices.selection import CUDA, EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
 from ..errors import LessonError
 from ..paths import KERNELS, ROOT, unnumbered
@@ -48,6 +48,7 @@ def load(
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
     """
+    _check_recipe(path, source, defines, names, options, device)
     folder = KERNELS
     if path is not None and source is None:
         file = _find(path)
@@ -67,6 +68,29 @@ def load(
         options=tuple(options),
         device=device or current_device(),
     )
+
+
+def _check_recipe(
+    path: Any, source: Any, defines: Any, names: Any, options: Any, device: Any
+) -> None:
+    """Raise LessonError for what ``load`` cannot take, with an example of what it can."""
+    sequence = "a list of texts, such as"
+    for name, value, kind, example in (
+        ("path", path, (str, os.PathLike), 'a path, such as "04_first_kernels/threads/vec_add.cu"'),
+        ("source", source, str, "a text of CUDA C++"),
+        ("defines", defines, Mapping, 'a dictionary, such as {"TILE": 32}'),
+        ("device", device, str, '"emulator" or "cuda"'),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise LessonError(f"load: {name} is {example}; got {value!r:.80}.")
+    for name, value, example in (
+        ("names", names, '["scale<float, 4>"]'),
+        ("options", options, '["--use_fast_math"]'),
+    ):
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise LessonError(f"load: {name} is {sequence} {example}; got {value!r:.80}.")
+    if device not in (None, EMULATOR, CUDA):
+        raise LessonError(f'load: device is "emulator" or "cuda"; got {device!r:.80}.')
 
 
 def _find(path: str | os.PathLike[str]) -> Path:

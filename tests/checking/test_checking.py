@@ -197,3 +197,11 @@ def test_a_tolerance_follows_dtype_and_length_and_can_be_given():
     assert tolerance_for(ones, u, rtol=0.5).atol == 0.5
     with pytest.raises(ValueError, match="reduction"):
         tolerance_for(ones, u, reduction=0)
+
+
+def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():
+    values = np.ones(10_000, np.float32)
+    values[0] = 1e6
+    allowed = tolerance_for(values, 2.0**-24)
+    assert allowed.atol == pytest.approx(allowed.rtol * np.sqrt(np.mean(values**2.0)))
+    assert not judge(changed(values, 7, 1.5), values).passed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
-from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options, TraceOptions
 
 
 def launch(source, name, grid, block, args, shared=0, **options):
@@ -557,3 +557,20 @@ def test_instructions_are_counted_exactly():
     assert counts.opcodes["add.ftz.f32"] + counts.opcodes.get("mul.ftz.f32", 0) == 100
     assert counts.opcodes["setp.ge.s32"] == 128
     assert counts.thread_instructions == sum(counts.opcodes.values())
+
+
+@pytest.mark.parametrize("every_lane", [True, False])
+def test_a_base_below_zero_with_an_offset_above_it_is_an_address_like_any_other(every_lane):
+    source = """
+    extern "C" __global__ void run(int* out) {
+        __shared__ int tile[256];
+        for (int i = threadIdx.x; i < 256; i += 32) tile[i] = i;
+        __syncthreads();
+        const long long below = 4 * (EVERY_LANE - 16ll);
+        const long long base = (long long)__cvta_generic_to_shared(tile) + below;
+        asm volatile("ld.shared.u32 %0, [%1+80];" : "=r"(out[threadIdx.x]) : "l"(base));
+    }
+    """.replace("EVERY_LANE", "0" if every_lane else "threadIdx.x")
+    out = np.zeros(32, np.int32)
+    launch(source, "run", 1, 32, (out,), checks=ALL_CHECKS, counters=True, trace=TraceOptions())
+    assert out.tolist() == [4 + (0 if every_lane else i) for i in range(32)]

@@ -60,6 +60,22 @@ def test_what_an_answer_started_ends_with_it(tmp_path):
         assert gone(int(file.read_text()))
 
 
+def test_what_leaves_the_group_of_an_answer_ends_with_it_too(tmp_path):
+    file = tmp_path / "pid"
+    leave = f"""import os, time
+    if os.fork() == 0:
+        os.setsid()
+        with open({str(file)!r}, "w") as told:
+            told.write(str(os.getpid()))
+        time.sleep(99)
+    time.sleep(0.5)
+"""
+    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
+        verdict_of(BLOCKS, f"{HEAD}{leave}    {then}", seconds)
+        assert gone(int(file.read_text()))
+    assert verdict_of(BLOCKS, RIGHT).passed
+
+
 def test_an_interrupt_ends_the_answer_and_its_server(tmp_path):
     file = tmp_path / "pid"
     sleep = f"import os, time; open({str(file)!r}, 'w').write(str(os.getpid())); time.sleep(99)"

@@ -74,6 +74,12 @@ def test_a_c_exercise_is_proved_like_any_other(exercise):
     assert all(proof.holds for proof in proofs(exercise))
 
 
+@needs_compiler
+def test_an_answer_that_is_right_in_the_first_case_alone_does_not_pass(exercise):
+    first = run_source(exercise, exercise.solution.replace("sum += x[i]", "sum = 60"))
+    assert first.kind == kinds.WRONG_OUTPUT and "expected '-7'" in str(first)
+
+
 WRONG = {  # what is replaced by what, the verdict, and a word of it
     "one too many": (LOOP, LOOP.replace("<", "<="), kinds.OUT_OF_BOUNDS, "reads 4 bytes"),
     "leak": ("free(x);", "", kinds.MEMORY_LEAK, "12 bytes are never freed"),

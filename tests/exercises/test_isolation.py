@@ -3,13 +3,15 @@
 The separate process runs on the emulator here, at a small size; on a GPU it is the same process.
 """
 
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from course_utils.exercises import full_size, kinds
 from course_utils.exercises.full_size import run_full
-from course_utils.exercises.isolated import Answer, call
+from course_utils.exercises.isolated import Answer, call, run_group
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source, run_source
 
@@ -44,6 +46,63 @@ def test_an_answer_that_takes_too_long_is_ended_with_its_whole_group():
     outcome = full(SAXPY.solution, seconds=0.05)
     assert outcome.kind == kinds.TIME_LIMIT
     assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("seconds", [0.5, 30])
+def test_what_a_process_started_ends_with_it(tmp_path, seconds):
+    left = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    start = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {left!r}]); "
+    # one that takes too long, and one that ends by itself while what it started goes on
+    wait = "time.sleep(60)" if seconds < 1 else "time.sleep(0.5)"
+    ended = run_group([sys.executable, "-c", start + wait], seconds, folder=tmp_path)
+    assert ended.timed_out == (seconds < 1)
+    process = int(ended.output)
+    until = time.monotonic() + 5
+    while running(process) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not running(process)
+
+
+LEAVING = {
+    "a session of its own": "subprocess.Popen(sleep, start_new_session=True)",
+    "a group of its own": "subprocess.Popen(sleep, process_group=0)",
+    "forked twice": """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+""",
+}
+
+
+@pytest.mark.parametrize("seconds", [1.5, 30])
+@pytest.mark.parametrize("how", LEAVING)
+def test_what_leaves_the_group_ends_with_it_too(tmp_path, how, seconds):
+    program = f"""
+import os, subprocess, sys, time
+sleep = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"]
+{LEAVING[how]}
+time.sleep({60 if seconds < 2 else 0.7})
+"""
+    ended = run_group([sys.executable, "-c", program], seconds, folder=tmp_path)
+    assert ended.timed_out == (seconds < 2)
+    process = int(ended.output)
+    until = time.monotonic() + 5
+    while running(process) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not running(process)
+
+
+def running(process: int) -> bool:
+    """Whether there is such a process, and not merely one that waits to be counted as ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_process_that_dies_without_an_answer_is_reported():

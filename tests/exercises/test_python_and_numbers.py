@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from course_utils.exercises import kinds
@@ -27,6 +28,19 @@ CELLS = {
         "ended its process",
     ),
     "memory": (HEAD + "return len(bytearray(2**36))", kinds.EXCEPTION, "MemoryError"),
+    "a number of 250,000 digits": (HEAD + "return 9**64**3", kinds.WRONG, "250,"),
+    "a list that holds itself": (
+        HEAD + "x = []; x.append(x); return x",
+        kinds.WRONG_TYPE,
+        "returned the",
+    ),
+    "a deep list": (
+        HEAD + "x = 1\n    for _ in range(99999): x = [x]\n    return x",
+        kinds.WRONG_TYPE,
+        "returned the",
+    ),
+    "a huge string": (HEAD + "return 'x' * 10**8", kinds.WRONG_TYPE, "..."),
+    "a deep expression": (HEAD + "return " + "-" * 5000 + "n", kinds.SYNTAX_ERROR, "deep"),
     "string": (HEAD + "return '4'", kinds.WRONG_TYPE, "the str '4'"),
     "missing module": ("import no_such\n" + HEAD + "return 1", kinds.EXCEPTION, "no_such"),
     "unicode": (HEAD + "return '你好 ✓'", kinds.WRONG_TYPE, "你好"),
@@ -53,6 +67,9 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
         ((1,), (1, 2), False),
         (((1, 2), "a"), ((1, 2), "a"), True),
         ((1, 2), ((1, 2), "a"), False),
+        ([[0, 3], (3, 1)], [(0, 3), (3, 1)], True),
+        ([(0.0, 3.0)], [(0, 3)], False),
+        ([(np.int64(0), 3)], [(0, 3)], True),
     ],
 )
 def test_a_returned_number_is_judged_as_check_does(got, want, right):
@@ -97,6 +114,11 @@ def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
     ("new", "kind"),
     [
         ("neighbours = 10 ** 10 ** 10", kinds.WRONG_TYPE),
+        ("neighbours = 9**64**4", kinds.WRONG_TYPE),
+        ("neighbours = 0x" + "f" * 5000, kinds.WRONG_TYPE),
+        ("neighbours = " + "-" * 5000 + "4", kinds.WRONG_TYPE),
+        ("neighbours = " + "1 + " * 20_000 + "1", kinds.WRONG_TYPE),
+        ("neighbours = " + "(" * 5000 + "4" + ")" * 5000, kinds.SYNTAX_ERROR),
         ("neighbours = 1 / 0", kinds.WRONG_TYPE),
         ("neighbours = (-1) ** 0.5", kinds.WRONG_TYPE),
         ("neighbours = 1e999 - 1e999", kinds.WRONG_TYPE),

@@ -1,8 +1,12 @@
 """Whatever a student types, the answer is a verdict that helps."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from course_utils.compiling.compiler_process import CompilerStopped
 from course_utils.exercises import Exercise, Launch, empty, kinds, runner, sandbox
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
@@ -145,15 +149,73 @@ def test_a_mistake_of_the_course_is_not_blamed_on_the_student(monkeypatch):
     assert outcome.kind == kinds.OUR_FAULT and "not yours" in str(outcome)
 
 
-def test_a_compiler_that_does_not_end_is_a_verdict(monkeypatch):
-    import threading
+ASSEMBLY = {
+    "frob.u32 %0, 3;": "Not a name of any known instruction: 'frob'",
+    "add.u32 %0, ;": "syntax error",
+    "}}}} garbage ((": "syntax error",
+    "mov.u32 %0, %%nosuch;": "Unknown symbol '%nosuch'",
+    "bra nowhere;": "Unknown symbol 'nowhere'",
+    "add.u32 %0, %1, 2, 4;": "Arguments mismatch for instruction 'add'",
+    "ld.global.u32 %0, [nosuch];": "nosuch",
+    "call nofunc;": "nofunc",
+    "mov.u32 %0, 0x;": "error",
+}
 
-    stop = threading.Event()
-    monkeypatch.setattr(sandbox, "COMPILE_SECONDS", 0.05)
-    monkeypatch.setattr(sandbox, "load", lambda *a, **k: stop.wait(5))
-    outcome = answer(GOOD + "// a text that no cache holds")
-    stop.set()
-    assert outcome.kind == kinds.COMPILE_ERROR and "still busy" in str(outcome)
+
+@pytest.mark.parametrize("text", ASSEMBLY)
+def test_what_the_assembler_refuses_is_told_with_its_words_and_the_line(text):
+    outcome = answer(inside(f'asm("{text}" : "=r"(n) : "r"(3));'))
+    assert outcome.kind == kinds.COMPILE_ERROR, outcome
+    assert ASSEMBLY[text] in str(outcome) and "04.saxpy.cu:10: error: in asm:" in str(outcome)
+
+
+def test_assembly_that_is_right_is_no_problem():
+    assert answer(inside('asm("add.s32 %0, %0, 0;" : "+r"(n));')).passed
+
+
+BOMBS = {
+    "doubling macro": "\n".join(
+        ["#define A0 1,"] + [f"#define A{n} A{n - 1} A{n - 1}" for n in range(1, 31)]
+    )
+    + "\n__device__ int t[] = {A30};\n",
+    "doubling template": """
+template <int N, unsigned K> struct F
+{
+    static const int v = F<N - 1, 2 * K>::v + F<N - 1, 2 * K + 1>::v;
+};
+template <unsigned K> struct F<0, K> { static const int v = 1; };
+__device__ int t = F<26, 0>::v;
+""",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_compiler_that_does_not_end_is_a_verdict_and_the_next_answer_is_as_quick(
+    monkeypatch, bomb
+):
+    monkeypatch.setattr(sandbox, "COMPILE_SECONDS", 1.0)
+    start = time.monotonic()
+    outcome = answer(BOMBS[bomb] + GOOD)
+    assert outcome.kind == kinds.COMPILE_ERROR and "still busy after 1 seconds" in str(outcome)
+    assert "doubles" in str(outcome)
+    assert answer(GOOD + "// a text that no cache holds").passed
+    assert time.monotonic() - start < 10
+
+
+def test_what_is_nested_too_deeply_is_a_verdict_whether_the_compiler_survives_it_or_not():
+    deep = GOOD.replace("a * x[i]", "(" * 100_000 + "a * x[i]" + ")" * 100_000)
+    assert answer(deep).kind in (kinds.PASS, kinds.COMPILE_ERROR)
+    assert answer(GOOD + "// another text that no cache holds").passed
+
+
+def test_a_source_that_ends_the_compiler_is_a_verdict(monkeypatch):
+    def stopped(*args, **options):
+        raise CompilerStopped("the compiler itself was ended.\nLook for something.")
+
+    monkeypatch.setattr(sandbox, "load", stopped)
+    outcome = answer(GOOD)
+    assert outcome.kind == kinds.COMPILE_ERROR
+    assert str(outcome).endswith("compiler itself was ended.\n  next: Look for something.")
 
 
 def test_integer_outputs_and_several_launches_work(monkeypatch):
@@ -223,3 +285,15 @@ def test_an_index_below_zero_that_became_unsigned_is_named():
 def test_an_access_of_several_elements_is_told_with_their_size():
     text = str(answer(inside("if (i == 0) y[0] = ((float4*)x)[n / 4].x + ((float4*)x)[n / 4].y;")))
     assert "x has 1000 elements of 4 bytes" in text
+
+
+def test_an_answer_that_is_slow_at_the_targets_size_is_counted_all_the_same():
+    exercise = find("03.count_kinds")
+    size = 16, 128  # a thread that does its whole block needs more than the usual budget
+    exercise = replace(exercise, target=replace(exercise.target, size=size))
+    one_thread = exercise.solution.replace(
+        "    if (i >= threads) {\n        return;\n    }\n",
+        "    if (threadIdx.x) return;\n    for (int end = min(i + 128, threads); i < end; ++i) {\n",
+    )
+    outcome = answer(one_thread + "}\n", exercise)
+    assert outcome.kind == kinds.MEANS_MISSING, outcome

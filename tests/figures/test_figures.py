@@ -158,6 +158,42 @@ def test_warp_sectors_counts_distinct_sectors_and_bytes(addresses, width, expect
     assert title(figures.warp_sectors(addresses, width)) == expected
 
 
+def boxes(figure) -> list[tuple]:
+    """(left, top, width, outline) of every rectangle that is drawn."""
+    return [
+        (box.get_x(), box.get_y(), box.get_width(), box.get_linewidth())
+        for box in figure.axes[0].patches
+    ]
+
+
+def test_warp_sectors_draws_each_element_and_each_touched_sector_at_its_place():
+    addresses = [4096 + 4, 4096 + 96, 4096 + 128 * 3 + 32]  # of three lanes, on two lines
+    figure = figures.warp_sectors(addresses, 4)
+    drawn = boxes(figure)
+    assert [box[:2] for box in drawn if box[2] == 4] == [(4, 0), (96, 0), (32, 1)]
+    assert {box[:2] for box in drawn if box[3] == 1.5} == {(0, 0), (96, 0), (32, 1)}
+    assert {box[:2] for box in drawn if box[3] == 0} == {(0, 0), (96, 0), (32, 1)}  # hatched
+    ticks = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert ticks == ["line +0 B", "line +384 B"]
+    texts = {text.get_text(): text.get_position() for text in figure.axes[0].texts}
+    assert texts == {"0": (6, 0.5), "1": (98, 0.5), "2": (34, 1.5)}
+
+
+def test_a_roof_slopes_up_to_the_ridge_and_is_flat_behind_it():
+    figure = figures.roofline(
+        {"add": (0.25, 5e11), "dot": (0.5, None), "mm": (64, 3e13)}, 4e13, 4e12
+    )
+    roof, *others = figure.axes[0].lines
+    x, y = roof.get_data()
+    assert y.tolist() == [min(4e13, at * 4e12) for at in x] and y[0] < y[1] == y[2] == 4e13
+    assert x[1] == 10
+    assert roof.get_zorder() < max(line.get_zorder() for line in others)
+    marks = [line.get_xydata().tolist() for line in others if len(line.get_xdata()) == 1]
+    assert marks == [[[0.25, 5e11]], [[0.5, 2e12]], [[64, 3e13]]]
+    told = [text.get_text() for text in figure.legends[0].texts]
+    assert told == ["add: 50 % of the roof", "dot: not timed", "mm: 75 % of the roof"]
+
+
 @pytest.mark.parametrize(
     ("addresses", "width", "expected"),
     [

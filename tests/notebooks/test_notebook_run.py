@@ -130,6 +130,14 @@ def test_paths_of_this_machine_are_made_relative():
     assert run.without_machine(text).startswith("kernels/a.cu, . and ")
 
 
+def test_the_home_folder_and_the_environment_of_this_machine_get_names(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setattr(run.sys, "prefix", "/opt/env")
+    assert run.without_machine("in /home/ann/x.cu, /home/ann") == "in ~/x.cu, ~"
+    assert run.without_machine("/home/anna/x.cu") == "/home/anna/x.cu"
+    assert run.without_machine("/opt/env/lib/a.py") == "<venv>/lib/a.py"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

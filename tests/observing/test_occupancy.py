@@ -68,6 +68,8 @@ def test_the_arithmetic_gives_the_driver_s_answer(row):
         (of(32), 32, "blocks"),
         (of(128, 16, 100 * 1024), 2, "shared memory"),
         (of(128, 16, 227 * 1024), 1, "shared memory"),
+        (of(64, 16, 101 * 128 - 1024), 18, "shared memory"),  # 17 in units of 256 bytes
+        (of(64, 16, 101 * 128 - 1023), 17, "shared memory"),
         (of(128, 16, 227 * 1024 + 1), 0, "shared memory"),
         (of(128, 16, barriers=16), 4, "barriers"),
         (of(256, arch="sm_75"), 4, "warps"),

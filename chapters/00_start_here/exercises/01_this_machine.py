@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import Exercise, empty, floats, kinds, mutant
-from course_utils.exercises.vectors import one_thread_each
+from course_utils.exercises import (
+    Exercise,
+    Promises,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+from course_utils.exercises.vectors import BLOCK, one_thread_each, spare_blocks
 
 DOUBLE_IT = Exercise(
     id="00.double_it",
@@ -22,6 +31,16 @@ the checker says each time.
     launch=one_thread_each,
     small=(1000, 257, 1),
     full=1 << 24,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_ORDERED, promises.ZEROS),),
+    ),
+    means=(
+        means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
+        means.no_extra_work(),
+        means.work_shared_out(size=20 * BLOCK),
+    ),
     hints=(
         "Arrays are indexed as in Python: `x[i]` is element `i` of `x`.",
         "An assignment has the place on the left: `y[i] = ...`",
@@ -38,6 +57,16 @@ factor of 2 the compiler sees that it makes no difference; for `0.1` it could no
         mutant("zeros", kinds.ALL_ZEROS, ("2.0f * x[i]", "0.0f")),
         mutant("next element", kinds.OUT_OF_BOUNDS, ("2.0f * x[i]", "2.0f * x[i + 1]")),
         mutant("no semicolon", kinds.COMPILE_ERROR, ("x[i];", "x[i]")),
+        mutant(
+            "every thread does it all",
+            kinds.MEANS_MISSING,
+            ("y[i] = 2.0f * x[i];", "for (int k = 0; k < n; ++k) y[k] = 2.0f * x[k];"),
+        ),
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("y[i] = 2.0f * x[i];", "short k = i; y[k] = 2.0f * x[k];"),
+        ),
         mutant("reads y", kinds.UNINITIALISED, ("2.0f * x[i]", "2.0f * y[i]")),
     ),
 )

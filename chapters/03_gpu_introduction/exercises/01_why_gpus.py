@@ -6,16 +6,29 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Cases,
     Exercise,
     NumberExercise,
+    Promises,
     PythonExercise,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
+
+
+def crowd(rng: np.random.Generator) -> tuple[int, int, int]:
+    """Jobs, workers and seconds; often as many jobs as fill some rounds, or one more or fewer."""
+    workers = int(rng.integers(1, 10 ** rng.integers(1, 7)))
+    rounds = int(rng.integers(0, 10 ** rng.integers(1, 13)))
+    over = int(rng.choice([-1, 0, 1, workers // 2]))
+    return max(workers * rounds + over, 0), workers, int(rng.integers(1, 10 ** rng.integers(1, 11)))
+
 
 FINISH_TIME = PythonExercise(
     id="03.finish_time",
@@ -28,6 +41,8 @@ with 24 and then with 25 jobs for 8 workers that need 4 seconds each.
     function="finish_time",
     cases=((24, 8, 4), (25, 8, 4), (24, 1, 1), (3, 8, 4), (0, 8, 4), (10**18 + 1, 10**6, 3)),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
+    promises=Cases(crowd),
+    means="Any formula that is right for whole numbers of every size is a good one.",
     hints=(
         "The workers go in rounds. In each round all of them finish a job at the same moment.",
         "24 jobs are 3 rounds of 8. The 25th job needs a round of its own.",
@@ -48,6 +63,7 @@ notebook calls them waves.
             "one round too many", kinds.WRONG, ("(jobs + workers - 1) //", "(jobs + workers) //")
         ),
         mutant("rounds only", kinds.WRONG, (" * seconds", "")),
+        mutant("only some seconds", kinds.WRONG, (" * seconds", " * min(seconds, 4)")),
         mutant("all in a row", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
@@ -76,10 +92,20 @@ iteration to do. `sqrtf` is the square root of a float.
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            promises.data("a", *promises.ORDINARY, promises.ZEROS),
+            promises.data("b", *promises.ORDINARY, promises.ZEROS),
+            promises.data("a b", promises.SMALL, promises.ZEROS),
+        ),
+    ),
+    means=(means.no_extra_work(5), means.work_shared_out(size=20 * BLOCK)),
     target=Target(
         label="elements stored for each result",
         measure=lambda counts: counts.global_store_bytes / 4 / 512,
-        at_most=1.0,
+        at_most=4.0,  # c[i] = a[i] * a[i]; c[i] += b[i] * b[i]; ... is slow, but no loop
         advice="The result is right, but every thread goes through the whole loop. Let each thread "
         "do one iteration only, its own.",
         size=512,
@@ -111,6 +137,16 @@ loop needs the result of another.
         mutant("a twice", kinds.WRONG, ("b[i] * b[i]);\n", "a[i] * a[i]);\n")),
         mutant("last iteration missed", kinds.EDGES, ("i < n) {", "i < n - 1) {")),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("    c[i] =", "    float side =")),
+        mutant(
+            "one thread for all",
+            kinds.MEANS_MISSING,
+            ("    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n", ""),
+            (
+                "if (i < n) {",
+                "for (int i = 0; i < n && blockIdx.x + threadIdx.x == 0; ++i) {",
+            ),
+        ),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant(
             "the loop kept",
             kinds.TARGET_MISSED,
@@ -201,6 +237,14 @@ lanes of each, and the clock in GHz, the TFLOP/s of fused multiply-adds.
     reference=lambda multiprocessors, lanes, gigahertz: (
         2 * multiprocessors * lanes * gigahertz / 1000
     ),
+    promises=Cases(
+        lambda rng: (
+            int(rng.integers(1, 10 ** rng.integers(1, 4))),
+            int(rng.integers(1, 10 ** rng.integers(1, 4))),
+            float(rng.uniform(0.01, 5)),
+        )
+    ),
+    means="Any formula that is right is a good one.",
     hints=(
         "In one clock cycle, all lanes of all multiprocessors together finish how many FMAs?",
         "An FMA multiplies and adds: two floating-point operations.",
@@ -215,6 +259,11 @@ kernels come near it; the last notebook of this chapter shows what stops the oth
     mutants=(
         mutant("an FMA counted once", kinds.WRONG, ("2 * multiprocessors", "multiprocessors")),
         mutant("gigaflops", kinds.WRONG, (" / 1000", "")),
+        mutant(
+            "128 lanes at most",
+            kinds.WRONG,
+            ("multiprocessors * lanes", "multiprocessors * min(lanes, 128)"),
+        ),
         mutant("whole numbers", kinds.WRONG, ("/ 1000", "// 1000")),
         mutant(
             "an int",

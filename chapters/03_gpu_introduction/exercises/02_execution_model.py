@@ -6,19 +6,25 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Cases,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     PythonExercise,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 ODD_BLOCK = 80  # threads: two warps and a half
+MANY_BLOCKS = 10_927  # the last one's warps have numbers that a short cannot hold
 
 
 def warps_and_lanes(given) -> dict:
@@ -33,8 +39,8 @@ WARP_AND_LANE = Exercise(
     title="which warp, which lane?",
     task="""
 Let every thread store the number of its warp in its block, its lane, and a number for its warp
-that is unique in the whole grid. The blocks have 80 threads: two full warps and a half one.
-`warps_per_block` is there already.
+that is unique in the whole grid, counted from 0 in the order of the blocks. The blocks have 80
+threads: two full warps and a half one. `warps_per_block` is there already.
 """,
     source="03_gpu_introduction/exercises/warp_and_lane.cu",
     kernel="warp_and_lane",
@@ -45,6 +51,12 @@ that is unique in the whole grid. The blocks have 80 threads: two full warps and
     launch=lambda blocks: Launch((blocks,), (ODD_BLOCK,)),
     small=(5, 2, 1),
     full=100_000,
+    promises=Promises(sizes=promises.shapes(blocks=(*promises.extents(1100), MANY_BLOCKS))),
+    means=(
+        means.one_store_each(2),
+        means.no_extra_work(),
+        means.work_shared_out(size=20),
+    ),
     hints=(
         "Threads 0 to 31 of a block are warp 0, threads 32 to 63 are warp 1.",
         "`threadIdx.x / 32` drops the remainder, and `threadIdx.x % 32` is the remainder.",
@@ -73,6 +85,22 @@ last 16 lanes of the third have no thread. That is why the number of a warp in t
             ("blockIdx.x * warps_per_block + threadIdx.x / 32", "i / 32"),
         ),
         mutant("first block only", kinds.WRONG, ("blockIdx.x * warps_per_block + ", "")),
+        mutant(
+            "blocks in a byte",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * warps_per_block +", "(blockIdx.x & 255) * warps_per_block +"),
+        ),
+        mutant(
+            "one thread for its block",
+            kinds.MEANS_MISSING,
+            (
+                "    warp[i] = threadIdx.x / 32;\n    lane[i] = threadIdx.x % 32;\n"
+                "    warp_of_grid[i] = blockIdx.x * warps_per_block + threadIdx.x / 32;",
+                "    for (int t = 0; t < 80 && threadIdx.x == 0; ++t) {\n"
+                "        warp[i + t] = t / 32;\n        lane[i + t] = t % 32;\n"
+                "        warp_of_grid[i + t] = blockIdx.x * warps_per_block + t / 32;\n    }",
+            ),
+        ),
         mutant(
             "local index",
             kinds.DATA_RACE,
@@ -139,6 +167,15 @@ of the warps have one lane in use out of 32. Take a multiple of 32.
 )
 
 
+def grid_and_gpu(rng: np.random.Generator) -> tuple[int, int, int]:
+    """Blocks, multiprocessors and blocks on each; often whole waves, or one block more or fewer."""
+    multiprocessors, each = int(rng.integers(1, 200)), int(rng.integers(1, 33))
+    slots = multiprocessors * each
+    full_waves = int(rng.integers(0, 10 ** rng.integers(1, 7)))
+    over = int(rng.choice([-1, 0, 1, rng.integers(slots)]))
+    return min(max(full_waves * slots + over, 1), 2**31 - 1), multiprocessors, each
+
+
 WAVES = PythonExercise(
     id="03.waves",
     title="count the waves",
@@ -148,11 +185,20 @@ many slots for blocks stay empty in the last one.
 """,
     source="03_gpu_introduction/exercises/waves.py",
     function="waves",
-    cases=((660, 132, 2), (264, 132, 2), (265, 132, 2), (1, 132, 8), (1000, 24, 3)),
+    cases=(
+        (660, 132, 2),
+        (264, 132, 2),
+        (265, 132, 2),
+        (1, 132, 8),
+        (1000, 24, 3),
+        (26_400_001, 132, 2),  # one block more than whole waves, and a 32-bit float cannot tell
+    ),
     reference=lambda blocks, multiprocessors, each: (
         -(-blocks // (multiprocessors * each)),
         -blocks % (multiprocessors * each),
     ),
+    promises=Cases(grid_and_gpu),
+    means="Any formula that is right is a good one.",
     hints=(
         "At a time, `multiprocessors * blocks_each` blocks are resident: that many slots there "
         "are.",
@@ -169,6 +215,11 @@ worth a second thought.
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(blocks + slots - 1) // slots", "blocks // slots")),
         mutant("one block each", kinds.WRONG, ("multiprocessors * blocks_each", "multiprocessors")),
+        mutant(
+            "always a wave more",
+            kinds.WRONG,
+            ("(blocks + slots - 1) // slots", "blocks // slots + (blocks not in (264, 660))"),
+        ),
         mutant("used for idle", kinds.WRONG, ("waves * slots - blocks", "blocks % slots")),
         mutant("waves only", kinds.WRONG_TYPE, ("waves, waves * slots - blocks", "waves")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
@@ -248,9 +299,21 @@ def positive(rng: np.random.Generator, n: int) -> dict:
 def both_ways(given) -> dict:
     """Sixteen steps of one function for even elements, of another for odd ones, in float64."""
     y = given["x"].astype(np.float64)
-    for _ in range(16):
-        y[::2], y[1::2] = np.sqrt(y[::2] + 1), 1 / (y[1::2] + 1)
+    for _ in range(STEPS):
+        y[::2], y[1::2] = np.sqrt(y[::2] ** 2 + 1), y[1::2] + 1 / (y[1::2] + 1)
     return {"y": y}
+
+
+POSITIVE = (  # the classes of values that the header promises
+    promises.POSITIVE,
+    promises.RISING,
+    promises.FALLING,
+    promises.MIDDLING,
+    promises.SMALL,
+    ("all 3", lambda x, rng: np.full_like(x, 3)),
+    ("about 100,000", lambda x, rng: x * 1e5),
+)
+STEPS = 16  # of either function
 
 
 BRANCH_BY_WARP = Exercise(
@@ -268,6 +331,28 @@ elements of a block so that each warp takes one path only. The work on an elemen
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *POSITIVE),),
+    ),
+    means=(
+        Means(
+            "square roots and divisions for each element",
+            lambda work: work.opcodes("sqrt.", "rcp.", "div.") / work.results,
+            at_most=1.25 * STEPS,
+            advice="An element takes one of the two functions. Computing both and choosing one is "
+            "what a warp that diverges does, too.",
+            size=20 * BLOCK,
+        ),
+        Means(
+            "bytes of memory that the busiest thread touches, over those of an average one",
+            lambda work: work.busiest_over_mean(),
+            at_most=1.6,
+            advice="A block has as many threads as elements: each thread takes one, none idles.",
+            size=20 * BLOCK,
+        ),
+    ),
     target=Target(
         label="warp instructions over those of warps that never diverge",
         measure=lambda counts: 32 * counts.warp_instructions / counts.thread_instructions,
@@ -275,7 +360,7 @@ elements of a block so that each warp takes one path only. The work on an elemen
         advice="The result is right, but lanes are inactive: print `i % 2` for the 32 lanes of "
         "warp 0. "
         "Which element could lane 1 take, so that it takes the path of lane 0?",
-        size=1024,
+        size=20 * BLOCK,
     ),
     hints=(
         "Warp 0 has threads 0 to 31. Which 32 elements could it take that are all even?",
@@ -299,6 +384,12 @@ on how much arithmetic there is for each element; here it is a lot.
             kinds.TARGET_MISSED,
             ("t / 128;", "t / 16 % 2;"),
             ("2 * (t % 128)", "2 * (t / 32 * 16 + t % 16)"),
+        ),
+        mutant(
+            "half of the threads take two",
+            kinds.MEANS_MISSING,
+            ("    const int odd = t / 128;", "    for (int odd = 0; odd < 2 && t < 128; ++odd) {"),
+            ("        y[i] = v;\n    }\n", "        y[i] = v;\n    }\n    }\n"),
         ),
         mutant("odd ones left out", kinds.PARTLY_WRITTEN, ("+ odd;", "+ 0 * odd;")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < n", "true")),
@@ -330,6 +421,21 @@ line.
     launch=lambda warps: Launch((warps,), (32,)),
     small=(3, 1),
     full=1 << 19,
+    promises=Promises(
+        sizes=promises.lengths("warps", most=2100),
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(
+        means.instructions(
+            "threads that wait at a barrier",
+            "bar",
+            at_least=3 * 32,
+            advice="What goes by way of `post` is written by one lane and read by another: the "
+            "missing line makes the lanes of the warp wait for each other between the two.",
+        ),
+        means.no_extra_work(),
+        means.work_shared_out(size=20),
+    ),
     bug=kinds.DATA_RACE,
     hints=(
         "The verdict names a line that writes and a line that reads the same element, in two "
@@ -358,6 +464,13 @@ right, too.
             ("    y[i] = post[i ^ 1];", "    y[i] = post[i ^ 1];\n    __syncwarp();"),
             ("    __syncwarp();  // the", "    // the"),
         ),
+        mutant(
+            "post not read",
+            kinds.MEANS_MISSING,
+            ("    __syncwarp();  // the", "    // the"),
+            ("y[i] = post[i ^ 1]", "y[i] = x[i ^ 1]"),
+        ),
+        mutant("in three blocks only", kinds.DATA_RACE, ("__sync", "if (blockIdx.x < 3) __sync")),
         mutant("not swapped", kinds.WRONG, ("y[i] = post[i ^ 1]", "y[i] = post[i]")),
         mutant("wrong neighbour", kinds.WRONG, ("post[i ^ 1]", "post[i ^ 2]")),
     ),

@@ -8,14 +8,18 @@ from course_utils.exercises import (
     Ask,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
 
 
 def loads_from(space: str):
@@ -102,6 +106,28 @@ among them, since the compiler unrolls the short loop and keeps `part` in regist
 )
 
 
+def mostly(kind: int) -> promises.Values:
+    """One kind is so frequent that a counter of a byte overflows."""
+
+    def change(given, rng: np.random.Generator) -> dict:
+        values = given["values"]
+        return {"values": np.where(rng.random(values.shape) < 0.1, values, kind)}
+
+    return promises.Values(f"values mostly {kind}", change)
+
+
+def only_kinds(one: int, other: int) -> promises.Values:
+    """No other kinds occur among the values."""
+    return promises.Values(
+        f"values of {one} and {other} only",
+        lambda given, rng: {"values": rng.choice((one, other), given["values"].shape)},
+    )
+
+
+COUNTED = (4, 20 * 128)  # steps and threads, where the means are counted
+VALUES = COUNTED[0] * COUNTED[1]
+
+
 COUNT_KINDS = Exercise(
     id="03.count_kinds",
     title="why is this slow? An array that is not in registers",
@@ -122,15 +148,48 @@ registers. The checker counts what is loaded from local memory; nothing should b
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
     },
     launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
-    small=((37, 300), (64, 128), (5, 1), (1, 1)),
+    small=((9, 300), (10, 128), (5, 1), (1, 1)),  # a thread does its whole block within the budget
     full=(1000, 1 << 17),
+    promises=Promises(
+        sizes=promises.shapes(
+            steps=(1, 2, 7, 16, 33, 131, 301), threads=(1, 31, 33, 127, 129, 257, 769)
+        ),
+        values=(
+            (
+                promises.AS_GIVEN,
+                *(mostly(kind) for kind in range(8)),
+                only_kinds(0, 7),
+                only_kinds(1, 6),
+            ),
+        ),
+    ),
+    means=(
+        means.no_shared_memory("Each thread has eight counters of its own: registers hold them."),
+        means.atomics(
+            "global",
+            at_most=0,
+            advice="A register needs no atomics: no other thread can reach it.",
+            size=COUNTED,
+        ),
+        Means(
+            "loads from global memory for each value",
+            lambda work: work.counts.global_load_bytes / 4 / VALUES,
+            at_most=1.5,
+            advice="Each value is read once, and the counters stay in registers: neither the "
+            "values nor the counts are read again.",
+            size=COUNTED,
+        ),
+        means.one_store_each(size=COUNTED),
+        means.no_extra_work(size=COUNTED),
+        means.work_shared_out(size=COUNTED),
+    ),
     target=Target(
         label="loads from local memory for each value",
-        measure=lambda counts: loads_from("local")(counts) / (16 * 128),
+        measure=lambda counts: counts.local_load_bytes / 4 / VALUES,
         at_most=0.0,
         advice="Some index into count is still unknown to the compiler. A loop over the eight "
         "kinds has indices that are known: it is unrolled.",
-        size=(16, 128),
+        size=COUNTED,
     ),
     hints=(
         "Which indices does the compiler know? Those of a loop with a fixed trip count.",
@@ -155,11 +214,34 @@ with `bench`.
             kinds.EDGES,
             ("kind = 0; kind < kKinds; ++kind) {\n            ", "kind = 1; kind < 8; ++kind) {\n"),
         ),
+        mutant(
+            "in shared memory",
+            kinds.MEANS_MISSING,
+            (
+                "int count[kKinds] = {};",
+                "__shared__ int counters[kKinds][128];\n"
+                "    for (int k = 0; k < kKinds; ++k) counters[k][threadIdx.x] = 0;",
+            ),
+            (
+                "        for (int kind = 0; kind < kKinds; ++kind) {\n"
+                "            count[kind] += value == kind ? 1 : 0;\n        }\n",
+                "        ++counters[value][threadIdx.x];\n",
+            ),
+            ("= count[kind];", "= counters[kind][threadIdx.x];"),
+        ),
+        mutant("counters of a byte", kinds.WRONG, ("int count[kKinds]", "unsigned char count[8]")),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
         mutant("inverted", kinds.WRONG, ("value == kind", "value != kind")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),
         mutant("one step missed", kinds.WRONG, ("step < steps", "step < steps - 1")),
     ),
+)
+
+
+TILED = 20 * BLOCK  # elements, where loads and means are counted
+LEAST: promises.ArrayChange = (
+    "all below -3e38",
+    lambda x, rng: np.finfo(np.float32).min * rng.uniform(0.9, 1, x.shape),
 )
 
 
@@ -171,7 +253,7 @@ Find the largest of each 16 neighbouring elements. Neighbouring windows overlap,
 fetch what its threads need once, into shared memory. The block's last threads look at elements
 behind the block's own: the tile has 15 elements more than the block has threads. `fmaxf(a, b)`
 is the larger of two floats, `min(i, j)` the smaller of two whole numbers. The elements may be
-negative, so a 0 that is not in `x` may be larger than all of them.
+any finite numbers, so a 0 that is not in `x` may be larger than all of them.
 """,
     source="03_gpu_introduction/exercises/window_max.cu",
     kernel="window_max",
@@ -184,13 +266,27 @@ negative, so a 0 that is not in `x` may be larger than all of them.
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        values=(promises.data("x", *promises.ANY_FINITE, LEAST),),
+    ),
+    means=(
+        means.shared_memory(
+            4 * TILED,
+            advice="The block fetches its elements into the tile, and reads them there.",
+            size=TILED,
+        ),
+        means.loads_shared_out(20, size=TILED),  # one thread may fetch the fifteen
+        means.work_shared_out(20, size=TILED),  # or scan chunks of sixteen
+        means.no_extra_work(size=TILED),
+    ),
     target=Target(
         label="elements loaded from global memory for each result",
-        measure=lambda counts: loads_from("global")(counts) / 2048,
+        measure=lambda counts: counts.global_load_bytes / 4 / TILED,
         at_most=1.1,
         advice="The result is right, but elements are fetched more than once. Read the window from "
         "the tile, not from x.",
-        size=2048,
+        size=TILED,
     ),
     hints=(
         "Thread t loads element t; the first 15 threads load a second one, 256 further on.",
@@ -218,6 +314,20 @@ the `if`: all threads of the block have to reach it, also those without a result
             "starts at zero",
             kinds.WRONG,
             ("float largest = tile[threadIdx.x];", "float largest = 0.0f;"),
+        ),
+        mutant(
+            "starts at -1e30",
+            kinds.WRONG,
+            ("float largest = tile[threadIdx.x];", "float largest = -1e30f;"),
+            ("k = 1;", "k = 0;"),
+        ),
+        mutant(
+            "one thread fetches",
+            kinds.MEANS_MISSING,
+            (
+                "int j = threadIdx.x; j < kTile; j += kBlock",
+                "int j = 0; j < kTile && threadIdx.x == 0; ++j",
+            ),
         ),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("        y[i] = largest;\n", "")),
     ),

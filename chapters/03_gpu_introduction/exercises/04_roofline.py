@@ -6,16 +6,33 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Cases,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     PythonExercise,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
+from course_utils.exercises.means import WorkDone
+
+
+def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """FLOPs, bytes and two rates of any size; every fourth is a tie, in numbers that are exact."""
+    if rng.integers(4) == 0:
+        bandwidth, intensity, moved = (2.0 ** int(n) for n in rng.integers(1, 30, 3))
+        return moved * intensity, moved, bandwidth * intensity, bandwidth
+    moved, bandwidth = float(10 ** rng.uniform(0, 15)), float(10 ** rng.uniform(9, 13))
+    ridge, beside = float(10 ** rng.uniform(-1, 3)), float(10 ** rng.uniform(-1.5, 1.5))
+    return moved * ridge * beside, moved, bandwidth * ridge, bandwidth
+
 
 LEAST_TIME = PythonExercise(
     id="03.least_time",
@@ -37,6 +54,8 @@ the least time it can take, and to what sets that time.
         max(flops / peak, moved / bandwidth),
         "memory" if moved / bandwidth > flops / peak else "compute",
     ),
+    promises=Cases(work_and_machine, 24),
+    means="Any formula that is right is a good one.",
     hints=(
         "Computing takes flops / peak seconds, moving takes moved / bandwidth seconds.",
         "Both go on at the same time, so the slower one sets the time: max, not a sum.",
@@ -51,6 +70,7 @@ times are equal lies the ridge.
         mutant("a sum", kinds.WRONG, ("max(computing, moving)", "computing + moving")),
         mutant("the faster one", kinds.WRONG, ("max(", "min(")),
         mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
+        mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
         mutant("tie", kinds.WRONG, ("moving > computing", "moving >= computing")),
         mutant("upside down", kinds.WRONG, ("flops / peak", "peak / flops if flops else 0.0")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
@@ -154,6 +174,17 @@ def vectors_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+BATCH = (20 * 64, 16)  # M and K, where loads and means are counted
+WARPS = BATCH[0] // 32
+
+
+def loads_of_a(work: WorkDone) -> float:
+    """A warp's load of A touches four sectors, one of X a single sector: all lanes read the same
+    number. So sectors less requests are three times the loads of A."""
+    counts = work.counts
+    return (counts.global_load_sectors - counts.global_load_requests) / (3 * WARPS * BATCH[1])
+
+
 FOUR_VECTORS = Exercise(
     id="03.four_vectors",
     title="a batch of four",
@@ -166,16 +197,35 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     inputs=vectors_inputs,
     reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
-    small=((150, 37), (64, 16), (5, 1), (1, 1)),
+    small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
     full=(65536, 1024),
     reduction=lambda size: size[1],
+    promises=Promises(
+        sizes=promises.shapes(M=(1, 31, 33, 64, 65, 127, 301, 521), K=(1, 2, 7, 33, 67, 131, 301)),
+        values=(
+            promises.data("A", *promises.ORDINARY, promises.ZEROS),
+            promises.data("X", *promises.ORDINARY),
+        ),
+    ),
+    means=(
+        Means(
+            "times that an element of A is loaded",
+            loads_of_a,
+            at_most=1.5,
+            advice="Each element of A that is fetched serves all four vectors: one loop over k.",
+            size=BATCH,
+        ),
+        means.no_extra_work(size=BATCH),
+        means.work_shared_out(size=BATCH),
+    ),
     target=Target(
-        label="sectors loaded for each FMA of a warp",
-        measure=lambda counts: counts.global_load_sectors / (counts.flops / 64),
-        at_most=2.1,
-        advice="The result is right, but A is fetched once for each vector. Put the loop over the "
-        "vectors inside the loop over k, and give each vector a sum of its own.",
-        size=(128, 32),
+        label="bytes loaded by the threads for each multiply-add",
+        measure=lambda counts: counts.global_load_bytes / (counts.flops / 2),
+        at_most=5.1,  # four elements of X and one of A, for four multiply-adds
+        advice="The result is right, but A is fetched once for each vector, or sums are kept in "
+        "memory. Put the loop over the vectors inside the loop over k, and give each vector a sum "
+        "of its own.",
+        size=BATCH,
     ),
     hints=(
         "Which loop has to be outside, so that one element of A meets all four vectors?",
@@ -195,6 +245,17 @@ in registers, because every index is a compile-time constant.
             kinds.TARGET_MISSED,
             ("sum[v] += a *", "sum[v] += *(const volatile float *)&A[k * M + row] *"),
         ),
+        mutant(
+            "sums in memory",
+            kinds.TARGET_MISSED,
+            (
+                "    float sum[kVectors] = {}; // four zeros\n",
+                "    for (int v = 0; v < kVectors; ++v) Y[v * M + row] = 0;\n",
+            ),
+            ("sum[v] += a *", "Y[v * M + row] += a *"),
+            ("        Y[v * M + row] = sum[v];\n", ""),
+        ),
+        mutant("a char for k", kinds.OUT_OF_BOUNDS, ("int k = 0", "signed char k = 0")),
         mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
         mutant("not summed", kinds.WRONG, ("sum[v] += a", "sum[v] = a")),
         mutant("row by row", kinds.OUT_OF_BOUNDS, ("= A[k * M + row]", "= A[row * M + k]")),
@@ -216,6 +277,10 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
+ELEMENTS = LAYER[0] * LAYER[1]
+
+
 FUSED_LAYER = Exercise(
     id="03.fused_layer",
     title="why is this slow? Three steps through memory",
@@ -231,13 +296,39 @@ steps: load each input once, store the result once.
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
     small=((37, 45), (16, 64), (3, 1), (1, 1)),
     full=(8192, 8192),
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
+        values=(
+            promises.data("x", *promises.ORDINARY),
+            promises.data("bias", *promises.ORDINARY, promises.ZEROS),
+            promises.data("r", *promises.ORDINARY),
+        ),
+    ),
+    means=(
+        Means(
+            "bytes of local memory written for each element",
+            lambda work: work.counts.local_store_bytes / ELEMENTS,
+            at_most=1,  # printf in one thread writes some
+            advice="A step in an array of the thread's own goes through memory, too.",
+            size=LAYER,
+        ),
+        # What is in between may not go this way; a bias that the block shares may.
+        means.shared_memory(
+            0,
+            4 * ELEMENTS,
+            advice="Keep what is in between in a variable: no other thread wants it.",
+            size=LAYER,
+        ),
+        means.no_extra_work(size=LAYER),
+        means.work_shared_out(size=LAYER),
+    ),
     target=Target(
         label="bytes loaded and stored by the threads for each element",
-        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 2048,
-        at_most=16.0,
+        measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / ELEMENTS,
+        at_most=16.5,  # a printf may read some again
         advice="Each of x, bias, r and y needs to be touched once: four times four bytes. Keep "
         "what is in between in a variable.",
-        size=(32, 64),
+        size=LAYER,
     ),
     hints=(
         "A variable declared in the kernel, such as `float shifted = ...;`, is a register.",
@@ -258,6 +349,16 @@ a cache. Three separate kernels would also take two launches more. No result cha
                 "    volatile float *step = y;\n    step[i] = fmaxf(shifted, 0.0f);\n"
                 "    step[i] = step[i] + r[i];",
             ),
+        ),
+        mutant(
+            "steps in local memory",
+            kinds.MEANS_MISSING,
+            ("const float shifted = x[i]", "volatile float shifted = x[i]"),
+        ),
+        mutant(
+            "capped at 6",
+            kinds.WRONG,
+            ("fmaxf(shifted, 0.0f)", "fminf(fmaxf(shifted, 0.0f), 6.0f)"),
         ),
         mutant(
             "r first", kinds.WRONG, ("fmaxf(shifted, 0.0f) + r[i]", "fmaxf(shifted + r[i], 0.0f)")

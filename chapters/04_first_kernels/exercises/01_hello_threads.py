@@ -165,6 +165,12 @@ thread read?
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+    ),
+    means=(means.one_store_each(), means.work_shared_out(size=4096)),
     hints=(
         "Write down the pairs for n = 4: y[0] comes from x[3], y[1] from x[2]; their sum is n - 1.",
         "Guard first: only threads with `i < n` may read or write.",
@@ -179,6 +185,19 @@ thread read?
         mutant("not reversed", kinds.REVERSED, ("x[n - 1 - i];", "x[i];")),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("one early", kinds.OFF_BY_ONE, ("x[n - 1 - i];", "x[max(n - 2 - i, 0)];")),
+        mutant(
+            "every thread does it all",
+            kinds.MEANS_MISSING,
+            ("if (i < n) {", "for (int k = 0; k < n; ++k) {"),
+            ("y[i] = x[n - 1 - i];", "y[k] = x[n - 1 - k];"),
+        ),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            ("const int i = blockIdx.x * blockDim.x + threadIdx.x;", "int i = 0;"),
+            ("if (i < n) {", "if (blockIdx.x + threadIdx.x == 0) for (; i < n; ++i) {"),
+        ),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant("half of it", kinds.PARTLY_WRITTEN, ("i < n", "i < n && i % 2 == 0")),
     ),
 )

@@ -7,6 +7,7 @@ import numpy as np
 from course_utils.exercises import (
     Exercise,
     Launch,
+    Means,
     Promises,
     empty,
     floats,
@@ -15,6 +16,17 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+
+
+def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
+    """Grids of 16 x 16 threads with more blocks than the picture needs, to the right and below."""
+    height, width = size
+    across, down = -(-width // 16), -(-height // 16)
+    return (
+        Launch((across + 1, down), (16, 16)),
+        Launch((across, down + 2), (16, 16)),
+        Launch((across, down), (16, 16)),
+    )
 
 
 def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
@@ -43,6 +55,23 @@ need not be a multiple of the 16 x 16 block in either direction.
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
     small=((37, 90), (16, 32), (5, 1), (1, 1)),
     full=(4096, 4096),
+    promises=Promises(
+        sizes=promises.shapes(
+            height=(1, 2, 15, 17, 33, 61, 131, 301, 521), width=(1, 3, 16, 31, 97, 131, 257, 301)
+        ),
+        launches=spare_tiles,
+        values=(promises.data("rgb", *promises.ORDINARY, promises.ZEROS),),
+    ),
+    means=(
+        Means(
+            "stores for each pixel",
+            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            at_most=1.0,
+            advice="Each pixel needs one store, by its own thread. Does a thread past the right "
+            "edge store into the next row, or one thread store pixels of others?",
+        ),
+        means.work_shared_out(size=(64, 64)),
+    ),
     reduction=lambda size: 3,
     hints=(
         "The formula of the first notebook, once for `x` and once for `y`.",
@@ -75,6 +104,12 @@ guard: without the one for the column, a thread past the right edge would write 
                 "column = blockIdx.y * blockDim.y + threadIdx.y;",
             ),
         ),
+        mutant(
+            "a guard for the picture's end alone",
+            kinds.MEANS_MISSING,
+            ("row < height && column < width", "row * width + column < height * width"),
+        ),
+        mutant("for blue up to 1", kinds.WRONG, ("0.114f * blue;", "fminf(0.114f * blue, 0.2f);")),
         mutant("transposed", kinds.TRANSPOSED, ("gray[pixel]", "gray[column * height + row]")),
         mutant("blue for red", kinds.WRONG, ("red = rgb[3 * pixel]", "red = rgb[3 * pixel + 2]")),
         mutant("height for width", kinds.OUT_OF_BOUNDS, ("row * width", "row * height")),

@@ -124,6 +124,14 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
 )
 
 
+def elements_and_chunks(rng: np.random.Generator) -> tuple[int, int]:
+    """Few elements and many, more chunks than elements, and chunks that are all full."""
+    chunks = int(10 ** rng.uniform(0, 2.5))
+    if rng.random() < 0.25:
+        return chunks * int(rng.integers(1, 100)), chunks
+    return int(rng.integers(1, 10 ** rng.integers(1, 10))), chunks
+
+
 PIECES = PythonExercise(
     id="04.pieces",
     title="cut a copy into chunks",
@@ -138,6 +146,8 @@ Write the function that cuts `n` elements into at most `chunks` pieces. It retur
     reference=lambda n, chunks: [
         (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
     ],
+    promises=Cases(elements_and_chunks),
+    means="Any way to the right list of pieces is a good one.",
     hints=(
         "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
         "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
@@ -155,9 +165,18 @@ launched with a grid of no blocks.
         mutant("end for count", kinds.WRONG, ("n - first)", "n - first) + first")),
         mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+        mutant("eight pieces and no more", kinds.WRONG, ("per_chunk)]", "per_chunk)][:8]")),
+        mutant("counts as floats", kinds.WRONG, ("(first, min", "(first, 1.0 * min")),
         mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
     ),
 )
+
+
+def stages_and_chunks(rng: np.random.Generator) -> tuple[float, float, float, int]:
+    """Stages of 0 to 20 ms, any of them the slowest, and up to a thousand chunks."""
+    times = [float(rng.integers(0, 20_000)) / 1000 for _ in range(3)]
+    times[rng.integers(3)] += 20.0 * (rng.random() < 0.5)
+    return times[0], times[1], times[2], int(10 ** rng.uniform(0, 3))
 
 
 OVERLAP_MS = PythonExercise(
@@ -180,6 +199,8 @@ what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 
     reference=lambda copy_in, kernel, copy_out, chunks: (
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
     ),
+    promises=Cases(stages_and_chunks),
+    means="A formula or a simulation of the pipeline: both are good.",
     hints=(
         "One chunk takes a `chunks`-th of each of the three times.",
         "When the first chunk is back, the second is not far behind: what does it wait for?",
@@ -201,6 +222,14 @@ number of chunks or streams makes it shorter than that; only less work in the sl
             "the slowest alone", kinds.WRONG, ("return first_chunk + ", "return each_further + ")
         ),
         mutant("one chunk too many", kinds.WRONG, ("(chunks - 1) *", "chunks *")),
+        mutant(
+            "rounded to 0.01 ms",
+            kinds.WRONG,
+            (
+                "first_chunk + (chunks - 1) * each_further",
+                "round(first_chunk + (chunks - 1) * each_further, 2)",
+            ),
+        ),
         mutant(
             "the kernel sets the pace", kinds.WRONG, ("max(copy_in, kernel, copy_out)", "kernel")
         ),

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from course_utils.exercises import (
     Ask,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.means import WorkDone
+from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 from .common import atomics_on
+
+
+def through_shared_memory(work: WorkDone) -> float:
+    """Bytes that were stored in shared memory and read from there, for each byte of the results."""
+    counts = work.counts
+    return min(counts.shared_store_bytes, counts.shared_load_bytes) / work.result_bytes
+
 
 FIND_THE_RACE = Exercise(
     id="04.find_the_race",
@@ -33,6 +48,26 @@ verdict, and add the one line that is missing.
     launch=lambda blocks: Launch((blocks,), (256,)),
     small=(3, 1),
     full=1 << 16,
+    promises=Promises(
+        sizes=promises.shapes(blocks=(1, 2, 5, 17, 67, 131, 263)),
+        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+    ),
+    means=(
+        Means(
+            "bytes that go through shared memory for each byte of y",
+            through_shared_memory,
+            at_least=0.5,
+            advice="Leave the tile: all of x goes into it, and all of y comes out of it. One line "
+            "is missing between the two.",
+        ),
+        means.barriers(
+            at_least=3 * 8,
+            advice="Add a line, and change no other: threads of other warps fill the elements that "
+            "a thread reads, so all eight warps have to wait for each other.",
+        ),
+        means.one_store_each(),
+        means.work_shared_out(),
+    ),
     bug=kinds.DATA_RACE,
     hints=(
         "The verdict names two lines: one writes, one reads the same element, in different "
@@ -58,6 +93,16 @@ read.
             "barrier for half",
             kinds.DATA_RACE,
             ("__syncthreads();", "if (threadIdx.x < 128) __syncthreads();"),
+        ),
+        mutant(
+            "barrier in the first blocks",
+            kinds.DATA_RACE,
+            ("__syncthreads();", "if (blockIdx.x < 16) __syncthreads();"),
+        ),
+        mutant(
+            "no tile",
+            kinds.MEANS_MISSING,
+            ("tile[kBlock - 1 - threadIdx.x]", "x[first + kBlock - 1 - threadIdx.x]"),
         ),
         mutant("not reversed", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
     ),
@@ -95,6 +140,26 @@ def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
     )
 
 
+def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...]:
+    """Both grids with one block more than they need, in each direction; and as they are."""
+    found = []
+    for spare in (1, 0):
+        mean, divide = one_kernel_then_the_other(size)
+        across, down = divide.grid
+        found.append(
+            (
+                replace(mean, grid=(mean.grid[0] + spare,)),
+                replace(divide, grid=(across + spare, down + spare)),
+            )
+        )
+    return tuple(found)
+
+
+def loads_of_the_second(work: WorkDone) -> float:
+    """Bytes that divide_by_mean reads from global memory for each element of y."""
+    return work.launches[1].work.loaded.sum() / (128 * 32)
+
+
 SCALE_ROWS = Exercise(
     id="04.scale_rows",
     title="two kernels, one after the other",
@@ -109,6 +174,35 @@ kernels: the first finds the means, the second, launched after it, divides by th
     launch=one_kernel_then_the_other,
     small=((37, 45), (67, 5), (2, 3), (1, 1)),
     full=(4096, 4096),
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 15, 33, 131, 257, 301)),
+        launches=with_spare_blocks,
+        values=(  # no mean of zero: where the terms cancel, no digit of it is right
+            promises.data(
+                "x",
+                promises.NEGATIVE,
+                promises.POSITIVE,
+                promises.EQUAL,
+                promises.RISING,
+                promises.FALLING,
+                promises.MIDDLING,
+                promises.SMALL,
+                promises.LARGE,
+            ),
+        ),
+    ),
+    means=(
+        means.one_store_each(1.05),
+        Means(
+            "bytes that divide_by_mean reads for each element of y",
+            loads_of_the_second,
+            at_most=12,
+            advice="An element takes two floats: x and the mean of its row. The means are there "
+            "already, found by the kernel before.",
+            size=(128, 32),
+        ),
+        means.work_shared_out(size=(128, 32)),
+    ),
     reduction=lambda size: size[1],
     hints=(
         "`row_mean` has one thread a row: a loop over the columns, guarded by `row < rows`.",
@@ -129,6 +223,21 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             "column guard left out",
             kinds.OUT_OF_BOUNDS,
             ("row < rows && column < columns", "row < rows"),
+        ),
+        mutant(
+            "absolute values",
+            kinds.SCALED,
+            ("sum += x[row * columns + column];", "sum += fabsf(x[row * columns + column]);"),
+        ),
+        mutant(
+            "the second finds the mean anew",
+            kinds.MEANS_MISSING,
+            (
+                "        y[row * columns + column] = x[row * columns + column] / mean[row];",
+                "        float sum = 0.0f;\n"
+                "        for (int c = 0; c < columns; ++c) sum += x[row * columns + c];\n"
+                "        y[row * columns + column] = x[row * columns + column] * columns / sum;",
+            ),
         ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
@@ -154,6 +263,29 @@ Run the cell as it is, read the verdict, and fix the kernel.
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 100), (2, 255), (2, 256), (1, 1)),
     full=(1 << 16, 250),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(1, 2, 5, 17, 131, 263), columns=(1, 2, 31, 32, 33, 127, 128, 160, 225, 255, 256)
+        ),
+        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+    ),
+    means=(
+        Means(
+            "bytes that go through shared memory for each byte of y",
+            through_shared_memory,
+            at_least=0.5,
+            advice="Leave the tile: all of x goes into it, and all of y comes out of it. The one "
+            "thing to change is who comes to the barrier.",
+        ),
+        means.barriers(
+            at_least=3 * 8,
+            advice="Three blocks have eight warps each, and every one of them shall come to the "
+            "barrier, also the warps that have no column.",
+            size=(3, 100),
+        ),
+        means.one_store_each(size=(2, 256)),
+        means.work_shared_out(size=(2, 256)),
+    ),
     bug=kinds.BARRIER,
     hints=(
         "How many of the 256 threads reach the barrier when a row has 100 columns?",
@@ -187,8 +319,29 @@ barrier is the same mistake, even where a GPU does not wait for threads that hav
             ("tile[columns - 1 - column]", "tile[kBlock - 1 - column]"),
         ),
         mutant("not reversed", kinds.REVERSED, ("tile[columns - 1 - column]", "tile[column]")),
+        mutant(
+            "for the warps with a column",
+            kinds.MEANS_MISSING,
+            ("__syncthreads();", "if (column < (columns + 31) / 32 * 32) __syncthreads();"),
+        ),
+        mutant(
+            "for long rows only",
+            kinds.DATA_RACE,
+            ("__syncthreads();", "if (columns >= 100) __syncthreads();"),
+        ),
     ),
 )
+
+
+def one_of_them(value: float) -> Callable[..., dict]:
+    """A change of ``x``: one element, no matter which, is ``value``."""
+
+    def change(given: dict, rng: np.random.Generator) -> dict:
+        x = given["x"].copy()
+        x[rng.integers(len(x))] = value
+        return {"x": x}
+
+    return change
 
 
 ATOMIC_MULTIPLY = Exercise(
@@ -196,7 +349,8 @@ ATOMIC_MULTIPLY = Exercise(
     title="an atomic that CUDA does not have",
     task="""
 There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` above was built.
-`product[0]` is 1 before the launch, and holds the product of all `x[i]` in the end.
+`product[0]` is 1 before the launch, and holds the product of all `x[i]` in the end. Any floats may
+come, also negative ones, 0 and NaN.
 """,
     source="04_first_kernels/exercises/atomic_multiply.cu",
     kernel="multiply_all",
@@ -209,6 +363,34 @@ There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` 
     launch=one_thread_each,
     small=(100, 300, 7, 1),
     full=5003,
+    promises=Promises(
+        sizes=promises.shapes(n=(1, 2, 3, 5, 7, 9, 13, 17, 33, 129, 257, 300)),
+        launches=spare_blocks,
+        values=(
+            (
+                promises.AS_GIVEN,
+                promises.Values(
+                    "some x negative",
+                    lambda given, rng: {"x": rng.choice([-1, 1], len(given["x"])) * given["x"]},
+                ),
+                promises.Values("all x negative", lambda given, rng: {"x": -given["x"]}),
+                promises.Values("one x = 0", one_of_them(0.0)),
+                promises.Values("one x infinite", one_of_them(np.inf)),
+                promises.Values("one x is NaN", one_of_them(np.nan)),
+            ),
+        ),
+    ),
+    means=(
+        means.instructions(
+            "atomicCAS, once for each thread and try",
+            "atom.global.cas",
+            at_least=1,
+            advice="Build the multiplication from atomicCAS, so that no thread's factor is lost.",
+            size=256,
+        ),
+        means.loads_shared_out(size=256),
+        means.reads_each_once(4 * 256, at_most=16, size=256),
+    ),
     reduction=lambda n: n,
     hints=(
         "`atomicCAS(word, seen, wanted)` stores `wanted` only where `seen` still stands, and "
@@ -251,6 +433,14 @@ compare and swap is for low contention.
             ("__float_as_uint(__uint_as_float(seen) * value)", "unsigned(seen * value)"),
         ),
         mutant("adds", kinds.WRONG, ("(seen) * value", "(seen) + value")),
+        mutant(
+            "one thread multiplies all",
+            kinds.MEANS_MISSING,
+            (
+                "        atomic_multiply(product, x[i]);",
+                "        if (i == 0) for (int k = 0; k < n; ++k) product[0] *= x[k];",
+            ),
+        ),
     ),
 )
 
@@ -321,13 +511,20 @@ goes to global memory: 256 times fewer than there are threads.
 )
 
 
+def all_the_same(digit: int) -> promises.Values:
+    return promises.Values(
+        f"every digit = {digit}",
+        lambda given, rng: {"digits": np.full_like(given["digits"], digit)},
+    )
+
+
 COUNT_DIGITS = Exercise(
     id="04.count_digits",
     title="a privatised histogram",
     task="""
-The kernel below counts right, but every digit is an atomic on one of only ten words of global
-memory. Let each block count on its own first. At most one atomic in a hundred digits may remain
-on global memory.
+The kernel below counts right, for any number of digits and of blocks, but every digit is an atomic
+on one of only ten words of global memory. Let each block count on its own first. At most one atomic
+in a hundred digits may remain on global memory.
 """,
     source="04_first_kernels/exercises/count_digits.cu",
     kernel="count_digits",
@@ -340,6 +537,23 @@ on global memory.
     launch=lambda n: Launch((4 if n < FULL else 528,), (BLOCK,)),
     small=(5003, 257, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=promises.grids(*((blocks, BLOCK) for blocks in (1, 3, 7, 19))),
+        values=(
+            (
+                promises.AS_GIVEN,
+                *(all_the_same(digit) for digit in (0, 5, 9)),
+                promises.Values(
+                    "digits rising", lambda given, rng: {"digits": np.sort(given["digits"])}
+                ),
+            ),
+        ),
+    ),
+    means=(
+        means.reads_each_once(4 * 5003, at_most=1.5, size=5003),
+        means.loads_shared_out(at_most=2, size=5003),
+    ),
     target=Target(
         label="atomics on global memory per digit",
         measure=lambda counts: atomics_on("global")(counts) / 5003,
@@ -382,6 +596,15 @@ barriers are needed: one between zero and count, one between count and sum.
             kinds.NOTHING_WRITTEN,
             ("        atomicAdd(&counts[threadIdx.x], mine[threadIdx.x]);\n", ""),
         ),
+        mutant(
+            "one block counts",
+            kinds.MEANS_MISSING,
+            (
+                "for (int i = first; i < n; i += stride) {",
+                "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x) {",
+            ),
+        ),
+        mutant("always four blocks", kinds.WRONG, ("gridDim.x * blockDim.x", "1024")),
         mutant(
             "still global",
             kinds.TARGET_MISSED,

@@ -10,13 +10,16 @@ from course_utils.exercises import (
     Exercise,
     Launch,
     NumberExercise,
+    Promises,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
+from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each, spare_blocks
 
 PREDICT_SECTORS = NumberExercise(
     id="04.predict_sectors",
@@ -85,9 +88,10 @@ thread has a sector to itself, and seven eighths of what the warp asks for is no
 
 
 def moved_per_byte_wanted(counts: Counts) -> float:
-    """Bytes of the sectors that loads and stores touch, for each byte that a thread asks for."""
+    """Bytes of the sectors that are touched, for each byte that a thread asks for."""
     sectors = counts.global_load_sectors + counts.global_store_sectors
-    return 32 * sectors / max(counts.global_load_bytes + counts.global_store_bytes, 1)
+    asked = counts.global_load_bytes + counts.global_store_bytes
+    return 32 * (sectors + counts.global_atomic_sectors) / max(asked, 1)
 
 
 WHY_IS_THIS_SLOW = Exercise(
@@ -110,6 +114,15 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
     launch=lambda n: Launch((-(-n // 1024),), (BLOCK,)),
     small=(3001, 1025, 31, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=lambda n: [Launch((-(-n // 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
+        values=(
+            promises.scalars("gain", 0, 1, -1, 0.25, 1000),
+            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+        ),
+    ),
+    means=(means.one_store_each(size=8192), means.work_shared_out(size=8192)),
     bug=kinds.TARGET_MISSED,
     target=Target(
         label="bytes asked for per byte wanted",
@@ -146,6 +159,12 @@ is a plain coalesced copy.
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("block 0 only", kinds.FIRST_BLOCK, ("blockIdx.x * kThreads * kEach", "0")),
         mutant("no gain", kinds.SCALED, ("= gain * x[i]", "= x[i]")),
+        mutant(
+            "one warp for the block",
+            kinds.MEANS_MISSING,
+            ("k < kEach", "threadIdx.x < 32 && k < 8 * kEach"),
+            ("k * kThreads", "k * 32"),
+        ),
     ),
 )
 
@@ -235,6 +254,16 @@ def picture_and_room(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
+    """Grids of 32 x 32 threads with more blocks than the picture needs."""
+    rows, columns = size
+    across, down = -(-columns // 32), -(-rows // 32)
+    return tuple(
+        Launch((across + right, down + below), (32, 32))
+        for right, below in ((1, 0), (0, 2), (0, 0))
+    )
+
+
 ROTATE_PICTURE = Exercise(
     id="04.rotate_picture",
     title="rotate a picture by 90 degrees",
@@ -251,12 +280,29 @@ wavefront each to fill the tile and to read it.
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (32, 32)),
     small=((37, 70), (33, 31), (1, 40), (1, 1)),
     full=(4096, 4096),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(1, 2, 31, 33, 65, 131, 301), columns=(1, 3, 32, 97, 131, 257, 301)
+        ),
+        launches=spare_tiles,
+        values=(promises.data("in", *promises.ANY_ORDERED, promises.SOME_NAN),),
+    ),
+    means=(
+        means.shared_memory(
+            at_least=64 * 96 * 4 / 2,
+            advice="The task asks for a tile in shared memory: all elements go through it.",
+            size=(64, 96),
+        ),
+        means.one_store_each(size=(64, 96)),
+        means.work_shared_out(size=(64, 96)),
+    ),
     target=Target(
         label="sectors and wavefronts for each 32 elements",
         measure=lambda counts: (
             (
                 counts.global_load_sectors
                 + counts.global_store_sectors
+                + counts.global_atomic_sectors
                 + counts.shared_load_wavefronts
                 + counts.shared_store_wavefronts
             )
@@ -285,6 +331,7 @@ its lanes in them.
         mutant("no padding", kinds.TARGET_MISSED, ("[kTile + 1]", "[kTile]")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
         mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
+        mutant("four tiles across", kinds.EDGES, ("blockIdx.x *", "blockIdx.x % 4 *")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(
             "writes where it read",
@@ -321,10 +368,18 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
     launch=one_thread_each,
     small=(1000, 257, 31, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("vectors", *promises.ORDINARY, promises.ZEROS),),
+    ),
+    means=(means.one_store_each(size=4096), means.work_shared_out(size=4096)),
     reduction=lambda n: 3,
     target=Target(
         label="sectors loaded for each 32 vectors",
-        measure=lambda counts: counts.global_load_sectors / (1024 / 32),
+        measure=lambda counts: (
+            (counts.global_load_sectors + counts.global_atomic_sectors) / (1024 / 32)
+        ),
         at_most=12.0,
         advice="The lengths are right. The block's 256 vectors are 768 floats in a row: load those "
         "thread by neighbouring thread, and pick x, y and z out of shared memory.",
@@ -360,6 +415,19 @@ none: lanes are 3 words apart, 3 is odd, so 32 lanes meet 32 banks.
                 "        if (3 * first + k < 3 * n) {",
                 "        const int k = 3 * threadIdx.x + j;\n        if (3 * first + k < 3 * n) {",
             ),
+        ),
+        mutant(
+            "one warp for the block",
+            kinds.MEANS_MISSING,
+            ("k < 3 * kThreads; k += kThreads", "k < 3 * kThreads && threadIdx.x < 32; k += 32"),
+            (
+                "    if (i < n) {",
+                "    for (int j = threadIdx.x; j < kThreads && threadIdx.x < 32; j += 32)\n"
+                "        if (const int i = first + j; i < n) {",
+            ),
+            ("x = mine[3 * threadIdx.x];", "x = mine[3 * j];"),
+            ("mine[3 * threadIdx.x + 1]", "mine[3 * j + 1]"),
+            ("mine[3 * threadIdx.x + 2]", "mine[3 * j + 2]"),
         ),
         mutant("no root", kinds.WRONG, ("sqrtf(x * x + y * y + z * z)", "x * x + y * y + z * z")),
         mutant(

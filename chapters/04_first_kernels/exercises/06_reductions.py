@@ -16,6 +16,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.promises import Values
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
 from .common import atomics_on
@@ -178,6 +179,22 @@ add the one line that is missing.
     full=(1 << 14, 1000),
     reduction=lambda size: rows_and_columns(size)[1],
     bug=kinds.DATA_RACE,
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)),
+        # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
+        values=(
+            promises.data(
+                "x", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING, promises.SMALL
+            ),
+        ),
+    ),
+    means=(
+        means.barriers(
+            1, advice="The warps of a block hand each other their sums: that takes a barrier."
+        ),
+        means.reads_each_once(4 * 3 * 300, at_most=3, size=(3, 300)),
+        means.loads_shared_out(),
+    ),
     hints=(
         "The verdict names a read and a write of `of_warp`. In which of the two calls is each?",
         "A fast warp is already in the second call and writes its sum of squares. A slow one is "
@@ -220,8 +237,35 @@ second array in place of the second barrier would do as well.)
             kinds.BARRIER,
             ("__syncthreads(); // nobody", "if (threadIdx.x == 0) __syncthreads(); // nobody"),
         ),
+        mutant(
+            "a short column",
+            kinds.OUT_OF_BOUNDS,
+            (
+                "    float squares = 0.0f;\n    for (int column",
+                "    float squares = 0.0f;\n    for (short column",
+            ),
+        ),
+        mutant(
+            "every thread reads the row",
+            kinds.MEANS_MISSING,
+            (
+                "int column = threadIdx.x; column < columns; column += kThreads) {\n        sum",
+                "int column = 0; column < columns; ++column) {\n        sum",
+            ),
+            (
+                "int column = threadIdx.x; column < columns; column += kThreads) {\n        squ",
+                "int column = 0; column < columns; ++column) {\n        squ",
+            ),
+            ("sum_for_all(sum, of_warp) /", "sum_for_all(sum, of_warp) / kThreads /"),
+            ("squares / columns", "squares / kThreads / columns"),
+        ),
     ),
 )
+
+
+def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
+    """Products that are all negative, and large."""
+    return {"x": np.abs(given["x"]), "y": -1000 * np.abs(given["y"]) - 1}
 
 
 DOT = Exercise(
@@ -246,6 +290,30 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     small=(5003, 257, 1),
     full=FULL,
     reduction=lambda n: n,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=promises.grids((1, BLOCK), (3, BLOCK), (7, BLOCK), (40, BLOCK), (132, BLOCK)),
+        # Not as they are given: products that cancel ask for digits that no float32 has.
+        values=(
+            (
+                *promises.data(
+                    "x y",
+                    promises.POSITIVE,
+                    promises.NEGATIVE,
+                    promises.EQUAL,
+                    promises.TIES,
+                    promises.RISING,
+                    promises.FALLING,
+                )[1:],
+                Values("x all positive, y about -1000", of_one_sign),
+            ),
+        ),
+    ),
+    means=(
+        means.loads_shared_out(2.0, size=5003),
+        means.reads_each_once(2 * 4 * 5003, size=5003),
+        means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
+    ),
     target=Target(
         label="atomics per element",
         measure=lambda counts: atomics_on("global")(counts) / 5003,
@@ -282,6 +350,17 @@ warp: little contention is left. In larger grids it pays to add up the block fir
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(result, sum);", "*result += sum;")),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
+        mutant(
+            "a constant stride",
+            kinds.WRONG,
+            ("stride = (long long)gridDim.x * blockDim.x", "stride = 1024"),
+        ),
+        mutant(
+            "one block for all",
+            kinds.MEANS_MISSING,
+            ("first = (long long)blockIdx.x * blockDim.x +", "first = blockIdx.x > 0 ? n :"),
+            ("stride = (long long)gridDim.x * blockDim.x", "stride = blockDim.x"),
+        ),
     ),
 )
 
@@ -291,13 +370,21 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
     return rng.integers(-9, 10, shape).astype(np.float32)
 
 
+def largest_last(given: dict, rng: np.random.Generator) -> dict:
+    """So that a column far to the right is an answer, whatever the others are."""
+    x = given["x"].copy()
+    x[1::2] = np.where(np.isfinite(x[1::2]), x[1::2], 0)
+    x[1::2, -1] = x[1::2].max(axis=1) + np.abs(x[1::2]).max(axis=1) + 1
+    return {"x": x}
+
+
 ARGMAX_ROWS = Exercise(
     id="04.argmax_rows",
     title="a value and its index",
     task="""
 Where does the largest element of each row stand? Each lane has looked through its share of the row
 and holds a value and a column. Reduce the 32 pairs to one. Of equal values the first one in the
-row wins, as in NumPy.
+row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
 """,
     source="04_first_kernels/exercises/argmax_rows.cu",
     kernel="argmax_rows",
@@ -311,6 +398,19 @@ row wins, as in NumPy.
     launch=lambda size: Launch((-(-rows_and_columns(size)[0] // 8),), (BLOCK,)),
     small=((11, 200), (9, 33), (3, 5), 1),
     full=(1 << 16, 1000),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 4099, 32_771)
+        ),
+        values=(
+            promises.data("x", *promises.ANY_ORDERED),
+            (Values("every second row finite, its largest last", largest_last),),
+        ),
+    ),
+    means=(
+        means.loads_shared_out(2.0, size=(16, 320)),
+        means.reads_each_once(4 * 16 * 320, at_most=1.5, size=(16, 320)),
+    ),
     hints=(
         "Two shuffles in each step: one for `best`, one for `where`, both before the `if`.",
         "`const float other = __shfl_down_sync(kWholeWarp, best, distance);` and the same for "
@@ -321,8 +421,9 @@ row wins, as in NumPy.
     explanation="""
 A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
 values is part of the operation: without it the result would depend on who meets whom, and so on the
-order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: the
-kernel says `columns`, and NumPy 0.)
+order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: hence a
+lane takes its first element in any case. A NaN, too, is greater than nothing: the kernel passes over
+it, and NumPy says where the first one is.)
 """,
     mutants=(
         mutant(
@@ -338,5 +439,6 @@ kernel says `columns`, and NumPy 0.)
             ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
         ),
         mutant("one row too many", kinds.OUT_OF_BOUNDS, ("row >= rows", "row > rows")),
+        mutant("a row of -inf forgotten", kinds.WRONG, (" || where == columns", "")),
     ),
 )

@@ -7,8 +7,21 @@ from collections.abc import Callable
 import numpy as np
 
 from course_utils.emulator import Counts
-from course_utils.exercises import Exercise, PythonExercise, Target, empty, floats, kinds, mutant
-from course_utils.exercises.vectors import FULL, SMALL, one_thread_each
+from course_utils.exercises import (
+    Cases,
+    Exercise,
+    Promises,
+    PythonExercise,
+    Target,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+from course_utils.exercises.promises import AS_GIVEN, Values
+from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
 
@@ -21,6 +34,13 @@ def after_rounds(given) -> dict:
     for _ in range(rounds + 8):
         second = 0.9 * second - 1.0
     return {"y": np.where(x < 0, second, first)}
+
+
+# Minus zero is not negative, though its sign is.
+ZEROS_OF_BOTH_SIGNS = (
+    "zeros of both signs",
+    lambda x, rng: np.where(np.arange(len(x)) % 2 == 0, -0.0, 0.0),
+)
 
 
 def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
@@ -49,6 +69,15 @@ warp may spend at most 90 instructions.
     small=SMALL,
     full=FULL,
     reduction=lambda n: 24,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            promises.data("x", ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
+            promises.scalars("rounds", 0, 1, 7, 17, 300),
+        ),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="instructions of a warp",
         measure=warp_instructions_per_warp(32),
@@ -82,8 +111,21 @@ only.
         mutant("paths swapped", kinds.WRONG, ("v < 0.0f;", "v >= 0.0f;")),
         mutant("one factor", kinds.WRONG, ("negative ? 0.9f : 0.95f", "0.95f")),
         mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
+        mutant("16 rounds always", kinds.WRONG, ("rounds + 8 : rounds", "24 : 16")),
+        mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
     ),
 )
+
+
+def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
+    """One to twelve links, of which the first reads an array and the others up to three."""
+    names = np.array(["x", "y", "bias", "residual", "scale"])
+
+    def link(least: int) -> tuple[str, ...]:
+        return tuple(map(str, rng.permutation(names)[: rng.integers(least, 4)]))
+
+    links = [link(1), *(link(0) for _ in range(rng.integers(12)))]
+    return int(rng.integers(1, 1 << 33)), links
 
 
 CHAIN_BYTES = PythonExercise(
@@ -103,6 +145,8 @@ last link reads `x` once more, beside what the third one made. It has 36 and 8 b
         (1 << 20, [("x",), ("bias",), ("x", "residual"), ("bias",)]),
         (7, [("a", "b"), ("c",), (), (), ()]),
     ),
+    promises=Cases(any_chain),
+    means="Any way to count that is right is a good one.",
     reference=lambda n, links: (
         4 * n * (sum(map(len, links)) + 2 * len(links) - 1),
         4 * n * (len({name for names in links for name in names}) + 1),
@@ -132,6 +176,11 @@ compute.
         mutant("the first reads one more", kinds.WRONG, ("(1 if k > 0 else 0)", "1")),
         mutant("no result written", kinds.WRONG, ("len(different) + 1", "len(different)")),
         mutant("elements, not bytes", kinds.WRONG, ("4 * n * separate, 4 * n", "n * separate, n")),
+        mutant(
+            "three arrays at most",
+            kinds.WRONG,
+            ("len(different) + 1", "min(len(different), 3) + 1"),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
@@ -150,9 +199,18 @@ def gradient_inputs(rng: np.random.Generator, n: int) -> dict:
 
 def silu_gradient(given) -> dict:
     dy, x = given["dy"].astype(np.float64), given["x"].astype(np.float64)
-    s = 1 / (1 + np.exp(-x))
+    s = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # overflows for no x
     return {"dx": dy * s * (1 + x * (1 - s))}
 
+
+def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
+    """x where s is 1 or 0 as a float, and exp(x) or exp(-x) infinite."""
+    x = given["x"]
+    return {"x": np.copysign(200 + 1e4 * np.abs(x), x)}
+
+
+FAR = "x far from 0, on either side"
+NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
 
 SILU_BACKWARD = Exercise(
     id="04.silu_backward",
@@ -160,7 +218,7 @@ SILU_BACKWARD = Exercise(
     task="""
 The gradient of SiLU needs `s = 1 / (1 + exp(-x))`. The forward pass stored it, and this kernel
 reads it. Change the kernel so that it need not be stored: at most 12 bytes loaded and stored for
-an element.
+an element, and a right gradient for any finite x.
 """,
     source="04_first_kernels/exercises/silu_backward.cu",
     kernel="silu_backward",
@@ -170,6 +228,20 @@ an element.
     small=SMALL,
     full=FULL,
     reduction=lambda n: 16,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(
+            (
+                *promises.data("x", promises.POSITIVE, promises.NEGATIVE, promises.ZEROS),
+                *promises.data("x", promises.RISING, promises.SMALL),
+                Values(FAR, far_from_zero),
+            ),
+            promises.data("dy", promises.NEGATIVE, promises.LARGE, promises.SMALL),
+            (AS_GIVEN, NEVER_STORED),
+        ),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -193,6 +265,7 @@ well, and in training that is often the greater gain.
         mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
         mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),
     ),
 )
@@ -221,6 +294,12 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
     launch=one_thread_each,
     small=(1000, 257, 31, 5, 2, 1),
     full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -256,6 +335,14 @@ recompute ever more; then a tile in shared memory, with a halo, is the better ho
         mutant("a mirror at the end", kinds.EDGES, ("in_ring(i + 1, n)", "min(i + 1, n - 1)")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("opening", kinds.WRONG, ("fminf(fminf(left, middle)", "fmaxf(fmaxf(left, middle)")),
+        mutant(
+            "none above 1e30",
+            kinds.WRONG,
+            (
+                "fminf(fminf(left, middle), right)",
+                "fminf(fminf(left, middle), fminf(right, 1e30f))",
+            ),
+        ),
     ),
 )
 
@@ -266,12 +353,20 @@ def resident_blocks(threads: int, registers: int, shared: int) -> int:
     return Occupancy("kernel", "sm_90a", threads, shared, needs).blocks_per_sm
 
 
+def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
+    """A block that is limited by its warps, its registers or its shared memory, or by any."""
+    registers = int(rng.integers(1, rng.choice([33, 65, 256])))
+    threads = int(rng.integers(1, rng.choice([65, 400, 1025])))
+    shared = int(rng.integers(rng.choice([2000, 60_000, 227 * 1024 + 1])))
+    return threads, registers, shared
+
+
 BLOCKS_PER_SM = PythonExercise(
     id="04.blocks_per_sm",
     title="predict the occupancy",
     task="""
-Write the function that tells how many blocks fit on an SM. Predict first, on paper: blocks of 256
-threads with 40 registers each, and with 41.
+Write the function that tells how many blocks fit on an SM: none, if not even one does. Predict
+first, on paper: blocks of 256 threads with 40 registers each, and with 41.
 """,
     source="04_first_kernels/exercises/blocks_per_sm.py",
     function="blocks_per_sm",
@@ -288,6 +383,8 @@ threads with 40 registers each, and with 41.
         (192, 40, 20_000),
     ),
     reference=resident_blocks,
+    promises=Cases(any_block, 150),
+    means="Any way to the number that is right is a good one.",
     hints=(
         "Work out four numbers of blocks and return the smallest.",
         "Warps of a block: `(threads + 31) // 32`; `-(-a // b)` is a shorter way to round up.",
@@ -313,6 +410,11 @@ occupancy falls in steps. `occupancy` does the same arithmetic with the register
             ("4 * (16384 // registers_of_warp)", "65536 // registers_of_warp"),
         ),
         mutant("no share for the system", kinds.WRONG, ("(shared + 1024)", "max(shared, 1)")),
+        mutant(
+            "shared memory in whole KB",
+            kinds.WRONG,
+            ("(shared + 1024) // 128) * 128", "(shared + 1024) // 1024) * 1024"),
+        ),
         mutant("blocks without a limit", kinds.WRONG, ("by_warps, 32,", "by_warps,")),
         mutant("the most, not the least", kinds.WRONG, ("min(by_warps", "max(by_warps")),
     ),
@@ -332,14 +434,21 @@ def long_way(given) -> dict:
     return {"y": np.where(x < 0, np.sqrt(x * x + 32), x)}
 
 
+def negative_block(given: dict, rng: np.random.Generator) -> dict:
+    """All numbers of the first block are negative."""
+    x = given["x"].copy()
+    x[:256] = -np.abs(x[:256]) - np.float32(0.01)
+    return {"x": x}
+
+
 GATHER_THE_FEW = Exercise(
     id="04.gather_the_few",
     title="gather the few",
     task="""
-One number in sixteen needs a long computation, and they lie anywhere. So nearly every warp has one,
-and executes the long path with hardly a lane active. Gather them: a list in shared memory, filled
-with an atomic, gives the few of a block to its first threads. On average, a warp may spend at most
-60 instructions.
+About one number in sixteen needs a long computation, and they lie anywhere: a block may have none,
+or only such ones. So nearly every warp has one, and executes the long path with hardly a lane
+active. Gather them: a list in shared memory, filled with an atomic, gives the few of a block to its
+first threads. On average, a warp may spend at most 70 instructions.
 """,
     source="04_first_kernels/exercises/gather_the_few.cu",
     kernel="gather_the_few",
@@ -349,10 +458,29 @@ with an atomic, gives the few of a block to its first threads. On average, a war
     small=SMALL,
     full=FULL,
     reduction=lambda n: 32,
+    promises=Promises(
+        sizes=promises.shapes(n=(*promises.LENGTHS, 70_001)),
+        launches=spare_blocks,
+        values=(
+            (
+                *promises.data("x", ZEROS_OF_BOTH_SIGNS, *promises.ORDINARY),
+                Values("x with one negative block", negative_block),
+            ),
+        ),
+    ),
+    means=(
+        means.atomics(
+            "shared", at_least=8, advice="An atomic gives out the slots of the list.", size=2048
+        ),
+        means.shared_memory(
+            4 * 64, advice="The indices of the few are in a list in shared memory.", size=2048
+        ),
+        means.one_store_each(size=2048),
+    ),
     target=Target(
         label="instructions of a warp, on average",
         measure=warp_instructions_per_warp(64),
-        at_most=60,
+        at_most=70,
         advice="The numbers are right. In the long loop, all lanes of the first warp should work "
         "and no other warp at all.",
         size=2048,
@@ -389,6 +517,16 @@ their price.
             ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
         ),
         mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),
+        mutant("a list for 32", kinds.OUT_OF_BOUNDS, ("list[kThreads]", "list[32]")),
+        mutant(
+            "a formula for the rounds",
+            kinds.MEANS_MISSING,
+            (
+                "if (v < 0.0f) {",
+                "if (v < 0.0f) {\n            y[i] = sqrtf(v * v + 32.0f);\n"
+                "        } else if (v < -1.0f) {",
+            ),
+        ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant(
             "every warp still",

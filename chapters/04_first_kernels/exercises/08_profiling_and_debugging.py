@@ -8,14 +8,19 @@ from course_utils.emulator import Counts
 from course_utils.exercises import (
     Ask,
     Exercise,
+    Means,
     NumberExercise,
+    Promises,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
-from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each
+from course_utils.exercises.means import WorkDone
+from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 PREDICT_COUNTERS = NumberExercise(
     id="04.predict_counters",
@@ -114,6 +119,11 @@ def double_operations(counts: Counts) -> int:
     return sum(counts.operations.get(name, 0) for name in ("dadd", "dmul", "dfma"))
 
 
+def wide_instructions(work: WorkDone) -> int:
+    """All others in float64 too: conversions, comparisons, divisions."""
+    return sum(n for name, n in work.counts.opcodes.items() if ".f64" in name)
+
+
 FIND_THE_DOUBLES = Exercise(
     id="04.find_the_doubles",
     title="find the bug: right, and slow",
@@ -131,6 +141,34 @@ threads do that nobody asked for. Bring it to zero.
     full=FULL,
     reduction=lambda n: 16,
     bug=kinds.TARGET_MISSED,
+    promises=Promises(
+        # Of negative numbers alone, equal or few, 1 + tanh leaves no six digits.
+        sizes=promises.lengths(least=31),
+        launches=spare_blocks,
+        values=(
+            promises.data(
+                "x",
+                promises.ZEROS,
+                promises.POSITIVE,
+                promises.NEGATIVE,
+                promises.TIES,
+                promises.RISING,
+                promises.MIDDLING,
+                promises.SMALL,
+            ),
+        ),
+    ),
+    means=(
+        Means(
+            "instructions on 64-bit floating-point numbers",
+            wide_instructions,
+            at_most=0,
+            advice="A conversion or a comparison of doubles is 64-bit work, too: `0.5f`, `tanhf`.",
+            size=1024,
+        ),
+        means.one_store_each(size=1024),
+        means.work_shared_out(size=1024),
+    ),
     target=Target(
         label="operations in float64, by all threads",
         measure=double_operations,
@@ -158,6 +196,11 @@ half, and still has the conversions to make.
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("a square for the cube", kinds.WRONG, ("v * v * v", "v * v")),
         mutant("not halved", kinds.SCALED, ("0.5f * v", "v")),
+        mutant(
+            "a comparison in double",
+            kinds.MEANS_MISSING,
+            ("y[i] = 0.5f", "y[i] = v > 1e300 ? v : 0.5f"),
+        ),
     ),
 )
 
@@ -183,6 +226,16 @@ read the verdict, and fix one line.
     small=SMALL,
     full=FULL,
     bug=kinds.OUT_OF_BOUNDS,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_FINITE),),
+    ),
+    means=(
+        means.one_store_each(size=1024),
+        means.work_shared_out(size=1024),
+        means.loads_shared_out(size=1024),
+    ),
     hints=(
         "The verdict names one thread and one element. What is `i` in that thread?",
         "The guard lets `i = n - 1` through, and that thread reads `x[i + 1]`.",
@@ -201,6 +254,7 @@ of the result is wrong by a little.
         mutant("zero at the end", kinds.EDGES, (": x[n - 1];", ": 0.0f;")),
         mutant("not a mean", kinds.SCALED, (" / 3.0f", "")),
         mutant("left twice", kinds.WRONG, ("+ x[i] + right", "+ x[i] + left")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
     ),
 )
 
@@ -224,6 +278,25 @@ and fix the kernel.
     full=FULL + 1,
     reduction=lambda n: BLOCK,
     bug=kinds.UNINITIALISED,
+    promises=Promises(
+        sizes=promises.lengths(),
+        # Not rising or falling: those sums cancel.
+        values=(
+            promises.data(
+                "x",
+                promises.NEGATIVE,
+                promises.POSITIVE,
+                promises.EQUAL,
+                promises.TIES,
+                promises.MIDDLING,
+                promises.SMALL,
+            ),
+        ),
+    ),
+    means=(
+        means.loads_shared_out(size=1024),
+        means.reads_each_once(4 * 1024, size=1024),
+    ),
     hints=(
         "The verdict names an element of the tile. Which thread should have filled it?",
         "With n = 1000 the last block has 232 elements, and the loop adds up 256 of the tile.",
@@ -244,6 +317,16 @@ the tile gets a value before the barrier, and 0, the identity, is the one that c
         ),
         mutant("reads past the end", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : 0.0f", "x[i]")),
         mutant("filled with ones", kinds.EDGES, (": 0.0f;", ": 1.0f;")),
+        mutant(
+            "one thread adds",
+            kinds.MEANS_MISSING,
+            (
+                "        sums[blockIdx.x] = tile[0];",
+                "        float sum = 0.0f;\n"
+                "        for (int k = i; k < n && k < i + kBlock; ++k) {\n"
+                "            sum += x[k];\n        }\n        sums[blockIdx.x] = sum;",
+            ),
+        ),
         mutant(
             "returns early",
             kinds.BARRIER,

@@ -6,15 +6,19 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Cases,
     Exercise,
     Launch,
     NumberExercise,
+    Promises,
     PythonExercise,
     Target,
     empty,
     floats,
     kinds,
+    means,
     mutant,
+    promises,
 )
 
 PREDICT_PROGRAMS = NumberExercise(
@@ -94,10 +98,56 @@ def row_softmax(x: np.ndarray) -> np.ndarray:
     return power / power.sum(axis=-1, keepdims=True)
 
 
-def flat_rows(rows: int, columns: int, low: float, seed: int) -> np.ndarray:
+class Memory(np.ndarray):
+    """An array that writes down which of its elements are read by ``[]``, and how."""
+
+    def __array_finalize__(self, parent: object) -> None:
+        self.read: set[int] = set()
+        self.slices = 0
+
+    def __getitem__(self, index):
+        values = self.view(np.ndarray)
+        self.slices += isinstance(index, slice)
+        self.read.update(np.arange(values.size)[index].reshape(-1).tolist())
+        return values[index]
+
+    def take(self, indices, *arguments, **options):
+        values = self.view(np.ndarray)
+        read = np.arange(values.size).take(indices, *arguments, **options)
+        self.read.update(np.reshape(read, -1).tolist())
+        return values.take(indices, *arguments, **options)
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+
+def flat_rows(rows: int, columns: int, low: float, seed: int) -> Memory:
     """rows x columns random fp32 numbers between low and low + 4, one row after another."""
     x = np.random.default_rng(seed).random(rows * columns, dtype=np.float32)
-    return x * np.float32(4) + np.float32(low)
+    return (x * np.float32(4) + np.float32(low)).view(Memory)
+
+
+def any_program(rng: np.random.Generator) -> tuple[Memory, int, int, int]:
+    """Any row of up to 300 columns, with numbers that may be large or far below zero."""
+    rows, columns = int(rng.integers(1, 6)), int(rng.integers(1, 300))
+    low = float(rng.choice([-1e30, -5000, -90, -2, 90, 5000]))
+    block = 1 << (columns - 1).bit_length() + int(rng.integers(3))
+    x = flat_rows(rows, columns, low, int(rng.integers(1 << 30)))
+    return x, int(rng.integers(rows)), columns, block
+
+
+def read_by_the_mask(x: Memory, row: int, columns: int, block: int) -> str:
+    """What is missing from a program's way to read its row."""
+    wanted = set(range(row * columns, (row + 1) * columns))
+    if x.slices:
+        return (
+            "A program has no slices: it has `block` offsets, and a mask says which it loads from."
+        )
+    if x.read - wanted:
+        return "Elements of x were read that the mask leaves out."
+    if wanted - x.read:
+        return "The row was not read by `x[index]`, which stands for the load here."
+    return ""
 
 
 ONE_PROGRAM = PythonExercise(
@@ -105,8 +155,8 @@ ONE_PROGRAM = PythonExercise(
     title="be one Triton program",
     task="""
 Do in NumPy what one program of `softmax_row` does: offsets, mask, load, maximum, sum. NumPy has no
-masked load, so read from `x` only where the mask allows it. In the last row, a column that does not
-exist lies past the end of `x`.
+masked load: let `x[index]` stand for it, with those offsets alone that the mask allows, and no
+slice. In the last row, a column that does not exist lies past the end of `x`.
 """,
     source="04_first_kernels/exercises/one_program.py",
     function="one_program",
@@ -117,8 +167,11 @@ exist lies past the end of `x`.
         (flat_rows(2, 1, -2, 4), 0, 1, 1),
         (flat_rows(2, 9, -90, 5), 1, 9, 16),
         (flat_rows(2, 9, 90, 6), 0, 9, 16),
+        (flat_rows(1, 3, 5000, 7), 0, 3, 4),
     ),
-    reference=lambda x, row, columns, block: row_softmax(x.reshape(-1, columns)[row]),
+    reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
+    promises=Cases(any_program),
+    means=read_by_the_mask,
     hints=(
         "The mask is `inside = column < columns`: an array of `block` truth values.",
         "Element (row, column) lies at `row * columns + column`, as in every kernel with rows.",
@@ -141,6 +194,11 @@ infinity for a maximum, zero for a sum, one for a product.
             "rows of block", kinds.EXCEPTION, ("row * columns + column", "row * block + column")
         ),
         mutant("first row", kinds.WRONG, ("row * columns + column", "column")),
+        mutant(
+            "a slice",
+            kinds.MEANS_MISSING,
+            ("x[index[inside]]", "x[row * columns : (row + 1) * columns]"),
+        ),
         mutant("never divided", kinds.SCALED, ("power / power.sum()", "power")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
@@ -172,6 +230,17 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     small=((3, 100), (2, 257), (2, 32), (3, 7), (1, 1)),
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
+    promises=Promises(
+        # 12,301 floats are more than the 48 KB of a __shared__ array hold.
+        sizes=promises.shapes(
+            rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053, 12_301)
+        ),
+        values=(promises.data("x", *promises.ANY_FINITE),),
+    ),
+    means=(
+        means.one_store_each(size=(2, 320)),
+        means.loads_shared_out(2.0, size=(2, 320)),
+    ),
     target=Target(
         label="loads of each element",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 320),
@@ -189,8 +258,8 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     ),
     explanation="""
 This is the **online softmax** (Milakov and Gimelshein, 2018). A lane that met no number has the sum
-0, and scaling leaves it 0. The least float takes the place of minus infinity here, since infinity
-minus infinity is NaN. Pairs (largest, sum) combine in any order, so they can be reduced as
+0, and scaling leaves it 0. The least finite float takes the place of minus infinity here, since
+infinity minus infinity is NaN. Pairs (largest, sum) combine in any order, so they can be reduced as
 sums are. Flash attention rests on this.
 """,
     mutants=(
@@ -218,6 +287,11 @@ sums are. Flash attention rests on this.
             ("their_sum * expf(theirs - now)", "their_sum"),
         ),
         mutant("each lane for itself", kinds.WRONG, ("distance > 0", "distance > 16")),
+        mutant(
+            "whichever lanes are there",
+            kinds.ORDER,
+            ("theirs = __shfl_xor_sync(kWholeWarp", "theirs = __shfl_xor_sync(__activemask()"),
+        ),
         mutant(
             "reads once more",
             kinds.TARGET_MISSED,

@@ -370,8 +370,8 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
     explanation="""
 This is the autotuned rung with its sizes written out, a fourth stage, and products that go down one
 column and up the next. What it leaves to you: the order of rows and columns (`sgemm_ordered`)
-and the last wave (`sgemm_stream_k`; with this grid, too: the first 132 blocks share the work,
-and the others return at once).
+and the last wave (`sgemm_stream_k`; with this grid, too: the first 132 blocks share the work, the
+others return at once, and partial sums and counts lie in `__device__` arrays).
 """,
     mutants=(
         mutant(

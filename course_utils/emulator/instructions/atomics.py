@@ -36,6 +36,8 @@ OPERATIONS = {
     "inc": _increment,
     "dec": _decrement,
 }
+# By what is done, not by its name: a bf16 is stored as an integer, and not added as one.
+AT_ONCE = (np.add, np.minimum, np.maximum)
 
 
 def _operation(name: str, kind: str):
@@ -77,11 +79,11 @@ def atom(b: Builder, i: ptx.Instruction):
         index, values = group.full(index), group.full(value(R))
         if compare is not None:
             old = _compare_and_swap(view, index, group.full(compare(R)), values)
-        elif put is None and name in ("add", "min", "max") and dtype.kind in "iu":
-            OPERATIONS[name].at(view, index, values)
+        elif put is None and operation in AT_ONCE and dtype.kind in "iu":
+            operation.at(view, index, values)
             return
         else:
-            old = _in_turn(view, index, values, operation, name)
+            old = _in_turn(view, index, values, operation)
         if put is not None:
             put(R, old)
 
@@ -97,14 +99,14 @@ def _ranks(index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, ordered, starts
 
 
-def _in_turn(view, index, values, operation, name) -> np.ndarray:
+def _in_turn(view, index, values, operation) -> np.ndarray:
     order, ordered, starts = _ranks(index)
     if starts.all():
         old = view[index]
         view[index] = operation(old, values)
         return old
     values = values[order]
-    if name == "add" and view.dtype.kind in "iu":
+    if operation is np.add and view.dtype.kind in "iu":
         running = np.cumsum(values, dtype=view.dtype)
         before = running - values
         base = np.maximum.accumulate(np.where(starts, np.arange(len(index)), 0))

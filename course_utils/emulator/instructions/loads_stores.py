@@ -46,7 +46,10 @@ class Spread:
             self.high, self.delta, self.bits = self.low, None, 0
         else:
             self.high = int(base.max())
-            self.delta = base - base.dtype.type(self.low)
+            if self.high - self.low >= 1 << 63:  # some lanes' bases lie below 0
+                signed = base.view(np.int64)
+                self.low, self.high = int(signed.min()), int(signed.max())
+            self.delta = base - base.dtype.type(self.low % 2**64)
             self.bits = int(np.bitwise_or.reduce(self.delta))
 
     def moved(self, register: np.ndarray, amount: int) -> Spread | None:
@@ -127,13 +130,13 @@ class Site:
         None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
         """
         spread = self.spread(group)
-        low = spread.low + self.offset + self.window
+        low = (spread.low + self.offset + self.window) % 2**64  # a base may lie below 0
         region = spread.region
         if region is None or low < region.start or low >= region.end:
             region = spread.region = group.batch.region_at(low)
         if (
             region is None
-            or spread.high + self.offset + self.window + self.bytes > region.end
+            or low + spread.high - spread.low + self.bytes > region.end
             or (low | spread.bits) & (self.bytes - 1)
             or (region.read_only and self.is_store)
         ):

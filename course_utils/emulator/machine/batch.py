@@ -19,7 +19,7 @@ from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
 from .fault_messages import access_fault, deadlock, endless_loop, readable_name
-from .gpu_constants import WARP
+from .gpu_constants import LOCAL_LIMIT, WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -33,6 +33,7 @@ from .memory import (
 )
 from .observer import Observer, nobody
 from .out_of_step import out_of_step
+from .report import KernelFault
 from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from .program import Block
 
 TURN = 64  # basic blocks that a group may run before others get theirs
-LOCAL_LIMIT = 512 * 1024  # bytes of local memory for each thread (CUDA's limit)
+LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
 class Batch:
@@ -158,14 +159,17 @@ class Batch:
             place = -(-group.local_top // align) * align
             group.local_top = place + variable.size + 128
             if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
-                raise endless_loop(self, group, "calls itself without end: the stack is full")
+                raise self._stack_is_full(group)
             start = LOCAL_WINDOW + place
             region = self.locals.below(start)
             if region is None or region.start != start or region.size != variable.size:
                 if region is not None and region.end > start:
                     self.locals.remove(region)
                 stride = -(-variable.size // 16) * 16
-                storage = np.full(stride * self.block_count * self.lanes_per_block, 0xFF, np.uint8)
+                size = stride * self.block_count * self.lanes_per_block
+                if sum(r.storage.size for r in self.locals) + size > LOCAL_IN_FLIGHT:
+                    raise self._stack_is_full(group)
+                storage = np.full(size, 0xFF, np.uint8)
                 self.locals.add(
                     Region("a local array", "local", start, variable.size, storage, "lane", stride)
                 )
@@ -173,6 +177,9 @@ class Batch:
             if slot is not None:
                 group.R[slot] = np.array([place], np.uint64)
         self.launch.observers.function_starts(group)
+
+    def _stack_is_full(self, group: Group) -> KernelFault:
+        return endless_loop(self, group, "calls itself without end: the stack is full")
 
     def block_index(self, number: int) -> tuple[int, int, int]:
         """(x, y, z) of a block; blocks are numbered cluster by cluster. Arrays do as well."""
@@ -258,6 +265,9 @@ class Batch:
         if not self.living.any():
             self.engine.finish()
             observers.batch_ends(self)
+            for region in self.locals:  # what still refers to the batch is collected much later
+                region.views.clear()
+                region.storage = region.storage[:0].copy()
             launch.issued += self.issued
             return True
         if self.stuck:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .batch import Batch
+from .batch import LOCAL_IN_FLIGHT, Batch
 from .finding_log import FindingLog
 from .gpu_constants import (
     BLOCKS_PER_SM,
@@ -94,7 +94,7 @@ class EmulatedLaunch:
         for parameter, value, name in zip(parameters, args, names, strict=True):
             by_value = isinstance(value, np.ndarray) and value.dtype == "V128"  # a tensor map
             by_value = by_value and parameter.size == 128
-            if isinstance(value, np.ndarray) and value.ndim + value.size != 1 and not by_value:
+            if isinstance(value, np.ndarray) and value.ndim and not by_value:
                 address = GLOBAL.pointer(value, name) if value.size else 0
                 data = address.to_bytes(8, "little")
             else:
@@ -125,7 +125,12 @@ class EmulatedLaunch:
         threads = math.prod(self.block)
         shared = max(self.entry.static_shared + self.dynamic_shared, 1)
         per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
-        return max(1, SMS * max(per_sm, 1) // per_batch)
+        return max(1, min(SMS * max(per_sm, 1), self._blocks_with_local_memory()) // per_batch)
+
+    def _blocks_with_local_memory(self) -> int:
+        """For how many blocks at once this machine has local memory."""
+        each = self.entry.local_bytes * -(-math.prod(self.block) // WARP) * WARP
+        return max(1, LOCAL_IN_FLIGHT // max(each, 1))
 
     def run(self) -> LaunchResult:
         try:
@@ -138,7 +143,8 @@ class EmulatedLaunch:
     def _run_batches(self) -> None:
         lanes_per_block = -(-math.prod(self.block) // WARP) * WARP
         cluster = math.prod(self.cluster)
-        per_batch = max(1, BATCH_LANES // lanes_per_block // cluster) * cluster
+        fitting = min(BATCH_LANES // lanes_per_block, self._blocks_with_local_memory() // 2)
+        per_batch = max(1, fitting // cluster) * cluster
         blocks = math.prod(self.grid)
         firsts = range(0, blocks, per_batch)
         waiting = iter(firsts if self.options.schedule == LOCKSTEP else reversed(firsts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -14,7 +15,7 @@ from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
 from .gpu_constants import MAX_THREADS
-from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, Region
+from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from .options import Options
 from .program import Builder, Code, unknown
 from .report import LaunchResult
@@ -32,6 +33,8 @@ class EmulatedModule:
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
         self._function_names = list(self.functions)
+        self.heap = DeviceHeap()
+        weakref.finalize(self, self.heap.clear).atexit = False
 
     @property
     def entries(self) -> list[str]:
@@ -155,6 +158,20 @@ class Entry:
             if function is self.function or not function.is_entry:
                 ptx_parser.parse_body(function, self.module.files)
                 yield from function.instructions
+
+    @cached_property
+    def local_bytes(self) -> int:
+        """Bytes of local arrays of a thread: the kernel's own, and those of what it could call,
+        each counted once."""
+        called = [
+            f
+            for f in self.module.functions.values()
+            if not f.is_entry and ".local" in (f.body or "")
+        ]
+        for function in called:
+            ptx_parser.parse_body(function, self.module.files)
+        variables = [v for f in (self.function, *called) for v in f.variables]
+        return sum(v.size for v in variables if v.space == "local")
 
     @property
     def asynchronous(self) -> bool:

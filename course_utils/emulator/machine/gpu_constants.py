@@ -9,6 +9,7 @@ from __future__ import annotations
 WARP = 32  # threads
 
 MAX_THREADS = 1024  # of a block
+LOCAL_LIMIT = 512 * 1024  # bytes of local memory of a thread
 MAX_CLUSTER = 16  # blocks, with the attribute for non-portable sizes; 8 without
 
 SECTOR = 32  # bytes of global memory that are moved together

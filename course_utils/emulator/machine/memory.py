@@ -45,6 +45,7 @@ class Region:
     stride: int = 0
     read_only: bool = False
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
+    heap: DeviceHeap | None = None  # where a kernel's malloc took it from
     views: dict = field(default_factory=dict)
 
     @property
@@ -77,7 +78,8 @@ class Regions:
         return region
 
     def remove(self, region: Region) -> None:
-        at = self._regions.index(region)
+        at = bisect.bisect(self._starts, region.start) - 1
+        assert self._regions[at] is region
         del self._starts[at], self._regions[at]
 
     def below(self, address: int) -> Region | None:
@@ -181,6 +183,38 @@ class GlobalMemory:
 
         weakref.finalize(root, forget).atexit = False
         return region
+
+
+class DeviceHeap:
+    """What the kernels of a module get from ``malloc``: 8 MB, as cudaLimitMallocHeapSize has it."""
+
+    SIZE = 8 * 2**20
+    UNIT = 64  # bytes in which it is given out here; CUDA does not say
+
+    def __init__(self):
+        self.regions: dict[int, Region] = {}
+        self._left = self.SIZE
+
+    def take(self, size: int) -> int:
+        """The address of ``size`` bytes; 0, which is NULL, where there are not so many."""
+        needed = -(-size // self.UNIT) * self.UNIT
+        if not 0 < needed <= self._left:
+            return 0
+        self._left -= needed
+        storage = np.full(size, 0xFF, np.uint8)
+        region = GLOBAL.add("device malloc", storage)
+        region.unwritten, region.heap = Unwritten(storage), self
+        self.regions[region.start] = region
+        return region.start
+
+    def give_back(self, region: Region) -> None:
+        del self.regions[region.start]
+        self._left += -(-region.size // self.UNIT) * self.UNIT
+        GLOBAL.free(region)
+
+    def clear(self) -> None:
+        for region in reversed(list(self.regions.values())):  # the last is removed the fastest
+            self.give_back(region)
 
 
 def _root(array: np.ndarray) -> np.ndarray:

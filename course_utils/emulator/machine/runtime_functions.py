@@ -13,10 +13,11 @@ import numpy as np
 
 from .fault_messages import free_fault, where
 from .lanes import Group
-from .memory import GLOBAL, Unwritten
+from .memory import GLOBAL
 from .report import ASSERTION, Finding, KernelFault
 
 PRINT_LIMIT = 1 << 20  # characters kept of one launch, the size of CUDA's own buffer
+WIDEST = 1000  # characters of one number
 _SPEC = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
 
@@ -46,7 +47,10 @@ def format_text(text: str, take, string) -> str:
         for n, number in enumerate(numbers):
             if number == "*":
                 numbers[n] = str(struct.unpack("<i", take(4))[0])
-        form = "%" + flags + numbers[0] + (f".{numbers[1]}" if precision is not None else "")
+            if number:
+                numbers[n] = str(max(-WIDEST, min(int(numbers[n][:9]), WIDEST)))
+        exact = precision is not None and not numbers[1].startswith("-")
+        form = "%" + flags + numbers[0] + (f".{numbers[1]}" if exact else "")
         if kind in "eEfFgGaA":
             value = struct.unpack("<d", take(8))[0]
             return value.hex() if kind in "aA" else (form + kind) % value
@@ -105,21 +109,16 @@ def assertfail(group: Group, instruction, arguments) -> None:
 
 
 def malloc(group: Group, instruction, arguments) -> np.ndarray:
-    def take(size: int) -> int:
-        storage = np.full(size, 0xFF, np.uint8)
-        region = GLOBAL.add("device malloc", storage)
-        region.unwritten = Unwritten(storage)
-        return region.start
-
+    heap = group.batch.launch.module.heap
     sizes = group.full(arguments[0]).tolist()
-    return np.array([take(size) if size else 0 for size in sizes], np.uint64)
+    return np.array([heap.take(size) for size in sizes], np.uint64)
 
 
 def free(group: Group, instruction, arguments) -> None:
     for lane, address in zip(group.lanes, group.full(arguments[0]).tolist(), strict=True):
         region = GLOBAL.regions.below(address) if address else None
-        if region is not None and region.start == address:
-            GLOBAL.free(region)
+        if region is not None and region.start == address and region.heap is not None:
+            region.heap.give_back(region)
         elif address:
             raise free_fault(group.batch, int(lane), instruction, address)
 

@@ -60,7 +60,7 @@ class WarpStep:
 
 def reach(site, group, low: int, high: int, region: Region, spread) -> WarpAccess:
     """What lanes ``low`` … ``high`` of a group (positions; all of one warp) access at ``site``."""
-    start = spread.low + site.offset + site.window - region.start
+    start = (spread.low + site.offset + site.window) % 2**64 - region.start
     addresses = np.full(WARP, -1, np.int64)
     lanes = group.lanes[low:high] % WARP
     addresses[lanes] = start

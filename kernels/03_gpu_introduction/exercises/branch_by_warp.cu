@@ -18,11 +18,11 @@ extern "C" __global__ void branch_by_warp(const float *x, float *y, int n)
         float v = x[i];
         if (i % 2 == 0) {
             for (int step = 0; step < 16; ++step) {
-                v = sqrtf(v + 1.0f);
+                v = sqrtf(v * v + 1.0f);
             }
         } else {
             for (int step = 0; step < 16; ++step) {
-                v = 1.0f / (v + 1.0f);
+                v = v + 1.0f / (v + 1.0f);
             }
         }
         y[i] = v;

@@ -1,5 +1,6 @@
 // Where the largest element of each row is: index[row] is its column; of several equal ones, the
-// first. x is a matrix of rows x columns floats, columns < 2^31 - 32; a warp takes one row.
+// first. x is a matrix of rows x columns floats without NaN, columns < 2^31 - 32; a warp takes one
+// row.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 constexpr int kWarpSize = 32;
@@ -16,7 +17,7 @@ extern "C" __global__ void argmax_rows(const float *x, int *index, int rows, int
     int where = columns;
     for (int column = lane; column < columns; column += kWarpSize) {
         const float value = x[(size_t)row * columns + column];
-        if (value > best) {
+        if (value > best || where == columns) { // the first one in any case: it may be -infinity
             best = value;
             where = column;
         }

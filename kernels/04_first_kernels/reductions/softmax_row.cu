@@ -10,7 +10,6 @@
 constexpr int kThreads = 256;
 constexpr int kEach = 4; // groups of four that a thread keeps
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr float kLowest = -3.4028235e38f; // the least finite float
 
 // The values of all threads of the block, combined, in each thread. Each Combine has a shared array
 // of its own, so two calls with different ones need no barrier in between.
@@ -37,18 +36,19 @@ extern "C" __global__ void softmax_row(const float4 *x, float4 *y, int columns)
 {
     int groups = columns / 4;
     long long start = (long long)blockIdx.x * groups;
+    const float lowest = __int_as_float(0xff800000); // minus infinity
     float4 part[kEach];
-    float largest = kLowest;
+    float largest = lowest;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
         int group = k * kThreads + threadIdx.x;
-        part[k] = make_float4(kLowest, kLowest, kLowest, kLowest);
+        part[k] = make_float4(lowest, lowest, lowest, lowest);
         if (group < groups) {
             part[k] = x[start + group];
         }
         largest = fmaxf(fmaxf(fmaxf(fmaxf(largest, part[k].x), part[k].y), part[k].z), part[k].w);
     }
-    largest = block_combine(largest, kLowest, [](float a, float b) { return fmaxf(a, b); });
+    largest = block_combine(largest, lowest, [](float a, float b) { return fmaxf(a, b); });
 
     float sum = 0.0f;
 #pragma unroll

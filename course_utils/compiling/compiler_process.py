@@ -1,0 +1,137 @@
+"""Compiles in a process of its own, which is kept for the next source.
+
+NVRTC cannot be interrupted, and a source can make it run for ever, take all memory or crash. Here
+that ends a process that holds nothing; the notebook goes on, and the next source gets a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import IO, Any
+
+from . import bindings
+from .diagnostics import CompileError
+
+SECONDS = 300.0  # a kernel made of CuTe's templates takes tens of them on a slow machine
+_seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
+
+
+class CompilerStopped(CompileError):
+    """The compiler came to no end, or to an end without an answer."""
+
+
+@contextmanager
+def compile_limit(seconds: float) -> Iterator[None]:
+    """Inside the ``with``, a compiler that takes longer is stopped."""
+    token = _seconds.set(seconds)
+    try:
+        yield
+    finally:
+        _seconds.reset(token)
+
+
+class CompilerProcess:
+    """``bindings.py`` as a process, started with the first request and after each that ended it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._lock = threading.Lock()
+
+    def compile(self, **request: Any) -> dict[str, Any]:
+        """What :func:`~.bindings.compile_program` answers to ``request``.
+
+        Raises CompilerStopped, or RuntimeError where there is no compiler.
+        """
+        seconds = _seconds.get()
+        with self._lock:
+            try:
+                answer = self._ask(request, seconds)
+            except BaseException:  # too late, or the notebook was interrupted
+                self.stop()
+                raise
+        if bindings.UNAVAILABLE in answer:
+            raise RuntimeError(answer[bindings.UNAVAILABLE])
+        return answer
+
+    def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        process = self._running()
+        requests, answers = _pipes(process)
+        try:
+            pickle.dump((os.getcwd(), request), requests)
+            requests.flush()
+            if not _readable(answers, seconds):
+                raise CompilerStopped(
+                    f"the compiler was still busy after {seconds:g} seconds, and was stopped.\n"
+                    "Look for a macro or a template that doubles what it makes."
+                )
+            return pickle.load(answers)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            raise CompilerStopped(_how_it_ended(process)) from None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        mine = self._owner == os.getpid()
+        if self._process is not None and mine and self._process.poll() is None:
+            return self._process
+        if self._process is not None and not mine:
+            # That of the process which this one was forked from: it may be busy there.
+            self._process.returncode = 0
+        self.stop()
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", bindings.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        return self._process
+
+    def stop(self) -> None:
+        """End the process; the next request starts another."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for pipe in _pipes(process):
+            with suppress(OSError):  # half a request is left in it
+                pipe.close()
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Where requests go and answers come from."""
+    assert process.stdin is not None and process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _readable(pipe: IO[bytes], seconds: float) -> bool:
+    """Whether there is an answer, or an end, in time."""
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLIN)
+    return bool(waiting.poll(1000 * seconds))
+
+
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(1)
+    status = process.returncode
+    how = "without an answer"
+    if status is not None and status < 0:
+        how = f"by the signal {signal.Signals(-status).name}"
+    return (
+        f"the compiler itself was ended {how}: this source is too much for it.\n"
+        "Look for something that is nested thousands of times, or that needs gigabytes."
+    )
+
+
+COMPILER = CompilerProcess()

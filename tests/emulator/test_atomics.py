@@ -1,0 +1,154 @@
+"""Every form of atom and red, on every space, against NumPy that serves lane after lane."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from course_utils.compiling.nvrtc import compile_ptx
+from course_utils.emulator import EmulatedModule
+
+F16, BF16 = np.float16, ml_dtypes.bfloat16
+LANES, WORDS = 64, 64
+ADDED = {
+    "u32": np.uint32,
+    "s32": np.int32,
+    "u64": np.uint64,
+    "f32": np.float32,
+    "f64": np.float64,
+    "noftz.f16": F16,
+    "noftz.bf16": BF16,
+    "noftz.f16x2": F16,
+    "noftz.bf16x2": BF16,
+}
+ORDERED = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64}
+BITS = {"b16": np.uint16, "b32": np.uint32, "b64": np.uint64}
+WIDE = {kind: BITS[kind] for kind in ("b32", "b64")}
+FORMS = {
+    **{f"add.{kind}": dtype for kind, dtype in ADDED.items()},
+    **{f"{name}.{kind}": dtype for name in ("min", "max") for kind, dtype in ORDERED.items()},
+    **{f"{name}.{kind}": dtype for name in ("and", "or", "xor") for kind, dtype in WIDE.items()},
+    **{f"exch.{kind}": dtype for kind, dtype in WIDE.items()},
+    **{f"cas.{kind}": dtype for kind, dtype in BITS.items()},
+    "inc.u32": np.uint32,
+    "dec.u32": np.uint32,
+}
+SPACES = ("global", "shared", "generic global", "generic shared")
+PLACES = {  # the word that each lane changes
+    "one word": np.zeros(LANES, np.uint32),
+    "a word for each lane": np.arange(LANES, dtype=np.uint32)[::-1].copy(),
+    "some lanes on one word": np.arange(LANES, dtype=np.uint32) * 5 % 7,
+}
+
+
+def kernel(opcode: str, form: str, space: str, size: int) -> str:
+    """Lane i does it with words[places[i]], values[i] and compared[i]; what was there is old[i]."""
+    register = {2: "b16", 4: "b32", 8: "b64"}[size]
+    shared = "shared" in space
+    modifier = "" if space.startswith("generic") else f".{space}"
+    result = "old, " if opcode == "atom" else ""
+    compared = "c, " if form.startswith("cas") else ""
+    keep = f"st.global.{register} [a], old;" if opcode == "atom" else ""
+    at = "cvta.shared.u64 word, word;" if space == "generic shared" else ""
+    own = "cvt.u64.u32 place, t; mad.lo.u64 a, place, {size}, {base};"
+    here = own.format(size=size, base="words")
+    there = f"mov.u64 s, memory; mad.lo.u64 word, place, {size}, s;"
+    bring = f"{there} ld.global.{register} v, [a]; st.shared.{register} [word], v; bar.sync 0;"
+    take = (
+        f"bar.sync 0; {here} {there} ld.shared.{register} v, [word]; st.global.{register} [a], v;"
+    )
+    return f"""
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry run(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 p4)
+{{
+.shared .align 16 .b8 memory[{WORDS * size}];
+.reg .b64 words, values, compares, places, olds, a, s, place, word;
+.reg .b32 t, w; .reg .{register} v, c, old;
+ld.param.u64 words, [p0]; ld.param.u64 values, [p1]; ld.param.u64 compares, [p2];
+ld.param.u64 places, [p3]; ld.param.u64 olds, [p4];
+mov.u32 t, %tid.x;
+{here} {bring if shared else ""}
+cvt.u64.u32 place, t; mad.lo.u64 a, place, 4, places; ld.global.u32 w, [a];
+cvt.u64.u32 place, w; {"mov.u64 s, memory;" if shared else "mov.u64 s, words;"}
+mad.lo.u64 word, place, {size}, s; {at}
+{own.format(size=size, base="values")} ld.global.{register} v, [a];
+{own.format(size=size, base="compares")} ld.global.{register} c, [a];
+{own.format(size=size, base="olds")}
+{opcode}{modifier}.{form} {result}[word], {compared}v;
+{keep} {take if shared else ""}
+ret;
+}}
+"""
+
+
+def serially(name: str, words, places, values, compared):
+    """(words afterwards, what each lane found), lanes served in their order."""
+    words, found = words.copy(), np.empty_like(values)
+    for lane, place in enumerate(places):
+        old, value = words[place].copy(), values[lane]
+        found[lane] = old
+        words[place] = {
+            "add": lambda old, value: old + value,
+            "min": np.minimum,
+            "max": np.maximum,
+            "and": np.bitwise_and,
+            "or": np.bitwise_or,
+            "xor": np.bitwise_xor,
+            "exch": lambda old, value: value,
+            "cas": lambda old, value: value if old == compared[lane] else old,  # noqa: B023
+            "inc": lambda old, value: 0 if old >= value else old + 1,
+            "dec": lambda old, value: value if old == 0 or old > value else old - 1,
+        }[name](old, value)
+    return words, found
+
+
+def data(form: str, dtype, rng):
+    """Words, values and what a compare-and-swap expects, as an array with a row for each word."""
+    name, pair = form.split(".")[0], 2 if form.endswith("x2") else 1
+    shape = (LANES, pair) if pair == 2 else (LANES,)
+    dtype = np.dtype(dtype)
+    if name in ("inc", "dec", "cas"):  # so few that bounds and expectations are met, and are not
+        return [rng.integers(0, 5, shape).astype(dtype) for _ in range(3)]
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return [
+            rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True) for _ in range(3)
+        ]
+    return [rng.uniform(-9, 9, shape).astype(dtype) for _ in range(3)]
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("form", FORMS)
+def test_an_atomic_leaves_and_returns_what_serving_lane_after_lane_would(form, space):
+    name, dtype = form.split(".")[0], FORMS[form]
+    rng = np.random.default_rng(7)
+    for opcode in ("atom",) if name in ("exch", "cas") else ("atom", "red"):
+        words, values, compared = data(form, dtype, rng)
+        size = words[0].nbytes
+        run = EmulatedModule(kernel(opcode, form, space, size)).entry("run")
+        for pattern, places in PLACES.items():
+            with np.errstate(over="ignore"):
+                expected, found = serially(name, words, places, values, compared)
+            bits = np.dtype(f"u{size}")
+            left, old = words.copy().view(bits).ravel(), np.zeros(LANES, bits)
+            arguments = (left, values.view(bits).ravel(), compared.view(bits).ravel(), places, old)
+            run.launch(1, LANES, arguments)
+            case = f"{opcode}.{form} in {space}, {pattern}"
+            assert left.tolist() == expected.view(bits).ravel().tolist(), case
+            if opcode == "atom":
+                assert old.tolist() == found.view(bits).ravel().tolist(), case
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "bfloat162", "half", "half2"])
+def test_two_threads_that_add_a_one_of_16_bits_leave_two(name):
+    kind = f"__{name}" if name in ("half", "half2") else f"__nv_{name}"
+    source = f"""
+    #include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    extern "C" __global__ void run({kind}* y) {{ atomicAdd(y, __float2{name}_rn(1.0f)); }}
+    """
+    y = np.zeros(2, BF16 if "bf" in name else F16)
+    module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
+    module.entry("run").launch(1, 2, (y.view(np.uint16),))
+    assert y.tolist() == [2.0, 2.0 if name.endswith("2") else 0.0]

@@ -1,0 +1,122 @@
+"""What a judgement rests on: two draws of the data, every launch, every case, the exact target."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_utils.exercises import Exercise, Launch, PythonExercise, empty, kinds, sandbox, spec
+from course_utils.exercises.python_answer import _try_cases
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import check_source
+
+SAXPY = find("04.saxpy")
+COALESCED = find("06.coalesced_matmul")
+ONE_KERNEL = """
+extern "C" __global__ void first(const int* x, int* y, int n)
+{
+    if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x];
+}
+// TODO: nothing
+// SOLUTION
+// END
+"""
+RACING = """
+extern "C" __global__ void %s(int* y, int n)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = 1;
+    %s
+    y[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def made(monkeypatch, text: str, **fields) -> Exercise:
+    """An exercise whose solution is ``text``."""
+    monkeypatch.setattr(Exercise, "text", property(lambda self: text))
+    given = {"id": "04.made", "title": "made", "task": "t", "source": "", "hints": ()}
+    return Exercise(**given, explanation="e", full=1, **fields)
+
+
+def test_an_answer_that_knows_the_data_of_one_seed_does_not_pass(monkeypatch):
+    exercise = made(
+        monkeypatch,
+        ONE_KERNEL,
+        kernel="first",
+        inputs=lambda rng, n: {
+            "x": rng.integers(1, 1000, n).astype(np.int32),
+            "y": empty(n, np.int32),
+            "n": np.int32(n),
+        },
+        reference=lambda given: {"y": given["x"]},
+        launch=lambda n: Launch((1,), (n,)),
+        small=(32,),
+    )
+    assert check_source(exercise, exercise.solution).passed
+    for seed in (1, 2):
+        known = ", ".join(map(str, exercise.inputs(np.random.default_rng(seed), 32)["x"]))
+        table = f"const int known[] = {{{known}}};\n    if (threadIdx"
+        knowing = ONE_KERNEL.replace("if (threadIdx", table).replace("= x[", "= known[")
+        assert check_source(exercise, knowing).kind == kinds.WRONG
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, bool])
+def test_what_an_output_of_integers_starts_with_differs_between_the_seeds(dtype):
+    one, two = (sandbox.poison(spec.Empty((5,), np.dtype(dtype)), seed) for seed in (1, 2))
+    assert (one.view(np.uint8) != two.view(np.uint8)).all()
+
+
+@pytest.mark.parametrize("at", ["n", "100000"])
+def test_a_fault_is_told_before_an_uninitialised_value_of_another_line(at):
+    source = SAXPY.solution.replace(
+        "if (i < n) {",
+        f"""__shared__ volatile float s[2];
+        if (s[i & 1] > 0) y[0] = 2;
+        y[i + {at}] = 1;
+        if (i < n) {{""",
+    )
+    assert check_source(SAXPY, source).kind == kinds.OUT_OF_BOUNDS
+    assert check_source(SAXPY, source.replace("y[i +", "if (!n) y[i +")).kind == kinds.UNINITIALISED
+
+
+@pytest.mark.parametrize("racing", [0, 1, 2])
+def test_a_race_in_any_of_three_launches_is_found(monkeypatch, racing):
+    text = "".join(
+        RACING % (name, "" if n == racing else "__syncthreads();") for n, name in enumerate("abc")
+    )
+    exercise = made(
+        monkeypatch,
+        text + "// TODO: nothing\n// SOLUTION\n// END\n",
+        kernel="a",
+        inputs=lambda rng, n: {"y": empty(n, np.int32), "n": np.int32(n)},
+        reference=lambda given: {"y": np.ones(64, np.int32)},
+        launch=lambda n: tuple(Launch((1,), (n,), kernel=name) for name in "abc"),
+        small=(64,),
+    )
+    assert check_source(exercise, exercise.solution).kind == kinds.DATA_RACE
+
+
+def test_a_target_is_met_to_the_last_unit_and_missed_by_four_per_cent():
+    measured = 2.5
+    met = replace(COALESCED, target=replace(COALESCED.target, at_most=measured))
+    assert check_source(met, met.solution).passed
+    missed = replace(COALESCED, target=replace(COALESCED.target, at_most=measured / 1.04))
+    assert check_source(missed, missed.solution).kind == kinds.TARGET_MISSED
+
+
+def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():
+    exercise = PythonExercise(
+        id="04.total",
+        title="total",
+        task="t",
+        source="",
+        hints=(),
+        explanation="e",
+        function="total",
+        cases=(([3, 1, 2],),),
+        reference=sum,
+    )
+    assert _try_cases(exercise, "def total(x): return sum(x)").passed
+    emptied = "def total(x):\n    x.clear()\n    return 0"
+    assert _try_cases(exercise, emptied).kind == kinds.WRONG

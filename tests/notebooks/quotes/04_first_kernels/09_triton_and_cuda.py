@@ -1,1 +1,0 @@
-GIVEN = ("takes a thousand times as long as the memory needs. What helps",)
