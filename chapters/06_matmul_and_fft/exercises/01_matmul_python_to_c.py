@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import HostExercise, PythonExercise, kinds, mutant
+from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds, mutant
 
 WORK_AND_BYTES = PythonExercise(
     id="06.work_and_bytes",
@@ -20,6 +20,8 @@ Write down what a product costs: its FLOPs, the least bytes in fp32, and the FLO
         4 * (M * K + K * N + M * N),
         2 * M * N * K / (4 * (M * K + K * N + M * N)),
     ),
+    promises=Cases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 5, 3))),
+    means="Any formula that is right is a good one.",
     hints=(
         "C has M N elements, and each of them is a sum of K products.",
         "A multiply-add is two FLOPs, a number in fp32 is four bytes.",
@@ -53,6 +55,12 @@ def lines_of_b(order: str, K: int, N: int, line: int) -> int:
     return fetched
 
 
+def reads_of_b(rng: np.random.Generator) -> tuple[str, int, int, int]:
+    """An order, and a B with whole lines in each row."""
+    K, line = int(rng.choice([1, 2, rng.integers(3, 60)])), int(rng.choice([1, 2, 8, 16, 32]))
+    return str(rng.choice(["jk", "kj"])), K, line * int(rng.integers(1, 8)), line
+
+
 LINES_OF_B = PythonExercise(
     id="06.lines_of_b",
     title="predict the cache lines",
@@ -73,6 +81,8 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
         ("kj", 1, 16, 16),
     ),
     reference=lines_of_b,
+    promises=Cases(reads_of_b),
+    means="A formula is as good as a loop that counts.",
     hints=(
         'Draw a B of 2 rows and 4 columns with lines of 2, and number the reads: first for "kj", '
         'then for "jk".',
@@ -103,6 +113,15 @@ first is evicted before the next column comes, and the count is the same as here
 )
 
 
+def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
+    """M N K for the main function: one of them may be large. M and N are multiples."""
+    m, n, k = rng.integers(1, 48, 3)
+    large = rng.integers(6)
+    if large < 3:
+        m, n, k = np.where(np.arange(3) == large, rng.integers(130, 1100), (m, n, k))
+    return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
+
+
 def is_right(limit: str = ""):
     """What the main function of a C exercise prints for a right product."""
     return lambda case: "C is right\n" + (f"{limit}: within the limit\n" if limit else "")
@@ -119,6 +138,7 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=("lines 3 37 7", "lines 5 48 9", "lines 2 16 1", "lines 1 1 1"),
     reference=is_right("lines"),
+    promises=Cases(lambda rng: f"lines {shape(rng)}"),
     hints=(
         "j must be the innermost loop: j is the index that moves along a row of B.",
         "With j inside k, all sums of a row of C are unfinished at once. Which array has room for "
@@ -202,6 +222,7 @@ products. The checker counts your reads: 12 for each k of a tile, no more.
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=("reads 8 24 5", "reads 4 8 1", "reads 12 8 33"),
     reference=is_right("reads"),
+    promises=Cases(lambda rng: f"reads {shape(rng, 4, 8)}"),
     hints=(
         "The loop over k is the outermost of the three. Inside it there are loops over j and i.",
         "`float b[NR];` is an array of 8 floats. Fill it in a loop before anything is multiplied.",

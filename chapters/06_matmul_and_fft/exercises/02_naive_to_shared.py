@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from course_utils.exercises import Exercise, Launch, Target, kinds, mutant
+from course_utils.exercises import Exercise, Launch, Means, Target, kinds, means, mutant
 
-from .common import matrices, product
+from .common import ANY_PRODUCT, matrices, product
 
 COALESCED = Exercise(
     id="06.coalesced_matmul",
@@ -31,6 +31,19 @@ until a load touches at most 3 sectors on average.
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=(
+        means.one_store_each(size=(32, 32, 32)),
+        means.work_shared_out(2.0, size=(32, 32, 32)),
+        # Useless loads of one sector make the average better, and the kernel slower.
+        Means(
+            "sectors read from global memory, over the elements of C",
+            lambda work: work.counts.global_load_sectors / work.results,
+            at_most=10,
+            advice="The loads of A and B shall touch fewer sectors; other loads are no help.",
+            size=(32, 32, 32),
+        ),
+    ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "Write down row and column for threadIdx.x = 0, 1 and 2, as the kernel stands.",
@@ -89,6 +102,18 @@ multiples of 16.
         advice="The result is right, but the inner loop still reads global memory: let it read the "
         "tiles, which hold what the whole block has loaded.",
         size=(32, 32, 32),
+    ),
+    promises=ANY_PRODUCT,
+    means=(
+        means.one_store_each(size=(32, 32, 32)),
+        means.work_shared_out(2.0, size=(32, 32, 32)),
+        means.loads_shared_out(size=(32, 32, 32)),
+        # Half of a solution's bytes are those of one of the two matrices.
+        means.shared_memory(
+            12_288,
+            advice="Both tiles, of A and of B, belong into shared memory.",
+            size=(32, 32, 32),
+        ),
     ),
     hints=(
         "Thread (x, y) loads one element of each tile: `tile_a[y][x]` and `tile_b[y][x]`.",

@@ -13,10 +13,20 @@ from course_utils.exercises import (
     empty,
     floats,
     kinds,
+    means,
     mutant,
 )
 
-from .common import matrices, product
+from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
+
+
+ONE_BLOCK = 32, 32, 32
+ONCE_FOR_EACH_TILE = (
+    means.one_store_each(size=ONE_BLOCK),
+    means.work_shared_out(2.0, size=ONE_BLOCK),
+    tiles_read_once(ONE_BLOCK),
+    no_more_arithmetic(ONE_BLOCK),
+)
 
 
 def shared_loads_per_fma(counts) -> float:
@@ -48,6 +58,8 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "In the shared kernel it was `sum += tile_a[y][k] * tile_b[k][x];`. Now there are TM sums, "
@@ -188,6 +200,8 @@ make 16 products of them: at most 0.6 loads from shared memory for each FMA.
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "A block's tile is 8 x 8 thread tiles, each of 4 x 4. `/` and `%` turn threadIdx.x into "
