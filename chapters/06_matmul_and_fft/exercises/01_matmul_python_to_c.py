@@ -122,9 +122,9 @@ def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
     return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
 
 
-def is_right(limit: str = ""):
+def is_right(limit: str):
     """What the main function of a C exercise prints for a right product."""
-    return lambda case: "C is right\n" + (f"{limit}: within the limit\n" if limit else "")
+    return lambda case: f"C is right\n{limit}: within the limit\n"
 
 
 LOOP_ORDER = HostExercise(
@@ -174,19 +174,21 @@ BLOCKS = HostExercise(
     id="06.blocks",
     title="blocks, and where they end",
     task="""
-The loops over the blocks of B are there. Write what happens with one block. The sides of B need not
-be multiples of 8 and 16, so find out first where the block ends.
+The loops over the blocks of B are there. Write what happens with one block: every row of A meets it
+before the next block is read. The sides of B need not be multiples of 8 and 16, so find out first
+where the block ends.
 """,
     source="06_matmul_and_fft/exercises/blocks.c",
-    driver="06_matmul_and_fft/exercises/plain_product.c",
-    cases=("5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1"),
-    reference=is_right(),
+    driver="06_matmul_and_fft/exercises/watched_product.c",
+    cases=("blocks 5 37 19", "blocks 3 16 8", "blocks 2 1 9", "blocks 1 17 1", "blocks 1 1 1"),
+    reference=is_right("blocks"),
+    promises=Cases(lambda rng: f"blocks {shape(rng)}"),
     hints=(
         "A block begins at first_k and ends BK later, or at K if that comes first.",
         "`smaller(first_k + BK, K)` is the first k that no longer belongs to the block.",
         "The loops inside are those of the exercise before: i over all rows, then k, then j, from "
         "the block's first to its end.",
-        "`C[i * N + j] += A[i * K + k] * B[k * N + j];`: each block adds its share to the sums.",
+        "`C[i * N + j] += read_a(i, k) * read_b(k, j);`: each block adds its share to the sums.",
     ),
     explanation="""
 Each element of C gets its products in K / BK portions, one from each block above the other, so +=
@@ -195,18 +197,32 @@ the loops are the block's.
 """,
     mutants=(
         mutant(
-            "rows beyond the end", kinds.OUT_OF_BOUNDS, ("smaller(first_k + BK, K)", "first_k + BK")
+            "rows beyond the end", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "first_k + BK")
         ),
         mutant(
             "columns beyond the end",
-            kinds.OUT_OF_BOUNDS,
+            kinds.WRONG_OUTPUT,
             ("smaller(first_j + BN, N)", "first_j + BN"),
         ),
         mutant("to the end of B each time", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "K")),
-        mutant("portions not added", kinds.WRONG_OUTPUT, ("+= A", "= A")),
+        mutant("portions not added", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
         mutant("k counts from 0", kinds.WRONG_OUTPUT, ("int k = first_k", "int k = 0")),
         mutant("last column missed", kinds.WRONG_OUTPUT, ("j < end_j", "j < end_j - 1")),
-        mutant("wrong row length", kinds.WRONG_OUTPUT, ("A[i * K + k]", "A[i * K % K + k]")),
+        mutant("always the first row", kinds.WRONG_OUTPUT, ("read_a(i, k) *", "read_a(0, k) *")),
+        mutant(
+            "all of B for each row of A",
+            kinds.WRONG_OUTPUT,
+            (
+                "const int end_k = smaller(first_k + BK, K);",
+                "if (first_k + first_j > 0) continue;\n            const int end_k = K;",
+            ),
+            ("smaller(first_j + BN, N)", "N"),
+        ),
+        mutant(
+            "C outside of the block",
+            kinds.OUT_OF_BOUNDS,
+            ("C[i * N + j] +=", "C[i * N + j + M * first_k] +="),
+        ),
     ),
 )
 
