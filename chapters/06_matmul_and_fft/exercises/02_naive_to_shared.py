@@ -65,6 +65,12 @@ rows (32 sectors) and the load of B one element: 16.5.
         ),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("row < M && column < N", "true")),
         mutant(
+            "everything twice",
+            kinds.MEANS_MISSING,
+            ("if (row < M &&", "for (int turn = 0; turn < 2; ++turn) if (row < M &&"),
+        ),
+        mutant("row in 16 bits", kinds.OUT_OF_BOUNDS, ("const int row", "const short row")),
+        mutant(
             "no guard for the column",
             kinds.OUT_OF_BOUNDS,
             ("row < M && column < N", "row < M"),
@@ -106,8 +112,8 @@ multiples of 16.
     promises=ANY_PRODUCT,
     means=(
         means.one_store_each(size=(32, 32, 32)),
-        means.work_shared_out(2.0, size=(32, 32, 32)),
         means.loads_shared_out(size=(32, 32, 32)),
+        means.work_shared_out(2.0, size=(32, 32, 32)),
         # Half of a solution's bytes are those of one of the two matrices.
         means.shared_memory(
             12_288,
@@ -169,6 +175,25 @@ would compute with whatever lies there.
             "guard around the barrier",
             kinds.BARRIER,
             ("__syncthreads();  // no thread reads", "if (row < M) __syncthreads();  // no"),
+        ),
+        mutant(
+            "one warp loads for all",
+            kinds.MEANS_MISSING,
+            (
+                "tile_a[y][x] = row < M && start + x < K ? A[row * K + start + x] : 0.0f;",
+                "for (int r = row; y < 2 && r < row - y + kTile; r += 2)\n            tile_a"
+                "[y + r - row][x] = r < M && start + x < K ? A[r * K + start + x] : 0.0f;",
+            ),
+            (
+                "tile_b[y][x] = start + y < K && column < N ? B[(start + y) * N + column] : 0.0f;",
+                "for (int z = y; y < 2 && z < kTile; z += 2)\n            tile_b[z][x] = "
+                "start + z < K && column < N ? B[(start + z) * N + column] : 0.0f;",
+            ),
+        ),
+        mutant(
+            "the first 256 blocks only",
+            kinds.PARTLY_WRITTEN,
+            ("blockIdx.x * kTile", "(unsigned char)blockIdx.x * kTile"),
         ),
         mutant(
             "last round missed",

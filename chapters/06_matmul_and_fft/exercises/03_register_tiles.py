@@ -95,6 +95,15 @@ because a thread's four rows need not all exist.
         ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),
         mutant(
+            "tile of A never read",
+            kinds.MEANS_MISSING,
+            (
+                "sum[i] += tile_a[row + i][k] * b;",
+                "if (first_row + row + i < M && start + k < K)\n                    "
+                "sum[i] += A[(first_row + row + i) * K + start + k] * b;",
+            ),
+        ),
+        mutant(
             "only the first row stored",
             kinds.PARTLY_WRITTEN,
             ("if (first_row + row + i < M &&", "if (i == 0 && first_row + row < M &&"),
@@ -242,6 +251,15 @@ while the kernel runs would send the array to local memory.
             ("threadIdx.x % (BN / TN) * TN;", "threadIdx.x % (BN / TN);"),
         ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),
+        mutant(
+            "tile of B never read",
+            kinds.MEANS_MISSING,
+            (
+                "b[j] = tile_b[k][column + j];",
+                "b[j] = start + k < K && first_column + column + j < N\n                "
+                "           ? B[(start + k) * N + first_column + column + j] : 0.0f;",
+            ),
+        ),
         mutant(
             "no first barrier",
             kinds.DATA_RACE,

@@ -42,8 +42,8 @@ ANY_STEPS = chosen(
     (2, 3, 65),
     (5, 67, 32),
     (2, 5, 6),
-    (4099, 16, 16),
-    (16, 4099, 16),
+    (32771, 1, 2),
+    (1, 32771, 2),
 )
 ONE_BLOCK = 64, 64, 32
 
@@ -85,7 +85,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         Means(
             "part of the loads that are in flight while products are made",
             prefetched,
-            at_least=0.6,
+            at_least=0.4,
             advice="Load the next tiles before you multiply these, and store them after: what is "
             "stored at once has to be waited for at once.",
             size=ONE_BLOCK,
@@ -298,6 +298,8 @@ candidate out, or `""` if nothing does. `why_not(128, 256, 8, 3, 256, 209, 0)` i
         (128, 256, 8, 3, 256, 255, 1088),
         (128, 256, 8, 3, 512, 129, 8),
         (64, 64, 8, 2, 64, 255, 0),
+        (64, 64, 8, 2, 1024, 64, 0),
+        (256, 256, 32, 4, 1024, 255, 0),
     ),
     reference=why_not,
     promises=Cases(candidate),
@@ -326,6 +328,7 @@ exceed that; so in practice the last question catches what the third would.)
             ("-(-registers * 32 // 256) * 256", "registers * 32"),
         ),
         mutant("exactly full refused", kinds.WRONG, ("> 65_536", ">= 65_536")),
+        mutant("1024 threads refused", kinds.WRONG, ("> 1024", ">= 1024")),
         mutant("spills forgotten", kinds.WRONG, ('"spills" if spilled > 0 else ""', '""')),
         mutant(
             "None for the good ones",

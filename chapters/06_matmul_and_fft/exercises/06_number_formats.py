@@ -188,9 +188,9 @@ def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 def bytes_like(name: str) -> tuple[promises.Values, ...]:
     """Other values for one of the matrices, the ends of the range among them."""
     kinds_of_values = {
-        "all -128": lambda x, rng: np.full_like(x, -128),
-        "all 127": lambda x, rng: np.full_like(x, 127),
-        "all zero": lambda x, rng: np.zeros_like(x),
+        "of -128 and 127": lambda x, rng: rng.choice([-128, 127], x.shape),
+        "near -128": lambda x, rng: rng.integers(-128, -124, x.shape),
+        "near 127": lambda x, rng: rng.integers(124, 128, x.shape),
         "of -1, 0 and 1": lambda x, rng: rng.integers(-1, 2, x.shape),
         "all negative": lambda x, rng: rng.integers(-128, 0, x.shape),
         "all positive": lambda x, rng: rng.integers(1, 128, x.shape),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from course_utils.emulator.machine.ptx import Address, OperandList, Register
+from course_utils.emulator.machine.ptx import Address, OperandList, Register, Symbol
 from course_utils.exercises.means import WorkDone
 
 ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
@@ -14,22 +14,22 @@ ENOUGH = 0.05  # of all FMAs, between a load and the store of what it loaded
 def prefetched(work: WorkDone) -> float:
     """The part of the loads from global memory that FMAs stand behind, before the value is stored.
 
-    The emulator has no latencies, so this follows the registers through the text of the kernel,
-    twice: a value may be stored in the next turn of the loop. Copies by ``cp.async`` that are in
-    flight during the FMAs are as good.
+    The emulator has no latencies, so this follows the registers through the text of the kernel.
+    Copies by ``cp.async`` that are in flight during the FMAs are as good.
     """
     launch = work.launches[0]
     if launch.work.overlapped > launch.work.flops / 2:
         return 1.0
-    found = launch.instructions
-    total = max(sum(i.threads for i in found if i.instruction.opcode == "fma"), 1)
+    threads = {id(i.instruction): i.threads for i in launch.instructions}
+    text = launch.instructions[0].instruction.scope.function.instructions
+    total = max(sum(threads.get(id(i), 0) for i in text if i.opcode == "fma"), 1)
     made = 0  # FMAs so far
     loaded: dict[int, tuple[int, int]] = {}  # slot of a register: which load, and `made` by then
     early: dict[int, bool] = {}  # which load: is it in flight during enough of the FMAs?
-    for number, counts in [*enumerate(found), *enumerate(found)]:
-        instruction = counts.instruction
+    for number in _with_second_turns(text):
+        instruction = text[number]
         if instruction.opcode == "fma":
-            made += counts.threads
+            made += threads.get(id(instruction), 0)
         if instruction.opcode == "st":
             for load, then in _of(instruction.operands, loaded):
                 early.setdefault(load, made - then > ENOUGH * total)
@@ -42,8 +42,8 @@ def prefetched(work: WorkDone) -> float:
             loaded.pop(slot, None)
             if value is not None:
                 loaded[slot] = value
-    threads = {load: found[load].threads for load in early}
-    return sum(threads[load] for load in early if early[load]) / max(sum(threads.values()), 1)
+    begun = {load: threads.get(id(text[load]), 0) for load in early}
+    return sum(begun[load] for load in early if early[load]) / max(sum(begun.values()), 1)
 
 
 def steps_in_flight(steps: int) -> Callable[[WorkDone], float]:
@@ -55,6 +55,16 @@ def steps_in_flight(steps: int) -> Callable[[WorkDone], float]:
         return done.awaited / max(done.flops, 1) / max(copies, 1)
 
     return measure
+
+
+def _with_second_turns(text: Sequence[Any]) -> Iterator[int]:
+    """The numbers of the instructions, each loop's twice: a value may be stored in the next turn."""
+    for number, instruction in enumerate(text):
+        yield number
+        if instruction.opcode == "bra" and isinstance(instruction.operands[0], Symbol):
+            target = instruction.scope.find("labels", instruction.operands[0].name)
+            if target is not None and target <= number:
+                yield from range(target, number + 1)
 
 
 def _is_load(instruction: Any) -> bool:
