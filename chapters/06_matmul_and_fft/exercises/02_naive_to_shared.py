@@ -192,7 +192,7 @@ would compute with whatever lies there.
         ),
         mutant(
             "the first 256 blocks only",
-            kinds.PARTLY_WRITTEN,
+            kinds.FIRST_BLOCK,
             ("blockIdx.x * kTile", "(unsigned char)blockIdx.x * kTile"),
         ),
         mutant(

@@ -19,7 +19,6 @@ from course_utils.exercises import (
 
 from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
 
-
 ONE_BLOCK = 32, 32, 32
 ONCE_FOR_EACH_TILE = (
     means.one_store_each(size=ONE_BLOCK),

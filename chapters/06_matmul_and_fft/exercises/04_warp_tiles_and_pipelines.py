@@ -30,8 +30,8 @@ from .common import (
 )
 from .in_flight import prefetched, steps_in_flight
 
-# No steps along K, one, several, and a part of one; past 65,535 elements in each matrix.
-ANY_STEPS = chosen(
+# One step along K, several, and a part of one.
+ANY_STEPS = (
     (1, 1, 1),
     (64, 64, 8),
     (65, 3, 9),
@@ -42,8 +42,6 @@ ANY_STEPS = chosen(
     (2, 3, 65),
     (5, 67, 32),
     (2, 5, 6),
-    (32771, 1, 2),
-    (1, 32771, 2),
 )
 ONE_BLOCK = 64, 64, 32
 
@@ -80,7 +78,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=ANY_STEPS, values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=ANY_OPERANDS),
     means=(
         Means(
             "part of the loads that are in flight while products are made",
@@ -122,6 +120,17 @@ each multiprocessor, a pipeline can lose more than it gains.
             "no barrier before the loop",
             kinds.DATA_RACE,
             ("__syncthreads();  // the first tiles", "// the first tiles"),
+        ),
+        mutant(
+            "a barrier a step, but no prefetch",
+            kinds.MEANS_MISSING,
+            ("    load(0);\n    store(0);\n    __syncthreads();  //", "    //"),
+            ("        if (more) load(start + BK);\n", ""),
+            (
+                "multiply(buffer);\n        if (more) store(buffer ^ 1);",
+                "load(start), store(buffer);",
+            ),
+            ("the next tiles are complete, and nobody", "\n        multiply(buffer);  // nobody"),
         ),
         mutant(
             "stores into the buffer that is read",
@@ -168,7 +177,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=ANY_STEPS, values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=ANY_OPERANDS),
     means=(
         Means(
             "steps whose copies are in flight during a product, on average",
@@ -208,6 +217,12 @@ the end of K the copies fill with zeros, and nobody multiplies them.
             ("cp_async_wait<kStages - 2>", "cp_async_wait<kStages - 1>"),
         ),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();               //", "//")),
+        mutant("waits for all", kinds.MEANS_MISSING, ("<kStages - 2>", "<0>")),
+        mutant(
+            "an empty group, and the wait for all",
+            kinds.MEANS_MISSING,
+            ("cp_async_wait<kStages - 2>();", "cp_async_commit(), cp_async_wait<1>();"),
+        ),
         mutant(
             "waits behind the barrier",
             kinds.DATA_RACE,
@@ -514,6 +529,11 @@ and the others return at once).
             "copies past the end",
             kinds.OUT_OF_BOUNDS,
             ("if (step + kStages - 1 < steps) copy", "copy"),
+        ),
+        mutant(
+            "the last columns of a wide C",
+            kinds.EDGES,
+            ("blockIdx.x * BN + b_column", "blockIdx.x % 2 * BN + b_column"),
         ),
         mutant(
             "rows of the sub-tiles", kinds.DATA_RACE, ("i / 4 * 32 + i % 4", "i / 4 * 4 + i % 4")

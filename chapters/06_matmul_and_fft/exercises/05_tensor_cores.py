@@ -87,6 +87,18 @@ kernel of the notebook puts shared memory in between.
             kinds.WRONG,
             ("sum, N, wmma::mem_row_major", "sum, N, wmma::mem_col_major"),
         ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "wmma::store_matrix_sync(C + row * N + column, sum, N, wmma::mem_row_major);",
+                "for (int i = threadIdx.x; i < 256; i += 32) {\n        float total = 0.0f;\n"
+                "        for (int k = 0; k < K; ++k)\n"
+                "            total += __half2float(A[(row + i / 16) * K + k]) *\n"
+                "                     __half2float(B[(column + i % 16) * K + k]);\n"
+                "        C[(row + i / 16) * N + column + i % 16] = total;\n    }",
+            ),
+        ),
         mutant("C's rows K apart", kinds.OUT_OF_BOUNDS, ("sum, N, wmma::mem", "sum, K, wmma::mem")),
         mutant(
             "always the first rows",
@@ -253,6 +265,21 @@ order *along K*, the product would still be right: the instruction only adds up 
                 "for (int i = 0; i < 2; ++i) {\n        C[",
             ),
         ),
+        mutant(
+            "the first 256 blocks only",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * 8 * K;", "(unsigned char)blockIdx.x * 8 * K;"),
+        ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "mma_f16(sum, a, b[0], b[1]);",
+                "for (int i = 0; i < 64; ++i)\n"
+                "          sum[i / 16] += __half2float(A[(group + i / 32 * 8) * K + k + i % 16]) *"
+                "\n                __half2float(B[(member * 2 + i / 16 % 2) * K + k + i % 16]);",
+            ),
+        ),
         mutant("k forgotten in B", kinds.WRONG, ("B + group * K + k +", "B + group * K +")),
     ),
 )
@@ -341,6 +368,15 @@ Hopper's own copy engine does, and it needs no remainder.
         ),
         mutant("the whole row number", kinds.OUT_OF_BOUNDS, ("row % kChunks", "row")),
         mutant("two chunks in one position", kinds.DATA_RACE, ("chunk ^ (row", "chunk | (row")),
+        mutant(
+            "padded, with room for it",
+            kinds.MEANS_MISSING,
+            ("row * kChunks + (chunk ^ (row % kChunks))", "row * (kChunks + 1) + chunk"),
+            (
+                "tile_a[kRows * kChunks], tile_b[kRows * kChunks];",
+                "tile_a[kRows * (kChunks + 1)], tile_b[kRows * (kChunks + 1)];",
+            ),
+        ),
         mutant(
             "padded, with no room for it",
             kinds.OUT_OF_BOUNDS,

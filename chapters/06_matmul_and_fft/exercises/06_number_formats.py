@@ -8,6 +8,7 @@ from course_utils.exercises import (
     Cases,
     Exercise,
     Launch,
+    Means,
     Promises,
     PythonExercise,
     Target,
@@ -80,6 +81,26 @@ end, would be visible too, and is what happens when C itself is fp16.)
         ),
         mutant("no zeros", kinds.UNINITIALISED, ("wmma::fill_fragment(sum, 0.0f);", "")),
         mutant("last step missed", kinds.WRONG, ("k < K; k +=", "k + kTile < K; k +=")),
+        mutant(
+            "clipped to the range of half",
+            kinds.WRONG,
+            (
+                "float result = results[i / kTile][i % kTile];",
+                "float result = results[i / kTile][i % kTile];\n        "
+                "result = fminf(65504.0f, fmaxf(-65504.0f, result));",
+            ),
+        ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "float result = results[i / kTile][i % kTile];",
+                "float result = 0.0f * results[i / kTile][i % kTile];\n"
+                "        for (int k = 0; k < K; ++k)\n"
+                "            result += __half2float(A[(row + i / kTile) * K + k]) *\n"
+                "                      __half2float(B[(column + i % kTile) * K + k]);",
+            ),
+        ),
         mutant(
             "half of the tile stored",
             kinds.PARTLY_WRITTEN,
@@ -240,6 +261,14 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
             advice="Let `__dp4a` make all the products, four at a time.",
             size=(32, 32, 64),
         ),
+        # The compiler makes dp4a of shifts and products, too, but takes the bytes apart first.
+        Means(
+            "instructions for each word of four operands",
+            lambda work: work.counts.thread_instructions / (32 * 32 * 64 / 4),
+            at_most=24,
+            advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
+            size=(32, 32, 64),
+        ),
         means.one_store_each(size=(32, 32, 64)),
         means.work_shared_out(2.0, size=(32, 32, 64)),
     ),
@@ -276,6 +305,15 @@ fits into 32 bits.
         ),
         mutant("last word missed", kinds.WRONG, ("word < K / 4;", "word + 1 < K / 4;")),
         mutant("no guard for the column", kinds.OUT_OF_BOUNDS, (" || column >= N", "")),
+        mutant(
+            "bytes taken apart by shifts",
+            kinds.MEANS_MISSING,
+            (
+                "sum = __dp4a(a[word], b[word], sum);",
+                "const int p = a[word], q = b[word];\n        for (int i = 0; i < 32; i += 8)"
+                "\n            sum += (signed char)(p >> i) * (signed char)(q >> i);",
+            ),
+        ),
         mutant("sum begun anew", kinds.WRONG, ("b[word], sum)", "b[word], 0)")),
     ),
 )

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from course_utils.exercises import Means, Promises, empty, floats, promises
+from course_utils.exercises.promises import Values
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
@@ -70,8 +71,8 @@ def chosen(*sizes: tuple[int, int, int]) -> Chosen:
     return Chosen(("M", "N", "K"), extents, sizes)
 
 
-# Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns past
-# 32,767.
+# Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns
+# past 32,767.
 ANY_SHAPE = chosen(
     (1, 1, 1),
     (2, 3, 5),
@@ -101,7 +102,18 @@ ANY_OPERANDS = (
     promises.data("A", *ORDINARY, promises.LARGE),
     promises.data("B", *ORDINARY),
 )
-HALF_OPERANDS = (promises.data("A", *ORDINARY), promises.data("B", *ORDINARY))
+HALF_OPERANDS = (
+    promises.data("A", *ORDINARY),
+    (
+        *promises.data("B", *ORDINARY),
+        Values(  # the sums are past the largest fp16 number
+            "A and B about 300",
+            lambda given, rng: {
+                name: 300 * rng.standard_normal(given[name].shape) for name in "AB"
+            },
+        ),
+    ),
+)
 ANY_PRODUCT = Promises(sizes=ANY_SHAPE, values=ANY_OPERANDS)
 
 

@@ -58,7 +58,7 @@ def steps_in_flight(steps: int) -> Callable[[WorkDone], float]:
 
 
 def _with_second_turns(text: Sequence[Any]) -> Iterator[int]:
-    """The numbers of the instructions, each loop's twice: a value may be stored in the next turn."""
+    """The numbers of the instructions, each loop's twice: a value may wait for the next turn."""
     for number, instruction in enumerate(text):
         yield number
         if instruction.opcode == "bra" and isinstance(instruction.operands[0], Symbol):
