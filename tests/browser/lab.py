@@ -100,6 +100,12 @@ class Lab:
         return self.view.locator(".jp-CodeCell").filter(has_text=text)
 
     def run(self, cell: Locator) -> None:
+        self.page.wait_for_function(
+            """() => {
+                const status = jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status;
+                return status === "idle" || status === "busy";
+            }"""
+        )
         cell.locator(".cm-line").first.click()
         self.page.keyboard.press("Shift+Enter")
 
