@@ -102,8 +102,8 @@ class Lab:
     def run(self, cell: Locator) -> None:
         self.page.wait_for_function(
             """() => {
-                const status = jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status;
-                return status === "idle" || status === "busy";
+                const { session } = jupyterapp.shell.currentWidget.sessionContext;
+                return ["idle", "busy"].includes(session?.kernel?.status);
             }"""
         )
         cell.locator(".cm-line").first.click()
