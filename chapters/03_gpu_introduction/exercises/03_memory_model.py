@@ -148,7 +148,8 @@ registers. The checker counts what is loaded from local memory; nothing should b
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
     },
     launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
-    small=((9, 300), (10, 128), (5, 1), (1, 1)),  # a thread does its whole block within the budget
+    small=((9, 300), (10, 128), (5, 1), (1, 1), (1501, 1)),  # 1501: past eight or ten bits
+    budget=200_000,
     full=(1000, 1 << 17),
     promises=Promises(
         sizes=promises.shapes(
@@ -230,6 +231,7 @@ with `bench`.
             ("= count[kind];", "= counters[kind][threadIdx.x];"),
         ),
         mutant("counters of a byte", kinds.WRONG, ("int count[kKinds]", "unsigned char count[8]")),
+        mutant("at most 1000 steps", kinds.WRONG, ("step < steps", "step < min(steps, 1000)")),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
         mutant("inverted", kinds.WRONG, ("value == kind", "value != kind")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),
