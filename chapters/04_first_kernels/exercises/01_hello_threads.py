@@ -127,6 +127,7 @@ element: each thread handles several, as many elements apart as the grid has thr
     ),
     means=(
         means.work_shared_out(2),
+        means.work_shared_out(2, size=40_000),
         means.no_extra_work(),
         Means(
             "sectors that a warp's store touches",
@@ -136,7 +137,14 @@ element: each thread handles several, as many elements apart as the grid has thr
             "many further on as the grid has threads.",
             size=2048,
         ),
-        means.one_store_each(size=40_000),
+        Means(
+            "stores for each result, by 70 blocks",
+            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            at_most=1.0,
+            advice="Each thread steps by as many elements as the grid has threads, be they few or "
+            "many: `gridDim.x` tells the number of blocks.",
+            size=40_000,
+        ),
     ),
     target=Target(
         label="stores per element",
@@ -167,6 +175,14 @@ for any `n`. In every iteration neighbouring threads still touch neighbouring el
             (
                 "i = first; i < n; i += stride",
                 "i = first * stride; i < min(n, (first + 1) * stride); ++i",
+            ),
+        ),
+        mutant(
+            "32 blocks do it all",
+            kinds.MEANS_MISSING,
+            (
+                "gridDim.x * blockDim.x;",
+                "min(gridDim.x, 32u) * blockDim.x;\n    if (blockIdx.x >= 32) return;",
             ),
         ),
         mutant("blocks in six bits", kinds.MEANS_MISSING, ("gridDim.x *", "min(gridDim.x, 64u) *")),
