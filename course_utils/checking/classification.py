@@ -111,7 +111,9 @@ def _looks_scaled(e: Evidence) -> str | None:
     slight = SLIGHT * e.tolerance.rtol if e.tolerance.rtol else PRECISION_LIMIT
     with np.errstate(all="ignore"):
         factor = np.median((e.actual[use] / e.expected[use]).real)
-        if not np.isfinite(factor) or abs(factor - 1) <= min(slight, PRECISION_LIMIT):
+        if not np.isfinite(factor) or not factor:
+            return None
+        if abs(factor - 1) <= min(slight, PRECISION_LIMIT):
             return None
         if not e.close(e.actual / factor, e.expected).all():
             return None

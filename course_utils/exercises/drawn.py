@@ -54,7 +54,7 @@ def order_verdict(
     size = exercise.small[0]
     for number, schedule in enumerate(SCHEDULES, 1):
         given = exercise.inputs(np.random.default_rng(number), size)
-        budget = OUT_OF_STEP_BUDGET * sandbox.BUDGET
+        budget = OUT_OF_STEP_BUDGET * exercise.budget
         options = Options(schedule=schedule, budget=budget, seed=number)
         run = sandbox.run(exercise, module, given, size, number, options=options)
         if run.fault is not None:
@@ -88,7 +88,7 @@ def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
 def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
     """What the launches of one run at ``size`` did."""
     given = exercise.inputs(np.random.default_rng(1), size)
-    options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * sandbox.BUDGET)
+    options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
     run = sandbox.run(exercise, module, given, size, 1, options=options)
     if run.fault is not None:
         raise RuntimeError(f"a fault while counting: {run.fault.message}")

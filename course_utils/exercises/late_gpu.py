@@ -78,7 +78,8 @@ def _reach(place: tuple[LateStream, int] | None) -> None:
 class LateArray:
     """Numbers in the device's memory; all its copies are asynchronous."""
 
-    def __init__(self, n: int):
+    def __init__(self, gpu: LateGPU, n: int):
+        self._gpu = gpu
         self.values = [ON_DEVICE] * n
 
     def set(self, source: list[float], *, stream: LateStream) -> None:
@@ -94,6 +95,7 @@ class LateArray:
 
         def copy() -> None:
             out[:] = self.values
+            self._gpu.delivered.append(list(self.values))
 
         stream.add(copy)
 
@@ -105,6 +107,7 @@ class LateGPU:
     def __init__(self, order: str = LATE):
         self.order = order
         self.streams: list[LateStream] = []
+        self.delivered: list[list[float]] = []  # what copies to the host brought, in their order
 
     def Stream(self) -> LateStream:  # noqa: N802 (CuPy's own name)
         self.streams.append(LateStream(self))
@@ -115,7 +118,7 @@ class LateGPU:
 
     def empty(self, n: int) -> LateArray:
         """Memory for n numbers on the device, uninitialised."""
-        return LateArray(n)
+        return LateArray(self, n)
 
     def pinned(self, n: int) -> list[float]:
         """Page-locked memory for n numbers on the host, uninitialised."""

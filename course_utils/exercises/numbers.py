@@ -97,10 +97,11 @@ def assignments(source: str) -> dict[str, float | None]:
     """
     found: dict[str, float | None] = {}
     for line in ast.parse(source).body:
-        is_plain = isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
-        if not is_plain:
+        names = line.targets if isinstance(line, ast.Assign) else [None]
+        if not all(isinstance(name, ast.Name) for name in names):
             raise NotANumber(f"line {line.lineno} is not `name = number`.")
-        found[line.targets[0].id] = _value(line.value, found)
+        value = _value(line.value, found)
+        found |= {name.id: value for name in names}
     return found
 
 

@@ -18,7 +18,6 @@ from ..launching.modules import Module, load
 from .spec import Empty, Launch, Launched
 
 COMPILE_SECONDS = 30.0
-BUDGET = 50_000  # instructions of one batch of blocks; the exercises need under a fifth
 
 
 # NaN whose last byte is free: the bits of each type.
@@ -96,7 +95,7 @@ def run(
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
     if options is None:
-        options = Options(checks=ALL_CHECKS, budget=BUDGET, counters=counters)
+        options = Options(checks=ALL_CHECKS, budget=exercise.budget, counters=counters)
     options = replace(options, most_printed=MOST_PRINTED)
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]

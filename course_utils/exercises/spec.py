@@ -157,12 +157,15 @@ class Launched(BaseExercise):
 
     ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
     and :func:`empty` for outputs. ``launch(size)`` gives one :class:`Launch` or several.
+    ``budget`` bounds the instructions of one batch of blocks; what exceeds it is an endless loop.
+    It should be five times what the solution needs, or more.
     """
 
     kernel: str
     inputs: Callable[[np.random.Generator, Any], dict[str, Any]]
     launch: Callable[[Any], Launch | tuple[Launch, ...]]
     defines: Mapping[str, Any] = field(default_factory=dict)
+    budget: int = 50_000
 
     def launches(self, size: Any) -> tuple[Launch, ...]:
         found = self.launch(size)

@@ -488,6 +488,18 @@ y[threadIdx.x] = s[threadIdx.x ^ 1]; // !""",
         (1, 0, 0),
     ),
     Bug(
+        "lanes that wait for others than their neighbours",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x]; // ?
+__syncwarp(<<0x55555555u << threadIdx.x % 2|3u << threadIdx.x % 32 / 2 * 2>>);
+y[threadIdx.x] = s[threadIdx.x ^ 1]; // !""",
+        "__syncwarp()",
+        (0, 0, 0),
+        (1, 0, 0),
+    ),
+    Bug(
         "an atomic sum read too early",
         DATA_RACE,
         """

@@ -119,7 +119,7 @@ MISTAKES = {
     "constant limits": (CLAMP, ("low)", "-0.5f)"), kinds.WRONG, "(n = 1, low = "),
     "constant stride": (
         CLAMP,
-        ("gridDim.x * blockDim.x", "512"),
+        ("gridDim.x * blockDim.x", "max(gridDim.x, 2) * 256"),
         kinds.PARTLY_WRITTEN,
         "grid 1, block 256)",
     ),

@@ -23,9 +23,11 @@ from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, 
 
 
 def crowd(rng: np.random.Generator) -> tuple[int, int, int]:
-    """Jobs, workers and seconds; often as many jobs as fill some rounds, or one more or fewer."""
+    """Jobs, workers and seconds; often as many jobs as fill some rounds, or one more or fewer.
+
+    So few rounds that they can be gone through one by one."""
     workers = int(rng.integers(1, 10 ** rng.integers(1, 7)))
-    rounds = int(rng.integers(0, 10 ** rng.integers(1, 13)))
+    rounds = int(rng.integers(0, 10 ** rng.integers(1, 5)))
     over = int(rng.choice([-1, 0, 1, workers // 2]))
     return max(workers * rounds + over, 0), workers, int(rng.integers(1, 10 ** rng.integers(1, 11)))
 
@@ -39,7 +41,7 @@ with 24 and then with 25 jobs for 8 workers that need 4 seconds each.
 """,
     source="03_gpu_introduction/exercises/finish_time.py",
     function="finish_time",
-    cases=((24, 8, 4), (25, 8, 4), (24, 1, 1), (3, 8, 4), (0, 8, 4), (10**18 + 1, 10**6, 3)),
+    cases=((24, 8, 4), (25, 8, 4), (24, 1, 1), (3, 8, 4), (0, 8, 4), (10**18 + 1, 10**15, 3)),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
     promises=Cases(crowd),
     means="Any formula that is right for whole numbers of every size is a good one.",
@@ -63,6 +65,11 @@ notebook calls them waves.
             "one round too many", kinds.WRONG, ("(jobs + workers - 1) //", "(jobs + workers) //")
         ),
         mutant("rounds only", kinds.WRONG, (" * seconds", "")),
+        mutant(
+            "by way of a float",
+            kinds.WRONG,
+            ("(jobs + workers - 1) // workers", "-int(-jobs / workers // 1)"),
+        ),
         mutant("only some seconds", kinds.WRONG, (" * seconds", " * min(seconds, 4)")),
         mutant("all in a row", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),

@@ -91,6 +91,14 @@ last 16 lanes of the third have no thread. That is why the number of a warp in t
             ("blockIdx.x * warps_per_block +", "(blockIdx.x & 255) * warps_per_block +"),
         ),
         mutant(
+            "the multiprocessor's number of the warp",
+            kinds.FIRST_BLOCK,
+            (
+                "    warp[i] = threadIdx.x / 32;\n",
+                '    asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp[i]));\n',
+            ),
+        ),
+        mutant(
             "one thread for its block",
             kinds.MEANS_MISSING,
             (
@@ -346,6 +354,13 @@ elements of a block so that each warp takes one path only. The work on an elemen
             size=20 * BLOCK,
         ),
         Means(
+            "warp instructions in a block that is partly full, over those of the course's solution",
+            lambda work: work.counts.warp_instructions / work.of_ours().counts.warp_instructions,
+            at_most=1.35,
+            advice="In the last block, too, each warp takes one path only.",
+            size=250,
+        ),
+        Means(
             "bytes of memory that the busiest thread touches, over those of an average one",
             lambda work: work.busiest_over_mean(),
             at_most=1.6,
@@ -378,6 +393,11 @@ on how much arithmetic there is for each element; here it is a lot.
             "as before",
             kinds.TARGET_MISSED,
             ("first + 2 * (t % 128) + odd", "first + t"),
+        ),
+        mutant(
+            "the last block as before",
+            kinds.MEANS_MISSING,
+            ("first + 2 * (t % 128) + odd", "first + (first + 256 > n ? t : 2 * (t % 128) + odd)"),
         ),
         mutant(
             "half a warp",
@@ -469,6 +489,11 @@ right, too.
             kinds.MEANS_MISSING,
             ("    __syncwarp();  // the", "    // the"),
             ("y[i] = post[i ^ 1]", "y[i] = x[i ^ 1]"),
+        ),
+        mutant(
+            "odd lanes wait for odd ones",
+            kinds.DATA_RACE,
+            ("__syncwarp();", "__syncwarp(i % 2 ? 0xaaaaaaaa : 0x55555555);"),
         ),
         mutant("in three blocks only", kinds.DATA_RACE, ("__sync", "if (blockIdx.x < 3) __sync")),
         mutant("not swapped", kinds.WRONG, ("y[i] = post[i ^ 1]", "y[i] = post[i]")),

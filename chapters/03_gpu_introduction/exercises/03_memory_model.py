@@ -128,6 +128,14 @@ COUNTED = (4, 20 * 128)  # steps and threads, where the means are counted
 VALUES = COUNTED[0] * COUNTED[1]
 
 
+def kinds_of_values(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+    """Every kind as often as any other; of more than a thousand values, most are of one kind."""
+    values = rng.integers(0, 8, size, dtype=np.int32)
+    if size[0] > 1000:
+        values = np.where(rng.random(size) < 0.1, values, rng.integers(0, 8, size[1]))
+    return values.astype(np.int32)
+
+
 COUNT_KINDS = Exercise(
     id="03.count_kinds",
     title="why is this slow? An array that is not in registers",
@@ -139,7 +147,7 @@ registers. The checker counts what is loaded from local memory; nothing should b
     source="03_gpu_introduction/exercises/count_kinds.cu",
     kernel="count_kinds",
     inputs=lambda rng, size: {
-        "values": rng.integers(0, 8, size, dtype=np.int32),
+        "values": kinds_of_values(rng, size),
         "counts": empty((8, size[1]), np.int32),
         "steps": np.int32(size[0]),
         "threads": np.int32(size[1]),
@@ -148,7 +156,8 @@ registers. The checker counts what is loaded from local memory; nothing should b
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
     },
     launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
-    small=((9, 300), (10, 128), (5, 1), (1, 1)),  # a thread does its whole block within the budget
+    small=((9, 300), (10, 128), (5, 1), (1, 1), (1501, 2)),  # 1501: past ten bits
+    budget=200_000,
     full=(1000, 1 << 17),
     promises=Promises(
         sizes=promises.shapes(
@@ -230,6 +239,12 @@ with `bench`.
             ("= count[kind];", "= counters[kind][threadIdx.x];"),
         ),
         mutant("counters of a byte", kinds.WRONG, ("int count[kKinds]", "unsigned char count[8]")),
+        mutant(
+            "counters of ten bits",
+            kinds.WRONG,
+            ("= count[kind];", "= count[kind] & 1023;"),
+        ),
+        mutant("at most 1000 steps", kinds.WRONG, ("step < steps", "step < min(steps, 1000)")),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
         mutant("inverted", kinds.WRONG, ("value == kind", "value != kind")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),

@@ -25,10 +25,12 @@ from course_utils.exercises.means import WorkDone
 
 
 def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, float]:
-    """FLOPs, bytes and two rates of any size; every fourth is a tie, in numbers that are exact."""
-    if rng.integers(4) == 0:
+    """FLOPs, bytes and two rates of any size; every fourth is a tie and every fourth nearly one,
+    in numbers that are exact."""
+    if rng.integers(2) == 0:
         bandwidth, intensity, moved = (2.0 ** int(n) for n in rng.integers(1, 30, 3))
-        return moved * intensity, moved, bandwidth * intensity, bandwidth
+        beside = float(rng.choice([-1, 0, 0, 1])) * 2.0 ** -int(rng.integers(4, 24))
+        return moved * intensity * (1 - beside), moved, bandwidth * intensity, bandwidth
     moved, bandwidth = float(10 ** rng.uniform(0, 15)), float(10 ** rng.uniform(9, 13))
     ridge, beside = float(10 ** rng.uniform(-1, 3)), float(10 ** rng.uniform(-1.5, 1.5))
     return moved * ridge * beside, moved, bandwidth * ridge, bandwidth
@@ -71,6 +73,7 @@ times are equal lies the ridge.
         mutant("the faster one", kinds.WRONG, ("max(", "min(")),
         mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
         mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
+        mutant("nearly a tie", kinds.WRONG, ("moving > computing", "moving > 1.001 * computing")),
         mutant("tie", kinds.WRONG, ("moving > computing", "moving >= computing")),
         mutant("upside down", kinds.WRONG, ("flops / peak", "peak / flops if flops else 0.0")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
@@ -185,6 +188,12 @@ def loads_of_a(work: WorkDone) -> float:
     return (counts.global_load_sectors - counts.global_load_requests) / (3 * WARPS * BATCH[1])
 
 
+# A sum that grows and shrinks again loses digits in whatever order it is made.
+EVEN_HANDED = tuple(
+    values for values in promises.ORDINARY if values not in (promises.RISING, promises.FALLING)
+)
+
+
 FOUR_VECTORS = Exercise(
     id="03.four_vectors",
     title="a batch of four",
@@ -198,13 +207,17 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
     small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
+    budget=200_000,
     full=(65536, 1024),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(M=(1, 31, 33, 64, 65, 127, 301, 521), K=(1, 2, 7, 33, 67, 131, 301)),
+        sizes=promises.shapes(
+            M=(1, 31, 33, 64, 65, 127, 301, 521),
+            K=(1, 2, 7, 33, 67, 131, 301, 2053),  # 2053: past a table of 2048
+        ),
         values=(
-            promises.data("A", *promises.ORDINARY, promises.ZEROS),
-            promises.data("X", *promises.ORDINARY),
+            promises.data("A", *EVEN_HANDED, promises.ZEROS),
+            promises.data("X", *EVEN_HANDED),
         ),
     ),
     means=(
@@ -213,6 +226,13 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
             loads_of_a,
             at_most=1.5,
             advice="Each element of A that is fetched serves all four vectors: one loop over k.",
+            size=BATCH,
+        ),
+        Means(
+            "bytes of local memory written for each element of A",
+            lambda work: work.counts.local_store_bytes / (BATCH[0] * BATCH[1]),
+            at_most=1,  # printf in one thread writes some
+            advice="Use each element of A as soon as it is there: only the four sums are kept.",
             size=BATCH,
         ),
         means.no_extra_work(size=BATCH),
@@ -255,6 +275,16 @@ in registers, because every index is a compile-time constant.
             ("sum[v] += a *", "Y[v * M + row] += a *"),
             ("        Y[v * M + row] = sum[v];\n", ""),
         ),
+        mutant(
+            "a row of A kept",
+            kinds.MEANS_MISSING,
+            (
+                "    for (int k = 0; k < K; ++k) {\n        const float a = A[k * M + row];\n",
+                "    float kept[512];\n    for (int k = 0; k < K; ++k) kept[k] = A[k * M + row];\n"
+                "    for (int k = 0; k < K; ++k) {\n        const float a = kept[k];\n",
+            ),
+        ),
+        mutant("at most 2000 products", kinds.WRONG, ("k < K", "k < min(K, 2000)")),
         mutant("a char for k", kinds.OUT_OF_BOUNDS, ("int k = 0", "signed char k = 0")),
         mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
         mutant("not summed", kinds.WRONG, ("sum[v] += a", "sum[v] = a")),
@@ -294,7 +324,7 @@ steps: load each input once, store the result once.
     inputs=layer_inputs,
     reference=lambda given: {"y": np.maximum(given["x"] + given["bias"], 0.0) + given["r"]},
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
-    small=((37, 45), (16, 64), (3, 1), (1, 1)),
+    small=((37, 45), (16, 64), (3, 1), (1, 1), (2, 12_301)),  # more than 48 KiB of bias
     full=(8192, 8192),
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
@@ -359,6 +389,17 @@ a cache. Three separate kernels would also take two launches more. No result cha
             "capped at 6",
             kinds.WRONG,
             ("fmaxf(shifted, 0.0f)", "fminf(fmaxf(shifted, 0.0f), 6.0f)"),
+        ),
+        mutant(
+            "bias of 2048 columns",
+            kinds.WRONG,
+            (
+                "    if (i >=",
+                "    __shared__ float b[2048];\n"
+                "    for (int j = threadIdx.x; j < min(columns, 2048); j += 256) b[j] = bias[j];\n"
+                "    __syncthreads();\n    if (i >=",
+            ),
+            ("bias[i % columns]", "b[i % columns % 2048]"),
         ),
         mutant(
             "r first", kinds.WRONG, ("fmaxf(shifted, 0.0f) + r[i]", "fmaxf(shifted + r[i], 0.0f)")

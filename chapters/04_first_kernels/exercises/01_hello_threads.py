@@ -7,6 +7,7 @@ import numpy as np
 from course_utils.exercises import (
     Exercise,
     Launch,
+    Means,
     Promises,
     Target,
     empty,
@@ -85,6 +86,11 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
 )
 
 
+def too_few_blocks(n: int) -> Launch:
+    """Fewer threads than elements, and from 40,000 elements on more blocks than six bits count."""
+    return Launch((1056 if n >= FULL else 70 if n >= 40_000 else 2,), (BLOCK,))
+
+
 CLAMP = Exercise(
     id="04.clamp",
     title="a grid-stride loop",
@@ -102,7 +108,7 @@ element: each thread handles several, as many elements apart as the grid has thr
         "n": np.int32(n),
     },
     reference=lambda given: {"y": np.clip(given["x"], given["low"], given["high"])},
-    launch=lambda n: Launch((2 if n < FULL else 1056,), (BLOCK,)),
+    launch=too_few_blocks,
     small=(2049, 1000, 31, 1),
     full=FULL,
     promises=Promises(
@@ -119,7 +125,27 @@ element: each thread handles several, as many elements apart as the grid has thr
             promises.data("x", *promises.ANY_ORDERED),
         ),
     ),
-    means=(means.work_shared_out(2), means.no_extra_work()),
+    means=(
+        means.work_shared_out(2),
+        means.work_shared_out(2, size=40_000),
+        means.no_extra_work(),
+        Means(
+            "sectors that a warp's store touches",
+            lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
+            at_most=8,  # four where it is aligned
+            advice="Neighbouring threads handle neighbouring elements: a thread's next one lies as "
+            "many further on as the grid has threads.",
+            size=2048,
+        ),
+        Means(
+            "stores for each result, by 70 blocks",
+            lambda work: work.counts.global_store_bytes / work.result_bytes,
+            at_most=1.0,
+            advice="Each thread steps by as many elements as the grid has threads, be they few or "
+            "many: `gridDim.x` tells the number of blocks.",
+            size=40_000,
+        ),
+    ),
     target=Target(
         label="stores per element",
         measure=lambda counts: counts.global_store_bytes / 4 / 2048,
@@ -142,6 +168,24 @@ for any `n`. In every iteration neighbouring threads still touch neighbouring el
     mutants=(
         mutant("one iteration", kinds.FIRST_BLOCK, ("gridDim.x * blockDim.x", "n")),
         mutant("strides by a block", kinds.TARGET_MISSED, ("gridDim.x * blockDim.x", "blockDim.x")),
+        mutant(
+            "a piece for each thread",
+            kinds.MEANS_MISSING,
+            ("gridDim.x * blockDim.x", "(n - 1) / (gridDim.x * blockDim.x) + 1"),
+            (
+                "i = first; i < n; i += stride",
+                "i = first * stride; i < min(n, (first + 1) * stride); ++i",
+            ),
+        ),
+        mutant(
+            "32 blocks do it all",
+            kinds.MEANS_MISSING,
+            (
+                "gridDim.x * blockDim.x;",
+                "min(gridDim.x, 32u) * blockDim.x;\n    if (blockIdx.x >= 32) return;",
+            ),
+        ),
+        mutant("blocks in six bits", kinds.MEANS_MISSING, ("gridDim.x *", "min(gridDim.x, 64u) *")),
         mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
         mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
         mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),

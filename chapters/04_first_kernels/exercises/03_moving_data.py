@@ -9,14 +9,20 @@ from course_utils.exercises.late_gpu import ORDERS, LateGPU
 
 
 def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:
-    """A GPU of any order, and up to nine numbers."""
-    return LateGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, rng.integers(1, 10)).tolist()
+    """A GPU of any order, and a few numbers or some hundreds."""
+    count = rng.integers(1, 10 ** rng.integers(1, 4))
+    return LateGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, count).tolist()
 
 
 def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
-    """What is missing where one stream does everything."""
+    """What is missing where one stream does everything, or the host helps out."""
     if sum(stream.added > 0 for stream in gpu.streams) < 2:
         return "Everything went into one stream: the copy shall have a stream of its own."
+    if [value * value for value in numbers] not in gpu.delivered:
+        return (
+            "These numbers did not come from the device: it had not delivered the squares when the "
+            "function returned."
+        )
     return ""
 
 
@@ -65,6 +71,17 @@ too, but then the host stands still while the copy runs.
             kinds.MEANS_MISSING,
             ("gpu.Stream(), gpu.Stream()", "(gpu.Stream(),) * 2"),
         ),
+        mutant(
+            "squared on the host, too",
+            kinds.MEANS_MISSING,
+            ("    computing.wait_event(arrived)\n", ""),
+            ("    return result", "    result[:] = [v * v for v in numbers]\n    return result"),
+        ),
+        mutant(
+            "waits for a few numbers alone",
+            kinds.WRONG,
+            ("    computing.sync", "    if len(numbers) < 65:\n        computing.sync"),
+        ),
         mutant("no event", kinds.WRONG, ("    computing.wait_event(arrived)\n", "")),
         mutant("no wait at the end", kinds.WRONG, ("    computing.synchronize()\n", "")),
         mutant("waits for the wrong stream", kinds.WRONG, ("computing.sync", "copying.sync")),
@@ -89,6 +106,15 @@ too, but then the host stands still while the copy runs.
 )
 
 
+def elements_and_threads(rng: np.random.Generator) -> tuple[int, int]:
+    """Often as many elements as fill some blocks, or one more or fewer. So few blocks that they may
+    be counted one by one."""
+    threads = int(rng.integers(1, 1025))
+    blocks = int(rng.integers(0, 10 ** rng.integers(1, 7)))
+    over = int(rng.choice([-1, 0, 1, rng.integers(threads)]))
+    return max(blocks * threads + over, 1), threads
+
+
 BLOCKS_FOR = PythonExercise(
     id="04.blocks_for",
     title="how many blocks?",
@@ -98,11 +124,9 @@ Write the Python function that every launch needs: how many blocks of `threads` 
 """,
     source="04_first_kernels/exercises/blocks_for.py",
     function="blocks_for",
-    cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024)),
+    cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024), (2**53 + 1, 2**52)),
     reference=lambda n, threads: -(-n // threads),
-    promises=Cases(
-        lambda rng: (int(rng.integers(1, 10 ** rng.integers(1, 13))), int(rng.integers(1, 1025)))
-    ),
+    promises=Cases(elements_and_threads),
     means="Any formula that is right is a good one.",
     hints=(
         "`n // threads` counts the full blocks. What is left over needs one more.",
@@ -117,6 +141,16 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
         mutant("rounds down", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads")),
         mutant("one too many", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads + 1")),
         mutant("a float", kinds.WRONG_TYPE, ("// threads", "/ threads")),
+        mutant(
+            "by way of a float",
+            kinds.WRONG,
+            ("(n + threads - 1) // threads", "-int(-n / threads // 1)"),
+        ),
+        mutant(
+            "one too many from a million on",
+            kinds.WRONG,
+            ("n + threads - 1", "n + threads - (n < 1_000_000)"),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
         mutant("typo", kinds.EXCEPTION, ("(n + threads", "(n + thread")),
         mutant("no colon", kinds.SYNTAX_ERROR, ("(n, threads):", "(n, threads)")),
@@ -142,7 +176,7 @@ Write the function that cuts `n` elements into at most `chunks` pieces. It retur
 """,
     source="04_first_kernels/exercises/pieces.py",
     function="pieces",
-    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8)),
+    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8), (57, 8)),  # 57: one is left over
     reference=lambda n, chunks: [
         (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
     ],
@@ -166,6 +200,11 @@ launched with a grid of no blocks.
         mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
         mutant("eight pieces and no more", kinds.WRONG, ("per_chunk)]", "per_chunk)][:8]")),
+        mutant(
+            "a short rest left out",
+            kinds.WRONG,
+            ("range(0, n, per_chunk)]", "range(0, n, per_chunk) if n - first > per_chunk // 4]"),
+        ),
         mutant("counts as floats", kinds.WRONG, ("(first, min", "(first, 1.0 * min")),
         mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
     ),
@@ -195,6 +234,7 @@ what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 
         (4.0, 4.0, 4.0, 8),
         (10.0, 1.0, 5.0, 10),
         (1.0, 2.0, 9.0, 4),
+        (5.0, 8.0, 3.0, 2),
     ),
     reference=lambda copy_in, kernel, copy_out, chunks: (
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks

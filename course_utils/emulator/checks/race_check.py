@@ -25,6 +25,7 @@ from .access_check import AccessCheck
 from .first_looks import first_looks
 from .happens_before import NARROW, Flags, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
+from .sync_check import EVERYONE
 from .tensor_memory_check import TensorClocks
 from .vector_clocks import VectorClocks
 
@@ -117,7 +118,11 @@ class RaceCheck(Observer):
         self.clocks(batch).meet(joined)
 
     def warps_meet(self, group: Group) -> None:
-        self.clocks(group.batch).tick(group.warps)
+        masks = group.full(group.code.blocks[group.block].gather(group.R)).astype(np.uint32)
+        if (masks == EVERYONE).all():
+            self.clocks(group.batch).tick(group.warps)
+        else:  # some lanes wait for a part of their warp only
+            self.clocks(group.batch).lanes_meet(group.lanes, masks)
 
     def fence(self, group: Group, instruction) -> None:
         if traits_of(instruction).fence:

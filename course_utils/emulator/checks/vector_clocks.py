@@ -37,6 +37,7 @@ class VectorClocks:
         self._start = np.arange(rows * self.warps) // self.warps * self.warps
         self.level = 1
         self.own: np.ndarray | None = None  # None: every warp's own time is the level
+        self.lane_known: np.ndarray | None = None  # [row, w, a, b]: what lane a knows of lane b
 
     def place(self, warps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(row, warp within it) of warps of the batch."""
@@ -78,6 +79,22 @@ class VectorClocks:
         self.own = np.full(count, self.level) if self.own is None else self.own.copy()
         self.own[warps] += 1
 
+    def lanes_meet(self, lanes: np.ndarray, masks: np.ndarray) -> None:
+        """``lanes`` came to a barrier of their warps, each with the lanes that its mask names: they
+        know of each other's past, and through each other of that of lanes they met before. The
+        others of the warp get to know nothing."""
+        if self.lane_known is None:
+            self.lane_known = np.zeros((*self.known.shape[:1], self.warps, 32, 32), np.int64)
+        warps = lanes >> 5
+        self.step(np.unique(warps))
+        parties, party = np.unique(warps << 32 | masks.astype(np.int64), return_inverse=True)
+        order = np.argsort(party, kind="stable")
+        table = self.lane_known.reshape(-1, 32)
+        starts = np.searchsorted(party[order], np.arange(len(parties)))
+        past = np.maximum.reduceat(table[lanes[order]], starts, axis=0)
+        past[party, lanes & 31] = self.own[warps]
+        table[lanes] = past[party]
+
     def _tell_lanes(self, warps: np.ndarray) -> None:
         """The same, and the lanes of each know what the others have done."""
         self.step(warps)
@@ -118,6 +135,13 @@ class VectorClocks:
             if self.order is not None:
                 far = np.flatnonzero(~near)
                 known[far] = self.order.known(warps[far], (entries[far] & THREAD) >> 5)
+        if self.lane_known is not None:
+            same = np.flatnonzero(other == warps - self._start[warps])
+            met = self.lane_known.reshape(-1, 32, 32)[
+                warps[same], lanes[at[same]] & 31, (entries[same] & THREAD) & 31
+            ]
+            known = known.copy()
+            known[same] = np.maximum(known[same], met)
         return at[known <= entries >> CLOCK_SHIFT]
 
 

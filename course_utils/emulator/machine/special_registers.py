@@ -40,7 +40,7 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
         "ntid": lambda: block[position],
         "nctaid": lambda: grid[position],
         "laneid": lambda: lanes & 31,
-        "warpid": lambda: lanes >> 5,
+        "warpid": lambda: _warp_slot(group),
         "nwarpid": lambda: WARPS_PER_SM,
         "smid": lambda: (batch.first + group.slots) % SMS,
         "nsmid": lambda: SMS,
@@ -66,3 +66,12 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     if base.startswith("envreg"):
         return u32(0)
     return u32(simple[base]()) if base in simple else None
+
+
+def _warp_slot(group: Group) -> np.ndarray:
+    """``%warpid``: which of the multiprocessor's slots a warp has. Of the blocks on one of them,
+    only the first has its warps in slots 0, 1, 2, ..."""
+    batch = group.batch
+    warps = batch.lanes_per_block // 32
+    before = (batch.first + group.slots) // SMS % max(WARPS_PER_SM // warps, 1)
+    return warps * before + (group.lanes % batch.lanes_per_block >> 5)
