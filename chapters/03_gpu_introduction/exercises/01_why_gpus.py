@@ -37,7 +37,7 @@ FINISH_TIME = PythonExercise(
     title="when is the crowd done?",
     task="""
 Write the Python function behind the picture: when is the last of `jobs` jobs done? Try it on paper
-with 24 and then with 25 jobs for 8 workers that need 4 seconds each.
+with 24 and then with 25 jobs for 8 workers that need 4 seconds each. The numbers may be huge.
 """,
     source="03_gpu_introduction/exercises/finish_time.py",
     function="finish_time",

@@ -1,6 +1,5 @@
 // Each thread counts how often the numbers 0 to 7 occur among `steps` numbers of its own: values is
-// steps x threads, counts 8 x threads, at most 2 billion each; steps is at most 30,000. All values
-// are between 0 and 7.
+// steps x threads, counts 8 x threads, at most 2 billion each. All values are between 0 and 7.
 // grid (ceil(threads / 128)), block (128), dynamic shared 0
 
 constexpr int kKinds = 8;
