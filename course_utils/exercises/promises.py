@@ -161,7 +161,7 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
-    return [*_other_launches(exercise), *trials]
+    return [*_other_launches(exercise), *_other_values(exercise), *trials]
 
 
 def _other_launches(exercise: Exercise) -> list[Trial]:
@@ -170,6 +170,14 @@ def _other_launches(exercise: Exercise) -> list[Trial]:
         return []
     size = exercise.small[0]
     return [Trial(size, 1, n + 1) for n in range(len(exercise.promises.launches(size)))]
+
+
+def _other_values(exercise: Exercise) -> list[Trial]:
+    """Each of the other values there too: a draw may give them to a single element, where much is
+    right that is wrong elsewhere."""
+    size = exercise.small[0]
+    alternatives = (values for one in exercise.promises.values for values in one if values.label)
+    return [Trial(size, 2, changes=(values,)) for values in alternatives]
 
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
@@ -274,6 +282,11 @@ LARGE: ArrayChange = "large (about 1e30)", lambda x, rng: x.astype(np.float64) *
 MIDDLING: ArrayChange = "about 1000", lambda x, rng: x.astype(np.float64) * 1000
 SMALL: ArrayChange = "small (about 1e-6)", lambda x, rng: x.astype(np.float64) * 1e-6
 ZEROS: ArrayChange = "all zero", lambda x, rng: np.zeros_like(x)
+# Minus zero equals zero and is not negative, though its sign is.
+ZEROS_OF_BOTH_SIGNS: ArrayChange = (
+    "zeros of both signs",
+    lambda x, rng: np.where(np.arange(x.size) % 2 == 0, -0.0, 0.0).reshape(x.shape),
+)
 LARGE_NEGATIVE: ArrayChange = (
     "all below -1e30",
     lambda x, rng: -1e30 * (1 + np.abs(x.astype(np.float64))),
@@ -290,7 +303,7 @@ SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
 # For any numbers that a formula can take without overflowing.
 ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL
 # For kernels that only compare and copy: every finite number is as good as any other.
-ANY_FINITE = *ORDINARY, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
+ANY_FINITE = *ORDINARY, ZEROS_OF_BOTH_SIGNS, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
 ANY_ORDERED = *ANY_FINITE, MINUS_INFINITY, PLUS_INFINITY, SOME_INFINITE
 
 
