@@ -296,6 +296,8 @@ and fix the kernel.
     means=(
         means.loads_shared_out(size=1024),
         means.reads_each_once(4 * 1024, size=1024),
+        # In a tree, thread 0 does six times what the others do.
+        means.work_shared_out(20.0, size=1024),
     ),
     hints=(
         "The verdict names an element of the tile. Which thread should have filled it?",
