@@ -59,6 +59,11 @@ class Sizes:
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
+    def is_longest(self, size: Any) -> bool:
+        """Is one of its extents the longest that there is?"""
+        sizes = size if isinstance(size, tuple) else (size,)
+        return any(n == values[-1] for n, values in zip(sizes, self.extents, strict=True))
+
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
         columns = [_in_turns(rng, values, count) for values in self.extents]
@@ -160,6 +165,8 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         launch = number + 1 if promises.launches else 0
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
+        if promises.sizes and promises.sizes.is_longest(sizes[number]):
+            differing = ()  # in a long row of equal numbers a wrong index is not seen
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
     return [*_other_launches(exercise), *_other_values(exercise), *trials]
 

@@ -290,7 +290,6 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),

@@ -228,7 +228,6 @@ read the verdict, and fix one line.
     bug=kinds.OUT_OF_BOUNDS,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
         values=(promises.data("x", *promises.ANY_FINITE),),
     ),
     means=(
