@@ -59,10 +59,13 @@ class Sizes:
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
-    def is_longest(self, size: Any) -> bool:
-        """Is one of its extents the longest that there is?"""
-        sizes = size if isinstance(size, tuple) else (size,)
-        return any(n == values[-1] for n, values in zip(sizes, self.extents, strict=True))
+    def longest(self) -> list[Any]:
+        """For each extent a size with its largest value, and one of the smallest of the others."""
+        short = [values[min(1, len(values) - 1)] for values in self.extents]
+        return [
+            self._size((*short[:at], values[-1], *short[at + 1 :]))
+            for at, values in enumerate(self.extents)
+        ]
 
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
@@ -165,10 +168,8 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         launch = number + 1 if promises.launches else 0
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
-        if promises.sizes and promises.sizes.is_longest(sizes[number]):
-            differing = ()  # in a long row of equal numbers a wrong index is not seen
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
-    return [*_other_launches(exercise), *_other_values(exercise), *trials]
+    return [*_other_launches(exercise), *trials, *_other_values(exercise), *_longest(exercise)]
 
 
 def _other_launches(exercise: Exercise) -> list[Trial]:
@@ -185,6 +186,13 @@ def _other_values(exercise: Exercise) -> list[Trial]:
     size = exercise.small[0]
     alternatives = (values for one in exercise.promises.values for values in one if values.label)
     return [Trial(size, 2, changes=(values,)) for values in alternatives]
+
+
+def _longest(exercise: Exercise) -> list[Trial]:
+    """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
+    index is not seen."""
+    sizes = exercise.promises.sizes
+    return [Trial(size, 3) for size in sizes.longest()] if sizes else []
 
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
@@ -310,7 +318,7 @@ SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
 # For any numbers that a formula can take without overflowing.
 ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL
 # For kernels that only compare and copy: every finite number is as good as any other.
-ANY_FINITE = *ORDINARY, ZEROS_OF_BOTH_SIGNS, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
+ANY_FINITE = *ORDINARY, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
 ANY_ORDERED = *ANY_FINITE, MINUS_INFINITY, PLUS_INFINITY, SOME_INFINITE
 
 
