@@ -300,7 +300,7 @@ ZEROS: ArrayChange = "all zero", lambda x, rng: np.zeros_like(x)
 # Minus zero equals zero and is not negative, though its sign is.
 ZEROS_OF_BOTH_SIGNS: ArrayChange = (
     "zeros of both signs",
-    lambda x, rng: np.where(np.arange(x.size) % 2 == 0, -0.0, 0.0).reshape(x.shape),
+    lambda x, rng: np.where(np.arange(x.size) % 5 < 4, -0.0, 0.0).reshape(x.shape),
 )
 LARGE_NEGATIVE: ArrayChange = (
     "all below -1e30",

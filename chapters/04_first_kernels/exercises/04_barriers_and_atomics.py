@@ -240,6 +240,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             ),
         ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
+        mutant("up to column 4096", kinds.PRECISION, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
     ),
 )
@@ -441,6 +442,16 @@ compare and swap is for low contention.
             ("__float_as_uint(__uint_as_float(seen) * value)", "unsigned(seen * value)"),
         ),
         mutant("adds", kinds.WRONG, ("(seen) * value", "(seen) + value")),
+        mutant(
+            "done as soon as it is 0",
+            kinds.ALL_ZEROS,
+            ("while (true) {", "while (__uint_as_float(seen) != 0.0f) {"),
+        ),
+        mutant(
+            "gives up",
+            kinds.WRONG,
+            ("while (true) {", "for (int tries = 0; tries < 300; ++tries) {"),
+        ),
         mutant(
             "one thread multiplies all",
             kinds.MEANS_MISSING,

@@ -331,6 +331,7 @@ its lanes in them.
         mutant("no padding", kinds.TARGET_MISSED, ("[kTile + 1]", "[kTile]")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
         mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int row =", "const short row =")),
         mutant("four tiles across", kinds.FIRST_BLOCK, ("blockIdx.x *", "blockIdx.x % 4 *")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(

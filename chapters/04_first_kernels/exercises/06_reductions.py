@@ -427,6 +427,14 @@ it, and NumPy says where the first one is.)
 """,
     mutants=(
         mutant(
+            "none below -1e30",
+            kinds.WRONG,
+            (
+                "value = x[(size_t)row * columns + column]",
+                "value = fmaxf(x[(size_t)row * columns + column], -1e30f)",
+            ),
+        ),
+        mutant(
             "equal ones as they come", kinds.WRONG, (" || (other == best && there < where)", "")
         ),
         mutant("the last of equals", kinds.WRONG, ("there < where", "there > where")),

@@ -161,6 +161,11 @@ compute.
 """,
     mutants=(
         mutant(
+            "names that begin alike",
+            kinds.WRONG,
+            ("{name for names in links", "{name[0] for names in links"),
+        ),
+        mutant(
             "names counted twice",
             kinds.WRONG,
             (
@@ -396,6 +401,7 @@ One register more, from 40 to 41, and 6 blocks become 5: resources are allocated
 occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
 """,
     mutants=(
+        mutant("1000 bytes more", kinds.WRONG, ("shared + 1024", "shared + 1000")),
         mutant("warps not whole", kinds.WRONG, ("-(-threads // 32)", "threads // 32")),
         mutant(
             "registers not rounded",
