@@ -66,9 +66,7 @@ warp may spend at most 90 instructions.
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data(
-                "x", promises.ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE
-            ),
+            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
