@@ -1,4 +1,4 @@
-"""The base of errors that a reader is meant to see."""
+"""Errors that a reader is meant to see."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ class LessonError(Exception):
     def _render_traceback_(self) -> list[str]:
         """What IPython prints in place of a traceback."""
         return str(self).splitlines()
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt that came while the course was at work: shown as one line, with no traceback
+    through the course's own code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Interrupted: {self}"]

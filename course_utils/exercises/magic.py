@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from ..errors import LessonError
+from ..errors import Interrupted, LessonError
 from ..shell import running_shell
 from . import student_work
 from .generate import starter_cell
@@ -37,7 +37,10 @@ def exercise(line: str, cell: str) -> Outcome:
     with COURSE_STRICT=1 every verdict but PASS raises :class:`ExerciseFailed`.
     """
     chosen = _find(line)
-    outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
+    try:
+        outcome = run_source(chosen, cell, first_line=CELL_LINE, gpu=_on_gpu())
+    except KeyboardInterrupt:
+        raise Interrupted(f"{chosen.id} was not judged, and this try does not count.") from None
     outcome = replace(outcome, note=student_work.record(chosen, outcome, cell))
     if os.environ.get("COURSE_STRICT") == "1" and not outcome.passed:
         raise ExerciseFailed(outcome)

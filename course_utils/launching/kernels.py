@@ -15,7 +15,7 @@ from ..devices import emulated_cupy, gpu
 from ..devices.limits import LaunchError, Limits, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
 from ..emulator import KernelFault, LaunchResult
-from ..errors import LessonError
+from ..errors import Interrupted, LessonError
 from .arguments import carry_over, converted
 
 Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x, y and z
@@ -134,6 +134,8 @@ class Kernel:
             result = self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
         except KernelFault as fault:
             raise LaunchFault(fault.finding, fault.earlier) from None
+        except KeyboardInterrupt:
+            raise Interrupted(f"{self.name} was stopped before its end.") from None
         for array, copy in copies:
             array.set(copy.get(order="A"))
         return result

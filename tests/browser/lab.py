@@ -100,6 +100,12 @@ class Lab:
         return self.view.locator(".jp-CodeCell").filter(has_text=text)
 
     def run(self, cell: Locator) -> None:
+        self.page.wait_for_function(
+            """() => {
+                const { session } = jupyterapp.shell.currentWidget.sessionContext;
+                return ["idle", "busy"].includes(session?.kernel?.status);
+            }"""
+        )
         cell.locator(".cm-line").first.click()
         self.page.keyboard.press("Shift+Enter")
 

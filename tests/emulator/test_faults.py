@@ -168,6 +168,7 @@ def test_an_endless_loop_names_its_line():
     )
     assert (found.kind, found.location.line) == (ENDLESS_LOOP, 3)
     assert "still running after 20,000 instructions" in found.message
+    assert found.message.endswith("let the emulator do less: try a smaller size.")
 
 
 def test_recursion_without_end_is_an_endless_loop():

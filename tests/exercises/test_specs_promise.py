@@ -1,14 +1,11 @@
 """Every exercise says what it promises and by what means it is solved, or why it does not."""
 
-from pathlib import Path
-
 import pytest
 
 from course_utils.exercises import Cases, Means, NumberExercise, Promises
 from course_utils.exercises.registry import all_exercises
 from course_utils.exercises.spec import Exercise, PythonExercise
 
-WAITING = set(Path(__file__).with_name("waiting_for_promises.txt").read_text().split())
 # A prediction is of one launch: there is nothing to draw, and no way to it is wrong.
 EXERCISES = {e.id: e for e in all_exercises() if not isinstance(e, NumberExercise)}
 LEAST_REASON = 20  # characters
@@ -21,7 +18,7 @@ def is_said(value, kind) -> bool:
     return bool(value) and isinstance(value, kind)
 
 
-@pytest.mark.parametrize("name", sorted(EXERCISES.keys() - WAITING))
+@pytest.mark.parametrize("name", sorted(EXERCISES))
 def test_an_exercise_says_its_promises_and_means_or_why_it_has_none(name):
     exercise = EXERCISES[name]
     if isinstance(exercise, Exercise):
@@ -33,8 +30,3 @@ def test_an_exercise_says_its_promises_and_means_or_why_it_has_none(name):
     assert is_said(exercise.promises, Cases)
     if isinstance(exercise, PythonExercise):
         assert callable(exercise.means) or is_said(exercise.means, tuple)
-
-
-def test_no_exercise_waits_that_has_its_promises():
-    assert not WAITING - EXERCISES.keys()
-    assert not [name for name in WAITING if EXERCISES[name].promises]

@@ -90,3 +90,14 @@ def test_an_instruction_that_only_the_emulator_lacks_stays_its_own_report():
 }"""
     with pytest.raises(KernelFault, match="does not know the instruction `red.global.add.v2.f32"):
         load(source=source, device=EMULATOR)((1,), (1,), (None,))
+
+
+def test_an_interrupted_launch_is_one_line_and_still_an_interrupt(monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    kernel = load(source=ADD, device=EMULATOR)
+    monkeypatch.setattr(kernel.f.raw.entry, "launch", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        kernel((1,), (32,), (None, 0))
+    assert caught.value._render_traceback_() == ["Interrupted: f was stopped before its end."]

@@ -154,8 +154,8 @@ the warps' stores counts the warps. How many warps do these three launches have?
         "Warps of a block: `(threads + 31) // 32`.",
     ),
     explanation="""
-A warp with a single thread costs as much as a full one: with 33 threads a block, half of the
-warps have one lane in use out of 32. Take a multiple of 32.
+A warp with a single thread takes as many instructions as a full one: with 33 threads a block, half
+of the warps have one lane in use out of 32. Take a multiple of 32.
 """,
     mutants=(
         mutant("threads", kinds.WRONG_NUMBER, ("even = 32", "even = 1024")),
@@ -207,10 +207,10 @@ many slots for blocks stay empty in the last one.
         "`return waves, waves * slots - blocks`",
     ),
     explanation="""
-With 132 multiprocessors and 2 blocks on each, 264 blocks take one wave and 265 take two: one block
-more doubles the time: wave quantisation. With many waves the last one matters little, and with
-blocks of unequal length the waves blur; but a grid of a little more than one or two waves is worth
-a second thought.
+With 132 multiprocessors and 2 blocks on each, 264 blocks take one wave and 265 take two. One block
+more doubles the time: that is wave quantisation. With many waves the last one matters little, and
+with blocks of unequal length the waves blur; but a grid of a little more than one or two waves is
+worth a second thought.
 """,
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(blocks + slots - 1) // slots", "blocks // slots")),
@@ -277,10 +277,10 @@ both paths, and each path has its own store. Predict how many stores the warps m
         "`one_border`: threads 0 to 31 agree, 32 to 63 do not, and the last two warps agree again.",
     ),
     explanation="""
-What the threads of other warps do costs a warp nothing. The branch `i % 64 < 32` sends as many
-threads down each path as `i % 2 < 1`, but it is uniform in every warp. One border inside a warp
-costs one more pass of that warp alone: on the usual bounds guard `i < n` at most one warp of a
-whole grid diverges.
+What the threads of other warps choose adds no pass to a warp. The branch `i % 64 < 32` sends as
+many threads down each path as `i % 2 < 1`, but it is uniform in every warp. One border inside a
+warp costs one more pass of that warp alone: on the usual bounds guard `i < n` at most one warp of
+a whole grid diverges.
 """,
     mutants=(
         mutant("one a warp", kinds.WRONG_NUMBER, ("every_other = 8", "every_other = 4")),

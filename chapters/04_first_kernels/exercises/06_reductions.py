@@ -422,8 +422,8 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
 A pair is reduced like a number, with \"the better of two\" in place of the sum. The rule for equal
 values is part of the operation: without it the result would depend on who meets whom, and so on the
 order of the tree. (In a row with nothing but −∞ no value is greater than the first `best`: hence a
-lane takes its first element in any case. A NaN, too, is greater than nothing: the kernel passes over
-it, and NumPy says where the first one is.)
+lane takes its first element in any case. A NaN, too, is greater than nothing: the kernel passes
+over it, and NumPy says where the first one is.)
 """,
     mutants=(
         mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_utils.exercises import HostExercise, PythonExercise, kinds, mutant
+from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds, mutant
 
 WORK_AND_BYTES = PythonExercise(
     id="06.work_and_bytes",
@@ -20,6 +20,8 @@ Write down what a product costs: its FLOPs, the least bytes in fp32, and the FLO
         4 * (M * K + K * N + M * N),
         2 * M * N * K / (4 * (M * K + K * N + M * N)),
     ),
+    promises=Cases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 5, 3))),
+    means="Any formula that is right is a good one.",
     hints=(
         "C has M N elements, and each of them is a sum of K products.",
         "A multiply-add is two FLOPs, a number in fp32 is four bytes.",
@@ -53,6 +55,12 @@ def lines_of_b(order: str, K: int, N: int, line: int) -> int:
     return fetched
 
 
+def reads_of_b(rng: np.random.Generator) -> tuple[str, int, int, int]:
+    """An order, and a B with whole lines in each row."""
+    K, line = int(rng.choice([1, 2, rng.integers(3, 60)])), int(rng.choice([1, 2, 8, 16, 32]))
+    return str(rng.choice(["jk", "kj"])), K, line * int(rng.integers(1, 8)), line
+
+
 LINES_OF_B = PythonExercise(
     id="06.lines_of_b",
     title="predict the cache lines",
@@ -73,6 +81,8 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
         ("kj", 1, 16, 16),
     ),
     reference=lines_of_b,
+    promises=Cases(reads_of_b),
+    means="A formula is as good as a loop that counts.",
     hints=(
         'Draw a B of 2 rows and 4 columns with lines of 2, and number the reads: first for "kj", '
         'then for "jk".',
@@ -103,9 +113,18 @@ first is evicted before the next column comes, and the count is the same as here
 )
 
 
-def is_right(limit: str = ""):
+def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
+    """M N K for the main function: one of them may be large. M and N are multiples."""
+    m, n, k = rng.integers(1, 48, 3)
+    large = rng.integers(6)
+    if large < 3:
+        m, n, k = np.where(np.arange(3) == large, rng.integers(130, 1100), (m, n, k))
+    return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
+
+
+def is_right(limit: str):
     """What the main function of a C exercise prints for a right product."""
-    return lambda case: "C is right\n" + (f"{limit}: within the limit\n" if limit else "")
+    return lambda case: f"C is right\n{limit}: within the limit\n"
 
 
 LOOP_ORDER = HostExercise(
@@ -119,6 +138,7 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=("lines 3 37 7", "lines 5 48 9", "lines 2 16 1", "lines 1 1 1"),
     reference=is_right("lines"),
+    promises=Cases(lambda rng: f"lines {shape(rng)}"),
     hints=(
         "j must be the innermost loop: j is the index that moves along a row of B.",
         "With j inside k, all sums of a row of C are unfinished at once. Which array has room for "
@@ -154,19 +174,21 @@ BLOCKS = HostExercise(
     id="06.blocks",
     title="blocks, and where they end",
     task="""
-The loops over the blocks of B are there. Write what happens with one block. The sides of B need not
-be multiples of 8 and 16, so find out first where the block ends.
+The loops over the blocks of B are there. Write what happens with one block: every row of A meets it
+before the next block is read. The sides of B need not be multiples of 8 and 16, so find out first
+where the block ends.
 """,
     source="06_matmul_and_fft/exercises/blocks.c",
-    driver="06_matmul_and_fft/exercises/plain_product.c",
-    cases=("5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1"),
-    reference=is_right(),
+    driver="06_matmul_and_fft/exercises/watched_product.c",
+    cases=("blocks 5 37 19", "blocks 3 16 8", "blocks 2 1 9", "blocks 1 17 1", "blocks 1 1 1"),
+    reference=is_right("blocks"),
+    promises=Cases(lambda rng: f"blocks {shape(rng)}"),
     hints=(
         "A block begins at first_k and ends BK later, or at K if that comes first.",
         "`smaller(first_k + BK, K)` is the first k that no longer belongs to the block.",
         "The loops inside are those of the exercise before: i over all rows, then k, then j, from "
         "the block's first to its end.",
-        "`C[i * N + j] += A[i * K + k] * B[k * N + j];`: each block adds its share to the sums.",
+        "`C[i * N + j] += read_a(i, k) * read_b(k, j);`: each block adds its share to the sums.",
     ),
     explanation="""
 Each element of C gets its products in K / BK portions, one from each block above the other, so +=
@@ -175,18 +197,32 @@ the loops are the block's.
 """,
     mutants=(
         mutant(
-            "rows beyond the end", kinds.OUT_OF_BOUNDS, ("smaller(first_k + BK, K)", "first_k + BK")
+            "rows beyond the end", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "first_k + BK")
         ),
         mutant(
             "columns beyond the end",
-            kinds.OUT_OF_BOUNDS,
+            kinds.WRONG_OUTPUT,
             ("smaller(first_j + BN, N)", "first_j + BN"),
         ),
         mutant("to the end of B each time", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "K")),
-        mutant("portions not added", kinds.WRONG_OUTPUT, ("+= A", "= A")),
+        mutant("portions not added", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
         mutant("k counts from 0", kinds.WRONG_OUTPUT, ("int k = first_k", "int k = 0")),
         mutant("last column missed", kinds.WRONG_OUTPUT, ("j < end_j", "j < end_j - 1")),
-        mutant("wrong row length", kinds.WRONG_OUTPUT, ("A[i * K + k]", "A[i * K % K + k]")),
+        mutant("always the first row", kinds.WRONG_OUTPUT, ("read_a(i, k) *", "read_a(0, k) *")),
+        mutant(
+            "all of B for each row of A",
+            kinds.WRONG_OUTPUT,
+            (
+                "const int end_k = smaller(first_k + BK, K);",
+                "if (first_k + first_j > 0) continue;\n            const int end_k = K;",
+            ),
+            ("smaller(first_j + BN, N)", "N"),
+        ),
+        mutant(
+            "C outside of the block",
+            kinds.OUT_OF_BOUNDS,
+            ("C[i * N + j] +=", "C[i * N + j + M * first_k] +="),
+        ),
     ),
 )
 
@@ -202,6 +238,7 @@ products. The checker counts your reads: 12 for each k of a tile, no more.
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=("reads 8 24 5", "reads 4 8 1", "reads 12 8 33"),
     reference=is_right("reads"),
+    promises=Cases(lambda rng: f"reads {shape(rng, 4, 8)}"),
     hints=(
         "The loop over k is the outermost of the three. Inside it there are loops over j and i.",
         "`float b[NR];` is an array of 8 floats. Fill it in a loop before anything is multiplied.",

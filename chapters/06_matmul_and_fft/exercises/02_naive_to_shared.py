@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from course_utils.exercises import Exercise, Launch, Target, kinds, mutant
+from course_utils.exercises import Exercise, Launch, Means, Target, kinds, means, mutant
 
-from .common import matrices, product
+from .common import ANY_PRODUCT, matrices, product
 
 COALESCED = Exercise(
     id="06.coalesced_matmul",
@@ -31,6 +31,19 @@ until a load touches at most 3 sectors on average.
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=(
+        means.one_store_each(size=(32, 32, 32)),
+        means.work_shared_out(2.0, size=(32, 32, 32)),
+        # Useless loads of one sector make the average better, and the kernel slower.
+        Means(
+            "sectors read from global memory, over the elements of C",
+            lambda work: work.counts.global_load_sectors / work.results,
+            at_most=10,
+            advice="The loads of A and B shall touch fewer sectors; other loads are no help.",
+            size=(32, 32, 32),
+        ),
+    ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "Write down row and column for threadIdx.x = 0, 1 and 2, as the kernel stands.",
@@ -51,6 +64,12 @@ rows (32 sectors) and the load of B one element: 16.5.
             ("kTile + threadIdx.x % kTile;", "kTile + threadIdx.x / kTile;"),
         ),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("row < M && column < N", "true")),
+        mutant(
+            "everything twice",
+            kinds.MEANS_MISSING,
+            ("if (row < M &&", "for (int turn = 0; turn < 2; ++turn) if (row < M &&"),
+        ),
+        mutant("row in 16 bits", kinds.OUT_OF_BOUNDS, ("const int row", "const short row")),
         mutant(
             "no guard for the column",
             kinds.OUT_OF_BOUNDS,
@@ -89,6 +108,18 @@ multiples of 16.
         advice="The result is right, but the inner loop still reads global memory: let it read the "
         "tiles, which hold what the whole block has loaded.",
         size=(32, 32, 32),
+    ),
+    promises=ANY_PRODUCT,
+    means=(
+        means.one_store_each(size=(32, 32, 32)),
+        means.loads_shared_out(size=(32, 32, 32)),
+        means.work_shared_out(2.0, size=(32, 32, 32)),
+        # Half of a solution's bytes are those of one of the two matrices.
+        means.shared_memory(
+            12_288,
+            advice="Both tiles, of A and of B, belong into shared memory.",
+            size=(32, 32, 32),
+        ),
     ),
     hints=(
         "Thread (x, y) loads one element of each tile: `tile_a[y][x]` and `tile_b[y][x]`.",
@@ -144,6 +175,25 @@ would compute with whatever lies there.
             "guard around the barrier",
             kinds.BARRIER,
             ("__syncthreads();  // no thread reads", "if (row < M) __syncthreads();  // no"),
+        ),
+        mutant(
+            "one warp loads for all",
+            kinds.MEANS_MISSING,
+            (
+                "tile_a[y][x] = row < M && start + x < K ? A[row * K + start + x] : 0.0f;",
+                "for (int r = row; y < 2 && r < row - y + kTile; r += 2)\n            tile_a"
+                "[y + r - row][x] = r < M && start + x < K ? A[r * K + start + x] : 0.0f;",
+            ),
+            (
+                "tile_b[y][x] = start + y < K && column < N ? B[(start + y) * N + column] : 0.0f;",
+                "for (int z = y; y < 2 && z < kTile; z += 2)\n            tile_b[z][x] = "
+                "start + z < K && column < N ? B[(start + z) * N + column] : 0.0f;",
+            ),
+        ),
+        mutant(
+            "the first 256 blocks only",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * kTile", "(unsigned char)blockIdx.x * kTile"),
         ),
         mutant(
             "last round missed",

@@ -13,10 +13,19 @@ from course_utils.exercises import (
     empty,
     floats,
     kinds,
+    means,
     mutant,
 )
 
-from .common import matrices, product
+from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_read_once
+
+ONE_BLOCK = 32, 32, 32
+ONCE_FOR_EACH_TILE = (
+    means.one_store_each(size=ONE_BLOCK),
+    means.work_shared_out(2.0, size=ONE_BLOCK),
+    tiles_read_once(ONE_BLOCK),
+    no_more_arithmetic(ONE_BLOCK),
+)
 
 
 def shared_loads_per_fma(counts) -> float:
@@ -48,6 +57,8 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "In the shared kernel it was `sum += tile_a[y][k] * tile_b[k][x];`. Now there are TM sums, "
@@ -82,6 +93,15 @@ because a thread's four rows need not all exist.
             ("row + i < M && first_column + column < N)", "row + i < M)"),
         ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),
+        mutant(
+            "tile of A never read",
+            kinds.MEANS_MISSING,
+            (
+                "sum[i] += tile_a[row + i][k] * b;",
+                "if (first_row + row + i < M && start + k < K)\n                    "
+                "sum[i] += A[(first_row + row + i) * K + start + k] * b;",
+            ),
+        ),
         mutant(
             "only the first row stored",
             kinds.PARTLY_WRITTEN,
@@ -188,6 +208,8 @@ make 16 products of them: at most 0.6 loads from shared memory for each FMA.
         size=(32, 32, 32),
     ),
     within=2.0,
+    promises=ANY_PRODUCT,
+    means=ONCE_FOR_EACH_TILE,
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "A block's tile is 8 x 8 thread tiles, each of 4 x 4. `/` and `%` turn threadIdx.x into "
@@ -228,6 +250,15 @@ while the kernel runs would send the array to local memory.
             ("threadIdx.x % (BN / TN) * TN;", "threadIdx.x % (BN / TN);"),
         ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),
+        mutant(
+            "tile of B never read",
+            kinds.MEANS_MISSING,
+            (
+                "b[j] = tile_b[k][column + j];",
+                "b[j] = start + k < K && first_column + column + j < N\n                "
+                "           ? B[(start + k) * N + first_column + column + j] : 0.0f;",
+            ),
+        ),
         mutant(
             "no first barrier",
             kinds.DATA_RACE,

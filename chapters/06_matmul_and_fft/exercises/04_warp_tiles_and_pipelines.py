@@ -6,22 +6,49 @@ import numpy as np
 
 from course_utils.exercises import (
     Ask,
+    Cases,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     PythonExercise,
     Target,
     empty,
     kinds,
+    means,
     mutant,
 )
 
-from .common import matrices, product
+from .common import (
+    ANY_OPERANDS,
+    chosen,
+    matrices,
+    no_more_arithmetic,
+    product,
+    tiles_read_once,
+)
+from .in_flight import prefetched, steps_in_flight
+
+# One step along K, several, and a part of one.
+ANY_STEPS = (
+    (1, 1, 1),
+    (64, 64, 8),
+    (65, 3, 9),
+    (4, 70, 8),
+    (3, 130, 24),
+    (33, 65, 17),
+    (7, 5, 25),
+    (2, 3, 65),
+    (5, 67, 32),
+    (2, 5, 6),
+)
+ONE_BLOCK = 64, 64, 32
 
 
 def barriers_a_step(counts) -> float:
-    """Barriers for each of the 16 steps along K of a block of two warps, at 64 x 64 x 128."""
-    return counts.barriers / (2 * 16)
+    """Barriers for each of the 12 steps along K of a block of two warps, at 64 x 64 x 96."""
+    return counts.barriers / (2 * 12)
 
 
 BUFFERS = Exercise(
@@ -38,7 +65,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
-    small=((69, 85, 27), (33, 5, 16), (4, 70, 8), (1, 1, 1)),
+    small=((69, 70, 19), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     target=Target(
@@ -48,9 +75,24 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         advice="With two buffers nobody overwrites what others still read: the store goes into the "
         "buffer that was finished with one iteration ago. One barrier at the end of the iteration "
         "does.",
-        size=(64, 64, 128),
+        size=(64, 64, 96),
     ),
     within=2.0,
+    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=ANY_OPERANDS),
+    means=(
+        Means(
+            "part of the loads that are in flight while products are made",
+            prefetched,
+            at_least=0.4,
+            advice="Load the next tiles before you multiply these, and store them after: what is "
+            "stored at once has to be waited for at once.",
+            size=ONE_BLOCK,
+        ),
+        means.one_store_each(size=ONE_BLOCK),
+        means.work_shared_out(2.0, size=ONE_BLOCK),
+        tiles_read_once(ONE_BLOCK),
+        no_more_arithmetic(ONE_BLOCK),
+    ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "Before the loop: `load(0)`, `store(0)`, and a barrier, since the tiles must be complete "
@@ -78,6 +120,17 @@ each multiprocessor, a pipeline can lose more than it gains.
             "no barrier before the loop",
             kinds.DATA_RACE,
             ("__syncthreads();  // the first tiles", "// the first tiles"),
+        ),
+        mutant(
+            "a barrier a step, but no prefetch",
+            kinds.MEANS_MISSING,
+            ("    load(0);\n    store(0);\n    __syncthreads();  //", "    //"),
+            ("        if (more) load(start + BK);\n", ""),
+            (
+                "multiply(buffer);\n        if (more) store(buffer ^ 1);",
+                "load(start), store(buffer);",
+            ),
+            ("the next tiles are complete, and nobody", "\n        multiply(buffer);  // nobody"),
         ),
         mutant(
             "stores into the buffer that is read",
@@ -112,7 +165,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
-    small=((69, 85, 43), (33, 5, 16), (4, 70, 8), (1, 1, 1)),
+    small=((69, 70, 27), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     target=Target(
@@ -121,9 +174,24 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         at_most=1.1,
         advice="One barrier, right after the wait, is enough: behind it everybody's copies are "
         "complete, and nobody reads the tiles of the step before any more.",
-        size=(64, 64, 128),
+        size=(64, 64, 96),
     ),
     within=2.0,
+    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=ANY_OPERANDS),
+    means=(
+        Means(
+            "steps whose copies are in flight during a product, on average",
+            steps_in_flight(ONE_BLOCK[2] // 8),
+            at_least=1.0,
+            advice="At the products the copies of two later steps are under way: wait for the "
+            "oldest group alone, and leave the younger one in flight.",
+            size=ONE_BLOCK,
+        ),
+        means.one_store_each(size=ONE_BLOCK),
+        means.work_shared_out(2.0, size=ONE_BLOCK),
+        tiles_read_once(ONE_BLOCK),
+        no_more_arithmetic(ONE_BLOCK),
+    ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
         "Before the loop: for stage 0 and 1, `copy_tiles(stage, stage * BK);` and "
@@ -149,6 +217,12 @@ the end of K the copies fill with zeros, and nobody multiplies them.
             ("cp_async_wait<kStages - 2>", "cp_async_wait<kStages - 1>"),
         ),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();               //", "//")),
+        mutant("waits for all", kinds.MEANS_MISSING, ("<kStages - 2>", "<0>")),
+        mutant(
+            "an empty group, and the wait for all",
+            kinds.MEANS_MISSING,
+            ("cp_async_wait<kStages - 2>();", "cp_async_commit(), cp_async_wait<1>();"),
+        ),
         mutant(
             "waits behind the barrier",
             kinds.DATA_RACE,
@@ -184,6 +258,36 @@ the end of K the copies fill with zeros, and nobody multiplies them.
 )
 
 
+def why_not(
+    BM: int, BN: int, BK: int, stages: int, threads: int, registers: int, spilled: int
+) -> str:
+    """What rules a candidate out."""
+    return (
+        "threads"
+        if threads > 1024
+        else "shared memory"
+        if stages * BK * (BM + 4 + BN) * 4 > 232_448
+        else "registers"
+        if threads // 32 * (-(-registers * 32 // 256) * 256) > 65_536
+        else "spills"
+        if spilled > 0
+        else ""
+    )
+
+
+def candidate(rng: np.random.Generator) -> tuple[int, ...]:
+    """A candidate; each of the five answers is as likely as another."""
+    wanted = rng.choice(["threads", "shared memory", "registers", "spills", ""])
+    while True:
+        BM, BN = (4 * rng.integers(8, 80, 2)).tolist()
+        BK, stages = int(rng.choice([4, 8, 16, 32])), int(rng.integers(1, 9))
+        threads, registers = 32 * int(rng.integers(1, 48)), int(rng.integers(16, 256))
+        spilled = int(rng.choice([0, 1, 8, 1088]))
+        found = BM, BN, BK, stages, threads, registers, spilled
+        if why_not(*found) == wanted:
+            return found
+
+
 WHY_NOT = PythonExercise(
     id="06.why_not",
     title="prune the grid",
@@ -209,18 +313,12 @@ candidate out, or `""` if nothing does. `why_not(128, 256, 8, 3, 256, 209, 0)` i
         (128, 256, 8, 3, 256, 255, 1088),
         (128, 256, 8, 3, 512, 129, 8),
         (64, 64, 8, 2, 64, 255, 0),
+        (64, 64, 8, 2, 1024, 64, 0),
+        (256, 256, 32, 4, 1024, 255, 0),
     ),
-    reference=lambda BM, BN, BK, stages, threads, registers, spilled: (
-        "threads"
-        if threads > 1024
-        else "shared memory"
-        if stages * BK * (BM + 4 + BN) * 4 > 232_448
-        else "registers"
-        if threads // 32 * (-(-registers * 32 // 256) * 256) > 65_536
-        else "spills"
-        if spilled > 0
-        else ""
-    ),
+    reference=why_not,
+    promises=Cases(candidate),
+    means="Any order of the questions that gives the first answer is a good one.",
     hints=(
         "Four questions, each an `if` with a `return`, in the order of the TODO.",
         "A tile of A has BK rows of BM + 4 floats, one of B has BK rows of BN. There are `stages` "
@@ -245,6 +343,7 @@ exceed that; so in practice the last question catches what the third would.)
             ("-(-registers * 32 // 256) * 256", "registers * 32"),
         ),
         mutant("exactly full refused", kinds.WRONG, ("> 65_536", ">= 65_536")),
+        mutant("1024 threads refused", kinds.WRONG, ("> 1024", ">= 1024")),
         mutant("spills forgotten", kinds.WRONG, ('"spills" if spilled > 0 else ""', '""')),
         mutant(
             "None for the good ones",
@@ -345,7 +444,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
     inputs=matrices,
     reference=product,
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),
-    small=((256, 512, 40), (128, 256, 24), (128, 512, 8)),
+    small=((256, 256, 40), (128, 512, 16), (128, 256, 8)),
     full=(4096, 4096, 4096),
     reduction=lambda size: size[2],
     target=Target(
@@ -355,6 +454,29 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
         advice="Load 16 bytes at a time, and cut a thread's tile into sub-tiles of 4 x 4 so that "
         "neighbouring lanes read neighbouring float4, as sgemm_conflict_free does.",
         size=(128, 256, 32),
+    ),
+    promises=Promises(
+        sizes=chosen(
+            (128, 256, 8),
+            (128, 256, 16),
+            (128, 256, 24),
+            (128, 256, 32),
+            (128, 256, 40),
+            (128, 512, 16),
+            (256, 256, 8),
+            (128, 768, 8),
+            (384, 256, 8),
+            (256, 512, 8),
+            (1024, 256, 40),
+            (128, 1024, 40),
+        ),
+        values=ANY_OPERANDS,
+    ),
+    means=(
+        means.one_store_each(size=(128, 256, 32)),
+        means.work_shared_out(size=(128, 256, 32)),
+        tiles_read_once((128, 256, 32)),
+        no_more_arithmetic((128, 256, 32)),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
     hints=(
@@ -407,6 +529,11 @@ others return at once, and partial sums and counts lie in `__device__` arrays).
             "copies past the end",
             kinds.OUT_OF_BOUNDS,
             ("if (step + kStages - 1 < steps) copy", "copy"),
+        ),
+        mutant(
+            "the last columns of a wide C",
+            kinds.EDGES,
+            ("blockIdx.x * BN + b_column", "blockIdx.x % 2 * BN + b_column"),
         ),
         mutant(
             "rows of the sub-tiles", kinds.DATA_RACE, ("i / 4 * 32 + i % 4", "i / 4 * 4 + i % 4")

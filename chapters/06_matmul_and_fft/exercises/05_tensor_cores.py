@@ -8,14 +8,32 @@ from course_utils.exercises import (
     Ask,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
+    Promises,
     Target,
     empty,
     kinds,
+    means,
     mutant,
 )
 
-from .common import half_matrices, product_of_rows
+from .common import HALF_OPERANDS, chosen, half_matrices, on_tensor_cores, product_of_rows
+
+# Multiples of 16, past 65,535 elements in each matrix.
+TILES_OF_16 = (
+    (16, 16, 16),
+    (16, 32, 48),
+    (32, 16, 112),
+    (64, 64, 64),
+    (80, 48, 272),
+    (48, 176, 32),
+    (208, 16, 16),
+    (16, 16, 1040),
+    (2064, 16, 32),
+    (16, 2064, 32),
+    (272, 256, 16),
+)
 
 WMMA = Exercise(
     id="06.wmma_product",
@@ -33,6 +51,8 @@ lie between one row and the next.
     small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
+    promises=Promises(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
+    means=(*on_tensor_cores((48, 32, 80)), means.one_store_each()),
     hints=(
         "`wmma::fill_fragment`, and in the loop `wmma::load_matrix_sync` twice and "
         "`wmma::mma_sync`; after it `wmma::store_matrix_sync`.",
@@ -66,6 +86,18 @@ kernel of the notebook puts shared memory in between.
             "stored as columns",
             kinds.WRONG,
             ("sum, N, wmma::mem_row_major", "sum, N, wmma::mem_col_major"),
+        ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "wmma::store_matrix_sync(C + row * N + column, sum, N, wmma::mem_row_major);",
+                "for (int i = threadIdx.x; i < 256; i += 32) {\n        float total = 0.0f;\n"
+                "        for (int k = 0; k < K; ++k)\n"
+                "            total += __half2float(A[(row + i / 16) * K + k]) *\n"
+                "                     __half2float(B[(column + i % 16) * K + k]);\n"
+                "        C[(row + i / 16) * N + column + i % 16] = total;\n    }",
+            ),
         ),
         mutant("C's rows K apart", kinds.OUT_OF_BOUNDS, ("sum, N, wmma::mem", "sum, K, wmma::mem")),
         mutant(
@@ -177,6 +209,11 @@ straight from global memory.
     small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
+    promises=Promises(
+        sizes=chosen(*TILES_OF_16[2:], (16, 8, 16), (32, 24, 96), (16, 8200, 16)),
+        values=HALF_OPERANDS,
+    ),
+    means=(*on_tensor_cores((48, 40, 80)), means.one_store_each()),
     hints=(
         "`group` is the row in each 8 x 8 tile of A and C, and the column of B^T. `member` is the "
         "number of the pair.",
@@ -228,9 +265,30 @@ order *along K*, the product would still be right: the instruction only adds up 
                 "for (int i = 0; i < 2; ++i) {\n        C[",
             ),
         ),
+        mutant(
+            "the first 256 blocks only",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * 8 * K;", "(unsigned char)blockIdx.x * 8 * K;"),
+        ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "mma_f16(sum, a, b[0], b[1]);",
+                "for (int i = 0; i < 64; ++i)\n"
+                "          sum[i / 16] += __half2float(A[(group + i / 32 * 8) * K + k + i % 16]) *"
+                "\n                __half2float(B[(member * 2 + i / 16 % 2) * K + k + i % 16]);",
+            ),
+        ),
         mutant("k forgotten in B", kinds.WRONG, ("B + group * K + k +", "B + group * K +")),
     ),
 )
+
+
+def shared_bytes(work) -> int:
+    """Static shared memory of the kernel."""
+    function = work.launches[0].instructions[0].instruction.scope.function
+    return sum(variable.size for variable in function.variables if variable.space == "shared")
 
 
 SWIZZLE = Exercise(
@@ -257,6 +315,36 @@ Change where a chunk is kept, without a byte more of shared memory, until a load
         "different positions of a row, so the position has to depend on the row as well.",
         size=(16, 16, 64),
     ),
+    promises=Promises(
+        sizes=chosen(*((m, n, -(-k // 64) * 64) for m, n, k in TILES_OF_16)),
+        values=HALF_OPERANDS,
+    ),
+    means=(
+        *on_tensor_cores((16, 16, 64)),
+        means.instructions(
+            "threads at an ldmatrix",
+            "ldmatrix.",
+            at_least=256,
+            advice="The operands come from shared memory by ldmatrix: only where they lie is new.",
+            size=(16, 16, 64),
+        ),
+        Means(
+            "bytes of shared memory",
+            shared_bytes,
+            at_most=4096,
+            advice="The rows are 128 bytes long, without padding: change the order of the chunks "
+            "in a row, another one in each of eight rows.",
+            size=(16, 16, 64),
+        ),
+        # Loads without a conflict, beside those that have one, make the average better.
+        Means(
+            "wavefronts of loads from shared memory",
+            lambda work: work.counts.shared_load_wavefronts,
+            at_most=48,
+            advice="Each ldmatrix has 4 wavefronts when no two rows meet in a bank.",
+            size=(16, 16, 64),
+        ),
+    ),
     hints=(
         "A row has eight positions, one for each group of four banks. Row 0 may keep its chunks in "
         "order; row 1 must not have chunk 0 in position 0.",
@@ -280,6 +368,15 @@ Hopper's own copy engine does, and it needs no remainder.
         ),
         mutant("the whole row number", kinds.OUT_OF_BOUNDS, ("row % kChunks", "row")),
         mutant("two chunks in one position", kinds.DATA_RACE, ("chunk ^ (row", "chunk | (row")),
+        mutant(
+            "padded, with room for it",
+            kinds.MEANS_MISSING,
+            ("row * kChunks + (chunk ^ (row % kChunks))", "row * (kChunks + 1) + chunk"),
+            (
+                "tile_a[kRows * kChunks], tile_b[kRows * kChunks];",
+                "tile_a[kRows * (kChunks + 1)], tile_b[kRows * (kChunks + 1)];",
+            ),
+        ),
         mutant(
             "padded, with no room for it",
             kinds.OUT_OF_BOUNDS,

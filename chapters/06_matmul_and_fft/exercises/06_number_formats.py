@@ -5,16 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from course_utils.exercises import (
+    Cases,
     Exercise,
     Launch,
+    Means,
+    Promises,
     PythonExercise,
     Target,
     empty,
     kinds,
+    means,
     mutant,
+    promises,
 )
 
-from .common import half_matrices, product_of_rows
+from .common import (
+    ANY_SHAPE,
+    HALF_OPERANDS,
+    chosen,
+    half_matrices,
+    on_tensor_cores,
+    product_of_rows,
+)
 
 HALF_SUMS = Exercise(
     id="06.half_sums",
@@ -32,6 +44,22 @@ the digits that it loses on the way.
     small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
+    promises=Promises(
+        sizes=chosen(
+            (16, 16, 32),
+            (16, 32, 16),
+            (48, 16, 80),
+            (64, 64, 48),
+            (16, 176, 112),
+            (208, 16, 64),
+            (16, 16, 1040),
+            (2064, 16, 32),
+            (16, 2064, 32),
+            (272, 256, 16),
+        ),
+        values=HALF_OPERANDS,
+    ),
+    means=(*on_tensor_cores((32, 16, 64)), means.one_store_each(size=(32, 16, 64))),
     bug=kinds.PRECISION,
     hints=(
         "The operands are fp16 and are meant to be. What else has a type?",
@@ -53,6 +81,26 @@ end, would be visible too, and is what happens when C itself is fp16.)
         ),
         mutant("no zeros", kinds.UNINITIALISED, ("wmma::fill_fragment(sum, 0.0f);", "")),
         mutant("last step missed", kinds.WRONG, ("k < K; k +=", "k + kTile < K; k +=")),
+        mutant(
+            "clipped to the range of half",
+            kinds.WRONG,
+            (
+                "float result = results[i / kTile][i % kTile];",
+                "float result = results[i / kTile][i % kTile];\n        "
+                "result = fminf(65504.0f, fmaxf(-65504.0f, result));",
+            ),
+        ),
+        mutant(
+            "products without tensor cores",
+            kinds.MEANS_MISSING,
+            (
+                "float result = results[i / kTile][i % kTile];",
+                "float result = 0.0f * results[i / kTile][i % kTile];\n"
+                "        for (int k = 0; k < K; ++k)\n"
+                "            result += __half2float(A[(row + i / kTile) * K + k]) *\n"
+                "                      __half2float(B[(column + i % kTile) * K + k]);",
+            ),
+        ),
         mutant(
             "half of the tile stored",
             kinds.PARTLY_WRITTEN,
@@ -83,6 +131,21 @@ def matrix_of(seed: int, rows: int, columns: int, scale: float = 1.0) -> np.ndar
     return np.random.default_rng(seed).standard_normal((rows, columns)) * scale
 
 
+def two_matrices(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Matrices of any scale, with values of both signs or of one, some with an outlier."""
+    rows, others, columns = rng.integers(1, 9), rng.integers(1, 9), rng.integers(1, 400)
+    found = []
+    for n in (rows, others):
+        matrix = rng.standard_normal((n, columns))
+        kind = rng.integers(4)
+        if kind < 2:
+            matrix = np.abs(matrix) * (1 if kind else -1)
+        elif kind == 2:
+            matrix.flat[rng.integers(matrix.size)] = -20.0
+        found.append(matrix * 10.0 ** rng.integers(-6, 7))
+    return found[0], found[1]
+
+
 QUANTISED = PythonExercise(
     id="06.quantised_product",
     title="floats by way of bytes",
@@ -98,6 +161,8 @@ largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, sca
         (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
     ),
     reference=by_way_of_bytes,
+    promises=Cases(two_matrices),
+    means="What multiplies the floats themselves lacks the rounding that the reference has.",
     hints=(
         "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
         "`np.rint(A / scale).astype(np.int8)`: `astype` alone would truncate: drop the fraction.",
@@ -141,6 +206,19 @@ def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return rng.integers(-128, 128, shape).astype(np.int8)
 
 
+def bytes_like(name: str) -> tuple[promises.Values, ...]:
+    """Other values for one of the matrices, the ends of the range among them."""
+    kinds_of_values = {
+        "of -128 and 127": lambda x, rng: rng.choice([-128, 127], x.shape),
+        "near -128": lambda x, rng: rng.integers(-128, -124, x.shape),
+        "near 127": lambda x, rng: rng.integers(124, 128, x.shape),
+        "of -1, 0 and 1": lambda x, rng: rng.integers(-1, 2, x.shape),
+        "all negative": lambda x, rng: rng.integers(-128, 0, x.shape),
+        "all positive": lambda x, rng: rng.integers(1, 128, x.shape),
+    }
+    return promises.data(name, *kinds_of_values.items())
+
+
 DP4A = Exercise(
     id="06.dp4a_product",
     title="four products in one go",
@@ -169,6 +247,30 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
         at_most=0.6,
         advice="Read four neighbours as one int: a pointer to the row, cast to `const int *`.",
         size=(32, 32, 64),
+    ),
+    promises=Promises(
+        sizes=chosen(*((m, n, 4 * k) for m, n, k in ANY_SHAPE.sizes)),
+        values=(bytes_like("A"), bytes_like("B")),
+    ),
+    means=(
+        means.instructions(
+            "words that __dp4a takes",
+            "dp4a.",
+            at_least=32 * 32 * 64 / 4,
+            at_most=2 * 32 * 32 * 64 / 4,
+            advice="Let `__dp4a` make all the products, four at a time.",
+            size=(32, 32, 64),
+        ),
+        # The compiler makes dp4a of shifts and products, too, but takes the bytes apart first.
+        Means(
+            "instructions for each word of four operands",
+            lambda work: work.counts.thread_instructions / (32 * 32 * 64 / 4),
+            at_most=24,
+            advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
+            size=(32, 32, 64),
+        ),
+        means.one_store_each(size=(32, 32, 64)),
+        means.work_shared_out(2.0, size=(32, 32, 64)),
     ),
     hints=(
         "A row of A begins at `A + row * K`; `reinterpret_cast<const int *>` of that reads it four "
@@ -203,6 +305,15 @@ fits into 32 bits.
         ),
         mutant("last word missed", kinds.WRONG, ("word < K / 4;", "word + 1 < K / 4;")),
         mutant("no guard for the column", kinds.OUT_OF_BOUNDS, (" || column >= N", "")),
+        mutant(
+            "bytes taken apart by shifts",
+            kinds.MEANS_MISSING,
+            (
+                "sum = __dp4a(a[word], b[word], sum);",
+                "const int p = a[word], q = b[word];\n        for (int i = 0; i < 32; i += 8)"
+                "\n            sum += (signed char)(p >> i) * (signed char)(q >> i);",
+            ),
+        ),
         mutant("sum begun anew", kinds.WRONG, ("b[word], sum)", "b[word], 0)")),
     ),
 )

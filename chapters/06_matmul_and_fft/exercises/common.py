@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
+
 import numpy as np
 
-from course_utils.exercises import empty, floats
+from course_utils.exercises import Means, Promises, empty, floats, promises
+from course_utils.exercises.promises import Values
 
 
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
@@ -46,3 +50,118 @@ def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 def product_of_rows(given) -> dict:
     """C = A B^T in float64: the columns of B^T are the rows of B."""
     return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T}
+
+
+@dataclass(frozen=True)
+class Chosen(promises.Sizes):
+    """These sizes, all of them: the extents of a product are small where another is large."""
+
+    sizes: tuple[tuple[int, ...], ...] = ()
+
+    def drawn(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
+        order = rng.permutation(len(self.sizes)).tolist()
+        return [self.sizes[order[n % len(order)]] for n in range(count)]
+
+
+def chosen(*sizes: tuple[int, int, int]) -> Chosen:
+    """Promised sizes (M, N, K), no more than are drawn."""
+    if len(sizes) > promises.DRAWN:
+        raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
+    extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
+    return Chosen(("M", "N", "K"), extents, sizes)
+
+
+# Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns
+# past 32,767.
+ANY_SHAPE = chosen(
+    (1, 1, 1),
+    (2, 3, 5),
+    (17, 33, 16),
+    (64, 65, 31),
+    (5, 257, 12),
+    (67, 70, 130),
+    (3, 2, 521),
+    (1025, 1, 67),
+    (1, 1025, 67),
+    (300, 257, 3),
+    (32771, 2, 1),
+    (2, 32771, 1),
+)
+
+
+# Every sum of their products is exact enough for the tolerance: no cancellation of large ones. None
+# is blind to a wrong index, as a matrix of equal numbers would be.
+ORDINARY = (
+    promises.NEGATIVE,
+    promises.POSITIVE,
+    promises.TIES,
+    promises.MIDDLING,
+    promises.SMALL,
+)
+ANY_OPERANDS = (
+    promises.data("A", *ORDINARY, promises.LARGE),
+    promises.data("B", *ORDINARY),
+)
+HALF_OPERANDS = (
+    promises.data("A", *ORDINARY),
+    (
+        *promises.data("B", *ORDINARY),
+        Values(  # the sums are past the largest fp16 number
+            "A and B about 300",
+            lambda given, rng: {
+                name: 300 * rng.standard_normal(given[name].shape) for name in "AB"
+            },
+        ),
+    ),
+)
+ANY_PRODUCT = Promises(sizes=ANY_SHAPE, values=ANY_OPERANDS)
+
+
+def no_more_arithmetic(size: tuple[int, int, int], of: str = "f32") -> Means:
+    """Each product is made once: a ratio to the FLOPs is no better for useless ones."""
+    return Means(
+        "FLOPs, over those of the product",
+        lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
+        at_most=1.5,
+        advice="Each of the M N K multiply-adds is needed once: take the others out.",
+        size=size,
+    )
+
+
+def tiles_read_once(size: tuple[int, int, int], at_most: float = 2.0) -> Means:
+    """At a size of one block: global memory is read for the tiles, and for nothing else."""
+    m, n, k = size
+    return Means(
+        "bytes read from global memory, over those of A and B",
+        lambda work: work.counts.global_load_bytes / (4 * (m * k + k * n)),
+        at_most=at_most,
+        advice="A block needs each element of its rows of A and its columns of B once, for the "
+        "tiles: multiply what lies in shared memory, not what lies in A and B.",
+        size=size,
+    )
+
+
+def on_tensor_cores(size: tuple[int, int, int]) -> tuple[Means, ...]:
+    """All products by mma, whichever of its forms, and none beside it."""
+    of = "f16 (tensor cores)"
+    advice = "Let the tensor cores make all products: one mma for each 16 columns of A and B."
+    return (
+        Means(
+            "part of the products that the tensor cores make",
+            lambda work: work.counts.flops_by_type.get(of, 0) / (2 * prod(size)),
+            at_least=1.0,
+            at_most=2.0,
+            advice=advice,
+            size=size,
+        ),
+        Means(
+            "part of the products that other instructions make",
+            lambda work: (
+                sum(n for kind, n in work.counts.flops_by_type.items() if kind != of)
+                / (2 * prod(size))
+            ),
+            at_most=0.25,
+            advice=advice,
+            size=size,
+        ),
+    )

@@ -146,10 +146,11 @@ def _is_wrapped(index: int) -> bool:
 def endless_loop(batch, group, what: str | None = None) -> KernelFault:
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
+    only_slow = "" if what else " If it does, let the emulator do less: try a smaller size."
     what = what or f"is still running after {batch.launch.budget:,} instructions"
     text = (
         f"Endless loop: the kernel {what}; {where(thread, block)} is{_at(location)}. "
-        "Does the condition of that loop ever become false?"
+        f"Does the condition of that loop ever become false?{only_slow}"
     )
     return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
 

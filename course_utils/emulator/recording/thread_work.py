@@ -20,7 +20,8 @@ class ThreadWork(Observer):
     ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
     those of global and shared memory together that it ``touched``; ``atomics`` that it did in
     global and ``shared_atomics`` in shared memory. Of all ``flops``, ``overlapped`` were done by
-    threads with a ``cp.async`` in flight whose end they did not know.
+    threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
+    often as such copies were in flight.
     """
 
     instructions: np.ndarray
@@ -38,7 +39,7 @@ class ThreadWork(Observer):
             setattr(self, name, np.zeros(lanes, np.int64))
         self._in_flight = np.zeros(lanes, np.int64)
         self._flops: dict[int, int] = {}  # of a thread, by id of the block of code
-        self.flops = self.overlapped = 0
+        self.flops = self.overlapped = self.awaited = 0
 
     @staticmethod
     def _at(batch, lanes: np.ndarray) -> np.ndarray:
@@ -60,7 +61,9 @@ class ThreadWork(Observer):
     def _count(self, places: np.ndarray, flops: int) -> None:
         if flops:
             self.flops += flops * len(places)
-            self.overlapped += flops * int(np.count_nonzero(self._in_flight[places]))
+            in_flight = self._in_flight[places]
+            self.overlapped += flops * int(np.count_nonzero(in_flight))
+            self.awaited += flops * int(in_flight.sum())
 
     def _flops_of(self, block) -> int:
         key = id(block)

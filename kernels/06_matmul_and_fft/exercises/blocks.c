@@ -1,14 +1,19 @@
 // C = A B for row-major A (M x K), B (K x N) and C (M x N), a block of B after the other. Takes any
-// shape: the last blocks may be smaller than BK x BN.
+// shape: the last blocks may be smaller than BK x BN. read_a(i, k) is A[i * K + k], read_b(k, j) is
+// B[k * N + j]. Both are the checker's: it watches how often a read of B is in another block than
+// the read before.
 
 enum { BK = 8, BN = 16 };
+
+float read_a(int i, int k);
+float read_b(int k, int j);
 
 static int smaller(int x, int y)
 {
     return x < y ? x : y;
 }
 
-void product(const float *A, const float *B, float *C, int M, int N, int K)
+void product(float *C, int M, int N, int K)
 {
     for (int element = 0; element < M * N; ++element) {
         C[element] = 0.0f;
@@ -23,7 +28,7 @@ void product(const float *A, const float *B, float *C, int M, int N, int K)
             for (int i = 0; i < M; ++i) {
                 for (int k = first_k; k < end_k; ++k) {
                     for (int j = first_j; j < end_j; ++j) {
-                        C[i * N + j] += A[i * K + k] * B[k * N + j];
+                        C[i * N + j] += read_a(i, k) * read_b(k, j);
                     }
                 }
             }

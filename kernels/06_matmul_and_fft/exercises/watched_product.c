@@ -1,20 +1,20 @@
 // The main function of the exercises that read A and B through functions. The input is a word and
 // M N K. It prints whether C is right, and then whether the limit that the word names is kept:
-// "lines": changes of cache line in B, at most those of a walk along its rows; "reads": calls, at
-// most 4 + 8 for each k of a tile of 4 x 8.
+// "lines": changes of cache line in B, at most those of a walk along its rows; "blocks": changes of
+// block in B, at most one for each; "reads": calls, at most 4 + 8 for each k of a tile of 4 x 8.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 16, MR = 4, NR = 8 }; // LINE: floats in a cache line
+enum { LINE = 16, BK = 8, BN = 16, MR = 4, NR = 8 }; // LINE: floats in a cache line
 
 void product(float *C, int M, int N, int K);
 float read_a(int i, int k);
 float read_b(int k, int j);
 
 static int M, N, K;
-static long reads, changes, held = -1;
+static long reads, changes, held = -1, moves, block = -1;
 
 static float a_at(int i, int k)
 {
@@ -48,6 +48,9 @@ float read_b(int k, int j)
     ++reads;
     changes += line != held;
     held = line;
+    const long now = (long)(k / BK) * N + j / BN;
+    moves += now != block;
+    block = now;
     return b_at(k, j);
 }
 
@@ -79,14 +82,21 @@ int main(void)
     memset(C, 0xff, (size_t)M * N * sizeof(float)); // NaN, wherever nothing is written
     product(C, M, N, K);
     if (is_right(C)) {
-        const int for_lines = !strcmp(limit, "lines");
-        const long found = for_lines ? changes : reads;
-        const long most =
-            for_lines ? (long)M * K * (N / LINE + 2) : (long)(M / MR) * (N / NR) * K * (MR + NR);
+        long found = reads, most = (long)(M / MR) * (N / NR) * K * (MR + NR);
+        const char *what = "reads";
+        if (!strcmp(limit, "lines")) {
+            found = changes;
+            most = (long)M * K * (N / LINE + 2);
+            what = "changes of cache line in B";
+        } else if (!strcmp(limit, "blocks")) {
+            found = moves;
+            most = (long)((K + BK - 1) / BK) * ((N + BN - 1) / BN);
+            what = "changes of block in B";
+        }
         if (found <= most) {
             printf("%s: within the limit\n", limit);
         } else {
-            printf("%s: %ld, and the limit is %ld\n", limit, found, most);
+            printf("%s: %ld %s, and the limit is %ld\n", limit, found, what, most);
         }
     }
     free(C);
