@@ -106,6 +106,8 @@ def _looks_shifted(e: Evidence) -> str | None:
 
 def _looks_scaled(e: Evidence) -> str | None:
     use = (e.expected != 0) & (e.actual != 0)
+    if is_inexact(e.expected):
+        use &= np.isfinite(e.expected)
     if e.actual.dtype.kind == "b" or e.actual.size < 3 or not use.any():
         return None
     slight = SLIGHT * e.tolerance.rtol if e.tolerance.rtol else PRECISION_LIMIT

@@ -29,21 +29,25 @@ FEW_STEPS = 3
 OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
 
 
-def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial] | None:
-    """The first wrong one of the drawn trials, made smaller; None where all are right."""
+def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial, str] | None:
+    """The first wrong one of the drawn trials, made smaller, and what it printed; None where all
+    are right."""
     for trial in drawn_trials(exercise):
-        verdict, _ = attempt(trial)
+        verdict, run = attempt(trial)
         if verdict is None:
             continue
-        kind = verdict.kind
+        kind, least, printed = verdict.kind, trial, run.printed
 
         def fails(candidate: Trial, kind: str = kind) -> bool:
-            found, _ = attempt(candidate)
-            return found is not None and found.kind == kind
+            nonlocal verdict, least, printed
+            found, run = attempt(candidate)
+            if found is None or found.kind != kind:
+                return False
+            verdict, least, printed = found, candidate, run.printed
+            return True
 
-        steps = FEW_STEPS if kind in SLOW else MOST_STEPS
-        least = smallest(exercise, trial, fails, steps)
-        return (verdict if least == trial else attempt(least)[0]), least
+        smallest(exercise, trial, fails, FEW_STEPS if kind in SLOW else MOST_STEPS)
+        return verdict, least, printed
     return None
 
 

@@ -30,6 +30,7 @@ OPERATIONS = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
+FUNCTIONS = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
 
 
 class NotANumber(ValueError):
@@ -120,6 +121,12 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
             raise NotANumber(f"line {node.lineno}: that power is too large.")
         try:
             return _in_range(OPERATIONS[type(node.op)](left, right), node)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise NotANumber(f"line {node.lineno}: {error}.") from None
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FUNCTIONS:
+        arguments = [_number(argument, known) for argument in node.args]
+        try:
+            return _in_range(FUNCTIONS[node.func.id](*arguments), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
     raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")

@@ -59,6 +59,14 @@ class Sizes:
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
+    def longest(self) -> list[Any]:
+        """For each extent a size with its largest value, and one of the smallest of the others."""
+        short = [values[min(1, len(values) - 1)] for values in self.extents]
+        return [
+            self._size((*short[:at], values[-1], *short[at + 1 :]))
+            for at, values in enumerate(self.extents)
+        ]
+
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
         columns = [_in_turns(rng, values, count) for values in self.extents]
@@ -161,7 +169,7 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
-    return [*_other_launches(exercise), *trials]
+    return [*_other_launches(exercise), *trials, *_other_values(exercise), *_longest(exercise)]
 
 
 def _other_launches(exercise: Exercise) -> list[Trial]:
@@ -170,6 +178,21 @@ def _other_launches(exercise: Exercise) -> list[Trial]:
         return []
     size = exercise.small[0]
     return [Trial(size, 1, n + 1) for n in range(len(exercise.promises.launches(size)))]
+
+
+def _other_values(exercise: Exercise) -> list[Trial]:
+    """Each of the other values there too: a draw may give them to a single element, where much is
+    right that is wrong elsewhere."""
+    size = exercise.small[0]
+    alternatives = (values for one in exercise.promises.values for values in one if values.label)
+    return [Trial(size, 2, changes=(values,)) for values in alternatives]
+
+
+def _longest(exercise: Exercise) -> list[Trial]:
+    """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
+    index is not seen."""
+    sizes = exercise.promises.sizes
+    return [Trial(size, 3) for size in sizes.longest()] if sizes else []
 
 
 MOST_STEPS = 24  # launches to make a failing trial smaller
@@ -274,6 +297,11 @@ LARGE: ArrayChange = "large (about 1e30)", lambda x, rng: x.astype(np.float64) *
 MIDDLING: ArrayChange = "about 1000", lambda x, rng: x.astype(np.float64) * 1000
 SMALL: ArrayChange = "small (about 1e-6)", lambda x, rng: x.astype(np.float64) * 1e-6
 ZEROS: ArrayChange = "all zero", lambda x, rng: np.zeros_like(x)
+# Minus zero equals zero and is not negative, though its sign is.
+ZEROS_OF_BOTH_SIGNS: ArrayChange = (
+    "zeros of both signs",
+    lambda x, rng: np.where(np.arange(x.size) % 5 < 4, -0.0, 0.0).reshape(x.shape),
+)
 LARGE_NEGATIVE: ArrayChange = (
     "all below -1e30",
     lambda x, rng: -1e30 * (1 + np.abs(x.astype(np.float64))),

@@ -15,7 +15,7 @@ import numpy as np
 from ..checking import difference, judge
 from ..checking.verdict import Verdict
 from . import kinds
-from .closed_book import closed_book
+from .closed_book import apart, closed_book
 from .fork_server import ForkServer, serve_forks
 from .outcome import clip_printed, simple, source_excerpt
 from .plain_values import plain
@@ -24,7 +24,7 @@ from .registry import all_exercises, find
 from .spec import PythonExercise
 
 MEMORY = 8 * 2**30  # bytes of address space
-RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned
+RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 SHOWN = 200  # characters of a value in a message
 SERVER = ForkServer(__name__, {"COURSE_DEVICE": "emulator"})
 
@@ -73,7 +73,7 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
     ]
     try:
         with closed_book():
-            exec(compile(source, exercise.id, "exec"), namespace)
+            apart(exec, compile(source, exercise.id, "exec"), namespace)
     except BaseException as error:
         return _raised(error, exercise, source, "running the cell")
     function = namespace.get(exercise.function)
@@ -89,7 +89,7 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
         used = copy.deepcopy(arguments)
         try:
             with closed_book():
-                got = plain(function(*used))
+                got = apart(_plainly, function, used)
         except BaseException as error:
             return _raised(error, exercise, source, shown)
         verdict = _compare(got, want, shown)
@@ -103,6 +103,10 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
     return simple(kinds.PASS, message, hint=hint)
 
 
+def _plainly(function: Any, arguments: tuple) -> Any:
+    return plain(function(*arguments))
+
+
 def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
@@ -110,7 +114,8 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
     if isinstance(want, np.ndarray):
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
-        verdict = judge(got, want, name="result")
+        rtol = RTOL if want.dtype.kind in "fc" else None
+        verdict = judge(got, want, rtol=rtol, name="result")
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
         return None if verdict.passed else simple(verdict.kind, message, hint=verdict.hint)
     if _type(got) != _type(want):

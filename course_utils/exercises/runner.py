@@ -182,10 +182,8 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         return outcome
     problem = means_verdict(exercise, module)
     if problem is None and (found := drawn_verdict(exercise, attempt)):
-        wrong, trial = found
-        return _outcome(
-            exercise, with_context(wrong, trial.label(exercise), attempt(trial)[1].printed)
-        )
+        wrong, trial, printed = found
+        return _outcome(exercise, with_context(wrong, trial.label(exercise), printed))
     problem = problem or order_verdict(exercise, module, _judge)
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))

@@ -313,6 +313,17 @@ atomicAdd(y, x[threadIdx.x]); // !""",
         args=lambda: (numbers(64), empty(64), np.int32(3)),
     ),
     Bug(
+        "an exchange for a value that is not there yet",
+        UNINITIALISED,
+        """
+__shared__ int ticket;
+<<|if (threadIdx.x == 0) ticket = 0;>>
+__syncthreads();
+if (threadIdx.x == 0) y[0] = atomicExch(&ticket, 1); // !""",
+        "ticket[0] in shared memory, read by thread (0, 0, 0)",
+        other=(0, 0, 0),
+    ),
+    Bug(
         "a tile of which the last element was never loaded",
         UNINITIALISED,
         """
@@ -1765,6 +1776,18 @@ GROUPS = {
 COOPERATIVE = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
 
 CORRECT = [
+    Bug(
+        "an exchange as the first store, its old value unused",
+        "",
+        """
+__shared__ int count;
+if (threadIdx.x == 0) atomicExch(&count, 0);
+__syncthreads();
+atomicAdd(&count, 1);
+__syncthreads();
+y[threadIdx.x] = count;""",
+        "",
+    ),
     Bug(
         "an atomic from compare-and-swap, with a plain first look",
         "",

@@ -34,6 +34,20 @@ import course_utils
 root = Path(course_utils.__file__).parents[1]
 exec((root / "kernels" / {BLOCKS.source!r}).read_text())
 """,
+    "finds it in a frame of the checker": """
+import sys
+def blocks_for(n, threads):
+    frame = sys._getframe()
+    while "exercise" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["exercise"].reference(n, threads)
+""",
+    "finds it among all objects": """
+import gc
+def blocks_for(n, threads):
+    found = [o for o in gc.get_objects() if getattr(o, "id", "") == "04.blocks_for"]
+    return found[0].reference(n, threads)
+""",
     "changes the reference": """
 import course_utils.exercises.registry as registry
 object.__setattr__(registry.find("04.blocks_for"), "reference", lambda n, threads: 7)

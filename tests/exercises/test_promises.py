@@ -46,8 +46,10 @@ def test_one_cell_always_gets_the_same_trials():
 
 
 def test_a_trial_is_told_by_its_size_its_launch_and_its_values():
-    labels = [trial.label(CLAMP) for trial in drawn_trials(CLAMP)]
-    assert all(label.startswith("n = ") and "grid " in label for label in labels)
+    trials = drawn_trials(CLAMP)
+    labels = [trial.label(CLAMP) for trial in trials]
+    assert all(label.startswith("n = ") for label in labels)
+    assert all("grid " in trial.label(CLAMP) for trial in trials if trial.launch)
     assert any("low = 100, high = 2000" in label for label in labels)
     assert Trial((3, 13, 17, 11), 1).label(MATMUL) == "batch = 3, M = 13, N = 17, K = 11"
 
@@ -58,6 +60,15 @@ def test_lengths_lie_on_both_sides_of_a_warp_a_block_and_every_short_index():
         assert min(found) < limit < max(found)
         assert any(0 < n - limit <= 8 or n - limit == 1 for n in found)
     assert promises.extents(70, of=16) == (16, 32, 48, 64)
+
+
+def test_each_class_of_values_is_met_at_a_telling_size_and_the_longest_size_with_ordinary_ones():
+    trials = drawn_trials(SAXPY)
+    telling = {t.changes[0].label for t in trials if t.size == SAXPY.small[0] and t.changes}
+    assert telling >= {v.label for values in SAXPY.promises.values for v in values if v.label}
+    assert any(t.size == max(promises.LENGTHS) and not t.changes for t in trials)
+    shapes = promises.shapes(rows=(1, 2, 300), columns=(1, 7, 9000))
+    assert shapes.longest() == [(300, 7), (2, 9000)]
 
 
 def test_the_smallest_failing_trial_has_nothing_in_it_that_it_does_not_take():

@@ -115,6 +115,9 @@ def test_a_wrong_prediction_says_what_was_overlooked_and_not_the_answer():
     [
         ("neighbours = 10 ** 10 ** 10", kinds.WRONG_TYPE),
         ("neighbours = 9**64**4", kinds.WRONG_TYPE),
+        ("neighbours = max(3, min(32, 4))", kinds.PASS),
+        ("neighbours = min(4)", kinds.WRONG_TYPE),
+        ("neighbours = open(4)", kinds.WRONG_TYPE),
         ("neighbours = 0x" + "f" * 5000, kinds.WRONG_TYPE),
         ("neighbours = " + "-" * 5000 + "4", kinds.WRONG_TYPE),
         ("neighbours = " + "1 + " * 20_000 + "1", kinds.WRONG_TYPE),

@@ -88,7 +88,7 @@ CELLS = {
         "#include <cuda_fp16.h>\n"
         + GOOD.replace("a * x[i]", "__half2float(__float2half(a * x[i]))"),
         kinds.PRECISION,
-        "The method is right",
+        "Look for a narrower type",
     ),
 }
 

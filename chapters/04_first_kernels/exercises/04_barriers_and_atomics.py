@@ -172,7 +172,7 @@ kernels: the first finds the means, the second, launched after it, divides by th
     inputs=rows_and_room,
     reference=scaled,
     launch=one_kernel_then_the_other,
-    small=((37, 45), (67, 5), (2, 3), (1, 1)),
+    small=((37, 45), (67, 5), (2, 4099), (2, 3), (1, 1)),
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 15, 33, 131, 257, 301)),
@@ -240,6 +240,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             ),
         ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
+        mutant("up to column 4096", kinds.PRECISION, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
     ),
 )
@@ -344,6 +345,13 @@ def one_of_them(value: float) -> Callable[..., dict]:
     return change
 
 
+def zero_and_not_a_number(given: dict, rng: np.random.Generator) -> dict:
+    """A product that is 0 early, and NaN in the end."""
+    x = given["x"].copy()
+    x[0], x[-1] = 0, np.nan
+    return {"x": x}
+
+
 ATOMIC_MULTIPLY = Exercise(
     id="04.atomic_multiply",
     title="an atomic that CUDA does not have",
@@ -361,7 +369,7 @@ come, also negative ones, 0 and NaN.
     },
     reference=lambda given: {"product": np.prod(given["x"].astype(np.float64), keepdims=True)},
     launch=one_thread_each,
-    small=(100, 300, 7, 1),
+    small=(100, 300, 520, 7, 1),
     full=5003,
     promises=Promises(
         sizes=promises.shapes(n=(1, 2, 3, 5, 7, 9, 13, 17, 33, 129, 257, 300)),
@@ -377,6 +385,7 @@ come, also negative ones, 0 and NaN.
                 promises.Values("one x = 0", one_of_them(0.0)),
                 promises.Values("one x infinite", one_of_them(np.inf)),
                 promises.Values("one x is NaN", one_of_them(np.nan)),
+                promises.Values("x[0] = 0 and the last x NaN", zero_and_not_a_number),
             ),
         ),
     ),
@@ -433,6 +442,16 @@ compare and swap is for low contention.
             ("__float_as_uint(__uint_as_float(seen) * value)", "unsigned(seen * value)"),
         ),
         mutant("adds", kinds.WRONG, ("(seen) * value", "(seen) + value")),
+        mutant(
+            "done as soon as it is 0",
+            kinds.ALL_ZEROS,
+            ("while (true) {", "while (__uint_as_float(seen) != 0.0f) {"),
+        ),
+        mutant(
+            "gives up",
+            kinds.WRONG,
+            ("while (true) {", "for (int tries = 0; tries < 300; ++tries) {"),
+        ),
         mutant(
             "one thread multiplies all",
             kinds.MEANS_MISSING,

@@ -278,7 +278,7 @@ wavefront each to fill the tile and to read it.
     inputs=picture_and_room,
     reference=lambda given: {"out": np.rot90(given["in"], -1)},
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (32, 32)),
-    small=((37, 70), (33, 31), (1, 40), (1, 1)),
+    small=((37, 70), (33, 31), (1, 40), (1, 1), (1, 4099), (32_801, 1)),
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(
@@ -331,7 +331,8 @@ its lanes in them.
         mutant("no padding", kinds.TARGET_MISSED, ("[kTile + 1]", "[kTile]")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
         mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
-        mutant("four tiles across", kinds.EDGES, ("blockIdx.x *", "blockIdx.x % 4 *")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int row =", "const short row =")),
+        mutant("four tiles across", kinds.FIRST_BLOCK, ("blockIdx.x *", "blockIdx.x % 4 *")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(
             "writes where it read",

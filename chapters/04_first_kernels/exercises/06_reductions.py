@@ -403,7 +403,7 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
             rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 4099, 32_771)
         ),
         values=(
-            promises.data("x", *promises.ANY_ORDERED),
+            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ANY_ORDERED),
             (Values("every second row finite, its largest last", largest_last),),
         ),
     ),
@@ -426,6 +426,14 @@ lane takes its first element in any case. A NaN, too, is greater than nothing: t
 over it, and NumPy says where the first one is.)
 """,
     mutants=(
+        mutant(
+            "none below -1e30",
+            kinds.WRONG,
+            (
+                "value = x[(size_t)row * columns + column]",
+                "value = fmaxf(x[(size_t)row * columns + column], -1e30f)",
+            ),
+        ),
         mutant(
             "equal ones as they come", kinds.WRONG, (" || (other == best && there < where)", "")
         ),

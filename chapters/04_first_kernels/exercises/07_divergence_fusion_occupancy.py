@@ -36,13 +36,6 @@ def after_rounds(given) -> dict:
     return {"y": np.where(x < 0, second, first)}
 
 
-# Minus zero is not negative, though its sign is.
-ZEROS_OF_BOTH_SIGNS = (
-    "zeros of both signs",
-    lambda x, rng: np.where(np.arange(len(x)) % 2 == 0, -0.0, 0.0),
-)
-
-
 def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
     """What a launch of ``warps`` warps spends on each of them."""
     return lambda counts: counts.warp_instructions / warps
@@ -73,7 +66,7 @@ warp may spend at most 90 instructions.
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("x", ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
+            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
@@ -118,13 +111,13 @@ only.
 
 
 def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
-    """One to twelve links, of which the first reads an array and the others up to three."""
-    names = np.array(["x", "y", "bias", "residual", "scale"])
+    """One to twelve links, each of which reads up to three arrays; some names begin alike."""
+    names = np.array(["x", "x2", "bias", "bias_2", "scale"])
 
-    def link(least: int) -> tuple[str, ...]:
-        return tuple(map(str, rng.permutation(names)[: rng.integers(least, 4)]))
+    def link() -> tuple[str, ...]:
+        return tuple(map(str, rng.permutation(names)[: rng.integers(4)]))
 
-    links = [link(1), *(link(0) for _ in range(rng.integers(12)))]
+    links = [link() for _ in range(rng.integers(1, 13))]
     return int(rng.integers(1, 1 << 33)), links
 
 
@@ -144,6 +137,7 @@ last link reads `x` once more, beside what the third one made. It has 36 and 8 b
         (10, [("x", "y")]),
         (1 << 20, [("x",), ("bias",), ("x", "residual"), ("bias",)]),
         (7, [("a", "b"), ("c",), (), (), ()]),
+        (100, [(), ("x",)]),
     ),
     promises=Cases(any_chain),
     means="Any way to count that is right is a good one.",
@@ -164,6 +158,11 @@ Reading an array once that several links need is a second gain. Neither depends 
 compute.
 """,
     mutants=(
+        mutant(
+            "names that begin alike",
+            kinds.WRONG,
+            ("{name for names in links", "{name[0] for names in links"),
+        ),
         mutant(
             "names counted twice",
             kinds.WRONG,
@@ -296,7 +295,6 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
@@ -358,6 +356,9 @@ def any_block(rng: np.random.Generator) -> tuple[int, int, int]:
     registers = int(rng.integers(1, rng.choice([33, 65, 256])))
     threads = int(rng.integers(1, rng.choice([65, 400, 1025])))
     shared = int(rng.integers(rng.choice([2000, 60_000, 227 * 1024 + 1])))
+    if rng.integers(2):  # just at, below or above what fits another time
+        room = 228 * 1024 // int(rng.integers(1, 33)) // 128 * 128 - 1024
+        shared = max(room + int(rng.integers(-128, 129)), 0)
     return threads, registers, shared
 
 
@@ -398,6 +399,7 @@ One register more, from 40 to 41, and 6 blocks become 5: resources are allocated
 occupancy falls in steps. `occupancy` does the same arithmetic with the registers of your kernel.
 """,
     mutants=(
+        mutant("1000 bytes more", kinds.WRONG, ("shared + 1024", "shared + 1000")),
         mutant("warps not whole", kinds.WRONG, ("-(-threads // 32)", "threads // 32")),
         mutant(
             "registers not rounded",
@@ -463,7 +465,7 @@ first threads. On average, a warp may spend at most 70 instructions.
         launches=spare_blocks,
         values=(
             (
-                *promises.data("x", ZEROS_OF_BOTH_SIGNS, *promises.ORDINARY),
+                *promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ORDINARY),
                 Values("x with one negative block", negative_block),
             ),
         ),

@@ -228,7 +228,6 @@ read the verdict, and fix one line.
     bug=kinds.OUT_OF_BOUNDS,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
         values=(promises.data("x", *promises.ANY_FINITE),),
     ),
     means=(
@@ -296,6 +295,8 @@ and fix the kernel.
     means=(
         means.loads_shared_out(size=1024),
         means.reads_each_once(4 * 1024, size=1024),
+        # In a tree, thread 0 does six times what the others do.
+        means.work_shared_out(20.0, size=1024),
     ),
     hints=(
         "The verdict names an element of the tile. Which thread should have filled it?",

@@ -66,6 +66,14 @@ def _blank(batch, region) -> InitShadow:
     return InitShadow(copies * region.stride, region.stride)
 
 
+def _first_at_each(cells: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """The marks of the first lane at each cell; the others get what a lane before them left."""
+    _, first = np.unique(cells, return_index=True)
+    found = np.zeros_like(marks)
+    found[first] = marks[first]
+    return found
+
+
 def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
     """InitShadow elements as masks with a bit for each uninitialised byte; int64."""
     rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
@@ -210,14 +218,17 @@ class InitCheck(Observer):
             if marks is not None and marks.any():
                 text = f"updates {where_to} with a result of"
                 self.report_use(group.batch, group.lanes, marks, site.instruction, text)
+        fetched = None
         if shadow is not None:
             marks = self._read(site, group, region, shadow, cells)
-            if marks is not None:
+            if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
+                fetched = None if marks is None else _first_at_each(cells, marks)
+            elif marks is not None:
                 self.report_use(group.batch, group.lanes, marks, site.instruction, "updates")
             shadow.write(cells, site.width, None)
         target = site.instruction.operands[0]
         if isinstance(target, ptx.Register):
-            self.put_marks(group, group.lanes, target.slot, None)
+            self.put_marks(group, group.lanes, target.slot, fetched)
 
     def copy_starts(self, batch, transfer) -> None:
         """A copy defines what it writes, unless its source is not."""
