@@ -74,6 +74,7 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
     function="lines_of_b",
     cases=(
         ("kj", 8, 32, 16),
+        ("kj", 8, 32, 8),
         ("jk", 8, 32, 16),
         ("kj", 5, 48, 16),
         ("jk", 5, 48, 16),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -68,6 +69,10 @@ class Chosen(promises.Sizes):
         order = rng.permutation(len(self.sizes)).tolist()
         return [self.sizes[order[n % len(order)]] for n in range(count)]
 
+    def smaller(self, size: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Chosen ones alone: a wrong answer is not to wait for all combinations of extents."""
+        return iter(sorted((s for s in self.sizes if prod(s) < prod(size)), key=prod))
+
 
 def chosen(*sizes: tuple[int, int, int]) -> Chosen:
     """Promised sizes (M, N, K), no more than are drawn."""
@@ -104,6 +109,7 @@ ORDINARY = (
     promises.MIDDLING,
     promises.SMALL,
 )
+
 
 def strange(name: str, axis: int) -> tuple[Values, ...]:
     """One operand of A or B is no number: the last along k, ``axis``, where tiles end.

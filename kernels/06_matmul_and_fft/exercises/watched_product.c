@@ -24,7 +24,7 @@ static float a_at(int i, int k)
 
 static float b_at(int k, int j)
 {
-    return (float)((k * 3 + j * 8) % 13 - 5);
+    return (float)((k * 3 + j * 8) % 13 - 5) / 2;
 }
 
 static void demand(int inside, const char *what, int row, int column)
