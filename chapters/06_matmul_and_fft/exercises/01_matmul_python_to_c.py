@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, PythonExercise, kinds, mutant
@@ -72,6 +74,7 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
     function="lines_of_b",
     cases=(
         ("kj", 8, 32, 16),
+        ("kj", 8, 32, 8),
         ("jk", 8, 32, 16),
         ("kj", 5, 48, 16),
         ("jk", 5, 48, 16),
@@ -122,9 +125,14 @@ def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
     return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
 
 
+def runs(limit: str, *shapes: str) -> tuple[str, ...]:
+    """Cases for the main function, each with a number that only it and the checker know."""
+    return tuple(f"{limit} {mnk} {crc32(f'{limit} {mnk}'.encode()) % 10000}" for mnk in shapes)
+
+
 def is_right(limit: str):
     """What the main function of a C exercise prints for a right product."""
-    return lambda case: f"C is right\n{limit}: within the limit\n"
+    return lambda case: f"C is right\n{limit}: within the limit in run {case.split()[-1]}\n"
 
 
 LOOP_ORDER = HostExercise(
@@ -136,9 +144,9 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
 """,
     source="06_matmul_and_fft/exercises/loop_order.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=("lines 3 37 7", "lines 5 48 9", "lines 2 16 1", "lines 1 1 1"),
+    cases=runs("lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1"),
     reference=is_right("lines"),
-    promises=Cases(lambda rng: f"lines {shape(rng)}"),
+    promises=Cases(lambda rng: runs("lines", shape(rng))[0]),
     hints=(
         "j must be the innermost loop: j is the index that moves along a row of B.",
         "With j inside k, all sums of a row of C are unfinished at once. Which array has room for "
@@ -161,6 +169,7 @@ of the *reads* has changed: 16 neighbours in a line now come one after the other
             ),
         ),
         mutant("C never set to zero", kinds.WRONG_OUTPUT, ("C[i * N + j] = 0.0f;", "")),
+        mutant("whole products", kinds.WRONG_OUTPUT, ("+= read_a", "+= (int)read_a")),
         mutant("last product only", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
         mutant("one too many", kinds.WRONG_OUTPUT, ("k < K", "k <= K")),
         mutant("B transposed", kinds.WRONG_OUTPUT, ("* read_b(k, j)", "* read_b(j, k)")),
@@ -180,9 +189,9 @@ where the block ends.
 """,
     source="06_matmul_and_fft/exercises/blocks.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=("blocks 5 37 19", "blocks 3 16 8", "blocks 2 1 9", "blocks 1 17 1", "blocks 1 1 1"),
+    cases=runs("blocks", "5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1"),
     reference=is_right("blocks"),
-    promises=Cases(lambda rng: f"blocks {shape(rng)}"),
+    promises=Cases(lambda rng: runs("blocks", shape(rng))[0]),
     hints=(
         "A block begins at first_k and ends BK later, or at K if that comes first.",
         "`smaller(first_k + BK, K)` is the first k that no longer belongs to the block.",
@@ -236,9 +245,9 @@ products. The checker counts your reads: 12 for each k of a tile, no more.
 """,
     source="06_matmul_and_fft/exercises/register_tile.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=("reads 8 24 5", "reads 4 8 1", "reads 12 8 33"),
+    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33"),
     reference=is_right("reads"),
-    promises=Cases(lambda rng: f"reads {shape(rng, 4, 8)}"),
+    promises=Cases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
     hints=(
         "The loop over k is the outermost of the three. Inside it there are loops over j and i.",
         "`float b[NR];` is an array of 8 floats. Fill it in a loop before anything is multiplied.",

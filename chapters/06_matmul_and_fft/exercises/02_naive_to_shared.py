@@ -69,6 +69,7 @@ rows (32 sectors) and the load of B one element: 16.5.
             kinds.MEANS_MISSING,
             ("if (row < M &&", "for (int turn = 0; turn < 2; ++turn) if (row < M &&"),
         ),
+        mutant("NaN lost", kinds.WRONG, ("= sum;", "= sum == sum ? sum : 0.0f;")),
         mutant("row in 16 bits", kinds.OUT_OF_BOUNDS, ("const int row", "const short row")),
         mutant(
             "no guard for the column",
@@ -168,6 +169,14 @@ would compute with whatever lies there.
             "no guard for the column in B",
             kinds.OUT_OF_BOUNDS,
             ("start + y < K && column < N ?", "start + y < K ?"),
+        ),
+        mutant(
+            "last row of B again",
+            kinds.NOT_A_NUMBER,
+            (
+                "start + y < K && column < N ? B[(start + y) * N + column] : 0.0f",
+                "column < N ? B[min(start + y, K - 1) * N + column] : 0.0f",
+            ),
         ),
         mutant("wrong tile index", kinds.WRONG, ("tile_b[k][x]", "tile_b[x][k]")),
         mutant("start forgotten in B", kinds.WRONG, ("B[(start + y) * N", "B[y % K * N")),

@@ -159,6 +159,7 @@ largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, sca
         (matrix_of(1, 5, 40), matrix_of(2, 7, 40)),
         (matrix_of(3, 4, 300, 100.0), matrix_of(4, 3, 300, 0.01)),
         (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
+        (matrix_of(7, 2, 9, 1e30), matrix_of(8, 3, 9, 1e30)),  # past the range of float32
     ),
     reference=by_way_of_bytes,
     promises=Cases(two_matrices),
@@ -195,6 +196,11 @@ sums built in. And the scales multiply, because each operand was divided by its 
             ("    scale_a = np", "    return A @ B.T\n    scale_a = np"),
         ),
         mutant(
+            "result in float32",
+            kinds.WRONG,
+            ("return sums * (scale_a * scale_b)", "return (sums * scale_a * scale_b).astype('f4')"),
+        ),
+        mutant(
             "not scaled back", kinds.SCALED, ("sums * (scale_a * scale_b)", "sums.astype(float)")
         ),
     ),
@@ -202,8 +208,8 @@ sums built in. And the scales multiply, because each operand was divided by its 
 
 
 def bytes_of(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """Integers of 8 bits, over their whole range."""
-    return rng.integers(-128, 128, shape).astype(np.int8)
+    """Integers of 8 bits, over their whole range; in long rows -128 and -127: large sums."""
+    return rng.integers(-128, -126 if shape[1] > 1100 else 128, shape).astype(np.int8)
 
 
 def bytes_like(name: str) -> tuple[promises.Values, ...]:
@@ -238,7 +244,7 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
     },
     reference=lambda given: {"C": given["A"].astype(np.int32) @ given["B"].astype(np.int32).T},
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
-    small=((37, 21, 52), (16, 33, 64), (1, 1, 4)),
+    small=((37, 21, 52), (16, 33, 64), (1, 1, 4), (5, 3, 2084)),
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     target=Target(
@@ -261,11 +267,12 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
             advice="Let `__dp4a` make all the products, four at a time.",
             size=(32, 32, 64),
         ),
-        # The compiler makes dp4a of shifts and products, too, but takes the bytes apart first.
+        # The compiler makes dp4a of shifts and products, too, but takes the bytes apart first. (A
+        # char4 is put together by other instructions.)
         Means(
-            "instructions for each word of four operands",
-            lambda work: work.counts.thread_instructions / (32 * 32 * 64 / 4),
-            at_most=24,
+            "shifts and masks for each word of four operands",
+            lambda work: work.opcodes("shr.", "shl.", "and.") / (32 * 32 * 64 / 4),
+            at_most=4,
             advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
             size=(32, 32, 64),
         ),
@@ -302,6 +309,12 @@ fits into 32 bits.
                 "sum = __dp4a(a[word], b[word], sum)",
                 "sum += __dp4a((unsigned)a[word], (unsigned)b[word], 0u)",
             ),
+        ),
+        mutant(
+            "sum in a float",
+            kinds.WRONG,
+            ("int sum = 0;", "float sum = 0;"),
+            ("sum = __dp4a(a[word], b[word], sum)", "sum += __dp4a(a[word], b[word], 0)"),
         ),
         mutant("last word missed", kinds.WRONG, ("word < K / 4;", "word + 1 < K / 4;")),
         mutant("no guard for the column", kinds.OUT_OF_BOUNDS, (" || column >= N", "")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -26,7 +27,13 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 
 def product(given) -> dict:
     """The exact product, as far as float64 goes."""
-    return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
+    return {"C": exact(given["A"], given["B"])}
+
+
+def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A B in float64; where an operand is infinite or NaN the sums may be NaN, and are meant to."""
+    with np.errstate(invalid="ignore"):
+        return a.astype(np.float64) @ b.astype(np.float64)
 
 
 def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -49,7 +56,7 @@ def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 
 def product_of_rows(given) -> dict:
     """C = A B^T in float64: the columns of B^T are the rows of B."""
-    return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64).T}
+    return {"C": exact(given["A"], given["B"].T)}
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,10 @@ class Chosen(promises.Sizes):
     def drawn(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
         order = rng.permutation(len(self.sizes)).tolist()
         return [self.sizes[order[n % len(order)]] for n in range(count)]
+
+    def smaller(self, size: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Chosen ones alone: a wrong answer is not to wait for all combinations of extents."""
+        return iter(sorted((s for s in self.sizes if prod(s) < prod(size)), key=prod))
 
 
 def chosen(*sizes: tuple[int, int, int]) -> Chosen:
@@ -98,14 +109,37 @@ ORDINARY = (
     promises.MIDDLING,
     promises.SMALL,
 )
+
+
+def strange(name: str, axis: int) -> tuple[Values, ...]:
+    """One operand of A or B is no number: the last along k, ``axis``, where tiles end.
+
+    One row or column of C is infinite or NaN then, and the others are as finite as before. All of a
+    C, or half of a large one, shall not be NaN: that is what was never written, too.
+    """
+
+    def with_one(given: promises.Given, rng: np.random.Generator, value: float) -> dict:
+        changed = np.moveaxis(given[name].copy(), axis, -1)
+        few = 1 if prod(given["C"].shape) < 1000 else 3
+        if len(changed) > few or np.isinf(value):
+            changed[rng.integers(len(changed)), -1] = value
+        return {name: np.moveaxis(changed, -1, axis)}
+
+    return (
+        Values(f"{name} with an inf", lambda given, rng: with_one(given, rng, np.inf)),
+        Values(f"{name} with a NaN", lambda given, rng: with_one(given, rng, np.nan)),
+    )
+
+
 ANY_OPERANDS = (
-    promises.data("A", *ORDINARY, promises.LARGE),
-    promises.data("B", *ORDINARY),
+    (*promises.data("A", *ORDINARY, promises.LARGE), *strange("A", 1)),
+    (*promises.data("B", *ORDINARY), *strange("B", 0)),
 )
 HALF_OPERANDS = (
-    promises.data("A", *ORDINARY),
+    (*promises.data("A", *ORDINARY), *strange("A", 1)),
     (
         *promises.data("B", *ORDINARY),
+        *strange("B", 1),
         Values(  # the sums are past the largest fp16 number
             "A and B about 300",
             lambda given, rng: {
