@@ -49,7 +49,7 @@ from .machine.report import (
 
 if TYPE_CHECKING:
     from .machine.emulated_module import EmulatedModule, Entry
-    from .machine.ptx import PtxError
+    from .machine.ptx import Address, OperandList, PtxError, Register, Symbol
     from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
     from .recording.counters import InstructionCounts, Tally, add_up
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 _LATER = {
     "EmulatedModule": "machine.emulated_module",
     "Entry": "machine.emulated_module",
-    "PtxError": "machine.ptx",
+    **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "machine.ptx"),
     "source_files": "machine.ptx_parser",
     "Box": "machine.tensor_box",
     "InstructionCounts": "recording.counters",
@@ -96,6 +96,7 @@ __all__ = [
     "UNKNOWN_INSTRUCTION",
     "USE_AFTER_FREE",
     "WARP",
+    "Address",
     "Box",
     "Counts",
     "EmulatedModule",
@@ -105,8 +106,11 @@ __all__ = [
     "KernelFault",
     "LaunchResult",
     "Location",
+    "OperandList",
     "Options",
     "PtxError",
+    "Register",
+    "Symbol",
     "Tally",
     "TraceOptions",
     "WarpAccess",

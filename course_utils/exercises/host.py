@@ -113,8 +113,9 @@ def _compile(exercise: HostExercise, source: str, folder: Path, name: str) -> En
 def _included_answer(folder: Path) -> str:
     """The name of a file of the course's exercises that the compiler read; nothing without one."""
     for file in folder.glob("*.d"):  # what the compiler notes of the files that it opened
-        for word in file.read_text(encoding="utf-8", errors="replace").split():
-            path = (folder / word).resolve()
+        words = re.split(r"(?<!\\)\s+", file.read_text(encoding="utf-8", errors="replace"))
+        for word in words:  # as make reads them: a blank in a name has a backslash before it
+            path = (folder / word.replace("\\ ", " ")).resolve()
             if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
                 return path.name
     return ""

@@ -157,7 +157,7 @@ most 30,000.)
         "counts": np.stack([(given["values"] == kind).sum(axis=0) for kind in range(8)])
     },
     launch=lambda size: Launch((-(-size[1] // 128),), (128,)),
-    small=((9, 300), (10, 128), (5, 1), (1, 1), (1501, 2)),  # 1501: past ten bits
+    small=((9, 300), (10, 128), (5, 1), (1501, 2), (1, 1)),  # 1501: past ten bits
     budget=200_000,
     full=(1000, 1 << 17),
     promises=Promises(

@@ -324,7 +324,7 @@ steps: load each input once, store the result once.
     inputs=layer_inputs,
     reference=lambda given: {"y": np.maximum(given["x"] + given["bias"], 0.0) + given["r"]},
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
-    small=((37, 45), (16, 64), (3, 1), (1, 1), (2, 12_301)),  # more than 48 KiB of bias
+    small=((37, 45), (16, 64), (3, 1), (2, 12_301), (1, 1)),  # more than 48 KiB of bias
     full=(8192, 8192),
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),

@@ -278,7 +278,7 @@ wavefront each to fill the tile and to read it.
     inputs=picture_and_room,
     reference=lambda given: {"out": np.rot90(given["in"], -1)},
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (32, 32)),
-    small=((37, 70), (33, 31), (1, 40), (1, 1), (1, 4099), (32_801, 1)),
+    small=((37, 70), (33, 31), (1, 40), (1, 4099), (32_801, 1), (1, 1)),
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(
