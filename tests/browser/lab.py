@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import Locator, Page, Response, Route
+from playwright.sync_api import Locator, Page, Response, Route, TimeoutError
 
 CURRENT = ".lm-DockPanel-widget:not(.lm-mod-hidden)"
 
@@ -120,8 +121,14 @@ class Lab:
         """Until the cell's output holds ``text``, in capitals or not."""
         cell.locator(".jp-OutputArea-output").filter(has_text=text).first.wait_for()
 
-    def wait_until_seen(self, heading: str) -> None:
-        """Until the heading lies inside the window."""
+    def is_seen(self, heading: str, seconds: float) -> bool:
+        """Whether the heading lies inside the window before that many seconds are over."""
+        with suppress(TimeoutError):
+            self._wait_until_seen(heading, 1000 * seconds)
+            return True
+        return False
+
+    def _wait_until_seen(self, heading: str, milliseconds: float) -> None:
         self.page.wait_for_function(
             """([view, heading]) => {
                 const all = [...document.querySelectorAll(`${view} :is(h1, h2, h3)`)];
@@ -131,6 +138,7 @@ class Lab:
             }""",
             arg=[CURRENT, heading],
             polling=50,
+            timeout=milliseconds,
         )
 
     def questions(self) -> list[str]:
