@@ -106,10 +106,10 @@ def means_verdict(exercise: Exercise, module: Module) -> Verdict | None:
     works: dict[str, WorkDone] = {}
     for means in _means(exercise):
         size = exercise.small[0] if means.size is None else means.size
-        work = works.get(repr(size)) or works.setdefault(
-            repr(size), counted(exercise, module, size)
-        )
-        work = replace(work, of_ours=lambda size=size: work_of_solution(exercise, size))
+        key = repr(size)
+        if key not in works:
+            works[key] = counted(exercise, module, size)
+        work = replace(works[key], of_ours=lambda size=size: work_of_solution(exercise, size))
         missing = means.missing(work)
         if missing:
             message = f"the result is right, but not by the means of this exercise.\n  {missing}."

@@ -7,7 +7,7 @@ number of it with what the task asks for, and says what is missing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,15 +63,7 @@ class Means:
 
 def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:
     """The sum of what several launches did."""
-    total = Counts()
-    for launch in launches:
-        for found in fields(Counts):
-            value, sum_so_far = getattr(launch.counts, found.name), getattr(total, found.name)
-            if isinstance(value, dict):
-                for key, amount in value.items():
-                    sum_so_far[key] = sum_so_far.get(key, 0) + amount
-            else:
-                setattr(total, found.name, sum_so_far + value)
+    total = Counts.total(launch.counts for launch in launches)
     return WorkDone(
         total, tuple(launches), sum(x.size for x in outputs), sum(x.nbytes for x in outputs)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..devices import gpu
@@ -138,13 +138,5 @@ def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench
 
     with recorded_launches(Options(counters=True)) as results:
         fn()
-    total = Counts()
-    for result in results:
-        for item in fields(Counts):
-            before, more = getattr(total, item.name), getattr(result.counts, item.name)
-            if isinstance(before, dict):
-                for name, number in more.items():
-                    before[name] = before.get(name, 0) + number
-            else:
-                setattr(total, item.name, before + more)
+    total = Counts.total(result.counts for result in results)
     return Bench(counts=total, launches=len(results), bytes=bytes, flops=flops)

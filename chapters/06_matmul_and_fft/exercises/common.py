@@ -15,14 +15,14 @@ from course_utils.exercises.promises import Values
 def matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     """A (M x K), B (K x N) and room for C (M x N)."""
     m, n, k = size
-    return {
-        "A": floats(rng, (m, k)),
-        "B": floats(rng, (k, n)),
-        "C": empty((m, n)),
-        "M": np.int32(m),
-        "N": np.int32(n),
-        "K": np.int32(k),
-    }
+    return _arguments(floats(rng, (m, k)), floats(rng, (k, n)), size)
+
+
+def _arguments(a: np.ndarray, b: np.ndarray, size: tuple[int, int, int]) -> dict:
+    """What a product of ``a`` and ``b`` takes, with room for C (M x N) in fp32."""
+    m, n, k = size
+    sizes = {"M": np.int32(m), "N": np.int32(n), "K": np.int32(k)}
+    return {"A": a, "B": b, "C": empty((m, n))} | sizes
 
 
 def product(given) -> dict:
@@ -44,14 +44,7 @@ def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 def half_matrices(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     """A (M x K) and B (N x K) in fp16, and room for C (M x N) in fp32."""
     m, n, k = size
-    return {
-        "A": halves(rng, (m, k)),
-        "B": halves(rng, (n, k)),
-        "C": empty((m, n)),
-        "M": np.int32(m),
-        "N": np.int32(n),
-        "K": np.int32(k),
-    }
+    return _arguments(halves(rng, (m, k)), halves(rng, (n, k)), size)
 
 
 def product_of_rows(given) -> dict:

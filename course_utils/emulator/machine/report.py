@@ -7,7 +7,8 @@ races, are collected and the launch goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -160,6 +161,20 @@ class Counts:
     flops_by_type: dict[str, int] = field(default_factory=dict)
     operations: dict[str, int] = field(default_factory=dict)
     opcodes: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def total(cls, of_launches: Iterable[Counts]) -> Counts:
+        """What several launches did together."""
+        total = cls()
+        for counts in of_launches:
+            for item in fields(cls):
+                before, more = getattr(total, item.name), getattr(counts, item.name)
+                if isinstance(before, dict):
+                    for name, number in more.items():
+                        before[name] = before.get(name, 0) + number
+                else:
+                    setattr(total, item.name, before + more)
+        return total
 
 
 @dataclass
