@@ -52,7 +52,8 @@ def host_compiler(language: str) -> HostCompiler | None:
                 f"{variable} is {chosen!r}, but there is no program {words[0]!r} here. Set it to "
                 "one that exists, or unset it, and the course looks for gcc and clang."
             )
-        return HostCompiler((path, *words[1:]), os.path.basename(words[0]))
+        name = "zig" if "ziglang" in words else os.path.basename(words[0])
+        return HostCompiler((path, *words[1:]), name)
     for name in (os.environ.get(USUAL[language], ""), *NAMES[language]):
         if name and (path := shutil.which(name)):
             return HostCompiler((path,), os.path.basename(name))

@@ -18,8 +18,9 @@ PROGRAM = "program"  # the name of what is built
 COMPILE_SECONDS = 60.0
 FIRST_SECONDS = 540.0  # for ziglang, which builds the C or C++ library with the first program
 WARNINGS = ("-Wall", "-Wextra")
+ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize=object-size", "-fno-omit-frame-pointer")
 SANITIZERS = (  # the best that the compiler can build with is taken
-    ("-fsanitize=address,undefined", "-fno-omit-frame-pointer"),
+    ADDRESS,  # the object sizes are left out because it is AddressSanitizer that names the object
     ("-fsanitize=undefined", "-fno-sanitize-trap=undefined"),
 )
 ENVIRONMENT = {"LC_ALL": "C", "TERM": "dumb"}
@@ -55,7 +56,7 @@ def sanitizers(compiler: HostCompiler) -> tuple[str, ...]:
 
 def finds_addresses(compiler: HostCompiler) -> bool:
     """Whether programs of ``compiler`` are told of wrong addresses, not only of wrong values."""
-    return "address" in " ".join(sanitizers(compiler))
+    return sanitizers(compiler) == ADDRESS
 
 
 def _builds(compiler: HostCompiler, flags: Sequence[str]) -> bool:

@@ -146,9 +146,8 @@ def _reported(errors: str, files: tuple[str, ...]) -> Fault | None:
 def _undefined(text: str, places: tuple[Place, ...]) -> Fault:
     if "null pointer" in text:
         return Fault(kinds.NULL_POINTER, f"{text}.", places)
-    # Newer compilers see at the load itself that the object behind the address is too small.
-    outside = "out of bounds" in text or "insufficient space" in text
-    return Fault(kinds.OUT_OF_BOUNDS if outside else kinds.UNDEFINED, f"{text}.", places)
+    kind = kinds.OUT_OF_BOUNDS if "out of bounds" in text else kinds.UNDEFINED
+    return Fault(kind, f"{text}.", places)
 
 
 def _address(errors: str, files: tuple[str, ...]) -> Fault | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..emulator import ASSERTION, NULL_POINTER, OUT_OF_BOUNDS, USE_AFTER_FREE
+from ..emulator import ASSERTION as ASSERTION  # exported: kinds of what can go wrong here, too
+from ..emulator import NULL_POINTER as NULL_POINTER
+from ..emulator import OUT_OF_BOUNDS as OUT_OF_BOUNDS
+from ..emulator import USE_AFTER_FREE as USE_AFTER_FREE
 
 COMPILE_ERROR = "compile error"
 WRONG_NAME = "wrong name"

@@ -137,7 +137,7 @@ def _try(
             "This program reads its input, and a cell has none: it met the end of the file. Give "
             r'it some in the first line: stdin="3 4\n"'
         )
-    return _answer(fault and fault.verdict(sources), asked, compiler)
+    return _answer(fault.verdict(sources) if fault else None, asked, compiler)
 
 
 def _answer(verdict: Verdict | None, asked: Asked, compiler: HostCompiler) -> Verdict | None:

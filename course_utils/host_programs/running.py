@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from ..process_groups import MOST_OUTPUT, Ended, GroupLimits, run_group
@@ -34,10 +35,16 @@ def run_program(
 
     Time, memory, processes, output and disk are limited, and what it started ends with it.
     """
-    command = [*COMMAND, f"./{PROGRAM}", *arguments]
-    options = {"folder": folder, "given": given, "apart": True, "limits": LIMITS}
-    ended = run_group(command, seconds, environment=ENVIRONMENT, **options)
+    run = partial(
+        run_group,
+        [*COMMAND, f"./{PROGRAM}", *arguments],
+        seconds,
+        folder=folder,
+        given=given,
+        apart=True,
+        limits=LIMITS,
+    )
+    ended = run(environment=ENVIRONMENT)
     if "LeakSanitizer has encountered a fatal error" in ended.errors:  # not possible under ptrace
-        quiet = {**ENVIRONMENT, "ASAN_OPTIONS": f"{ASAN}:detect_leaks=0"}
-        ended = run_group(command, seconds, environment=quiet, **options)
+        ended = run(environment={**ENVIRONMENT, "ASAN_OPTIONS": f"{ASAN}:detect_leaks=0"})
     return ended
