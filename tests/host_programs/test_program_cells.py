@@ -237,7 +237,7 @@ def test_a_full_disk_is_prevented_and_nothing_of_it_is_left(own_folder):
 
 def test_memory_is_limited():
     hog = "for (;;) { char *p = malloc(1 << 24); if (p) memset(p, 1, 1 << 24); }"
-    for line in ("", "sanitize=off"):
+    for line in ("seconds=60", "seconds=60 sanitize=off"):
         assert "1024 MB of memory" in fault(hog, kinds.RESOURCE_LIMIT, line=line)
 
 
