@@ -68,6 +68,7 @@ def _parsed(line: str) -> MemoryObject:
     if len(words) != 5:
         raise ValueError(f"{line!r}: a line is 'region name address size target'")
     region, name, address, size, target = words
+    target = "0" if target == "(nil)" else target  # what printf's %p makes of NULL
     return MemoryObject(region, name, int(address, 16), int(size), int(target, 16))
 
 
@@ -130,7 +131,8 @@ def struct_bytes(text: str, *, title: str = "Every byte of a struct") -> Figure:
             )
         for member in names:
             middle = owners.index(member) + owners.count(member) / 2
-            axes.text(middle, row + 0.5, member, ha="center", va="center", fontsize=8)
+            under = {"facecolor": blend(colours[member], 0.35), "edgecolor": "none", "pad": 1.0}
+            axes.text(middle, row + 0.5, member, ha="center", va="center", fontsize=8, bbox=under)
         axes.text(-0.4, row + 0.5, f"{name}\n{size} bytes", ha="right", va="center", fontsize=9)
     axes.set_xlim(-0.2, widest + 0.2)
     axes.set_ylim(len(structs), 0)
