@@ -123,6 +123,59 @@ index themselves.
     ),
 )
 
+APPEND = HostExercise(
+    id="02.append",
+    title="an array that grows",
+    task="""
+Write what is behind Python's `append`: a block that moves to a larger place when it is full. The
+function changes three variables of its caller, and one of them is a pointer.
+""",
+    source="02_c_and_cpp/exercises/append.c",
+    cases=("4 8 15 16 23", "7", "", "1 2 3 4"),
+    reference=grown,
+    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 40)))))),
+    hints=(
+        "`*values` is the caller's pointer, `(*values)[i]` an element of its array.",
+        "The room doubles: `*capacity > 0 ? 2 * *capacity : 1`; realloc counts bytes: multiply by "
+        "`sizeof **values`.",
+        "`*values = realloc(*values, …);` stores the new place where the caller will find it.",
+        "`(*values)[*count] = value; *count += 1;`",
+    ),
+    explanation="""
+An `int **` because the function changes an `int *`; cudaMalloc takes a `void **` for the same
+reason. Since the room doubles, n appends copy fewer than 2 n elements in all. (A program that
+must survive a full memory also checks whether realloc returned NULL.)
+""",
+    mutants=(
+        mutant(
+            "new place forgotten",
+            kinds.USE_AFTER_FREE,
+            ("*values = realloc(*values,", "int *moved = realloc(*values,"),
+            (
+                "sizeof **values);\n",
+                "sizeof **values);\n        if (*values == NULL) *values = moved;\n",
+            ),
+        ),
+        mutant("bytes, not elements", kinds.OUT_OF_BOUNDS, (" * sizeof **values", "")),
+        mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
+        mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
+        mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
+        mutant(
+            "full too late",
+            kinds.OUT_OF_BOUNDS,
+            ("*count == *capacity", "*count > *capacity || !*values"),
+        ),
+        mutant(
+            "all afresh",
+            kinds.MEMORY_LEAK,
+            (
+                "realloc(*values, *capacity * sizeof **values)",
+                "malloc(*capacity * sizeof **values)",
+            ),
+        ),
+    ),
+)
+
 LAST_POSITIVE = HostExercise(
     id="02.last_positive",
     title="backwards with a size_t",
@@ -261,58 +314,5 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
             ("return copy;", "free(copy);\n    return copy;"),
         ),
         mutant("no copy", kinds.NOTHING_PRINTED, ("strcpy(copy, text);", 'strcpy(copy, "");')),
-    ),
-)
-
-APPEND = HostExercise(
-    id="02.append",
-    title="an array that grows",
-    task="""
-Write what is behind Python's `append`: a block that moves to a larger place when it is full. The
-function changes three variables of its caller, and one of them is a pointer.
-""",
-    source="02_c_and_cpp/exercises/append.c",
-    cases=("4 8 15 16 23", "7", "", "1 2 3 4"),
-    reference=grown,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 40)))))),
-    hints=(
-        "`*values` is the caller's pointer, `(*values)[i]` an element of its array.",
-        "The room doubles: `*capacity > 0 ? 2 * *capacity : 1`; realloc counts bytes: multiply by "
-        "`sizeof **values`.",
-        "`*values = realloc(*values, …);` stores the new place where the caller will find it.",
-        "`(*values)[*count] = value; *count += 1;`",
-    ),
-    explanation="""
-An `int **` because the function changes an `int *`; cudaMalloc takes a `void **` for the same
-reason. Since the room doubles, n appends copy fewer than 2 n elements in all. (A program that
-must survive a full memory also checks whether realloc returned NULL.)
-""",
-    mutants=(
-        mutant(
-            "new place forgotten",
-            kinds.USE_AFTER_FREE,
-            ("*values = realloc(*values,", "int *moved = realloc(*values,"),
-            (
-                "sizeof **values);\n",
-                "sizeof **values);\n        if (*values == NULL) *values = moved;\n",
-            ),
-        ),
-        mutant("bytes, not elements", kinds.OUT_OF_BOUNDS, (" * sizeof **values", "")),
-        mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
-        mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
-        mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
-        mutant(
-            "full too late",
-            kinds.OUT_OF_BOUNDS,
-            ("*count == *capacity", "*count > *capacity || !*values"),
-        ),
-        mutant(
-            "all afresh",
-            kinds.MEMORY_LEAK,
-            (
-                "realloc(*values, *capacity * sizeof **values)",
-                "malloc(*capacity * sizeof **values)",
-            ),
-        ),
     ),
 )
