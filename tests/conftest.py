@@ -8,7 +8,7 @@ import pytest
 
 from course_utils.devices.selection import ON_GPU
 
-# What takes longest begins first; the browser mostly waits, and leaves its core to the others.
+# The files whose tests take longest begin first, so that no worker is left alone with one.
 FIRST = ("browser/test_make_learn.py", "exercises/test_every_exercise.py")
 
 
