@@ -115,8 +115,8 @@ NEXT_STEP: dict[str, str] = {
     "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
     "names all the lanes that take part, not those that happen to be active.",
     TIME_LIMIT: "Look for a loop whose condition never becomes false.",
-    TOO_SLOW: "It would end, so no loop is endless: count how often each thread runs its loops, and "
-    "look for work that one pass could do.",
+    TOO_SLOW: "No loop is endless: count how often each thread runs its loops, and look for work "
+    "that one pass could do.",
     CRASHED: "Run it on the emulator, which names the line.",
     OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
     "if so, its index or the end of its loop is wrong.",
