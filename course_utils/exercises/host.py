@@ -41,7 +41,7 @@ HINTS = {
     kinds.OUT_OF_BOUNDS: "An array of n elements has the indices 0 to n - 1: look at the line and "
     "at the size it was made with.",
     kinds.CRASHED: "Look at the last thing the program does before it stops: print there.",
-    kinds.NOTHING_PRINTED: "A function gives its result back, and lets its caller say whether it is "
+    kinds.NOTHING_PRINTED: "A function gives its result back, and its caller says whether it is "
     "right.",
 }
 TEST_PROGRAM = "the test program"

@@ -73,10 +73,20 @@ def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone
 
 
 def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
-    """Each element of the outputs is stored once."""
+    """Each element of the outputs is stored once. An atomic stores too, whatever it reads."""
+
+    def stored(work: WorkDone) -> int:
+        counts = work.counts
+        parts = (
+            counts.global_store_bytes,
+            counts.global_atomic_bytes,
+            counts.bulk_global_store_bytes,
+        )
+        return sum(parts)
+
     return Means(
         "stores to global memory for each result",
-        lambda work: work.counts.global_store_bytes / max(work.result_bytes, 1),
+        lambda work: stored(work) / max(work.result_bytes, 1),
         at_most=at_most,
         advice="Each result needs one store, by the one thread it belongs to: are several threads "
         "doing the same work?",
