@@ -123,8 +123,9 @@ NEXT_STEP: dict[str, str] = {
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
     NULL_POINTER: "The pointer is NULL: was it ever given an address?",
     DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
-    "element. If both have to use it, __syncthreads() between the two lines orders threads of one "
-    "block; across blocks, or where one line reads and writes, it takes an atomic.",
+    "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
+    "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
+    "reads and writes, it takes an atomic.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "

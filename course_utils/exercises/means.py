@@ -222,6 +222,17 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
     )
 
 
+def reads(array: str, at_least: float, *, advice: str, size: Any = None) -> Means:
+    """Bytes that all threads read from one array of global memory, by the parameter's name."""
+    return Means(
+        f"bytes read from {array}",
+        lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
 def reads_each_once(input_bytes: float, at_most: float = 1.0, size: Any = None) -> Means:
     """Bytes read from global memory, over those of the inputs (``input_bytes`` at that size)."""
     return Means(

@@ -318,8 +318,8 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         label="atomics per element",
         measure=lambda counts: atomics_on("global")(counts) / 5003,
         at_most=0.01,
-        advice="The result is right. Only one lane of each warp, or one thread of each block, "
-        "should do an atomic.",
+        advice="The result is right. Add up in a register over the whole loop, then over the warp, "
+        "and let one lane of it, or one thread of the block, do the atomic.",
         size=5003,
     ),
     hints=(
