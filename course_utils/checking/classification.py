@@ -18,7 +18,7 @@ BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
-FEWEST = 6  # elements of a result that has an edge: of fewer, any wrong one lies at one
+FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
 ENOUGH = 0.9  # share of elements a hypothesis must explain
 
@@ -156,7 +156,7 @@ def _looks_imprecise(e: Evidence) -> str | None:
 
 
 def _looks_like_edges(e: Evidence) -> str | None:
-    if e.actual.size < FEWEST:
+    if e.actual.size < FEW and (e.actual.size < 4 or e.wrong.sum() > 1):
         return None
     tails = [_tails(size) for size in e.actual.shape]
     best: tuple[int, ...] | None = None

@@ -24,6 +24,7 @@ from . import kinds
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
 MOST_MESSAGE = 1500
+WIDEST = 200  # characters of a line
 
 
 @dataclass(frozen=True)
@@ -183,12 +184,15 @@ def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
     for line in sorted(shown):
         if last and line > last + 1:
             rows.append("     ...")
-        rows.append(f"{'->' if line in marked else '  '} {line:3} | {text[line - 1]}".rstrip())
+        words = text[line - 1]
+        if len(words) > WIDEST:
+            words = f"{words[:WIDEST]} ..."
+        rows.append(f"{'->' if line in marked else '  '} {line:3} | {words}".rstrip())
         last = line
     return "\n".join(rows)
 
 
-def clip(text: str, lines: int, characters: int, width: int = 200) -> str:
+def clip(text: str, lines: int, characters: int, width: int = WIDEST) -> str:
     """At most so many lines and characters, and a word about what was left out."""
     rows = text.splitlines()
     kept = "\n".join(row[:width] for row in rows[:lines])[:characters]

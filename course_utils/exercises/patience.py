@@ -12,7 +12,8 @@ from .outcome import from_finding, simple
 from .promises import Trial
 from .spec import Exercise
 
-TIMES = 8  # the instructions of a judgement's launch; without its checks they take no longer
+TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
+MOST_SECONDS = 2.0  # of the launch that was stopped: a longer one is not run again
 
 
 def ran_out(finding: Finding) -> bool:
@@ -21,10 +22,10 @@ def ran_out(finding: Finding) -> bool:
 
 
 def slow_or_endless(
-    exercise: Exercise, module: Module, trial: Trial, source: str, filename: str
+    exercise: Exercise, module: Module, trial: Trial, stopped: sandbox.Run, source: str, name: str
 ) -> Verdict:
     """The verdict on a launch that ran out of instructions: TOO SLOW where it ends after some more
-    of them, ENDLESS LOOP where it still does not."""
+    of them, ENDLESS LOOP where it still does not. ``name`` is what its source is called."""
 
     def run(tried: Module) -> sandbox.Run:
         given, launches = trial.given(exercise), trial.launches(exercise)
@@ -33,7 +34,7 @@ def slow_or_endless(
             exercise, tried, given, trial.size, trial.seed, launches=launches, options=options
         )
 
-    yours = run(module)
+    yours = run(module) if stopped.seconds < MOST_SECONDS else stopped
     ours = _instructions(run(sandbox.load_answer(exercise, exercise.solution, "solution.cu")))
     if yours.fault is None:
         times = _instructions(yours) / ours
@@ -42,7 +43,7 @@ def slow_or_endless(
             f"instructions, {times:.3g} times the {ours:,} of the course's solution."
         )
         return simple(kinds.TOO_SLOW, message)
-    verdict = from_finding(yours.fault, source, filename)
+    verdict = from_finding(yours.fault, source, name)
     if not ran_out(yours.fault):
         return verdict
     message, _, _ = verdict.message.partition(" If it does,")

@@ -180,7 +180,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     def looked_into(verdict: Verdict, run: sandbox.Run, trial: Trial) -> Verdict:
         if run.fault is None or not ran_out(run.fault):
             return verdict
-        return slow_or_endless(exercise, module, trial, source, filename)
+        return slow_or_endless(exercise, module, trial, run, source, filename)
 
     verdict = _try_small_sizes(exercise, attempt, looked_into)
     outcome = _outcome(exercise, verdict)
