@@ -82,7 +82,7 @@ ANSWERS = {
     "400 KB of local memory a thread": (
         SAXPY,
         inside("volatile int big[100000]; big[n] = n; y[0] = y[0] + big[n] * 0;"),
-        "",
+        "DATA RACE",
     ),
     "a recursion without end": (
         SAXPY,
