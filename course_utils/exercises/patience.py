@@ -13,7 +13,7 @@ from .promises import Trial
 from .spec import Exercise
 
 TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
-MOST_SECONDS = 2.0  # of the launch that was stopped: a longer one is not run again
+MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
 
 
 def ran_out(finding: Finding) -> bool:
