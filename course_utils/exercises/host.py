@@ -1,8 +1,13 @@
-"""Judges a student's C or C++: built and run by `host_programs`, its output compared."""
+"""Judges a student's C or C++: built and run by `host_programs`, its output compared.
+
+What the course's own main function prints stands between words drawn anew for each judgement: what
+a student's function prints beside it is shown, and is no part of the answer.
+"""
 
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 import tempfile
 from dataclasses import replace
@@ -21,6 +26,15 @@ from .outcome import clip_printed, simple
 from .promises import all_cases
 from .spec import HostExercise
 
+TEST_PROGRAM = "the test program"
+SEALED = """\
+#ifdef __cplusplus
+#include <cstdio>
+#endif
+#include <stdio.h>
+#define printf(...) (fputs("{0}<", stdout), printf(__VA_ARGS__), fputs(">{0}", stdout))
+"""
+
 
 def verdict_of(exercise: HostExercise, source: str) -> Verdict:
     """Compile ``source``, run every case, compare what it prints."""
@@ -32,13 +46,14 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         name = f"{exercise.id}.{'cpp' if exercise.language == 'cpp' else 'c'}"
-        built = _compile(exercise, compiler, source, folder, name)
+        seal = secrets.token_hex(16) if exercise.driver else ""
+        built = _compile(exercise, compiler, source, folder, name, seal)
         if failed(built):
             return compile_error(built, [name])
         if copied := _included_answer(folder):
             return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
         for case in all_cases(exercise):
-            verdict = _try_case(exercise, case, source, folder, name)
+            verdict = _try_case(exercise, case, source, folder, name, seal)
             if verdict is not None:
                 break
         else:
@@ -49,14 +64,36 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
 
 
 def _compile(
-    exercise: HostExercise, compiler: HostCompiler, source: str, folder: Path, name: str
+    exercise: HostExercise,
+    compiler: HostCompiler,
+    source: str,
+    folder: Path,
+    name: str,
+    seal: str,
 ) -> Ended:
-    (folder / name).write_text(source, encoding="utf-8")
     files = [name]
     if exercise.driver:
-        shutil.copy(KERNELS / exercise.driver, folder)
-        files.insert(0, Path(exercise.driver).name)  # the note of -MD is on the last file
+        built = _compile_driver(exercise, compiler, folder, seal)
+        if failed(built):
+            return built
+        files.append(f"{Path(exercise.driver).stem}.o")
+    (folder / name).write_text(source, encoding="utf-8")
     return build(compiler, files, folder, exercise.standard, ["-MD"])
+
+
+def _compile_driver(
+    exercise: HostExercise, compiler: HostCompiler, folder: Path, seal: str
+) -> Ended:
+    """The course's main function, with ``seal`` around all that it prints. Nothing that a cell
+    could include is left of it."""
+    sealed, copied = folder / "sealed.h", folder / Path(exercise.driver).name
+    sealed.write_text(SEALED.format(seal), encoding="utf-8")
+    shutil.copy(KERNELS / exercise.driver, copied)
+    flags = ["-include", sealed.name]
+    built = build(compiler, [copied.name], folder, exercise.standard, flags, link=False)
+    sealed.unlink()
+    copied.unlink()
+    return built
 
 
 def _included_answer(folder: Path) -> str:
@@ -71,21 +108,28 @@ def _included_answer(folder: Path) -> str:
 
 
 def _try_case(
-    exercise: HostExercise, case: str, source: str, folder: Path, name: str
+    exercise: HostExercise, case: str, source: str, folder: Path, name: str, seal: str
 ) -> Verdict | None:
     """What is wrong in this case; None when it is right."""
     ended = run_program(folder, exercise.seconds, given=case)
-    who = "the test program" if exercise.driver else "the program"
+    who = TEST_PROGRAM if exercise.driver else "the program"
+    answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
     if fault := fault_of(ended, [name], exercise.seconds):
         verdict: Verdict | None = fault.verdict({name: source})
     else:
-        verdict = _compare(ended.output, exercise.reference(case), who)
+        verdict = _compare(answer, exercise.reference(case), who)
     if verdict is None:
         return None
     message = verdict.message
     if case.strip():
         message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
-    return replace(verdict, message=message, printed=clip_printed(ended.output))
+    return replace(verdict, message=message, printed=clip_printed(shown))
+
+
+def _unsealed(output: str, seal: str) -> tuple[str, str]:
+    """What stands between the seals, and the whole output without them."""
+    answer = re.findall(f"{seal}<(.*?)>{seal}", output, re.DOTALL)
+    return "".join(answer), re.sub(f"{seal}<|>{seal}", "", output)
 
 
 def _compare(output: str, expected: str, who: str) -> Verdict | None:
@@ -96,6 +140,10 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
     if got == want:
         return None
     if not got:
+        if who == TEST_PROGRAM:
+            message = f"{who} came to no answer: does your function end it, as exit() does?"
+            hint = "A function gives its result back, and its caller says whether it is right."
+            return simple(kinds.NOTHING_PRINTED, message, hint=hint)
         return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"

@@ -153,7 +153,7 @@ def from_compile_error(error: CompileError) -> Verdict:
 def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     """A fault the emulator saw, with the student's source lines."""
     lines = _own_lines((finding.location, finding.other_location), filename)
-    message = clip(finding.message, 7, MOST_MESSAGE)
+    message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
     return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
