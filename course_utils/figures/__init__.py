@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..shell import running_shell
 from .address_maps import memory_map, struct_bytes
 from .block_waves import block_diary, waves
-from .build_files import build_files
+from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair

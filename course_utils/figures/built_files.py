@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BuiltFile:
-    """A file of a build: the track it belongs to ("host"), the tool that made it, name and bytes."""
+    """A file of a build: its track, such as "host", the tool that made it, its name and bytes."""
 
     track: str
     tool: str

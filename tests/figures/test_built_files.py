@@ -22,10 +22,10 @@ def test_every_file_has_a_bar_of_its_size_in_the_order_of_the_build():
 
 
 def test_a_track_has_one_look_that_no_other_has():
-    first, second, third = figures.build_files(FILES, title="A build").axes[0].patches
-    assert (first.get_facecolor(), first.get_hatch()) == (second.get_facecolor(), second.get_hatch())
-    assert first.get_facecolor() != third.get_facecolor()
-    assert first.get_hatch() != third.get_hatch()
+    bars = figures.build_files(FILES, title="A build").axes[0].patches
+    (first, hatch), second, third = ((bar.get_facecolor(), bar.get_hatch()) for bar in bars)
+    assert second == (first, hatch)
+    assert third[0] != first and third[1] != hatch
 
 
 @pytest.mark.parametrize("files", [[], [("host", "you", "main.c", 0)]])
