@@ -152,6 +152,58 @@ sees.
     ),
 )
 
+HORNER = Exercise(
+    id="02.horner",
+    title="recursion while compiling",
+    task="""
+A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
+polynomial whose degree is a template parameter.
+""",
+    source="02_c_and_cpp/exercises/horner.cu",
+    kernel="degree_five",
+    inputs=lambda rng, n: {
+        "c": floats(rng, DEGREE + 1),
+        "x": floats(rng, n),
+        "y": empty(n),
+        "n": np.int32(n),
+    },
+    reference=polynomial,
+    reduction=lambda n: DEGREE + 1,
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("c", *promises.ORDINARY), promises.data("x", promises.ZEROS)),
+    ),
+    means=(means.one_store_each(), means.work_shared_out()),
+    hints=(
+        "c[0] + c[1] x + c[2] x² is c[0] + x (c[1] + c[2] x): the same again in the parentheses, "
+        "with one coefficient less.",
+        "The shorter polynomial begins at `c + 1` and is `horner<kDegree - 1>(c + 1, x)`.",
+        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;`",
+    ),
+    explanation="""
+`if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five
+multiplications and additions in a row, without a loop or a call.
+""",
+    mutants=(
+        mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
+        mutant(
+            "coefficients reversed",
+            kinds.WRONG,
+            ("return c[0] + x *", "return c[kDegree] + x *"),
+            ("(c + 1, x)", "(c, x)"),
+        ),
+        mutant("the same coefficient", kinds.WRONG, ("(c + 1, x)", "(c, x)")),
+        mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
+        mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
+        mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
+    ),
+)
+
 COMPOSE = HostExercise(
     id="02.compose",
     title="one function after another",
@@ -251,58 +303,6 @@ code has no call.
             ("int i = blockIdx.x * blockDim.x + threadIdx.x", "int i = 0"),
             ("i += threads", "i += threads / threads"),
         ),
-    ),
-)
-
-HORNER = Exercise(
-    id="02.horner",
-    title="recursion while compiling",
-    task="""
-A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
-polynomial whose degree is a template parameter.
-""",
-    source="02_c_and_cpp/exercises/horner.cu",
-    kernel="degree_five",
-    inputs=lambda rng, n: {
-        "c": floats(rng, DEGREE + 1),
-        "x": floats(rng, n),
-        "y": empty(n),
-        "n": np.int32(n),
-    },
-    reference=polynomial,
-    reduction=lambda n: DEGREE + 1,
-    launch=one_thread_each,
-    small=SMALL,
-    full=FULL,
-    promises=Promises(
-        sizes=promises.lengths(),
-        launches=spare_blocks,
-        values=(promises.data("c", *promises.ORDINARY), promises.data("x", promises.ZEROS)),
-    ),
-    means=(means.one_store_each(), means.work_shared_out()),
-    hints=(
-        "c[0] + c[1] x + c[2] x² is c[0] + x (c[1] + c[2] x): the same again in the parentheses, "
-        "with one coefficient less.",
-        "The shorter polynomial begins at `c + 1` and is `horner<kDegree - 1>(c + 1, x)`.",
-        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;`",
-    ),
-    explanation="""
-`if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
-the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five
-multiplications and additions in a row, without a loop or a call.
-""",
-    mutants=(
-        mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
-        mutant(
-            "coefficients reversed",
-            kinds.WRONG,
-            ("return c[0] + x *", "return c[kDegree] + x *"),
-            ("(c + 1, x)", "(c, x)"),
-        ),
-        mutant("the same coefficient", kinds.WRONG, ("(c + 1, x)", "(c, x)")),
-        mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
-        mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
-        mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
     ),
 )
 
