@@ -44,11 +44,13 @@ PACKAGES = {
     "lightning": "Lightning",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
+    "onnxscript": "ONNX Script",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
     "transformers": "Transformers",
     "triton": "Triton",
 }
+ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
 
 def gpu_count() -> int:
@@ -99,6 +101,17 @@ def skip_line(words: list[str]) -> str:
     return f"Skipped here: needs {listed}."
 
 
+def how_to_get(tokens: Iterable[str]) -> str:
+    """The line that names the commands which fetch what is missing, or "" where none does."""
+    wanting = {token for token in tokens if lacking(token)}
+    commands = ["make torch"] * ("torch" in wanting and not gpu_count())
+    commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
+    if not commands or wanting - {"torch", *ECOSYSTEM}:
+        return ""
+    listed = " and ".join(f"`{command}`" for command in commands)
+    return f"In a terminal, {listed} {'fetch' if len(commands) > 1 else 'fetches'} it."
+
+
 # --- in a notebook ---
 
 
@@ -130,6 +143,8 @@ def announce(tokens: list[str], key: str) -> None:
     if not tokens:
         raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
     print(skip_line(missing(tokens)))
+    if remedy := how_to_get(tokens):
+        print(remedy)
     stored = stored_outputs.find(key)
     if stored:
         print(origin(tokens, stored))
