@@ -229,7 +229,7 @@ def only_one() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Set-up, or ``torch`` or ``ecosystem`` alone into a ``.venv`` that is ready; the exit status."""
+    """Set-up, or ``torch`` or ``ecosystem`` alone; the exit status."""
     parts = {"torch": set_up_torch, "ecosystem": set_up_ecosystem}
     try:
         parts.get(" ".join(arguments), set_up)()
