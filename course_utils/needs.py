@@ -31,11 +31,13 @@ MAGIC = "%%needs"
 PROGRAMS = {
     "nvcc": "nvcc",
     "ninja": "ninja",
+    "nvdisasm": "nvdisasm",
     "ncu": "Nsight Compute (ncu)",
     "nsys": "Nsight Systems (nsys)",
     "compute-sanitizer": "compute-sanitizer",
 }
 C_COMPILERS = ("cc", "gcc", "clang")
+CPP_COMPILERS = ("c++", "g++", "clang++")
 PACKAGES = {
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
@@ -68,7 +70,7 @@ def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler), a program (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
+    C compiler), ``c++`` (any C++ compiler), a program (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -80,12 +82,14 @@ def lacking(token: str) -> str | None:
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
     if token == "cc":
         return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
+    if token == "c++":
+        return None if any(map(shutil.which, CPP_COMPILERS)) else "a C++ compiler"
     if token in PROGRAMS:
         return None if shutil.which(token) else PROGRAMS[token]
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(
-        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, a "
+        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, a "
         f"program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
     )
 

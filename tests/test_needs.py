@@ -64,6 +64,16 @@ def test_without_a_c_compiler_a_cell_says_so(monkeypatch):
     needs.lacking.cache_clear()
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_any_c_plus_plus_compiler_will_do(monkeypatch, there):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(
+        needs.shutil, "which", lambda asked: asked if there and asked == "clang++" else None
+    )
+    assert needs.missing(["c++"]) == ([] if there else ["a C++ compiler"])
+    needs.lacking.cache_clear()
+
+
 def test_an_unknown_word_is_an_error():
     with pytest.raises(LessonError, match="cuda13"):
         needs.missing(["cuda13"])

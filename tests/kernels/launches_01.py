@@ -1,4 +1,4 @@
-"""How tests launch the kernel of chapter 01."""
+"""How tests launch the kernels of chapter 01."""
 
 import numpy as np
 from launchers import Chapter, draw, work
@@ -17,3 +17,10 @@ def softmax(name, rows, columns):
     launch = blocks(rows, 8), 256, (cp.asarray(x), y, rows, columns)
     expected = power / power.sum(axis=1, keepdims=True)
     return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-7)
+
+
+@CHAPTER.launch("scale_and_shift", sizes=[1, 31, 257, 1000])
+def scale_and_shift(name, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    return work(CHAPTER.kernel(name), *launch, y, 2 * x.astype(np.float64) + 1)
