@@ -70,7 +70,8 @@ def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler), ``c++`` (any C++ compiler), a program (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
+    C compiler), ``c++`` (any C++ compiler), a program (``nvcc``, ``ncu``...) or a Python package
+    (``torch``, ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":

@@ -23,4 +23,5 @@ def softmax(name, rows, columns):
 def scale_and_shift(name, n):
     x, y = draw(n), cp.empty(n, cp.float32)
     launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
-    return work(CHAPTER.kernel(name), *launch, y, 2 * x.astype(np.float64) + 1)
+    expected = 2 * x.astype(np.float64) + 1
+    return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-6)
