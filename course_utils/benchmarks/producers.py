@@ -11,7 +11,7 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, profilers, softmax_ways, triton_comparison
+from . import autotune, profilers, six_ways, triton_comparison
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -89,10 +89,10 @@ PRODUCERS = (
         partial(hashes, triton_comparison.SOURCES),
     ),
     Producer(
-        "softmax_ways",
+        "six_ways",
         "one softmax in six ways, from a Python loop to CUDA C++",
-        softmax_ways.measure,
-        partial(hashes, softmax_ways.SOURCES),
+        six_ways.measure,
+        partial(hashes, six_ways.SOURCES),
     ),
     Producer(
         ncu_counts.NAME,

@@ -9,8 +9,8 @@ from course_utils.benchmarks.case import blocks
 CHAPTER = Chapter("01_ecosystem")
 
 
-@CHAPTER.launch("softmax", sizes=[(1, 1), (3, 31), (9, 32), (8, 100), (17, 257)])
-def softmax(name, rows, columns):
+@CHAPTER.launch("softmax_warps", sizes=[(1, 1), (3, 31), (9, 32), (8, 100), (17, 257)])
+def softmax_warps(name, rows, columns):
     x = 8 * draw((rows, columns)) - 20
     power = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     y = cp.empty((rows, columns), cp.float32)

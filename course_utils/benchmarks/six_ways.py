@@ -28,7 +28,10 @@ from .triton_comparison import next_power, program
 FOLDER = "01_ecosystem/softmax"
 TRITON = "04_first_kernels/triton/softmax_row.py"
 SOURCES = (
-    *(f"{FOLDER}/{name}" for name in ("loop.py", "with_numpy.py", "with_pytorch.py", "softmax.cu")),
+    *(
+        f"{FOLDER}/{name}"
+        for name in ("loop.py", "with_numpy.py", "with_pytorch.py", "softmax_warps.cu")
+    ),
     TRITON,
 )
 ROWS, COLUMNS = 8192, 4096
@@ -87,7 +90,7 @@ def on_the_gpu(x: np.ndarray) -> tuple[dict[str, float], float]:
     rows, columns = x.shape
     given, y = cp.asarray(x), cp.empty(x.shape, cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (given, y))
-    eager, kernel = way("with_pytorch"), load(f"{FOLDER}/softmax.cu").kernel.raw
+    eager, kernel = way("with_pytorch"), load(f"{FOLDER}/softmax_warps.cu").kernel.raw
     by_triton = program("softmax_row")
     compiled = torch.compile(eager, dynamic=False)
     first_call = first_call_s(lambda: compiled(tx))
@@ -139,7 +142,7 @@ def measure() -> dict[str, Any]:
     """Every time on this machine. Raises LessonError where PyTorch or Triton is missing."""
     torch = torch_on_gpu()
     if torch is None or importlib.util.find_spec("triton") is None:
-        raise LessonError("The benchmark called softmax_ways needs PyTorch with CUDA, and Triton.")
+        raise LessonError("The benchmark called six_ways needs PyTorch with CUDA, and Triton.")
     import triton
 
     x = np.random.default_rng(1).standard_normal((ROWS, COLUMNS), dtype=np.float32)

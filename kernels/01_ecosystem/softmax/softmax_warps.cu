@@ -14,7 +14,7 @@ __device__ float warp_max(float value)
     return value;
 }
 
-extern "C" __global__ void softmax(const float *x, float *y, int rows, int columns)
+extern "C" __global__ void softmax_warps(const float *x, float *y, int rows, int columns)
 {
     int lane = threadIdx.x % kWarpSize;
     long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / kWarpSize;
