@@ -9,6 +9,92 @@ from course_utils.exercises import Cases, PythonExercise, kinds, mutant
 FOLDER = "01_ecosystem/exercises"
 
 
+def matrix(*shape: int, dtype: str = "float32") -> tuple:
+    return ("array", shape, dtype)
+
+
+def any_calls(rng: np.random.Generator) -> tuple[list]:
+    """Calls of two arguments, drawn from few, so that many repeat."""
+    kinds_of = [
+        matrix(4),
+        matrix(4, 1),
+        matrix(1, 4),
+        matrix(4, dtype="float16"),
+        ("number", 2),
+        ("number", 5),
+        ("number", 9),
+        ("number", 2.0),
+        ("static", 2),
+        ("static", "relu"),
+    ]
+    some = [kinds_of[k] for k in rng.choice(len(kinds_of), int(rng.integers(2, 7)))]
+    picked = rng.integers(0, len(some), (int(rng.integers(1, 15)), 2))
+    return ([[some[a], some[b]] for a, b in picked],)
+
+
+def compiled(calls: list) -> int:
+    def key(argument: tuple) -> str:
+        if argument[0] == "number":
+            return type(argument[1]).__name__
+        return repr(argument)
+
+    return len({"|".join(map(key, call)) for call in calls})
+
+
+COMPILATIONS = PythonExercise(
+    id="01.compilations",
+    title="predict how often it compiles",
+    task="""
+A function under `jax.jit` is called many times. Count its compilations. What counts of an array
+is its shape and its type, of a plain number whether it is an `int` or a `float`, and of an
+argument that is declared static its value.
+""",
+    source=f"{FOLDER}/compilations.py",
+    function="compilations",
+    cases=(
+        ([[matrix(8, 3)], [matrix(8, 3)], [matrix(5, 3)]],),
+        (
+            [
+                [matrix(8), ("number", 2)],
+                [matrix(8), ("number", 7)],
+                [matrix(8), ("number", 9.0)],
+                [matrix(8), ("number", 9)],
+            ],
+        ),
+        ([[matrix(8), ("static", 2)], [matrix(8), ("static", 7)], [matrix(8), ("static", 2)]],),
+        ([[matrix(8)], [matrix(8, dtype="float16")], [matrix(8, 1)], [matrix(1, 8)]],),
+        ([[("number", 3)]] * 20,),
+        ([],),
+    ),
+    reference=compiled,
+    promises=Cases(any_calls),
+    means="Any way to count is right.",
+    hints=(
+        "Two calls share a compilation when the compiler sees no difference between them.",
+        "Make a key of each call, and count the different keys: `len(set(keys))`.",
+        'The key of `("number", value)` has `type(value)` and not the value.',
+    ),
+    explanation="""
+A graph is compiled for shapes and types, since they decide sizes, tiles and instructions; numbers
+arrive when it runs. So a batch that is smaller at the end of the data costs a compilation, and a
+static argument that changes in each step costs one in each step. `torch.compile` takes the same
+decision with guards, and tries a dynamic shape when a size changes for the first time.
+""",
+    mutants=(
+        mutant("every call", kinds.WRONG, ("len(seen)", "len(calls)")),
+        mutant("values of numbers", kinds.WRONG, ("type(a[1])", "a[1]")),
+        mutant("no types of numbers", kinds.WRONG, ("(type(a[1]),)", "()")),
+        mutant(
+            "shapes alone",
+            kinds.WRONG,
+            ("else tuple(a) for", 'else (tuple(a)[:2] if a[0] == "array" else tuple(a)) for'),
+        ),
+        mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+
 def layers(seed: int, *widths: int, rows: int = 3) -> tuple[np.ndarray, list[np.ndarray]]:
     """A batch, and the weights and biases of layers of those widths, in PyTorch's shapes."""
     rng = np.random.default_rng(seed)
@@ -132,92 +218,6 @@ so how fast a convolution loads them.
         mutant("outputs first", kinds.WRONG_SHAPE, ("(2, 3, 1, 0)", "(2, 3, 0, 1)")),
         mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
         mutant("all reversed", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-    ),
-)
-
-
-def matrix(*shape: int, dtype: str = "float32") -> tuple:
-    return ("array", shape, dtype)
-
-
-def any_calls(rng: np.random.Generator) -> tuple[list]:
-    """Calls of two arguments, drawn from few, so that many repeat."""
-    kinds_of = [
-        matrix(4),
-        matrix(4, 1),
-        matrix(1, 4),
-        matrix(4, dtype="float16"),
-        ("number", 2),
-        ("number", 5),
-        ("number", 9),
-        ("number", 2.0),
-        ("static", 2),
-        ("static", "relu"),
-    ]
-    some = [kinds_of[k] for k in rng.choice(len(kinds_of), int(rng.integers(2, 7)))]
-    picked = rng.integers(0, len(some), (int(rng.integers(1, 15)), 2))
-    return ([[some[a], some[b]] for a, b in picked],)
-
-
-def compiled(calls: list) -> int:
-    def key(argument: tuple) -> str:
-        if argument[0] == "number":
-            return type(argument[1]).__name__
-        return repr(argument)
-
-    return len({"|".join(map(key, call)) for call in calls})
-
-
-COMPILATIONS = PythonExercise(
-    id="01.compilations",
-    title="predict how often it compiles",
-    task="""
-A function under `jax.jit` is called many times. Count its compilations. What counts of an array
-is its shape and its type, of a plain number whether it is an `int` or a `float`, and of an
-argument that is declared static its value.
-""",
-    source=f"{FOLDER}/compilations.py",
-    function="compilations",
-    cases=(
-        ([[matrix(8, 3)], [matrix(8, 3)], [matrix(5, 3)]],),
-        (
-            [
-                [matrix(8), ("number", 2)],
-                [matrix(8), ("number", 7)],
-                [matrix(8), ("number", 9.0)],
-                [matrix(8), ("number", 9)],
-            ],
-        ),
-        ([[matrix(8), ("static", 2)], [matrix(8), ("static", 7)], [matrix(8), ("static", 2)]],),
-        ([[matrix(8)], [matrix(8, dtype="float16")], [matrix(8, 1)], [matrix(1, 8)]],),
-        ([[("number", 3)]] * 20,),
-        ([],),
-    ),
-    reference=compiled,
-    promises=Cases(any_calls),
-    means="Any way to count is right.",
-    hints=(
-        "Two calls share a compilation when the compiler sees no difference between them.",
-        "Make a key of each call, and count the different keys: `len(set(keys))`.",
-        'The key of `("number", value)` has `type(value)` and not the value.',
-    ),
-    explanation="""
-A graph is compiled for shapes and types, since they decide sizes, tiles and instructions; numbers
-arrive when it runs. So a batch that is smaller at the end of the data costs a compilation, and a
-static argument that changes in each step costs one in each step. `torch.compile` takes the same
-decision with guards, and tries a dynamic shape when a size changes for the first time.
-""",
-    mutants=(
-        mutant("every call", kinds.WRONG, ("len(seen)", "len(calls)")),
-        mutant("values of numbers", kinds.WRONG, ("type(a[1])", "a[1]")),
-        mutant("no types of numbers", kinds.WRONG, ("(type(a[1]),)", "()")),
-        mutant(
-            "shapes alone",
-            kinds.WRONG,
-            ("else tuple(a) for", 'else (tuple(a)[:2] if a[0] == "array" else tuple(a)) for'),
-        ),
-        mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )

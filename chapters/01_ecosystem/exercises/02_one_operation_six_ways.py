@@ -9,6 +9,101 @@ from course_utils.exercises import Cases, PythonExercise, kinds, mutant
 FOLDER = "01_ecosystem/exercises"
 
 
+SOFTMAX = {
+    "largest": ["x"],
+    "shifted": ["x", "largest"],
+    "powers": ["shifted"],
+    "sums": ["powers"],
+    "y": ["powers", "sums"],
+}
+SIZES = dict.fromkeys(("x", "shifted", "powers", "y"), 4000) | {"largest": 40, "sums": 40}
+
+
+def program(kernels: list[list[str]]) -> tuple:
+    return SOFTMAX, SIZES, kernels
+
+
+def any_program(rng: np.random.Generator) -> tuple:
+    """Up to nine operations on earlier results, cut into kernels anywhere."""
+    count = int(rng.integers(1, 10))
+    names = ["x", "w", *(f"t{k}" for k in range(count))]
+    operations = {}
+    for k in range(count):
+        known = names[: k + 2]
+        picked = rng.choice(len(known), int(rng.integers(1, 4)))
+        operations[f"t{k}"] = [known[i] for i in picked]
+    sizes = {name: int(rng.integers(1, 1000)) for name in names}
+    kernels: list[list[str]] = [[]]
+    for name in operations:
+        if kernels[-1] and rng.random() < 0.5:
+            kernels.append([])
+        kernels[-1].append(name)
+    return operations, sizes, kernels
+
+
+def moved(operations: dict, sizes: dict, kernels: list[list[str]]) -> int:
+    where = {name: k for k, kernel in enumerate(kernels) for name in kernel}
+    edges = {
+        (name, where[result])
+        for result, names in operations.items()
+        for name in names
+        if where.get(name) != where[result]
+    }
+    stored = {name for name, _ in edges if name in where} | {kernels[-1][-1]}
+    return sum(sizes[name] for name, _ in edges) + sum(sizes[name] for name in stored)
+
+
+TRAFFIC = PythonExercise(
+    id="01.traffic",
+    title="count the bytes that fusion saves",
+    task="""
+A program is a list of operations, put into kernels. A kernel reads each array that it needs from
+outside once, keeps what it computes in registers, and writes what a later kernel reads, and the
+answer. Count the bytes that all kernels together move.
+""",
+    source=f"{FOLDER}/traffic.py",
+    function="traffic",
+    cases=(
+        program([["largest", "shifted", "powers", "sums", "y"]]),
+        program([[name] for name in SOFTMAX]),
+        program([["largest"], ["shifted", "powers", "sums"], ["y"]]),
+        program([["largest", "shifted", "powers"], ["sums", "y"]]),
+        ({"y": ["x", "x"]}, {"x": 12, "y": 12}, [["y"]]),
+    ),
+    reference=moved,
+    promises=Cases(any_program),
+    means="Any way to count is right.",
+    hints=(
+        "A set holds each name once: what a kernel reads is a set of names.",
+        "Take away from it what the kernel itself computes.",
+        "Written is what some later kernel reads, and the answer, `kernels[-1][-1]`.",
+    ),
+    explanation="""
+All five operations of a softmax in one kernel read x and write y, as our CUDA kernel would if its
+row stayed in registers. One kernel for each operation moves more than three times as much. The
+times of this notebook follow the bytes, because the arithmetic of a softmax is small: chapter 03
+makes a rule of that, the roofline.
+""",
+    mutants=(
+        mutant("reads what it has", kinds.WRONG, (" - set(kernel)", "")),
+        mutant("writes everything", kinds.WRONG, ("set(kernel) & later", "set(kernel)")),
+        mutant(
+            "writes nothing but the answer",
+            kinds.WRONG,
+            ("later.add(kernels[-1][-1])", "later = {kernels[-1][-1]}"),
+        ),
+        mutant("forgets the answer", kinds.WRONG, ("later.add(kernels[-1][-1])", "pass")),
+        mutant(
+            "reads once in all",
+            kinds.WRONG,
+            ("total = 0", "total, known = 0, set()"),
+            ("- set(kernel)", "- set(kernel) - known\n        known |= read"),
+        ),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return total", "total")),
+    ),
+)
+
+
 def some_rows(seed: int, rows: int, columns: int, scale: float = 1.0) -> tuple[np.ndarray]:
     x = np.random.default_rng(seed).standard_normal((rows, columns)) * scale
     return (x.astype(np.float32),)
@@ -168,99 +263,5 @@ kernel. What cannot be fused has to go through memory.
             ('kind == "product" or not', 'kind != "map" or not'),
         ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return kernels", "kernels")),
-    ),
-)
-
-SOFTMAX = {
-    "largest": ["x"],
-    "shifted": ["x", "largest"],
-    "powers": ["shifted"],
-    "sums": ["powers"],
-    "y": ["powers", "sums"],
-}
-SIZES = dict.fromkeys(("x", "shifted", "powers", "y"), 4000) | {"largest": 40, "sums": 40}
-
-
-def program(kernels: list[list[str]]) -> tuple:
-    return SOFTMAX, SIZES, kernels
-
-
-def any_program(rng: np.random.Generator) -> tuple:
-    """Up to nine operations on earlier results, cut into kernels anywhere."""
-    count = int(rng.integers(1, 10))
-    names = ["x", "w", *(f"t{k}" for k in range(count))]
-    operations = {}
-    for k in range(count):
-        known = names[: k + 2]
-        picked = rng.choice(len(known), int(rng.integers(1, 4)))
-        operations[f"t{k}"] = [known[i] for i in picked]
-    sizes = {name: int(rng.integers(1, 1000)) for name in names}
-    kernels: list[list[str]] = [[]]
-    for name in operations:
-        if kernels[-1] and rng.random() < 0.5:
-            kernels.append([])
-        kernels[-1].append(name)
-    return operations, sizes, kernels
-
-
-def moved(operations: dict, sizes: dict, kernels: list[list[str]]) -> int:
-    where = {name: k for k, kernel in enumerate(kernels) for name in kernel}
-    edges = {
-        (name, where[result])
-        for result, names in operations.items()
-        for name in names
-        if where.get(name) != where[result]
-    }
-    stored = {name for name, _ in edges if name in where} | {kernels[-1][-1]}
-    return sum(sizes[name] for name, _ in edges) + sum(sizes[name] for name in stored)
-
-
-TRAFFIC = PythonExercise(
-    id="01.traffic",
-    title="count the bytes that fusion saves",
-    task="""
-A program is a list of operations, put into kernels. A kernel reads each array that it needs from
-outside once, keeps what it computes in registers, and writes what a later kernel reads, and the
-answer. Count the bytes that all kernels together move.
-""",
-    source=f"{FOLDER}/traffic.py",
-    function="traffic",
-    cases=(
-        program([["largest", "shifted", "powers", "sums", "y"]]),
-        program([[name] for name in SOFTMAX]),
-        program([["largest"], ["shifted", "powers", "sums"], ["y"]]),
-        program([["largest", "shifted", "powers"], ["sums", "y"]]),
-        ({"y": ["x", "x"]}, {"x": 12, "y": 12}, [["y"]]),
-    ),
-    reference=moved,
-    promises=Cases(any_program),
-    means="Any way to count is right.",
-    hints=(
-        "A set holds each name once: what a kernel reads is a set of names.",
-        "Take away from it what the kernel itself computes.",
-        "Written is what some later kernel reads, and the answer, `kernels[-1][-1]`.",
-    ),
-    explanation="""
-All five operations of a softmax in one kernel read x and write y, as our CUDA kernel would if its
-row stayed in registers. One kernel for each operation moves more than three times as much. The
-times of this notebook follow the bytes, because the arithmetic of a softmax is small: chapter 03
-makes a rule of that, the roofline.
-""",
-    mutants=(
-        mutant("reads what it has", kinds.WRONG, (" - set(kernel)", "")),
-        mutant("writes everything", kinds.WRONG, ("set(kernel) & later", "set(kernel)")),
-        mutant(
-            "writes nothing but the answer",
-            kinds.WRONG,
-            ("later.add(kernels[-1][-1])", "later = {kernels[-1][-1]}"),
-        ),
-        mutant("forgets the answer", kinds.WRONG, ("later.add(kernels[-1][-1])", "pass")),
-        mutant(
-            "reads once in all",
-            kinds.WRONG,
-            ("total = 0", "total, known = 0, set()"),
-            ("- set(kernel)", "- set(kernel) - known\n        known |= read"),
-        ),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return total", "total")),
     ),
 )
