@@ -31,7 +31,6 @@ MAGIC = "%%needs"
 PROGRAMS = {
     "nvcc": "nvcc",
     "ninja": "ninja",
-    "nvdisasm": "nvdisasm",
     "ncu": "Nsight Compute (ncu)",
     "nsys": "Nsight Systems (nsys)",
     "compute-sanitizer": "compute-sanitizer",

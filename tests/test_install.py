@@ -257,13 +257,15 @@ def test_a_machine_without_python_is_told_what_to_install(tmp_path):
     assert "needs Python 3.11 or later" in make(tmp_path, "uname")
 
 
-def test_cells_that_import_torch_say_that_they_need_it():
+@pytest.mark.parametrize("package", ["torch", "jax", "keras", "onnxruntime"])
+def test_cells_that_import_a_package_say_that_they_need_it(package):
     found = 0
     for path in sorted(CHAPTERS.glob("*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
-            if any(line.split()[:2] in (["import", "torch"], ["from", "torch"]) for line in lines):
+            words = [line.replace(".", " ").split()[:2] for line in lines]
+            if ["import", package] in words or ["from", package] in words:
                 found += 1
-                words = lines[0].split()
-                assert words[0] == "%%needs" and "torch" in words, f"{path.name}: {lines[0]}"
+                needed = lines[0].split()
+                assert needed[0] == "%%needs" and package in needed, f"{path.name}: {lines[0]}"
     assert found

@@ -80,7 +80,7 @@ answer. Count the bytes that all kernels together move.
     ),
     explanation="""
 All five operations of a softmax in one kernel read x and write y, as our CUDA kernel would if its
-row stayed in registers. One kernel for each operation moves more than three times as much. The
+row stayed in registers. One kernel for each operation moves four times as much. The
 times of this notebook follow the bytes, because the arithmetic of a softmax is small: chapter 03
 makes a rule of that, the roofline.
 """,
