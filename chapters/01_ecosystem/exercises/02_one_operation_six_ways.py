@@ -80,9 +80,9 @@ answer. Count the bytes that all kernels together move.
     ),
     explanation="""
 All five operations of a softmax in one kernel read x and write y, as our CUDA kernel would if its
-row stayed in registers. One kernel for each operation moves four times as much. The
-times of this notebook follow the bytes, because the arithmetic of a softmax is small: chapter 03
-makes a rule of that, the roofline.
+row stayed in registers. One kernel for each operation moves four times as much. Compare
+that with the times in this notebook: for an operation with so little arithmetic the bytes are the
+first thing to count. Chapter 03 makes a rule of that, the roofline.
 """,
     mutants=(
         mutant("reads what it has", kinds.WRONG, (" - set(kernel)", "")),
