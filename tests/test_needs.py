@@ -74,6 +74,22 @@ def test_any_c_plus_plus_compiler_will_do(monkeypatch, there):
     needs.lacking.cache_clear()
 
 
+@pytest.mark.parametrize(("magic", "words"), [("%%c", "a C"), ("%%cpp", "a C++")])
+def test_a_cell_of_c_needs_a_compiler_without_saying_so(monkeypatch, magic, words):
+    cell = [f"{magic} stdin=3\n", "int main(void) { return 0; }\n"]
+    for found in (None, "gcc"):
+        needs.lacking.cache_clear()
+        monkeypatch.setattr(needs, "host_compiler", lambda language, found=found: found)
+        changed = needs.transform(cell)
+        assert (changed == cell) == (found is not None)
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs, "host_compiler", lambda language: None)
+    assert needs.skip_line(needs.missing(["c"])) == "Skipped here: needs a C compiler."
+    assert needs.may_be_skipped("".join(cell)) and not needs.may_be_skipped("print(1)\n")
+    assert f"{words} compiler" == needs.lacking(needs.PROGRAM_MAGICS[magic])
+    needs.lacking.cache_clear()
+
+
 def test_an_unknown_word_is_an_error():
     with pytest.raises(LessonError, match="cuda13"):
         needs.missing(["cuda13"])

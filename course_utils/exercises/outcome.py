@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import figures
+from ..checking.excerpts import clip, source_excerpt
 from ..checking.verdict import (
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
@@ -24,7 +25,6 @@ from . import kinds
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
 MOST_MESSAGE = 1500
-WIDEST = 200  # characters of a line
 
 
 @dataclass(frozen=True)
@@ -168,36 +168,6 @@ def with_context(verdict: Verdict, trial: str, printed: str) -> Verdict:
 def clip_printed(text: str) -> str:
     """What a kernel printed, cut to what a panel can show."""
     return clip(text, MOST_LINES, MOST_CHARACTERS)
-
-
-def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
-    """The named lines (1-based) and their neighbours, each named line marked by an arrow."""
-    text = source.splitlines()
-    marked = {line for line in lines if 1 <= line <= len(text)}
-    shown = {
-        near
-        for line in marked
-        for near in range(line - around, line + around + 1)
-        if 1 <= near <= len(text) and (near == line or text[near - 1].strip())
-    }
-    rows, last = [], 0
-    for line in sorted(shown):
-        if last and line > last + 1:
-            rows.append("     ...")
-        words = text[line - 1]
-        if len(words) > WIDEST:
-            words = f"{words[:WIDEST]} ..."
-        rows.append(f"{'->' if line in marked else '  '} {line:3} | {words}".rstrip())
-        last = line
-    return "\n".join(rows)
-
-
-def clip(text: str, lines: int, characters: int, width: int = WIDEST) -> str:
-    """At most so many lines and characters, and a word about what was left out."""
-    rows = text.splitlines()
-    kept = "\n".join(row[:width] for row in rows[:lines])[:characters]
-    left = len(rows) - len(kept.splitlines())
-    return f"{kept}\n... and {left} more lines" if left > 0 else kept
 
 
 def _own_lines(places: Iterable[Location | None], filename: str) -> list[int]:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..checking import difference, judge
+from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from . import kinds
 from .closed_book import apart, closed_book
 from .fork_server import ForkServer, serve_forks
-from .outcome import clip_printed, simple, source_excerpt
+from .outcome import clip_printed, simple
 from .plain_values import plain
 from .promises import all_cases
 from .registry import all_exercises, find

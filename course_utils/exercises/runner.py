@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..checking import judge
+from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
@@ -33,7 +34,6 @@ from .outcome import (
     from_compile_error,
     from_finding,
     simple,
-    source_excerpt,
     with_context,
 )
 from .patience import ran_out, slow_or_endless

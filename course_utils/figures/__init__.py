@@ -7,6 +7,7 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
+from .address_maps import memory_map, struct_bytes
 from .block_waves import block_diary, waves
 from .cell_grids import numbered_cells
 from .growth_charts import growth
@@ -41,6 +42,7 @@ __all__ = [
     "ladder",
     "lanes_at_work",
     "lines_and_times",
+    "memory_map",
     "memory_roofs",
     "number_formats",
     "numbered_cells",
@@ -54,6 +56,7 @@ __all__ = [
     "software_stack",
     "source_heat",
     "stalls",
+    "struct_bytes",
     "thread_map",
     "timeline",
     "warp_sectors",
