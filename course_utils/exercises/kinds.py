@@ -62,7 +62,10 @@ MEMORY_LEAK = "memory leak"
 STACK_OVERFLOW = "stack overflow"
 UNDEFINED = "undefined behaviour"
 NO_COMPILER = "no compiler"
+NO_PACKAGE = "no package"
 OUR_FAULT = "our fault"
+
+NOT_HERE = (NO_COMPILER, NO_PACKAGE)  # the machine lacks something: no answer is judged
 
 RESULTS = tuple(CHECK_STEPS)
 IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
@@ -92,6 +95,7 @@ KINDS = (
     CRASHED,
     *IN_PYTHON,
     *IN_C,
+    NO_PACKAGE,
     OUR_FAULT,
     *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
     *RESULTS,
@@ -146,5 +150,7 @@ NEXT_STEP: dict[str, str] = {
     UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
     NO_COMPILER: "On Debian or Ubuntu: apt install build-essential; on macOS: xcode-select "
     "--install; with conda: conda install gxx.",
+    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make torch "
+    "in a terminal; then restart the kernel.",
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }
