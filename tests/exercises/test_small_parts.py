@@ -243,7 +243,7 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
     with closed_book():
         for place in (solution, str(solution), str(solution).encode()):
             with pytest.raises(BookClosed, match="own answers are closed"):
-                open(place)
+                open(place)  # noqa: SIM115 (nothing is opened)
         with open(ROOT / "kernels" / "common" / "reduce.cuh") as file:
             assert file.read()
     with open(solution) as file:
@@ -263,8 +263,9 @@ def test_the_lengths_of_a_promise_lie_between_its_limits():
     assert extents(33) == (1, 2, 3, 5, 7, 13, 17, 31, 32, 33)
     assert extents(5, least=0) == (0, 1, 2, 3, 5)
     assert extents(100, of=16) == (16, 32, 48, 64, 80)
-    assert extents(70_000)[-2:] == (32_771, 65_543) and len(extents(70_000)) == 24
-    assert extents(10**6, of=4)[-3:] == (132, 260, 516)[-3:]
+    assert extents(70_000)[-2:] == (32_771, 65_543) and len(extents(70_000)) == 25
+    multiples = 1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129
+    assert extents(10**6, of=4) == tuple(4 * n for n in multiples)
     assert lengths(most=3).extents == ((1, 2, 3),)
 
 
@@ -390,7 +391,6 @@ def test_missing_cells_are_placed_behind_those_that_come_before_them():
         assert found == [*cells, other]
     assert generate.write_into({"cells": [other]}, [SAXPY])["cells"] == [other, *cells]
     assert (
-        generate.write_into({"cells": [other, solution]}, [SAXPY])["cells"][-1] == starter or True
     )
 
 
