@@ -390,8 +390,7 @@ def test_missing_cells_are_placed_behind_those_that_come_before_them():
         found = generate.write_into({"cells": [*kept, other]}, [SAXPY])["cells"]
         assert found == [*cells, other]
     assert generate.write_into({"cells": [other]}, [SAXPY])["cells"] == [other, *cells]
-    assert (
-    )
+    assert ()
 
 
 def line(name, status=OPEN, tries=0, chapter="04"):
