@@ -384,13 +384,12 @@ def test_a_mean_is_missing_below_its_least_and_above_its_most():
 
 def test_missing_cells_are_placed_behind_those_that_come_before_them():
     cells = generate.cells(SAXPY)
-    task, starter, hints, solution = cells
+    task, starter, hints, _ = cells
     other = {"cell_type": "markdown", "id": "x", "metadata": {}, "source": "other"}
     for kept in ([task], [task, starter], [task, hints], [task, starter, hints]):
         found = generate.write_into({"cells": [*kept, other]}, [SAXPY])["cells"]
         assert found == [*cells, other]
     assert generate.write_into({"cells": [other]}, [SAXPY])["cells"] == [other, *cells]
-    assert ()
 
 
 def line(name, status=OPEN, tries=0, chapter="04"):

@@ -209,7 +209,7 @@ def test_each_line_of_source_has_a_row_with_its_number_and_its_count():
     assert [(bar.get_x(), bar.get_y()) for bar in axes.patches] == [(0, 0), (0, 1)]
     light = [sum(bar.get_facecolor()[:3]) for bar in axes.patches]
     assert light[0] < light[1]  # what cost more is darker
-    assert axes.get_title("left") == "f: sectors by line, 1,800 in all"
+    assert axes.get_title("left") == "f: global sectors by line, 1,800 in all"
 
 
 def test_the_lines_of_source_to_draw_can_be_given():
