@@ -1,13 +1,16 @@
 """Compiles a student's C or C++ with the compiler at hand and runs it where it can do no harm.
 
 With warnings, and with the address and undefined-behaviour sanitizers where the compiler has them,
-in a process group of its own with limits on time, memory and output.
+in a process group of its own with limits on time, memory and output. What the course's own main
+function prints stands between words drawn anew for each judgement: what a student's function prints
+beside it is shown, and is no part of the answer.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import signal
 import tempfile
@@ -38,7 +41,17 @@ HINTS = {
     kinds.OUT_OF_BOUNDS: "An array of n elements has the indices 0 to n - 1: look at the line and "
     "at the size it was made with.",
     kinds.CRASHED: "Look at the last thing the program does before it stops: print there.",
+    kinds.NOTHING_PRINTED: "A function gives its result back, and its caller says whether it is "
+    "right.",
 }
+TEST_PROGRAM = "the test program"
+SEALED = """\
+#ifdef __cplusplus
+#include <cstdio>
+#endif
+#include <stdio.h>
+#define printf(...) (fputs("{0}<", stdout), printf(__VA_ARGS__), fputs(">{0}", stdout))
+"""
 BLOCK = 512  # bytes: the unit of the shell's `ulimit -f`
 KINDS = {  # AddressSanitizer's names
     "heap-use-after-free": kinds.USE_AFTER_FREE,
@@ -60,13 +73,14 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         name = f"{exercise.id}.{'cpp' if exercise.language == 'cpp' else 'c'}"
-        built = _compile(exercise, source, folder, name)
+        seal = secrets.token_hex(16) if exercise.driver else ""
+        built = _compile(exercise, source, folder, name, seal)
         if built.timed_out or built.status:
             return _compile_error(built, source, name)
         if copied := _included_answer(folder):
             return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
         for case in all_cases(exercise):
-            verdict = _try_case(exercise, case, source, folder, name)
+            verdict = _try_case(exercise, case, source, folder, name, seal)
             if verdict is not None:
                 break
         else:
@@ -97,17 +111,34 @@ def sanitizers(path: str) -> tuple[str, ...]:
     return SANITIZERS if works else ()
 
 
-def _compile(exercise: HostExercise, source: str, folder: Path, name: str) -> Ended:
-    (folder / name).write_text(source, encoding="utf-8")
+def _compile(exercise: HostExercise, source: str, folder: Path, name: str, seal: str) -> Ended:
+    path = compiler(exercise.language)
+    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path))
+    environment = {"LC_ALL": "C", "TERM": "dumb"}
     files = [name]
     if exercise.driver:
-        shutil.copy(KERNELS / exercise.driver, folder)
-        files.insert(0, Path(exercise.driver).name)  # the note of -MD is on the last file
-    path = compiler(exercise.language)
-    flags = (f"-std={exercise.standard}", "-g", "-O1", *WARNINGS, *sanitizers(path), "-MD")
-    command = [path, *flags, *files, "-o", "program", "-lm", "-pthread"]
-    environment = {"LC_ALL": "C", "TERM": "dumb"}
+        built = _compile_driver(exercise.driver, [path, *flags], folder, environment, seal)
+        if built.timed_out or built.status:
+            return built
+        files.insert(0, "driver.o")
+    (folder / name).write_text(source, encoding="utf-8")
+    command = [path, *flags, "-MD", *files, "-o", "program", "-lm", "-pthread"]
     return run_group(command, COMPILE_SECONDS, folder=folder, environment=environment)
+
+
+def _compile_driver(
+    driver: str, command: list[str], folder: Path, environment: dict[str, str], seal: str
+) -> Ended:
+    """The course's main function, with ``seal`` around all that it prints. Nothing that a cell
+    could include is left of it."""
+    sealed, copied = folder / "sealed.h", folder / Path(driver).name
+    sealed.write_text(SEALED.format(seal), encoding="utf-8")
+    shutil.copy(KERNELS / driver, copied)
+    flags = ("-include", sealed.name, "-c", copied.name, "-o", "driver.o")
+    built = run_group([*command, *flags], COMPILE_SECONDS, folder=folder, environment=environment)
+    sealed.unlink()
+    copied.unlink()
+    return built
 
 
 def _included_answer(folder: Path) -> str:
@@ -122,7 +153,7 @@ def _included_answer(folder: Path) -> str:
 
 
 def _try_case(
-    exercise: HostExercise, case: str, source: str, folder: Path, name: str
+    exercise: HostExercise, case: str, source: str, folder: Path, name: str, seal: str
 ) -> Verdict | None:
     """What is wrong in this case; None when it is right."""
     # A stack without a limit would grow until memory is full, and no overflow be seen.
@@ -131,19 +162,26 @@ def _try_case(
     command = ["sh", "-c", limits, "sh", "./program"]
     options = {"folder": folder, "given": case, "apart": True}
     ended = run_group(command, exercise.seconds, environment=ENVIRONMENT, **options)
-    who = "the test program" if exercise.driver else "the program"
+    who = TEST_PROGRAM if exercise.driver else "the program"
     if "LeakSanitizer has encountered a fatal error" in ended.errors:  # not possible under ptrace
         quiet = {**ENVIRONMENT, "ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":detect_leaks=0"}
         ended = run_group(command, exercise.seconds, environment=quiet, **options)
+    answer, shown = _unsealed(ended.output, seal) if seal else (ended.output, ended.output)
     verdict = _fault(ended, source, name, exercise.seconds) or _compare(
-        ended.output, exercise.reference(case), who
+        answer, exercise.reference(case), who
     )
     if verdict is None:
         return None
     message = verdict.message
     if case.strip():
         message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
-    return replace(verdict, message=message, printed=clip_printed(ended.output))
+    return replace(verdict, message=message, printed=clip_printed(shown))
+
+
+def _unsealed(output: str, seal: str) -> tuple[str, str]:
+    """What stands between the seals, and the whole output without them."""
+    answer = re.findall(f"{seal}<(.*?)>{seal}", output, re.DOTALL)
+    return "".join(answer), re.sub(f"{seal}<|>{seal}", "", output)
 
 
 def _compare(output: str, expected: str, who: str) -> Verdict | None:
@@ -154,6 +192,9 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
     if got == want:
         return None
     if not got:
+        if who == TEST_PROGRAM:
+            message = f"{who} came to no answer: does your function end it, as exit() does?"
+            return simple(kinds.NOTHING_PRINTED, message, hint=HINTS[kinds.NOTHING_PRINTED])
         return simple(kinds.NOTHING_PRINTED, f"{who} printed nothing.")
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"

@@ -50,6 +50,7 @@ MEANS_MISSING = "means missing"
 COPIED = "copied answer"
 ORDER = "depends on the order"
 TIME_LIMIT = "time limit"
+TOO_SLOW = "too slow"
 CRASHED = "crashed"
 SYNTAX_ERROR = "syntax error"
 EXCEPTION = "exception"
@@ -92,6 +93,7 @@ KINDS = (
     ORDER,
     COPIED,
     TIME_LIMIT,
+    TOO_SLOW,
     CRASHED,
     *IN_PYTHON,
     *IN_C,
@@ -117,14 +119,17 @@ NEXT_STEP: dict[str, str] = {
     "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
     "names all the lanes that take part, not those that happen to be active.",
     TIME_LIMIT: "Look for a loop whose condition never becomes false.",
+    TOO_SLOW: "No loop is endless: count how often each thread runs its loops, and look for work "
+    "that one pass could do.",
     CRASHED: "Run it on the emulator, which names the line.",
     OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
     "if so, its index or the end of its loop is wrong.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
     NULL_POINTER: "The pointer is NULL: was it ever given an address?",
     DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
-    "element. If both have to use it, __syncthreads() between the two lines orders threads of one "
-    "block; across blocks, or where one line reads and writes, it takes an atomic.",
+    "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
+    "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
+    "reads and writes, it takes an atomic.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "

@@ -24,6 +24,7 @@ from . import kinds
 MOST_LINES = 12  # of what a kernel printed
 MOST_CHARACTERS = 1200
 MOST_MESSAGE = 1500
+WIDEST = 200  # characters of a line
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def from_compile_error(error: CompileError) -> Verdict:
 def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     """A fault the emulator saw, with the student's source lines."""
     lines = _own_lines((finding.location, finding.other_location), filename)
-    message = clip(finding.message, 7, MOST_MESSAGE)
+    message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
     return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
@@ -183,15 +184,18 @@ def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
     for line in sorted(shown):
         if last and line > last + 1:
             rows.append("     ...")
-        rows.append(f"{'->' if line in marked else '  '} {line:3} | {text[line - 1]}".rstrip())
+        words = text[line - 1]
+        if len(words) > WIDEST:
+            words = f"{words[:WIDEST]} ..."
+        rows.append(f"{'->' if line in marked else '  '} {line:3} | {words}".rstrip())
         last = line
     return "\n".join(rows)
 
 
-def clip(text: str, lines: int, characters: int) -> str:
+def clip(text: str, lines: int, characters: int, width: int = WIDEST) -> str:
     """At most so many lines and characters, and a word about what was left out."""
     rows = text.splitlines()
-    kept = "\n".join(row[:200] for row in rows[:lines])[:characters]
+    kept = "\n".join(row[:width] for row in rows[:lines])[:characters]
     left = len(rows) - len(kept.splitlines())
     return f"{kept}\n... and {left} more lines" if left > 0 else kept
 

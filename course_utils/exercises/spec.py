@@ -271,9 +271,10 @@ class HostExercise(BaseExercise):
     """A function or a program to write in C or C++, for the CPU.
 
     ``standard`` is the compiler's: ``c11``, ``c++17``. ``driver`` is a file below ``kernels/`` with
-    the ``main`` that calls the student's function; without one the cell is a whole program. The
-    program gets each of ``cases`` as its input and must print what ``reference(case)`` returns.
-    ``seconds`` is the limit for each case. ``promises`` draws more cases, or says why it does not.
+    the ``main`` that calls the student's function and prints, after the call, with plain ``printf``
+    alone; without one the cell is a whole program. The program gets each of ``cases`` as its input
+    and must print what ``reference(case)`` returns. ``seconds`` is the limit for each case.
+    ``promises`` draws more cases, or says why it does not.
     """
 
     cases: tuple[str, ...]

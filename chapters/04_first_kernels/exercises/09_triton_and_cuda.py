@@ -406,7 +406,8 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
         label="loads of each element",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 320),
         at_most=2.0,
-        advice="The result is right. Maximum and sum can share a loop: see the line before it.",
+        advice="The result is right. Two loads of each element are enough: one in a loop that "
+        "keeps the maximum so far and its sum together, and one for the result.",
         size=(2, 320),
     ),
     hints=(
