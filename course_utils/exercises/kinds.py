@@ -155,7 +155,7 @@ NEXT_STEP: dict[str, str] = {
     UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
     NO_COMPILER: "On Debian or Ubuntu: apt install build-essential; on macOS: xcode-select "
     "--install; with conda: conda install gxx.",
-    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make torch "
-    "in a terminal; then restart the kernel.",
+    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make "
+    "torch in a terminal; then restart the kernel.",
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }

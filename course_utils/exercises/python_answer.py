@@ -107,8 +107,8 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
         except BaseException as error:
             return _raised(error, exercise, source, shown)
         verdict = _compare(got, want, shown)
-        if verdict is None and callable(exercise.means) and (missing := exercise.means(*used)):
-            message = f"the result is right, but not by the means of this exercise.\n  {missing}"
+        if verdict is None and callable(exercise.means) and (advice := exercise.means(*used)):
+            message = f"the result is right, but not by the means of this exercise.\n  {advice}"
             verdict = simple(kinds.MEANS_MISSING, message)
         if verdict is not None:
             return verdict

@@ -1,6 +1,6 @@
 """The small parts of the exercise system, each by what it answers."""
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +10,7 @@ from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
 from course_utils.exercises import generate, kinds, means, outcome, promises, python_answer
 from course_utils.exercises.closed_book import BookClosed, apart, closed_book
+from course_utils.exercises.magic import Note
 from course_utils.exercises.numbers import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.plain_values import plain
@@ -18,6 +19,7 @@ from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.spec import Empty, describe_size, empty
 from course_utils.exercises.student_work import DONE, OPEN, Line, Progress
+from course_utils.exercises.vectors import BLOCK, SMALL
 from course_utils.paths import ROOT
 
 SAXPY = find("04.saxpy")
@@ -196,6 +198,10 @@ def test_a_value_is_shown_as_far_as_a_reader_will_follow():
     assert python_answer._show([1, "a"]) == "[1, 'a']"
     assert python_answer._show("x" * 198) == repr("x" * 198)
     assert python_answer._show("x" * 199) == f"'{'x' * 199}..."
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert python_answer._show(deep) == "<a deeply nested list>"
     assert python_answer._show(10**5000) == "<an integer of about 5,000 digits>"
 
 
@@ -233,6 +239,14 @@ def test_an_exception_is_shown_at_the_last_line_of_the_cell():
     wrong = "def blocks_for(n, threads):\n    return inner(n)\n\ndef inner(n):\n    return n.x\n"
     found = str(run_source(find("04.blocks_for"), wrong))
     assert "->   5 |     return n.x" in found and "->   2" not in found
+
+
+def test_an_answer_has_the_memory_that_it_is_given():
+    wrong = "def blocks_for(n, threads):\n    import resource\n"
+    wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"
+    assert f"returned {python_answer.MEMORY}, expected" in str(
+        run_source(find("04.blocks_for"), wrong)
+    )
 
 
 # --- the closed book ---
@@ -348,6 +362,17 @@ def test_a_description_of_a_size_is_its_extents():
     assert describe_size(1000) == "1000" and describe_size((33, 17)) == "33 x 17"
     assert np.isnan(Empty((2,), np.dtype(np.float32)).fill)
     assert empty((2, 3), np.int32).fill == 0x5A and empty(7).shape == (7,)
+
+
+def test_the_usual_lengths_are_telling():
+    assert SMALL[0] % 32 and any(n % BLOCK == 1 for n in SMALL)
+    assert any(1 < n < 32 for n in SMALL) and SMALL[-1] == 1
+
+
+def test_what_describes_an_exercise_cannot_be_changed_in_passing():
+    for value in (Trial(3, 1), Line("a", "a", "04", "a", OPEN, 0), Note("a"), SAXPY):
+        with pytest.raises(FrozenInstanceError):
+            setattr(value, next(iter(vars(value))), None)
 
 
 # --- means ---

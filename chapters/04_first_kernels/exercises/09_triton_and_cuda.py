@@ -355,7 +355,7 @@ row really is.
         mutant("no eps", kinds.PRECISION, ("columns + eps)", "columns)")),
         mutant("no weight", kinds.WRONG, (" * factor,", ",")),
         mutant("no root", kinds.WRONG, ("tl.sqrt(", "(")),
-        mutant("the first row for all", kinds.FIRST_BLOCK, ("tl.load(x + row * stride", "tl.load(x")),
+        mutant("row 0 for all", kinds.FIRST_BLOCK, ("tl.load(x + row * stride", "tl.load(x")),
         mutant(
             "nothing stored",
             kinds.NOTHING_WRITTEN,
