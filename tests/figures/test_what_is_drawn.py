@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from course_utils import figures
+from course_utils.figures.labels import bytes_label
 from tests.figures.test_figures import drawings
 
 SLACK = 2  # pixels
@@ -220,3 +221,78 @@ def test_the_lines_of_source_to_draw_can_be_given():
         figures.source_heat(Profiled(L3=1), lines=(0, 2))
     with pytest.raises(ValueError, match="not 3 to 8"):
         figures.source_heat(Profiled(L3=1), lines=(3, 8))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(2**31, "2 GB"), (2**30, "1 GB"), (3 * 2**20, "3 MB"), (1536, "1.5 KB"), (512, "512 B")],
+)
+def test_bytes_are_written_in_powers_of_two(value, words):
+    assert bytes_label(value) == words
+
+
+FRAMES = {
+    "thread_map of a plane": ((-0.05, 6.05), (4.05, -0.05)),
+    "warp_sectors": ((-0.5, 128.5), None),
+    "shared_banks": ((0, 32), (2, 0)),
+    "lanes_at_work": ((0, 2), (2, 0)),
+    "stalls": (None, (0.5, -0.5)),
+    "waves": (None, (1.5, -0.5)),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_is_as_large_as_what_it_holds(name):
+    axes = drawn(name)[0].axes[0]
+    for found, wanted in zip((axes.get_xlim(), axes.get_ylim()), FRAMES[name], strict=True):
+        assert wanted is None or found == pytest.approx(wanted)
+
+
+def ticks(axis):
+    labels = [label.get_text() for label in axis.get_ticklabels()]
+    return list(zip(axis.get_ticklocs().tolist(), labels, strict=True))
+
+
+def test_each_step_has_its_name_in_the_middle_of_its_row():
+    axes = drawn("lanes_at_work")[0].axes[0]
+    assert ticks(axes.yaxis) == [(0.5, "step 1: 2 warps"), (1.5, "step 2: 1 warp")]
+    assert ticks(axes.xaxis) == [(0.5, "0"), (1.5, "1")]
+
+
+def test_each_wavefront_and_each_fourth_row_of_a_fragment_has_its_number():
+    assert ticks(drawn("shared_banks")[0].axes[0].yaxis) == [(0.5, "1"), (1.5, "2")]
+    assert ticks(drawn("fragments")[0].axes[1].yaxis) == [
+        (row + 0.5, str(row)) for row in range(0, 16, 4)
+    ]
+
+
+def test_a_step_of_a_tree_shows_the_numbers_of_those_who_took_part():
+    axes = drawn("adding_tree")[0].axes[0]
+    assert sorted(texts(axes)) == ["1", "10", "2", "3", "3", "4", "7"]
+
+
+def test_a_read_that_fetches_a_line_is_hatched():
+    axes = drawn("cache_walks")[0].axes[1]  # along: the second read finds the line there
+    assert [bool(cell.get_hatch()) for cell in axes.patches] == [True, False]
+
+
+def test_thick_lines_part_the_blocks_of_a_map():
+    axes = drawn("thread_map of a plane")[0].axes[0]
+    thin, thick = (lines.get_segments() for lines in axes.collections[:2])
+    places = {tuple(map(tuple, np.asarray(segment).astype(int))) for segment in thick}
+    assert thin and ((3, 0), (3, 1)) in places
+    assert ((0, 2), (1, 2)) in places and ((0, 1), (1, 1)) not in places
+
+
+def test_a_pair_of_images_says_how_large_each_is_and_is_as_high_as_they_need():
+    image = np.arange(24, dtype=np.uint8).reshape(4, 6)
+    figure = figures.image_pair(image, image)
+    assert figure.axes[0].get_xlabel() == "4 rows × 6 columns"
+    assert figure.get_figheight() == pytest.approx(4 * 4 / 6 + 0.7)
+    assert figures.image_pair(image.T.repeat(3, 0), image).get_figheight() == 8
+
+
+def test_cells_of_two_groups_have_two_colours():
+    axes = drawn("numbered_cells")[0].axes[0]
+    colours = axes.images[0].cmap(axes.images[0].norm(np.arange(6)))
+    assert len({tuple(colour) for colour in colours}) > 1
