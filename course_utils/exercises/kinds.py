@@ -152,18 +152,8 @@ NEXT_STEP: dict[str, str] = {
     WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
-<<<<<<< HEAD
     NO_COMPILER: HOW_TO_GET,
-=======
-    USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",
-    MEMORY_LEAK: "Every malloc needs its free, on every way out of the function.",
-    STACK_OVERFLOW: "A function that calls itself needs a case in which it does not; large arrays "
-    "belong to malloc.",
-    UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
-    NO_COMPILER: "On Debian or Ubuntu: apt install build-essential; on macOS: xcode-select "
-    "--install; with conda: conda install gxx.",
     NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make "
     "torch in a terminal; then restart the kernel.",
->>>>>>> h-mutation
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }
