@@ -22,7 +22,7 @@ from .compiling.host_compilers import HOW_TO_GET, IN_WORDS, host_compiler
 from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
 from .errors import LessonError
-from .needs import all_notebooks, capability, gpu_count, wanting
+from .needs import ECOSYSTEM, PACKAGES, all_notebooks, capability, gpu_count, wanting
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
@@ -62,6 +62,7 @@ def examine() -> list[ReportLine]:
         _headers(),
         _package("CuPy", "cupy", AFRESH if _has_driver() else "needs a GPU"),
         _torch(),
+        _ecosystem(),
         _host_compilers(),
         _toolkit(),
         _program("ninja", "pip install ninja: it builds PyTorch extensions"),
@@ -179,6 +180,14 @@ def _package(what: str, name: str, remedy: str) -> ReportLine:
 def _torch() -> ReportLine:
     line = _package("PyTorch", "torch", "run `make torch`")
     return replace(line, found=f"{line.found}, {wanting('torch')}")
+
+
+def _ecosystem() -> ReportLine:
+    absent = [PACKAGES[name] for name in ECOSYSTEM if find_spec(name) is None]
+    if absent:
+        found = f"no {', '.join(absent)}"
+        return ReportLine(ABSENT, "other frameworks", found, "run `make ecosystem`: chapter 01")
+    return ReportLine(GOOD, "other frameworks", ", ".join(PACKAGES[name] for name in ECOSYSTEM))
 
 
 def _host_compilers() -> ReportLine:

@@ -44,6 +44,7 @@ PROGRAMS = {
 }
 COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
 C_COMPILERS = ("cc", "gcc", "clang")
+CPP_COMPILERS = ("c++", "g++", "clang++")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
 PACKAGES = {
     "cupy": "CuPy",
@@ -53,11 +54,13 @@ PACKAGES = {
     "lightning": "Lightning",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
+    "onnxscript": "ONNX Script",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
     "transformers": "Transformers",
     "triton": "Triton",
 }
+ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
 
 def gpu_count() -> int:
@@ -75,8 +78,9 @@ def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler with a command of its own), ``c`` and ``cpp`` (any that ``%%c`` can use), a program
-    (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
+    C compiler with a command of its own), ``c++`` (any such C++ compiler), ``c`` and ``cpp`` (any
+    that ``%%c`` can use), a program (``nvcc``, ``ncu``...) or a Python package (``torch``,
+    ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -88,6 +92,8 @@ def lacking(token: str) -> str | None:
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
     if token == "cc":
         return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
+    if token == "c++":
+        return None if any(map(shutil.which, CPP_COMPILERS)) else "a C++ compiler"
     if token in IN_WORDS:
         return None if host_compiler(token) else IN_WORDS[token]
     if token in PROGRAMS:
@@ -96,8 +102,8 @@ def lacking(token: str) -> str | None:
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(
-        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c, cpp, "
-        f"a program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
+        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
+        f"cpp, a program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
     )
 
 
@@ -110,6 +116,17 @@ def skip_line(words: list[str]) -> str:
     """The line with which a skipped cell begins."""
     listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
     return f"Skipped here: needs {listed}."
+
+
+def how_to_get(tokens: Iterable[str]) -> str:
+    """The line that names the commands which fetch what is missing, or "" where none does."""
+    wanting = {token for token in tokens if lacking(token)}
+    commands = ["make torch"] * ("torch" in wanting and not gpu_count())
+    commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
+    if not commands or wanting - {"torch", *ECOSYSTEM}:
+        return ""
+    listed = " and ".join(f"`{command}`" for command in commands)
+    return f"In a terminal, {listed} {'fetch' if len(commands) > 1 else 'fetches'} it."
 
 
 # --- in a notebook ---
@@ -161,6 +178,8 @@ def announce(tokens: list[str], key: str) -> None:
     if not tokens:
         raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
     print(skip_line(missing(tokens)))
+    if remedy := how_to_get(tokens):
+        print(remedy)
     stored = stored_outputs.find(key)
     if stored:
         print(origin(tokens, stored))

@@ -68,7 +68,10 @@ WRONG_TYPE = "wrong type"
 WRONG_NUMBER = "wrong number"
 NOTHING_PRINTED = "nothing printed"
 WRONG_OUTPUT = "wrong output"
+NO_PACKAGE = "no package"
 OUR_FAULT = "our fault"
+
+NOT_HERE = (NO_COMPILER, NO_PACKAGE)  # the machine lacks something: no answer is judged
 
 RESULTS = tuple(CHECK_STEPS)
 IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
@@ -100,6 +103,7 @@ KINDS = (
     CRASHED,
     *IN_PYTHON,
     *IN_C,
+    NO_PACKAGE,
     OUR_FAULT,
     *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
     *RESULTS,
@@ -149,5 +153,7 @@ NEXT_STEP: dict[str, str] = {
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
     NO_COMPILER: HOW_TO_GET,
+    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make "
+    "torch in a terminal; then restart the kernel.",
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }

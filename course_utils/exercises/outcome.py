@@ -88,7 +88,7 @@ class Outcome:
         colour = FAIL_COLOUR
         if self.passed:
             colour = PASS_COLOUR
-        elif self.kind == kinds.NOT_STARTED:
+        elif self.kind in (kinds.NOT_STARTED, *kinds.NOT_HERE):
             colour = NEUTRAL_COLOUR
         title = (
             f"<div style='color:#555'>Exercise {self.exercise_id}: {html.escape(self.title)}</div>"

@@ -206,6 +206,9 @@ class PythonExercise(BaseExercise):
     ``promises`` draws more cases. ``means(*arguments)`` gets the arguments as a right answer left
     them and says in a sentence what it should have done with them and did not; nothing where it
     did. Either may be a sentence that says why there are none.
+
+    ``needs`` are packages that it takes, as for ``%%needs``. ``call(function, *arguments)`` runs
+    the answer and returns what is compared; by default it is called with the arguments.
     """
 
     function: str
@@ -214,6 +217,8 @@ class PythonExercise(BaseExercise):
     seconds: float = 20.0
     promises: Cases | str = ""
     means: Callable[..., str] | str = ""
+    needs: tuple[str, ...] = ()
+    call: Callable[..., Any] | None = None
 
     language = "python"
 

@@ -20,6 +20,7 @@ from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
 from .searches import search
+from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
 from .style import png, save, use_in_notebook
@@ -42,6 +43,7 @@ __all__ = [
     "image_pair",
     "ladder",
     "lanes_at_work",
+    "lines_and_times",
     "memory_map",
     "memory_roofs",
     "number_formats",
@@ -53,6 +55,7 @@ __all__ = [
     "save",
     "search",
     "shared_banks",
+    "software_stack",
     "source_heat",
     "stalls",
     "struct_bytes",

@@ -89,6 +89,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.WRONG_DTYPE,
     *kinds.IN_PYTHON,
     *kinds.IN_C,
+    kinds.NO_PACKAGE,
 }
 
 
