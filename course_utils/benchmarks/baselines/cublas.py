@@ -94,6 +94,27 @@ def products(kind: str, a: Any, b: Any, out: Callable[[], Any]) -> dict[str, Cal
     return {f"cuBLAS {kind} ({layout})": typed, f"cuBLASLt {kind} ({layout})": best}
 
 
+def vector_products(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
+    """y = A x by cuBLAS's sgemv, and as a product with a matrix of one column by cuBLASLt, for a
+    row-major fp32 ``a`` (M, K) and ``x`` (K)."""
+    if not ON_GPU:
+        return {}
+    rows, columns = a.shape
+    y, one, zero = cp.empty(rows, cp.float32), c_float(1), c_float(0)
+
+    def sgemv() -> Any:
+        status = _libraries()[0].cublasSgemv_v2(  # it reads our rows as columns
+            *(_handle(_stream()), OP_T, columns, rows),
+            *(byref(one), a.data.ptr, columns, x.data.ptr, 1, byref(zero), y.data.ptr, 1),
+        )
+        _check(status, "cublasSgemv")
+        return y
+
+    as_matrix = products("fp32", a, x.reshape(-1, 1), lambda: cp.empty((rows, 1), cp.float32))
+    best = as_matrix["cuBLASLt fp32 (NN)"]
+    return {"cuBLAS sgemv": sgemv, "cuBLASLt fp32": lambda: best().reshape(-1)}
+
+
 def version() -> int | None:
     """cuBLAS's version, such as 130100; None where there is no GPU or no cuBLAS."""
     try:
@@ -257,6 +278,10 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
         *(c_void_p, c_int, c_int, c_int, c_int, c_int),
         *(c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int),
         *(c_void_p, c_void_p, c_int, c_int, c_int, c_int),
+    ]
+    blas.cublasSgemv_v2.argtypes = [
+        *(c_void_p, c_int, c_int, c_int, c_void_p),
+        *(c_void_p, c_int, c_void_p, c_int, c_void_p, c_void_p, c_int),
     ]
     lt.cublasLtGetVersion.restype = c_size_t
     lt.cublasLtCreate.argtypes = [c_void_p]
