@@ -386,7 +386,7 @@ The kernel below simulates it, one small block for each slot. Predict:
             {116: "That many have a tile in the last wave. The others are idle."},
         ),
         "gain": Ask(
-            "Of the same: the largest gain, as an operand, if none were idle",
+            "Of the same: the largest gain, as a factor, if none were idle",
             (512, 132),
             lambda counts: counts.barriers / counts.global_store_requests,
             {
