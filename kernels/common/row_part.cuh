@@ -1,80 +1,69 @@
-// A thread's part of a row of floats, in registers: kGroups groups of four. The block's threads take
-// neighbouring groups, or single elements where a row cannot be read by fours.
+// A thread's part of a row of floats, in registers: kGroups groups of four neighbours, loaded and
+// stored as one. The block's threads take neighbouring groups, from a multiple of 16 bytes on.
 
 #pragma once
 
-// The place in the row of element j of group k.
-template <int kThreads, bool kFours>
-__device__ inline int place_in_row(int k, int j)
+// st: four floats to a global address that is a multiple of 16. (An assignment of a float4 may
+// become four stores.)
+__device__ inline void store_global_4(float *to, const float (&four)[4])
 {
-    return kFours ? 4 * (k * kThreads + threadIdx.x) + j : (4 * k + j) * kThreads + threadIdx.x;
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(four[0]), "f"(four[1]),
+                 "f"(four[2]), "f"(four[3])
+                 : "memory");
 }
 
-// What lies at an address: by a load that asks the caches not to keep a number that is read once.
-template <bool kOnce, typename T>
-__device__ inline T load_number(const T *from)
+// How many floats past a multiple of 16 bytes an address is: 0 to 3.
+__device__ inline int past_aligned(const float *address)
 {
-    if constexpr (kOnce) {
-        return __ldcs(from); // global memory only
-    } else {
-        return *from;
-    }
+    return static_cast<int>(reinterpret_cast<unsigned long long>(address) / sizeof(float) % 4);
 }
 
-// Fill the part from a row of `count` elements; what lies past its end is `beyond`. `fours`: the row
-// begins at a multiple of 16 bytes, and `count` is a multiple of 4.
-template <int kThreads, bool kOnce = true, int kGroups>
-__device__ inline void load_part(float (&part)[kGroups][4], const float *row, int count, bool fours,
+// The first element of group k of the thread.
+template <int kThreads>
+__device__ inline int first_of_group(int k)
+{
+    return 4 * (k * kThreads + threadIdx.x);
+}
+
+// Fill the part from `from`, a multiple of 16 bytes, of which the elements begin <= i < end are to
+// be read. `beyond` stands for the others.
+template <int kThreads, int kGroups>
+__device__ inline void load_part(float (&part)[kGroups][4], const float *from, int begin, int end,
                                  float beyond)
 {
-    if (fours) {
 #pragma unroll
-        for (int k = 0; k < kGroups; ++k) {
-            int i = place_in_row<kThreads, true>(k, 0);
-            float4 four = make_float4(beyond, beyond, beyond, beyond);
-            if (i < count) {
-                four = load_number<kOnce>(reinterpret_cast<const float4 *>(row + i));
-            }
+    for (int k = 0; k < kGroups; ++k) {
+        int i = first_of_group<kThreads>(k);
+        if (begin <= i && i + 4 <= end) {
+            float4 four = *reinterpret_cast<const float4 *>(from + i);
             part[k][0] = four.x;
             part[k][1] = four.y;
             part[k][2] = four.z;
             part[k][3] = four.w;
+            continue;
         }
-        return;
-    }
 #pragma unroll
-    for (int k = 0; k < kGroups; ++k) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            int i = place_in_row<kThreads, false>(k, j);
-            part[k][j] = i < count ? load_number<kOnce>(row + i) : beyond;
+        for (int j = 0; j < 4; ++j) { // an end of the row, or past it
+            part[k][j] = begin <= i + j && i + j < end ? from[i + j] : beyond;
         }
     }
 }
 
-// Store the part, as far as the row has elements; the counterpart of load_part.
+// Store the elements begin <= i < end of the part; the counterpart of load_part.
 template <int kThreads, int kGroups>
-__device__ inline void store_part(float *row, const float (&part)[kGroups][4], int count,
-                                  bool fours)
+__device__ inline void store_part(float *to, const float (&part)[kGroups][4], int begin, int end)
 {
-    if (fours) {
-#pragma unroll
-        for (int k = 0; k < kGroups; ++k) {
-            int i = place_in_row<kThreads, true>(k, 0);
-            if (i < count) {
-                __stcs(reinterpret_cast<float4 *>(row + i),
-                       make_float4(part[k][0], part[k][1], part[k][2], part[k][3]));
-            }
-        }
-        return;
-    }
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
+        int i = first_of_group<kThreads>(k);
+        if (begin <= i && i + 4 <= end) {
+            store_global_4(to + i, part[k]);
+            continue;
+        }
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-            int i = place_in_row<kThreads, false>(k, j);
-            if (i < count) {
-                __stcs(row + i, part[k][j]);
+            if (begin <= i + j && i + j < end) {
+                to[i + j] = part[k][j];
             }
         }
     }

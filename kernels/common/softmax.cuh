@@ -23,25 +23,33 @@ __device__ inline ExpSum merged(ExpSum a, ExpSum b)
     return {largest, a.sum * expf(a.largest - largest) + b.sum * expf(b.largest - largest)};
 }
 
-// Put expf(v - largest) in the place of each number v of a thread's part of a row.
+// The largest number of a thread's part of a row, or kLowest if that is larger.
 template <int kGroups>
-__device__ inline ExpSum exponentials(float (&part)[kGroups][4])
+__device__ inline float largest_of(const float (&part)[kGroups][4])
 {
-    ExpSum mine = {kLowest, 0.0f};
+    float largest = kLowest;
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
-        mine.largest = fmaxf(mine.largest, fmaxf(fmaxf(part[k][0], part[k][1]),
-                                                 fmaxf(part[k][2], part[k][3])));
+        largest =
+            fmaxf(largest, fmaxf(fmaxf(part[k][0], part[k][1]), fmaxf(part[k][2], part[k][3])));
     }
+    return largest;
+}
+
+// Put expf(v - largest) in the place of each number v of a thread's part of a row.
+template <int kGroups>
+__device__ inline ExpSum exponentials(float (&part)[kGroups][4], float largest)
+{
+    float sum = 0.0f;
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-            part[k][j] = expf(part[k][j] - mine.largest);
-            mine.sum += part[k][j];
+            part[k][j] = expf(part[k][j] - largest);
+            sum += part[k][j];
         }
     }
-    return mine;
+    return {largest, sum};
 }
 
 // Multiply each number of a thread's part of a row.

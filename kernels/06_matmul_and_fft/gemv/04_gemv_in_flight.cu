@@ -2,13 +2,13 @@
 // x begin at multiples of 16 bytes.
 // Adds to gemv_vector.cu: a warp takes ROWS rows, and asks for LOADS pieces of each before it adds
 // up the first. A piece of x, once loaded, serves all of these rows.
-// Limit: memory bandwidth. Four bytes are read for each FMA.
+// Limit: the order of reads. Each of some thousand warps reads rows of its own.
 // grid (ceil(M / (THREADS / 32 * ROWS))), block (THREADS), dynamic shared 0
 
 #include "reduce.cuh"
 
 #ifndef THREADS
-#define THREADS 256
+#define THREADS 128
 #endif
 #ifndef ROWS
 #define ROWS 2

@@ -1,12 +1,12 @@
-// y = A^T x for a row-major fp32 matrix A of M x K: y[column] is the product of a column and x. y is
-// zero before the launch.
+// y = A^T x for a row-major fp32 matrix A of M x K: y[column] is the product of a column and x. y
+// is zero before the launch.
 // The idea: a thread keeps one column, so that the lanes of a warp read neighbours. A block adds up
 // BAND rows, and blocks that share columns meet in an atomicAdd: their order is not fixed.
 // Limit: memory bandwidth. Four bytes are read for each FMA.
 // grid (ceil(K / 256), ceil(M / BAND)), block (256), dynamic shared 0
 
 #ifndef BAND
-#define BAND 256
+#define BAND 64
 #endif
 
 constexpr int kLoads = 8; // in flight at a time

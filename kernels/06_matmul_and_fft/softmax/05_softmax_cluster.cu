@@ -1,9 +1,10 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
-// columns is at most 4 * THREADS * GROUPS * CLUSTER; x and y begin at multiples of 16 bytes.
+// columns is at most 4 * THREADS * GROUPS * CLUSTER, less 3 if it is no multiple of 4; x and y
+// begin at multiples of 16 bytes.
 // Adds to softmax_vector.cu: a cluster of blocks shares a long row. Each warp writes its sum into
-// the shared memory of every block of the cluster; the barrier of the cluster is the only one that
-// a warp waits for after its loads.
-// Limit: memory bandwidth. One read and one write for each element.
+// the shared memory of every block of the cluster, and the barrier of the cluster says when all are
+// there.
+// Limit: the barrier. Who arrives waits until what it has written is there for the whole GPU.
 // grid (rows * CLUSTER), block (THREADS), dynamic shared 0
 
 #include "cluster.cuh"
@@ -15,10 +16,10 @@
 #define THREADS 512
 #endif
 #ifndef GROUPS
-#define GROUPS 4 // of four elements that a thread keeps
+#define GROUPS 8 // of four elements that a thread keeps
 #endif
 #ifndef CLUSTER
-#define CLUSTER 4 // blocks that share a row
+#define CLUSTER 8 // blocks that share a row
 #endif
 
 constexpr int kWarps = THREADS / kWarpSize;
@@ -31,13 +32,15 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     __shared__ ExpSum of_warp[CLUSTER * kWarps];
     cluster_arrive(); // this block has started
     int rank = cluster_rank();
-    long long start = (long long)(blockIdx.x / CLUSTER) * columns + rank * kSpan;
-    int count = columns - rank * kSpan; // 0 or less where the row ends before the block's share
-    bool fours = columns % 4 == 0;      // then every row begins at a multiple of 16 bytes
+    const float *row = x + (long long)(blockIdx.x / CLUSTER) * columns;
+    int shift = past_aligned(row); // where the row begins, after a multiple of 16 bytes
+    long long first = row - x - shift + rank * kSpan; // in x
+    int begin = shift - rank * kSpan;
+    int end = begin + columns; // 0 or less where the row ends before the block's share
     float part[GROUPS][4];
-    load_part<THREADS>(part, x + start, count, fours, __int_as_float(0xff800000));
+    load_part<THREADS>(part, x + first, begin, end, __int_as_float(0xff800000));
 
-    ExpSum mine = exponentials(part);
+    ExpSum mine = exponentials(part, largest_of(part));
     ExpSum warps = warp_merged(mine);
     int lane = threadIdx.x % kWarpSize;
     unsigned place = shared_address(of_warp + rank * kWarps + threadIdx.x / kWarpSize);
@@ -50,5 +53,5 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
 
     ExpSum all = warp_merged(of_warp, CLUSTER * kWarps);
     scale_part(part, expf(mine.largest - all.largest) / all.sum);
-    store_part<THREADS>(y + start, part, count, fours);
+    store_part<THREADS>(y + first, part, begin, end);
 }
