@@ -237,7 +237,7 @@ lanes, warps, blocks and clusters can all do it. The kernels start from the leas
 instead of minus infinity, which saves them the test.
 """,
     mutants=(
-        mutant("not scaled", kinds.EDGES, ("(sums * np.exp(largest - top)).sum()", "sums.sum()")),
+        mutant("not scaled", kinds.WRONG, ("(sums * np.exp(largest - top)).sum()", "sums.sum()")),
         mutant(
             "no guard",
             kinds.NOT_A_NUMBER,
@@ -248,7 +248,7 @@ instead of minus infinity, which saves them the test.
             kinds.NOT_A_NUMBER,
             ("np.exp(largest - top)).sum()", "np.exp(largest)).sum() * np.exp(-top)"),
         ),
-        mutant("scaled the wrong way", kinds.EDGES, ("largest - top", "top - largest")),
+        mutant("scaled the wrong way", kinds.WRONG, ("largest - top", "top - largest")),
         mutant(
             "no return", kinds.NOTHING_RETURNED, ("return np.array([top, (", "np.array([top, (")
         ),
@@ -322,6 +322,84 @@ the softmax needs; what is left to gain is to have enough of them in flight.
         ),
         mutant("no maximum", kinds.NOT_A_NUMBER, ("expf(kept[i] - largest)", "expf(kept[i])")),
         mutant("too small a place", kinds.OUT_OF_BOUNDS, ("kept[kMostColumns]", "kept[1024]")),
+    ),
+)
+
+
+ROW_OF_TWO = Exercise(
+    id="06.row_of_two",
+    title="two blocks, one row",
+    task="""
+A cluster of two blocks shares a row, and so far each block divides by the sum of its own half. Let
+them exchange their pairs through distributed shared memory. Any number of columns.
+""",
+    source="06_matmul_and_fft/exercises/row_of_two.cu",
+    kernel="row_of_two",
+    inputs=scattered_rows,
+    reference=lambda given: {"y": row_softmax(given["x"])},
+    launch=lambda size: Launch((2 * size[0],), (256,)),
+    small=((3, 700), (2, 1024), (2, 257), (3, 7), (1, 1)),
+    full=(1 << 14, 4096),
+    reduction=lambda size: size[1],
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
+        values=(promises.data("x", *promises.ANY_FINITE),),
+    ),
+    means=(
+        means.one_store_each(size=(2, 1024)),
+        means.work_shared_out(3.0, size=(2, 1024)),
+        means.instructions(
+            "addresses in another block",
+            "mapa.",
+            at_least=1,
+            advice="The blocks meet in each other's shared memory: see address_in_block.",
+            size=(2, 1024),
+        ),
+    ),
+    target=Target(
+        label="loads of each number",
+        measure=lambda counts: counts.global_load_bytes / (4 * 2 * 1024),
+        at_most=2.0,
+        advice="The result is right. A block need not read the other's half: it sends its pair.",
+        size=(2, 1024),
+    ),
+    within=2.0,
+    hints=(
+        "`cluster.cuh` has `cluster_arrive`, `cluster_wait`, `address_in_block`, "
+        "`store_cluster_2`.",
+        "A block may reach into another only when that has surely started: one barrier of the "
+        "cluster before, one after.",
+        "`store_cluster_2(address_in_block(shared_address(of_block + rank), other), mine.largest, "
+        "mine.sum);` for each of the two blocks.",
+        "`all = merged(of_block[0], of_block[1]);`",
+    ),
+    explanation="""
+Each block writes into the other and reads only its own shared memory, so that no block has to stay
+until the other has read: two barriers are enough. If each read from the other, a third would have
+to keep both alive.
+""",
+    mutants=(
+        mutant(
+            "does not wait for the start",
+            kinds.BARRIER,
+            ("    cluster_arrive();\n    cluster_wait(); // the other", "    // the other"),
+        ),
+        mutant(
+            "reads at once",
+            kinds.DATA_RACE,
+            ("    cluster_arrive();\n    cluster_wait(); // both", "    // both"),
+        ),
+        mutant("both in one place", kinds.DATA_RACE, ("of_block + rank", "of_block")),
+        mutant("its own alone", kinds.WRONG, ("all = merged(of_block[0], of_block[1]);", "")),
+        mutant(
+            "sums just added",
+            kinds.WRONG,
+            (
+                "all = merged(of_block[0], of_block[1]);",
+                "all.largest = fmaxf(of_block[0].largest, of_block[1].largest);\n"
+                "    all.sum = of_block[0].sum + of_block[1].sum;",
+            ),
+        ),
     ),
 )
 
@@ -404,82 +482,5 @@ element here, so a row takes twice the registers that it takes on the way forwar
             "no guard", kinds.OUT_OF_BOUNDS, ("i < columns ? y[start + i] : 0.0f", "y[start + i]")
         ),
         mutant("one row for all", kinds.FIRST_BLOCK, ("(long long)blockIdx.x * columns", "0")),
-    ),
-)
-
-ROW_OF_TWO = Exercise(
-    id="06.row_of_two",
-    title="two blocks, one row",
-    task="""
-A cluster of two blocks shares a row, and so far each block divides by the sum of its own half. Let
-them exchange their pairs through distributed shared memory. Any number of columns.
-""",
-    source="06_matmul_and_fft/exercises/row_of_two.cu",
-    kernel="row_of_two",
-    inputs=scattered_rows,
-    reference=lambda given: {"y": row_softmax(given["x"])},
-    launch=lambda size: Launch((2 * size[0],), (256,)),
-    small=((3, 700), (2, 1024), (2, 257), (3, 7), (1, 1)),
-    full=(1 << 14, 4096),
-    reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
-        values=(promises.data("x", *promises.ANY_FINITE),),
-    ),
-    means=(
-        means.one_store_each(size=(2, 1024)),
-        means.work_shared_out(3.0, size=(2, 1024)),
-        means.instructions(
-            "addresses in another block",
-            "mapa.",
-            at_least=1,
-            advice="The blocks meet in each other's shared memory: see address_in_block.",
-            size=(2, 1024),
-        ),
-    ),
-    target=Target(
-        label="loads of each number",
-        measure=lambda counts: counts.global_load_bytes / (4 * 2 * 1024),
-        at_most=2.0,
-        advice="The result is right. A block need not read the other's half: it sends its pair.",
-        size=(2, 1024),
-    ),
-    within=2.0,
-    hints=(
-        "`cluster.cuh` has `cluster_arrive`, `cluster_wait`, `address_in_block`, "
-        "`store_cluster_2`.",
-        "A block may reach into another only when that has surely started: one barrier of the "
-        "cluster before, one after.",
-        "`store_cluster_2(address_in_block(shared_address(of_block + rank), other), mine.largest, "
-        "mine.sum);` for each of the two blocks.",
-        "`all = merged(of_block[0], of_block[1]);`",
-    ),
-    explanation="""
-Each block writes into the other and reads only its own shared memory, so that no block has to stay
-until the other has read: two barriers are enough. If each read from the other, a third would have
-to keep both alive.
-""",
-    mutants=(
-        mutant(
-            "does not wait for the start",
-            kinds.BARRIER,
-            ("    cluster_arrive();\n    cluster_wait(); // the other", "    // the other"),
-        ),
-        mutant(
-            "reads at once",
-            kinds.DATA_RACE,
-            ("    cluster_arrive();\n    cluster_wait(); // both", "    // both"),
-        ),
-        mutant("both in one place", kinds.DATA_RACE, ("of_block + rank", "of_block")),
-        mutant("its own alone", kinds.WRONG, ("all = merged(of_block[0], of_block[1]);", "")),
-        mutant(
-            "sums just added",
-            kinds.WRONG,
-            (
-                "all = merged(of_block[0], of_block[1]);",
-                "all.largest = fmaxf(of_block[0].largest, of_block[1].largest);\n"
-                "    all.sum = of_block[0].sum + of_block[1].sum;",
-            ),
-        ),
     ),
 )
