@@ -1,27 +1,22 @@
-// Implicit GEMM on tensor cores: x is N x H x W x C, w is K x R x S x C, y is N x OH x OW x K, bf16,
-// sums fp32. Any filter, stride and padding; C and K multiples of 8.
-// grid (ceil(N OH OW / BM), ceil(K / BN)), block ((BM / WM) * (BN / WN) * 32), dynamic shared STAGES * (BM + BN) * 128
+// y = x * w, the convolution of a neural network in bf16 with sums in fp32, channels last: x is N x
+// H x W x C, w is K x R x S x C and y is N x OH x OW x K; zeros lie `pad` deep around x. Any
+// filter, stride and padding, C and K multiples of 8, fewer than 2^31 elements a tensor (indices
+// are int). The implicit GEMM of conv_pipeline on tensor cores. Channels last makes it a product of
+// rows: the 64 channels of a pixel under one tap are one row of 128 bytes, copied 16 bytes at a
+// time.
+// Limit: the L2 cache. Every pixel is copied nine times, once for each tap.
+// grid (ceil(N OH OW / BM), ceil(K / BN)), block 128, dynamic shared STAGES * (BM + BN) * BK * 2
+
 #include <cuda_bf16.h>
 #include "ptx.cuh"
-#ifndef BM
-#define BM 128
-#endif
-#ifndef BN
-#define BN 64
-#endif
-#ifndef WM
-#define WM 32
-#endif
-#ifndef WN
-#define WN 32
-#endif
-#ifndef STAGES
-#define STAGES 4
-#endif
-#ifndef BLOCKS
-#define BLOCKS 2
-#endif
-constexpr int BK = 64;
+
+constexpr int BM = 128; // pixels of a block
+constexpr int BN = 64;  // filters of a block
+constexpr int WM = 64;  // of a warp
+constexpr int WN = 32;
+constexpr int STAGES = 4;
+constexpr int BLOCKS = 2; // on a multiprocessor
+constexpr int BK = 64;    // channels of a step: a row of 128 bytes
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kChunk = 8, kChunks = BK / kChunk, kRows = kThreads / kChunks;
 constexpr int kTileA = BM * BK * 2, kTileB = BN * BK * 2;
@@ -29,6 +24,7 @@ constexpr int kTilesM = WM / 16, kTilesN = WN / 8;
 constexpr int kCopiesA = BM / kRows;
 static_assert(BM % kRows == 0 && BN % kRows == 0, "copies come out even");
 
+// Bytes from the start of a tile to a chunk of 16 bytes of a row, swizzled.
 __device__ inline int place_of(int row, int chunk)
 {
     return (row * kChunks + (chunk ^ (row & 7))) * 16;
@@ -36,8 +32,10 @@ __device__ inline int place_of(int row, int chunk)
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     conv_bf16(const __nv_bfloat16 *x, const __nv_bfloat16 *w, __nv_bfloat16 *y, int N, int C, int H,
-              int W, int K, int R, int S, int stride, int pad, int OH, int OW)
+              int W, int K, int R, int S, int stride, int pad)
 {
+    int OH = (H + 2 * pad - R) / stride + 1;
+    int OW = (W + 2 * pad - S) / stride + 1;
     extern __shared__ float4 tiles[];
     unsigned tiles_a = shared_address(tiles), tiles_b = tiles_a + STAGES * kTileA;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -62,16 +60,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         for (int i = 0; i < kCopiesA; ++i) {
             int yy = top[i] + r, xx = left[i] + s;
             bool ok = channel_ok && yy >= 0 && yy < H && xx >= 0 && xx < W;
-            const __nv_bfloat16 *from =
-                x + (long long)((image[i] + yy) * W + xx) * C + c0 + copy_channel;
+            const __nv_bfloat16 *from = x + ((image[i] + yy) * W + xx) * C + c0 + copy_channel;
             cp_async_16(tiles_a + stage * kTileA + to + i * kRows * BK * 2, ok ? from : x, ok);
         }
 #pragma unroll
         for (int i = 0; i < BN / kRows; ++i) {
             int f = first_filter + copy_row + i * kRows;
             bool ok = channel_ok && f < K;
-            const __nv_bfloat16 *from =
-                w + (long long)((f * R + r) * S + s) * C + c0 + copy_channel;
+            const __nv_bfloat16 *from = w + ((f * R + r) * S + s) * C + c0 + copy_channel;
             cp_async_16(tiles_b + stage * kTileB + to + i * kRows * BK * 2, ok ? from : w, ok);
         }
         c0 += BK;
@@ -89,11 +85,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     auto read_factors = [&](int stage, int k, int which) {
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i) {
-            ldmatrix_4(a[which][i], tiles_a + stage * kTileA + place_of(a_row + i * 16, k * 2 + a_half));
+            ldmatrix_4(a[which][i],
+                       tiles_a + stage * kTileA + place_of(a_row + i * 16, k * 2 + a_half));
         }
 #pragma unroll
         for (int j = 0; j < kTilesN / 2; ++j) {
-            ldmatrix_4(b[which][j], tiles_b + stage * kTileB + place_of(b_row + j * 16, k * 2 + b_half));
+            ldmatrix_4(b[which][j],
+                       tiles_b + stage * kTileB + place_of(b_row + j * 16, k * 2 + b_half));
         }
     };
     int steps = R * S * ((C + BK - 1) / BK);
@@ -144,11 +142,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             int filter = first_filter + warp_column + j * 8 + lane % 4 * 2;
             if (filter < K) {
                 if (pixel < pixels) {
-                    *reinterpret_cast<__nv_bfloat162 *>(&y[(long long)pixel * K + filter]) =
+                    *reinterpret_cast<__nv_bfloat162 *>(&y[pixel * K + filter]) =
                         __floats2bfloat162_rn(sum[i][j][0], sum[i][j][1]);
                 }
                 if (pixel + 8 < pixels) {
-                    *reinterpret_cast<__nv_bfloat162 *>(&y[(long long)(pixel + 8) * K + filter]) =
+                    *reinterpret_cast<__nv_bfloat162 *>(&y[(pixel + 8) * K + filter]) =
                         __floats2bfloat162_rn(sum[i][j][2], sum[i][j][3]);
                 }
             }

@@ -1,12 +1,22 @@
-// Winograd F(2 x 2, 3 x 3), NCHW fp32, padding 1: y from x and U (winograd_filters). K a multiple of 64.
-// grid (ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block (256), dynamic shared (2 * kTileV + 2 * kTileU) * 4
+// y = x * w, a convolution of 3 x 3 in fp32, stride 1, padding 1: x is N x C x H x W and y is N x K
+// x H x W; U is what winograd_filters makes of w. K is a multiple of 64, fewer than 2^31 elements a
+// tensor (indices are int).
+// The idea: another algorithm, Winograd's F(2 x 2, 3 x 3). A tile of 2 x 2 pixels of y needs 4 x 4
+// of x; 32 additions turn those into 16 numbers, whose products with the filter's 16 are summed
+// over the channels, and 24 additions turn the sums into the four results: 16 products in place of
+// 36.
+// Adds to conv_row_tile: these sums are 16 matrix products, one for each of the 16 places. A warp
+// computes two of them for 64 filters and 32 tiles.
+// Limit: one block on a multiprocessor: while it transforms, it does not multiply.
+// grid (ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared 2 * (kTileV + kTileU) * 4
+
 #include "ptx.cuh"
-constexpr int kTiles = 32, BF = 64, CC = 8, kThreads = 256;
-constexpr int kRowV = kTiles, kRowU = BF;
-constexpr int kTileV = 16 * CC * kRowV, kTileU = CC * 16 * kRowU; // floats
-#ifndef PIPE
-#define PIPE 0
-#endif
+constexpr int kTiles = 32; // of 2 x 2 pixels of y: a block's
+constexpr int BF = 64;     // filters of a block
+constexpr int CC = 8;      // channels of a step
+constexpr int kThreads = 256;
+constexpr int kTileV = 16 * CC * kTiles; // floats
+constexpr int kTileU = CC * 16 * BF;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_winograd(const float *x, const float *U, float *y, int N, int C, int H, int W, int K)
@@ -28,10 +38,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             valid |= 1u << i;
         }
     }
-    const float *from_x = x + ((long long)image * C + warp) * plane + top * W + left;
+    const float *from_x = x + (image * C + warp) * plane + top * W + left;
     float d[16];
     auto load_x = [&](int first_channel) {
-        const float *from = from_x + (long long)first_channel * plane;
+        const float *from = from_x + first_channel * plane;
         unsigned ok = first_channel + warp < C ? valid : 0;
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -47,24 +57,24 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             d[8 + i] = e - b;
             d[12 + i] = b - g;
         }
-        float *to = tiles_v + buffer * kTileV + warp * kRowV + lane;
+        float *to = tiles_v + buffer * kTileV + warp * kTiles + lane;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             float a = d[i * 4], b = d[i * 4 + 1], e = d[i * 4 + 2], g = d[i * 4 + 3];
-            to[(i * 4 + 0) * CC * kRowV] = a - e;
-            to[(i * 4 + 1) * CC * kRowV] = b + e;
-            to[(i * 4 + 2) * CC * kRowV] = e - b;
-            to[(i * 4 + 3) * CC * kRowV] = b - g;
+            to[(i * 4 + 0) * CC * kTiles] = a - e;
+            to[(i * 4 + 1) * CC * kTiles] = b + e;
+            to[(i * 4 + 2) * CC * kTiles] = e - b;
+            to[(i * 4 + 3) * CC * kTiles] = b - g;
         }
     };
-    unsigned to_u = shared_address(tiles_u + tid / 16 * kRowU + tid % 16 * 4);
-    const float *from_u = U + (long long)(tid / 16) * K + first_filter + tid % 16 * 4;
+    unsigned to_u = shared_address(tiles_u + tid / 16 * BF + tid % 16 * 4);
+    const float *from_u = U + tid / 16 * K + first_filter + tid % 16 * 4;
     auto copy_u = [&](int buffer, int first_channel) {
 #pragma unroll
         for (int c = 0; c < CC; ++c) { // 16 rows of 64 a channel
             bool ok = first_channel + c < C;
-            cp_async_16(to_u + (buffer * kTileU + c * 16 * kRowU) * 4,
-                        ok ? from_u + (long long)(first_channel + c) * 16 * K : U, ok);
+            cp_async_16(to_u + (buffer * kTileU + c * 16 * BF) * 4,
+                        ok ? from_u + (first_channel + c) * 16 * K : U, ok);
         }
     };
 
@@ -85,39 +95,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             copy_u(buffer ^ 1, first + CC);
             cp_async_commit();
         }
-#if PIPE
-        float u[2][8], v[2][8];
-        auto read = [&](int t, int which) {
-            int c = t / 2, q = t % 2;
-            const float *row_v = tiles_v + buffer * kTileV + ((warp * 2 + q) * CC + c) * kRowV + lane_t * 4;
-            const float *row_u = tiles_u + buffer * kTileU + (c * 16 + warp * 2 + q) * kRowU + lane_f * 4;
-            *reinterpret_cast<float4 *>(&u[which][0]) = *reinterpret_cast<const float4 *>(row_u);
-            *reinterpret_cast<float4 *>(&u[which][4]) = *reinterpret_cast<const float4 *>(row_u + 32);
-            *reinterpret_cast<float4 *>(&v[which][0]) = *reinterpret_cast<const float4 *>(row_v);
-            *reinterpret_cast<float4 *>(&v[which][4]) = *reinterpret_cast<const float4 *>(row_v + 16);
-        };
-        read(0, 0);
-#pragma unroll
-        for (int t = 0; t < CC * 2; ++t) {
-            if (t + 1 < CC * 2) {
-                read(t + 1, (t + 1) % 2);
-            }
-#pragma unroll
-            for (int f = 0; f < 8; ++f) {
-#pragma unroll
-                for (int j = 0; j < 8; ++j) {
-                    int p = f % 2 ? 7 - j : j;
-                    sum[t % 2][f][p] += u[t % 2][f] * v[t % 2][p];
-                }
-            }
-        }
-#else
 #pragma unroll
         for (int c = 0; c < CC; ++c) {
 #pragma unroll
             for (int q = 0; q < 2; ++q) {
-                const float *row_v = tiles_v + buffer * kTileV + ((warp * 2 + q) * CC + c) * kRowV + lane_t * 4;
-                const float *row_u = tiles_u + buffer * kTileU + (c * 16 + warp * 2 + q) * kRowU + lane_f * 4;
+                const float *row_v =
+                    tiles_v + buffer * kTileV + ((warp * 2 + q) * CC + c) * kTiles + lane_t * 4;
+                const float *row_u =
+                    tiles_u + buffer * kTileU + (c * 16 + warp * 2 + q) * BF + lane_f * 4;
                 float u[8], v[8];
                 *reinterpret_cast<float4 *>(&u[0]) = *reinterpret_cast<const float4 *>(row_u);
                 *reinterpret_cast<float4 *>(&u[4]) = *reinterpret_cast<const float4 *>(row_u + 32);
@@ -133,7 +118,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 }
             }
         }
-#endif
         if (more) {
             store_v(buffer ^ 1);
         }
@@ -172,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                     t[j] = m[j] + m[4 + j] + m[8 + j];
                     t[4 + j] = m[4 + j] - m[8 + j] - m[12 + j];
                 }
-                float *at = y + ((long long)image * K + first_filter + half * 32 + filter) * plane +
+                float *at = y + (image * K + first_filter + half * 32 + filter) * plane +
                             (top + 1) * W + left + 1;
                 float y00 = t[0] + t[1] + t[2], y01 = t[1] - t[2] - t[3];
                 float y10 = t[4] + t[5] + t[6], y11 = t[5] - t[6] - t[7];

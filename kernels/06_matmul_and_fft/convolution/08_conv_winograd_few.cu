@@ -1,5 +1,12 @@
-// Winograd for few channels: U = G g G^T in the block too.
-// grid (blocks, ceil(K / 32)), block (128), dynamic shared (kU + kV + kM) * 4
+// y = x * w, a convolution of 3 x 3 in fp32, stride 1, padding 1: x is N x C x H x W, w is K x C x
+// 3 x 3 and y is N x K x H x W. Any shape with fewer than 2^31 elements a tensor (indices are int),
+// at most 65535 * 32 filters.
+// Adds to conv_winograd, for few channels: no kernel before it. A block transforms its filters
+// itself and keeps them for all tiles it computes. A warp has four places that stand in one column,
+// so that half of the transform of the sums is done in registers.
+// Limit: with so few channels the transforms take as long as the products.
+// grid (at most ceil(N ceil(H / 2) ceil(W / 2) / TILES), ceil(K / 32)), block 128, dynamic shared (kU + kV + kM) * 4
+
 #include "ptx.cuh"
 #ifndef TILES
 #define TILES 32
@@ -12,8 +19,8 @@
 #endif
 constexpr int kThreads = 128, BF = 32, CC = 16;
 constexpr int kLanesT = TILES / 4, kLanesF = 32 / kLanesT, TF = BF / kLanesF;
-constexpr int kRows = kThreads / TILES;      // threads of one tile
-constexpr int kPitchU = 16 * BF + 4;         // of a channel
+constexpr int kRows = kThreads / TILES; // threads of one tile
+constexpr int kPitchU = 16 * BF + 4;    // of a channel
 constexpr int kU = CC * kPitchU, kV = 16 * CC * TILES, kM = 8 * BF * TILES;
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
