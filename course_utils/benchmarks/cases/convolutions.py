@@ -272,7 +272,6 @@ CASES = (
         _row_tile,
         (RESNET, *FIRST, *SECOND),
         test_sizes=(*SMALL, (3, 1, 16, 28, 28, 3), (2, 16, 32, 14, 14, 3)),
-        sustained_sizes=(RESNET,),
     ),
     _case("conv_winograd", _winograd, test_sizes=WHOLE, sustained_sizes=(RESNET,)),
     _case(
