@@ -9,7 +9,7 @@ from launchers import Chapter, draw, work
 
 from course_utils import cp
 from course_utils.benchmarks.case import Work, blocks
-from course_utils.benchmarks.cases.convolutions import BF16_SHARED, PIPELINE_SHARED, convolved
+from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
 

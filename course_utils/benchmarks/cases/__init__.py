@@ -1,11 +1,11 @@
 """The kernels that are measured beside libraries, a module or a folder a chapter."""
 
 from ..case import Case
-from . import convolutions, first_kernels, gpu_introduction, matmul
+from . import convolution, first_kernels, gpu_introduction, matmul
 
 CASES: tuple[Case, ...] = (
     *gpu_introduction.CASES,
     *first_kernels.CASES,
     *matmul.CASES,
-    *convolutions.CASES,
+    *convolution.CASES,
 )
