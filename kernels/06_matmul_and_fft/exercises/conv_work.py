@@ -3,8 +3,8 @@ def conv_work(N, C, K, H, W, side):
 
     A filter is side x side, the stride is 1, and zeros around each image make a result of H x W.
     """
-    # TODO: return the tuple (FLOPs, least bytes, bytes of the matrix that holds, for each pixel of a
-    #       result, a copy of all pixels that it needs)
+    # TODO: return the tuple (FLOPs, least bytes, bytes of the matrix that holds, for each pixel of
+    #       a result, a copy of all pixels that it needs)
     # SOLUTION
     flops = 2 * N * K * H * W * C * side**2
     least = 4 * (N * C * H * W + K * C * side**2 + N * K * H * W)

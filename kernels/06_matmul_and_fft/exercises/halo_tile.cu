@@ -1,5 +1,5 @@
-// y = x * w for one image x of H x W and one filter of 3 x 3, with zeros around the image; y is H x W.
-// A block computes 16 x 16 pixels of y from a tile of 18 x 18 pixels of x in shared memory.
+// y = x * w for one image x of H x W and one filter of 3 x 3, with zeros around the image; y is
+// H x W. A block computes 16 x 16 pixels of y from 18 x 18 pixels of x in shared memory.
 // grid (ceil(W / 16), ceil(H / 16)), block (16, 16), dynamic shared 0
 
 constexpr int kTile = 16;
@@ -13,8 +13,8 @@ extern "C" __global__ void halo_tile(const float *x, const float *w, float *y, i
     int first_column = blockIdx.x * kTile;
     int thread = threadIdx.y * kTile + threadIdx.x;
 
-    // TODO: fill the tile: tile[0][0] is the pixel above and left of the block's first one. There are
-    //       more pixels than threads. A pixel outside of the image is 0. Then wait for the others
+    // TODO: fill the tile: tile[0][0] is the pixel above and left of the block's first one. There
+    //       are more pixels than threads. A pixel outside of the image is 0. Then wait for the others
     // SOLUTION
     for (int i = thread; i < kHalo * kHalo; i += kThreads) {
         int row = first_row + i / kHalo - 1;

@@ -1,5 +1,5 @@
-// y = x * w for one filter of 3 x 3 over all channels: x is C x (H + 2) x (W + 2), zeros around each
-// channel included, w is C x 3 x 3, and y is H x W. W is a multiple of 4.
+// y = x * w for one filter of 3 x 3 over all channels: x is C x (H + 2) x (W + 2), zeros around
+// each channel included, w is C x 3 x 3, and y is H x W. W is a multiple of 4.
 // A thread computes four neighbours in a row of y.
 // grid (ceil(H W / 4 / 128)), block 128, dynamic shared 0
 
