@@ -14,7 +14,7 @@ extern "C" __global__ void halo_tile(const float *x, const float *w, float *y, i
     int thread = threadIdx.y * kTile + threadIdx.x;
 
     // TODO: fill the tile: tile[0][0] is the pixel above and left of the block's first one. There
-    //       are more pixels than threads. A pixel outside of the image is 0. Then wait for the others
+    //       are more pixels than threads, and a pixel outside of the image is 0. Then wait for all
     // SOLUTION
     for (int i = thread; i < kHalo * kHalo; i += kThreads) {
         int row = first_row + i / kHalo - 1;
