@@ -5,7 +5,7 @@
 // transforms its filters itself and keeps them for all tiles it computes. A warp has the four
 // places of one column, so that half of the transform of the sums is done in registers; the next
 // tiles are loaded while this one's results are stored.
-// Limit: with so few channels the transforms take as long as the products.
+// Limit: half of its instructions are products, the other half transforms, loads and stores.
 // grid (at most ceil(N ceil(H / 2) ceil(W / 2) / TILES), ceil(K / 32)), block 128, dynamic shared (kU + kV + kM) * 4
 
 #include "ptx.cuh"
