@@ -9,6 +9,7 @@ from launchers import Chapter, draw, work
 
 from course_utils import cp
 from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
 
@@ -286,3 +287,55 @@ def accuracy_mma(name, form, m, n, k):
     launch = (n // 8, m // 16), 32, (cp.asarray(a), cp.asarray(b), sums, m, n, k)
     expected = np.array(exact) / unit
     return work(kernel(name, FORMAT=form), *launch, sums, expected, InUnits, unit=unit, atol=1.0)
+
+
+# --- convolutions with strides and padding that no benchmark has ---
+
+
+@CHAPTER.launch(
+    "conv_direct",
+    "conv_implicit_gemm",
+    "conv_pipeline",
+    # images, channels, filters, height, width, rows and columns of a filter, stride, padding
+    sizes=[
+        (2, 9, 65, 11, 13, 3, 2, 2, 1),
+        (1, 3, 2, 8, 5, 1, 3, 3, 2),
+        (1, 2, 3, 4, 4, 4, 4, 1, 0),
+    ],
+)
+def convolution(name, images, channels, filters, height, width, rows, columns, stride, pad):
+    x = cp.asarray(draw((images, channels, height, width)))
+    w = cp.asarray(draw((filters, channels, rows, columns), seed=1))
+    expected = convolved(x, w, pad, stride)
+    y = cp.empty(expected.shape, cp.float32)
+    pixels = y.size // filters
+    grid, shared = {
+        "conv_direct": ((blocks(pixels, 256), filters), 0),
+        "conv_implicit_gemm": ((blocks(pixels, 64), blocks(filters, 64)), 0),
+        "conv_pipeline": ((blocks(pixels, 256), blocks(filters, 64)), PIPELINE_SHARED),
+    }[name]
+    shape = images, channels, height, width, filters, rows, columns, stride, pad
+    launch = grid, 256, (x, w, y, *shape), y, expected
+    return work(kernel(name), *launch, shared_mem=shared, rtol=1e-5, atol=1e-5)
+
+
+@CHAPTER.launch("conv_bf16", sizes=[(2, 72, 72, 9, 7, 3, 2, 2, 1), (1, 8, 8, 5, 6, 1, 4, 3, 2)])
+def convolution_of_bf16(name, images, channels, filters, height, width, rows, columns, stride, pad):
+    x = to_bf16(draw((images, height, width, channels)))
+    w = to_bf16(draw((filters, rows, columns, channels), seed=1))
+    first = (cp.asarray(from_bf16(each).transpose(0, 3, 1, 2)) for each in (x, w))
+    expected = convolved(*first, pad, stride).transpose(0, 2, 3, 1)
+    y = cp.empty(expected.shape, cp.uint16)
+    shape = images, channels, height, width, filters, rows, columns, stride, pad
+    return work(
+        kernel(name),
+        (blocks(y.size // filters, 128), blocks(filters, 64)),
+        128,
+        (cp.asarray(x), cp.asarray(w), y, *shape),
+        y,
+        expected,
+        kind=Bfloat16,
+        shared_mem=BF16_SHARED,
+        rtol=2**-8,
+        atol=channels * rows * columns * 2**-18,
+    )
