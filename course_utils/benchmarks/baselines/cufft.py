@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from ...devices.selection import ON_GPU, cp
@@ -16,7 +17,7 @@ def transforms(x: Any, axes: tuple[int, ...] = (-1,)) -> dict[str, Callable[[], 
     """
     if not ON_GPU:
         return {}
-    from cupyx.scipy.fft import get_fft_plan
+    get_fft_plan = import_module("cupyx.scipy.fft").get_fft_plan
 
     real = x.shape[-1] != 2
     given = x if real else x.view(cp.complex64)[..., 0]
