@@ -267,8 +267,8 @@ STRIDES = NumberExercise(
     id="06.predict_strides",
     title="predict the wavefronts of a store",
     task="""
-The 32 lanes of a warp store one `float2` each into shared memory, at places `stride` elements apart.
-How many wavefronts does the store take?
+The 32 lanes of a warp store one `float2` each into shared memory, at places `stride` elements
+apart. How many wavefronts does the store take?
 """,
     source="06_matmul_and_fft/exercises/strides.cu",
     kernel="strides",
@@ -297,7 +297,7 @@ How many wavefronts does the store take?
             store_wavefronts,
             {
                 16: "That is half of the warp. The other half comes after it.",
-                2: "That would be so if all lanes were in different banks: 16 elements are 32 words.",
+                2: "That would be so in different banks. 16 elements are 32 words.",
             },
         ),
         "padded": Ask(
@@ -396,55 +396,9 @@ address is not a sum any more, and a thread has to compute each of its 16 addres
 )
 
 
-def two_rows(Z: np.ndarray) -> np.ndarray:
-    """The transforms of the real and of the imaginary parts of what Z is the transform of."""
-    z = np.fft.ifft(Z)
-    return np.fft.fft(np.stack((z.real, z.imag)))
-
-
 def complex_row(seed: int, n: int) -> np.ndarray:
     """n normally distributed complex numbers."""
     return np.random.default_rng(seed).standard_normal((n, 2)).view(complex)[:, 0]
-
-
-def any_row(rng: np.random.Generator) -> tuple[np.ndarray]:
-    """A row of any length, also of one point, and also odd."""
-    return (complex_row(int(rng.integers(1 << 30)), int(rng.integers(1, 80))),)
-
-
-TWO_ROWS = PythonExercise(
-    id="06.two_rows",
-    title="two real transforms for one",
-    task="""
-Two real rows a and b, taken for one complex row a + i b, cost one transform in place of two. Take
-its result apart, for any n: no further transform is needed.
-""",
-    source="06_matmul_and_fft/exercises/two_rows.py",
-    function="two_rows",
-    cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
-    reference=two_rows,
-    promises=Cases(any_row),
-    means="Two inverse and two forward transforms give the right answer, too, at a price.",
-    hints=(
-        "Z[n - k] for all k, where n - 0 is 0 again: `np.roll(Z[::-1], 1)`.",
-        "Add the two equations, and B is gone; subtract them, and A is.",
-        "`A = (Z + mirrored) / 2` and `B = (Z - mirrored) / 2j`.",
-    ),
-    explanation="""
-A real row of 2 n points is done in the same way, as n complex ones: a are the points at even
-places, b those at odd ones, and one more stage of radix 2 joins A and B. `fft_real` does both at
-once, with the points in shared memory, since Z[k] and Z[n - k] belong to different threads.
-""",
-    mutants=(
-        mutant(
-            "not conjugated", kinds.WRONG, ("np.conj(np.roll(Z[::-1], 1))", "np.roll(Z[::-1], 1)")
-        ),
-        mutant("mirrored about the middle", kinds.WRONG, ("np.roll(Z[::-1], 1)", "Z[::-1]")),
-        mutant("the other way round", kinds.WRONG, ("np.stack((A, B))", "np.stack((B, A))")),
-        mutant("i forgotten", kinds.EDGES, ("/ 2j", "/ 2")),
-        mutant("half forgotten", kinds.WRONG, ("(Z + mirrored) / 2", "(Z + mirrored)")),
-    ),
-)
 
 
 def three_parts(parts: np.ndarray) -> np.ndarray:
@@ -492,5 +446,51 @@ convolution, which is done with three transforms of a power of two, at least twi
         ),
         mutant("two of three", kinds.WRONG, ("range(3)", "range(2)")),
         mutant("one third of the points", kinds.WRONG_SHAPE, ("np.arange(n)", "np.arange(m)")),
+    ),
+)
+
+
+def two_rows(Z: np.ndarray) -> np.ndarray:
+    """The transforms of the real and of the imaginary parts of what Z is the transform of."""
+    z = np.fft.ifft(Z)
+    return np.fft.fft(np.stack((z.real, z.imag)))
+
+
+def any_row(rng: np.random.Generator) -> tuple[np.ndarray]:
+    """A row of any length, also of one point, and also odd."""
+    return (complex_row(int(rng.integers(1 << 30)), int(rng.integers(1, 80))),)
+
+
+TWO_ROWS = PythonExercise(
+    id="06.two_rows",
+    title="two real transforms for one",
+    task="""
+Two real rows a and b, taken for one complex row a + i b, cost one transform in place of two. Take
+its result apart, for any n: no further transform is needed.
+""",
+    source="06_matmul_and_fft/exercises/two_rows.py",
+    function="two_rows",
+    cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
+    reference=two_rows,
+    promises=Cases(any_row),
+    means="Two inverse and two forward transforms give the right answer, too, at a price.",
+    hints=(
+        "Z[n - k] for all k, where n - 0 is 0 again: `np.roll(Z[::-1], 1)`.",
+        "Add the two equations, and B is gone; subtract them, and A is.",
+        "`A = (Z + mirrored) / 2` and `B = (Z - mirrored) / 2j`.",
+    ),
+    explanation="""
+A real row of 2 n points is done in the same way, as n complex ones: a are the points at even
+places, b those at odd ones, and one more stage of radix 2 joins A and B. `fft_real` does both at
+once, with the points in shared memory, since Z[k] and Z[n - k] belong to different threads.
+""",
+    mutants=(
+        mutant(
+            "not conjugated", kinds.WRONG, ("np.conj(np.roll(Z[::-1], 1))", "np.roll(Z[::-1], 1)")
+        ),
+        mutant("mirrored about the middle", kinds.WRONG, ("np.roll(Z[::-1], 1)", "Z[::-1]")),
+        mutant("the other way round", kinds.WRONG, ("np.stack((A, B))", "np.stack((B, A))")),
+        mutant("i forgotten", kinds.EDGES, ("/ 2j", "/ 2")),
+        mutant("half forgotten", kinds.WRONG, ("(Z + mirrored) / 2", "(Z + mirrored)")),
     ),
 )
