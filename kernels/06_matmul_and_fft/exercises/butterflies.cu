@@ -1,5 +1,5 @@
-// One stage of Stockham's transform on each row of n complex numbers, n a power of two. Transforms of
-// `done` points become transforms of 2 done; done is a power of two below n.
+// One stage of Stockham's transform on each row of n complex numbers: transforms of `done` points
+// become transforms of 2 done. Both are powers of two, and n is a multiple of 2 done.
 // grid (rows, ceil(n / 512)), block 256, dynamic shared 0
 
 __device__ float2 times(float2 a, float2 b)
