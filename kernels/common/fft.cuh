@@ -38,8 +38,9 @@ __device__ inline float2 root_fast(int k, int n)
 // two products for an eighth, four for any other.
 __device__ __forceinline__ float2 turned(float2 v, int m)
 {
-    constexpr float kCosine[9] = {1.0f,         0.980785280f, 0.923879533f, 0.831469612f, 0.707106781f,
-                                  0.555570233f, 0.382683432f, 0.195090322f, 0.0f};
+    constexpr float kCosine[9] = {1.0f,         0.980785280f, 0.923879533f,
+                                  0.831469612f, 0.707106781f, 0.555570233f,
+                                  0.382683432f, 0.195090322f, 0.0f};
     int part = m % 8;
     if (part == 4) {
         v = make_float2((v.x + v.y) * kCosine[4], (v.y - v.x) * kCosine[4]);

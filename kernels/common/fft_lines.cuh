@@ -1,12 +1,13 @@
-// The pieces of the four-step transform: N = N1 N2 points as a matrix of N1 rows, transforms along its
-// columns, a factor for each element, transforms along its rows. A thread holds 16 points of a line.
+// The pieces of the four-step transform: N = N1 N2 points as a matrix of N1 rows, transforms along
+// its columns, a factor for each element, transforms along its rows. A thread holds 16 points of a
+// line.
 
 #pragma once
 
 #include "fft.cuh"
 
-// The second half of a transform of kPoints = 128 or 256 points, after a DFT of 16 points and an exchange:
-// thread u of kPoints / 16 holds the points u + m kPoints / 16, before and after.
+// The second half of a transform of kPoints = 128 or 256 points, after a DFT of 16 points and an
+// exchange: thread u of kPoints / 16 holds the points u + m kPoints / 16, before and after.
 template <int kPoints>
 __device__ __forceinline__ void rest_of_line(float2 *v, int u)
 {

@@ -9,7 +9,8 @@ extern "C" __global__ void dft_rows(const float2* x, float2* y, int n)
     if (k >= n) return;
     float2 sum = make_float2(0.0f, 0.0f);
     // TODO: add up x[j] exp(-2 pi i j k / n) for all j. sincospif(a, &s, &c) gives the sine and the
-    //       cosine of pi a. Large angles lose digits: whole turns do not matter, so take j k modulo n.
+    //       cosine of pi a. Large angles lose digits, and whole turns do not matter: take j k
+    //       modulo n.
     // SOLUTION
     int turns = 0;  // j k modulo n
     for (int j = 0; j < n; ++j) {

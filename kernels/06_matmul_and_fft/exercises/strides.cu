@@ -1,5 +1,5 @@
-// One warp stores a complex number a lane into shared memory, `stride` of them apart, and the lanes'
-// numbers come back from there.
+// One warp stores a complex number a lane into shared memory, `stride` of them apart, and the
+// lanes' numbers come back from there.
 // grid 1, block 32, dynamic shared 0
 
 extern "C" __global__ void strides(const float2* x, float2* y, int stride)

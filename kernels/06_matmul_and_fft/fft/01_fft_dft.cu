@@ -1,6 +1,6 @@
-// The discrete Fourier transform of each row of `in`: out[k] = sum over j of in[j] exp(-2 pi i j k / n),
-// n complex points a row, batch rows. Any n below 2^24.
-// The definition, a thread for each result: n products for each of n results.
+// The discrete Fourier transform of batch rows of n complex points: out[k] is the sum over j of
+// in[j] exp(-2 pi i j k / n). Any n below 2^24.
+// The definition, with a thread for each result: n products for each of n results.
 // Limit: arithmetic, 8 n^2 FLOPs and as many sines and cosines as products.
 // grid (batch, ceil(n / 256)), block (256), dynamic shared 0
 

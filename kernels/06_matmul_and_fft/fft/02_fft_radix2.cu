@@ -1,4 +1,5 @@
-// One of log2(n) stages of the transform of n complex points, batch rows; n a power of two, 2 or more.
+// One of log2(n) stages of the transform of n complex points, batch rows; n a power of
+// two, 2 or more.
 // Adds to fft_dft: divide and conquer, without recursion (Stockham). Transforms of `done` points
 // become transforms of 2 done; each pair of results is one sum, one difference and one factor.
 // The order of the results is natural after the last stage, with no bit reversal.

@@ -1,5 +1,5 @@
-// One stage of the transform of n complex points, batch rows; n a power of RADIX, which is 2, 4, 8, 16
-// or 32.
+// One stage of the transform of n complex points, batch rows; n a power of RADIX, which is 2, 4, 8,
+// 16 or 32.
 // Adds to fft_radix2: RADIX points a thread. The stages of radix 2 among these points happen in
 // registers, so that log(n) / log(RADIX) launches are left, and as many trips to memory.
 // Limit: still memory, a trip for each stage.

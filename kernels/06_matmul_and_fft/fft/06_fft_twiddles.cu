@@ -1,7 +1,7 @@
 // The transforms of batch rows of POINTS complex points; POINTS is 256 or 4096.
-// Adds to fft_padded: two other ways to the factors. TWIDDLES 0 computes them exactly, as before;
-// 1 asks the special function unit (__sincosf); 2 reads them from `roots`, exp(-2 pi i k / POINTS) for
-// k < POINTS, which the other two leave alone.
+// Adds to fft_padded: two other ways to the factors. TWIDDLES 0 computes them exactly, as before; 1
+// asks the special function unit (__sincosf); 2 reads them from `roots`, exp(-2 pi i k / POINTS)
+// for k < POINTS, which the other two leave alone.
 // Limit: memory for 1; for 2, the caches: a table is one more load for each factor.
 // grid (batch), block (POINTS / 16), dynamic shared 0
 

@@ -1,7 +1,8 @@
-// The transforms of batch rows of POINTS = R0 R1 R2 complex points, 8192 or 16384: 32 points a thread,
-// a multiple of each radix, so that three stages do.
-// Adds to fft_batched: a block asks for the row AHEAD rows later, which is another block's. When that
-// block begins, its row is on the way to the L2 cache or there: memory has work while blocks compute.
+// The transforms of batch rows of POINTS = R0 R1 R2 complex points, 8192 or 16384: 32 points a
+// thread, a multiple of each radix, so that three stages do.
+// Adds to fft_batched: a block asks for the row AHEAD rows later, which is another block's. When
+// that block begins, its row is on the way to the L2 cache or there: memory has work while blocks
+// compute.
 // Limit: memory, and the last wave of blocks, which is not full.
 // grid (batch), block (POINTS / 32), dynamic shared POINTS / 16 * 17 * 8
 

@@ -1,8 +1,9 @@
-// The transforms of batch rows of N = M M complex points, M = 256. `middle` has room for `ring` rows,
-// `counters` for 2 batch integers, 0 before every launch.
+// The transforms of batch rows of N = M M complex points, M = 256. `middle` has room for `ring`
+// rows, `counters` for 2 batch integers, 0 before every launch.
 // Adds to fft_cluster: blocks that are independent, in one launch. Tiles of columns leave their
-// results in `middle`; tiles of rows follow `lag` rows of `in` behind (lag < ring), so that what they
-// fetch still lies in the L2 cache. Counters say when a row may be fetched, and when overwritten.
+// results in `middle`; tiles of rows follow `lag` rows of `in` behind (lag < ring), so that what
+// they fetch still lies in the L2 cache. Counters say when a row may be fetched, and when
+// overwritten.
 // Limit: four trips through the L2 cache, two of them on to memory.
 // grid (at most as many blocks as run at once), block (256), dynamic shared 8 * 16 * (256 + 256 / 16 + 1)
 

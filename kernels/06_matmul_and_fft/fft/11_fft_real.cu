@@ -1,7 +1,7 @@
 // The transforms of batch rows of 2 POINTS real numbers, POINTS = R0 R1 R2: the POINTS + 1 complex
 // results that decide the rest, since out[2 POINTS - k] is out[k] conjugated.
-// Adds to fft_batched: real input. Pairs of numbers are taken for complex ones and transformed; each
-// two results that belong together are taken apart again, before they are written.
+// Adds to fft_batched: real input. Pairs of numbers are taken for complex ones and transformed;
+// each two results that belong together are taken apart again, before they are written.
 // Limit: memory, at half the bytes of the complex transform of as many points.
 // grid (batch), block (POINTS / 16), dynamic shared POINTS / 16 * 17 * 8
 
