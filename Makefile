@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint doctor torch
+.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint doctor torch ecosystem packages
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -44,7 +44,7 @@ progress: $(READY)  ## your exercises: what is done, and what comes next
 doctor: $(READY)  ## what this machine has, what it lacks, which chapters it can run
 	@$(PYTHON) -m course_utils doctor
 
-test: lint unit nbval  ## check everything this machine can run
+test: packages lint unit nbval  ## check everything this machine can run
 
 lint: $(READY)  ## rules, format and types: ruff and mypy
 	$(PYTHON) -m ruff check .
@@ -92,3 +92,10 @@ test-gpu: unit nbval  ## what a GPU runner checks
 
 torch: .venv/.ready  ## fetch the CPU build of PyTorch, where set-up could not
 	@.venv/bin/python -I course_utils/install.py torch
+
+ecosystem: .venv/.ready  ## fetch JAX, Keras, ONNX and ONNX Runtime, for chapter 01
+	@.venv/bin/python -I course_utils/install.py ecosystem
+
+# The same before the tests, which go on without: cells that want them then say so.
+packages: $(READY)
+	$(if $(READY),-@.venv/bin/python -I course_utils/install.py ecosystem)

@@ -12,6 +12,7 @@ from .checking import check
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
+from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
 from .notebooks.maps import chapter_map
@@ -32,6 +33,7 @@ __all__ = [
     "answer",
     "autotune",
     "bench",
+    "c_folder",
     "chapter_map",
     "check",
     "compare_ptx",
@@ -62,7 +64,7 @@ __all__ = [
 
 
 def _teach_ipython() -> None:
-    """Register ``%%needs`` and ``%%exercise`` where a notebook is running."""
+    """Register ``%%needs``, ``%%exercise``, ``%%c`` and ``%%cpp`` where a notebook is running."""
     shell = running_shell()
     if shell is None:
         return
@@ -76,6 +78,14 @@ def _teach_ipython() -> None:
         return run(line, cell)
 
     shell.register_magic_function(exercise, "cell", "exercise")
+
+    def program(language: str) -> Any:
+        from .host_programs.program_cells import run_cell
+
+        return lambda line, cell: run_cell(language, line, cell)
+
+    for language in ("c", "cpp"):
+        shell.register_magic_function(program(language), "cell", language)
 
 
 _teach_ipython()

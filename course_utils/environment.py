@@ -18,9 +18,11 @@ from pathlib import Path
 
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
+from .compiling.host_compilers import HOW_TO_GET, IN_WORDS, host_compiler
 from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
-from .needs import all_notebooks, capability, gpu_count, wanting
+from .errors import LessonError
+from .needs import ECOSYSTEM, PACKAGES, all_notebooks, capability, gpu_count, wanting
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
@@ -60,6 +62,8 @@ def examine() -> list[ReportLine]:
         _headers(),
         _package("CuPy", "cupy", AFRESH if _has_driver() else "needs a GPU"),
         _torch(),
+        _ecosystem(),
+        _host_compilers(),
         _toolkit(),
         _program("ninja", "pip install ninja: it builds PyTorch extensions"),
         _profiler(),
@@ -176,6 +180,27 @@ def _package(what: str, name: str, remedy: str) -> ReportLine:
 def _torch() -> ReportLine:
     line = _package("PyTorch", "torch", "run `make torch`")
     return replace(line, found=f"{line.found}, {wanting('torch')}")
+
+
+def _ecosystem() -> ReportLine:
+    absent = [PACKAGES[name] for name in ECOSYSTEM if find_spec(name) is None]
+    if absent:
+        found = f"no {', '.join(absent)}"
+        return ReportLine(ABSENT, "other frameworks", found, "run `make ecosystem`: chapter 01")
+    return ReportLine(GOOD, "other frameworks", ", ".join(PACKAGES[name] for name in ECOSYSTEM))
+
+
+def _host_compilers() -> ReportLine:
+    what = "C and C++ compiler"
+    try:
+        found = {language: host_compiler(language) for language in IN_WORDS}
+    except LessonError as error:
+        return ReportLine(BAD, what, str(error), "correct COURSE_CC and COURSE_CXX, or unset them")
+    names = ", ".join(compiler.name for compiler in found.values() if compiler)
+    if not all(found.values()):
+        absent = " and ".join(IN_WORDS[name] for name in found if not found[name])
+        return ReportLine(ABSENT, what, f"{names or 'none'}: chapter 02 needs {absent}", HOW_TO_GET)
+    return ReportLine(GOOD, what, names)
 
 
 def _toolkit() -> ReportLine:

@@ -5,6 +5,7 @@ course_utils, and it runs in the root of the checkout, so its paths are relative
 
     python3 -I course_utils/install.py                   set-up
     python3 -I course_utils/install.py torch             the CPU build of PyTorch, again
+    python3 -I course_utils/install.py ecosystem         JAX, Keras, ONNX and ONNX Runtime
 
 Set-up that was interrupted leaves ``.venv/.unfinished``; the next one then starts from nothing.
 Set-up that ended leaves ``.venv/.ready``, which make compares with pyproject.toml.
@@ -29,6 +30,7 @@ VENV = Path(".venv")
 PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
 UNFINISHED = VENV / ".unfinished"
+ECOSYSTEM = VENV / ".ecosystem"  # newer than pyproject.toml where that extra is installed
 
 # For a machine with no GPU. The local version +cpu exists for this build alone, so no index can
 # answer with a CUDA build: on the plain index that is gigabytes of another CUDA than the course's.
@@ -77,6 +79,22 @@ def set_up_torch() -> None:
     if errors:
         raise SetupError(f"{errors}\nPyTorch's CPU build could not be fetched: see above.")
     print("The CPU build of PyTorch is installed.")
+
+
+def set_up_ecosystem() -> None:
+    """Add what chapter 01 compares to a ``.venv`` that is ready, once. Raises SetupError."""
+    with only_one():
+        if ECOSYSTEM.exists() and ECOSYSTEM.stat().st_mtime >= PROJECT.stat().st_mtime:
+            return
+        print("JAX, Keras, ONNX and ONNX Runtime, once (a minute or two, 0.6 GB).", flush=True)
+        begin()
+        errors = pip("install", "--no-compile", "-e", ".[ecosystem]")
+        finish()
+        if errors:
+            raise SetupError(
+                f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
+            )
+        ECOSYSTEM.touch()
 
 
 def begin() -> None:
@@ -211,12 +229,10 @@ def only_one() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Set-up, or ``torch`` alone into a ``.venv`` that is ready; the exit status."""
+    """Set-up, or ``torch`` or ``ecosystem`` alone; the exit status."""
+    parts = {"torch": set_up_torch, "ecosystem": set_up_ecosystem}
     try:
-        if arguments == ["torch"]:
-            set_up_torch()
-        else:
-            set_up()
+        parts.get(" ".join(arguments), set_up)()
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1

@@ -6,8 +6,9 @@ The first line of a cell names what it needs::
 
 Where the machine lacks it the cell prints a line, "Skipped here: needs an sm_90 GPU.", and then
 what the same cell gave on the course's GPU machine (:mod:`.stored_outputs`); that is no failure.
-Whatever the emulator can run needs nothing. ``doctor`` reads the same lines to say which notebooks
-a machine can run.
+Whatever the emulator can run needs nothing. A cell that begins with ``%%c`` or ``%%cpp`` needs a
+compiler, and does not say so. ``doctor`` reads the same lines to say which notebooks a machine can
+run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from . import stored_outputs
+from .compiling.host_compilers import IN_WORDS, host_compiler
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
 from .paths import ROOT
@@ -36,6 +38,8 @@ PROGRAMS = {
     "compute-sanitizer": "compute-sanitizer",
 }
 C_COMPILERS = ("cc", "gcc", "clang")
+CPP_COMPILERS = ("c++", "g++", "clang++")
+PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
 PACKAGES = {
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
@@ -44,11 +48,13 @@ PACKAGES = {
     "lightning": "Lightning",
     "onnx": "ONNX",
     "onnxruntime": "ONNX Runtime",
+    "onnxscript": "ONNX Script",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
     "transformers": "Transformers",
     "triton": "Triton",
 }
+ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
 
 def gpu_count() -> int:
@@ -66,7 +72,9 @@ def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler), a program (``nvcc``, ``ncu``...) or a Python package (``torch``, ``triton``...).
+    C compiler with a command of its own), ``c++`` (any such C++ compiler), ``c`` and ``cpp`` (any
+    that ``%%c`` can use), a program (``nvcc``, ``ncu``...) or a Python package (``torch``,
+    ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -78,13 +86,17 @@ def lacking(token: str) -> str | None:
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
     if token == "cc":
         return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
+    if token == "c++":
+        return None if any(map(shutil.which, CPP_COMPILERS)) else "a C++ compiler"
+    if token in IN_WORDS:
+        return None if host_compiler(token) else IN_WORDS[token]
     if token in PROGRAMS:
         return None if shutil.which(token) else PROGRAMS[token]
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(
-        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, a "
-        f"program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
+        f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
+        f"cpp, a program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
     )
 
 
@@ -99,6 +111,17 @@ def skip_line(words: list[str]) -> str:
     return f"Skipped here: needs {listed}."
 
 
+def how_to_get(tokens: Iterable[str]) -> str:
+    """The line that names the commands which fetch what is missing, or "" where none does."""
+    wanting = {token for token in tokens if lacking(token)}
+    commands = ["make torch"] * ("torch" in wanting and not gpu_count())
+    commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
+    if not commands or wanting - {"torch", *ECOSYSTEM}:
+        return ""
+    listed = " and ".join(f"`{command}`" for command in commands)
+    return f"In a terminal, {listed} {'fetch' if len(commands) > 1 else 'fetches'} it."
+
+
 # --- in a notebook ---
 
 
@@ -108,9 +131,9 @@ def transform(lines: list[str]) -> list[str]:
     A cell whose needs are met runs as if the line were not there, so errors, line numbers, rich
     output and a cell magic on the next line all stay as they are.
     """
-    if not lines or lines[0].split()[:1] != [MAGIC]:
+    tokens = _tokens(lines)
+    if tokens is None:
         return lines
-    tokens = lines[0].split()[1:]
     try:
         met = tokens and not missing(tokens)
     except LessonError:
@@ -118,8 +141,26 @@ def transform(lines: list[str]) -> list[str]:
     if not met:
         key = stored_outputs.key("".join(lines))
         return [f"__import__('course_utils.needs').needs.announce({tokens!r}, {key!r})\n"]
+    if lines[0].split()[:1] != [MAGIC]:
+        return lines
     body = lines[1:]
     return body if body and body[0].startswith("%%") else ["\n", *body]
+
+
+def _tokens(lines: list[str]) -> list[str] | None:
+    """What a cell of these lines needs, said or not; None where it has no line that says so."""
+    words = [line.split() or [""] for line in lines[:2]]
+    said = bool(words) and words[0][0] == MAGIC
+    magic = words[-1][0] if said else words[0][0] if words else ""
+    implied = [PROGRAM_MAGICS[magic]] if magic in PROGRAM_MAGICS else []
+    if said:
+        return [*words[0][1:], *implied]
+    return implied or None
+
+
+def may_be_skipped(source: str) -> bool:
+    """Whether a cell needs what some machines lack."""
+    return _tokens(source.splitlines()) is not None
 
 
 def announce(tokens: list[str], key: str) -> None:
@@ -130,6 +171,8 @@ def announce(tokens: list[str], key: str) -> None:
     if not tokens:
         raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
     print(skip_line(missing(tokens)))
+    if remedy := how_to_get(tokens):
+        print(remedy)
     stored = stored_outputs.find(key)
     if stored:
         print(origin(tokens, stored))
@@ -182,8 +225,7 @@ def notebook_needs(path: Path) -> NotebookNeeds:
     """Read a notebook's ``%%needs`` lines; no kernel is started."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    first = [source.partition("\n")[0].split() for source in sources]
-    return NotebookNeeds(path, tuple(tuple(w[1:]) if w[:1] == [MAGIC] else () for w in first))
+    return NotebookNeeds(path, tuple(tuple(_tokens(s.splitlines()) or ()) for s in sources))
 
 
 def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:

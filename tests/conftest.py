@@ -8,8 +8,18 @@ import pytest
 
 from course_utils.devices.selection import ON_GPU
 
+# The files whose tests take longest begin first, so that no worker is left alone with one.
+FIRST = ("browser/test_make_learn.py", "exercises/test_every_exercise.py")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One worker more than cores: some tests wait for other processes."""
+    return (yield) + 1
+
 
 def pytest_configure(config):
+    config.option.loadscopereorder = False  # xdist's own order is by the number of tests
     config.addinivalue_line("markers", "gpu: needs a CUDA device")
     config.addinivalue_line("markers", "emulator: about the emulator as the machine's device")
 
@@ -20,3 +30,4 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
         if item.get_closest_marker("emulator") and ON_GPU:
             item.add_marker(pytest.mark.skip(reason="the machine's device is a GPU"))
+    items.sort(key=lambda item: not item.path.as_posix().endswith(FIRST))

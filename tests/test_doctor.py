@@ -36,6 +36,14 @@ def test_pytorch_s_line_says_what_wants_it():
     assert line.status == environment.GOOD or "make torch" in line.remedy
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_the_other_frameworks_are_one_line(monkeypatch, there):
+    monkeypatch.setattr(environment, "find_spec", lambda name: name if there else None)
+    line = environment._ecosystem()
+    assert "JAX" in line.found and "ONNX Runtime" in line.found
+    assert line.status == environment.GOOD if there else "make ecosystem" in line.remedy
+
+
 def test_this_machine_can_compile():
     status = {line.what: line.status for line in environment.examine()}
     assert status["compiler (NVRTC)"] == status["CUDA headers"] == environment.GOOD

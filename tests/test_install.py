@@ -113,6 +113,35 @@ def test_make_torch_says_why_it_failed_and_the_environment_stays_ready(checkout,
     assert install.READY.exists() and not install.UNFINISHED.exists()
 
 
+def test_make_ecosystem_adds_its_packages_once(checkout, capsys):
+    install.main([])
+    checkout.calls.clear()
+    assert install.main(["ecosystem"]) == 0
+    assert checkout.calls == ["install --no-compile -e .[ecosystem]"]
+    assert install.READY.exists() and not install.UNFINISHED.exists()
+    capsys.readouterr()
+    assert install.main(["ecosystem"]) == 0
+    assert len(checkout.calls) == 1 and capsys.readouterr().out == ""
+
+
+def test_ecosystem_again_where_pyproject_is_newer(checkout):
+    install.main([])
+    install.main(["ecosystem"])
+    later = install.ECOSYSTEM.stat().st_mtime + 5
+    os.utime(install.PROJECT, (later, later))
+    checkout.calls.clear()
+    assert install.main(["ecosystem"]) == 0
+    assert checkout.calls == ["install --no-compile -e .[ecosystem]"]
+
+
+def test_without_the_ecosystem_the_environment_stays_ready_and_it_is_tried_again(checkout, capsys):
+    install.main([])
+    checkout.failing = ("ecosystem",)
+    assert install.main(["ecosystem"]) == 1
+    assert "ERROR: no" in capsys.readouterr().err
+    assert install.READY.exists() and not install.ECOSYSTEM.exists()
+
+
 def test_a_failure_shows_what_pip_said_and_is_not_ready(checkout, capsys):
     checkout.failing = ("-e",)
     assert install.main([]) == 1
@@ -228,13 +257,15 @@ def test_a_machine_without_python_is_told_what_to_install(tmp_path):
     assert "needs Python 3.11 or later" in make(tmp_path, "uname")
 
 
-def test_cells_that_import_torch_say_that_they_need_it():
+@pytest.mark.parametrize("package", ["torch", "jax", "keras", "onnxruntime"])
+def test_cells_that_import_a_package_say_that_they_need_it(package):
     found = 0
     for path in sorted(CHAPTERS.glob("*/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
-            if any(line.split()[:2] in (["import", "torch"], ["from", "torch"]) for line in lines):
+            words = [line.replace(".", " ").split()[:2] for line in lines]
+            if ["import", package] in words or ["from", package] in words:
                 found += 1
-                words = lines[0].split()
-                assert words[0] == "%%needs" and "torch" in words, f"{path.name}: {lines[0]}"
+                needed = lines[0].split()
+                assert needed[0] == "%%needs" and package in needed, f"{path.name}: {lines[0]}"
     assert found

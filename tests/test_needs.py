@@ -1,6 +1,7 @@
 """``%%needs``: met, the cell runs unchanged; unmet, it shows what it gave elsewhere, if known."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -63,6 +64,32 @@ def test_without_a_c_compiler_a_cell_says_so(monkeypatch):
     needs.lacking.cache_clear()
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_any_c_plus_plus_compiler_will_do(monkeypatch, there):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(
+        needs.shutil, "which", lambda asked: asked if there and asked == "clang++" else None
+    )
+    assert needs.missing(["c++"]) == ([] if there else ["a C++ compiler"])
+    needs.lacking.cache_clear()
+
+
+@pytest.mark.parametrize(("magic", "words"), [("%%c", "a C"), ("%%cpp", "a C++")])
+def test_a_cell_of_c_needs_a_compiler_without_saying_so(monkeypatch, magic, words):
+    cell = [f"{magic} stdin=3\n", "int main(void) { return 0; }\n"]
+    for found in (None, "gcc"):
+        needs.lacking.cache_clear()
+        monkeypatch.setattr(needs, "host_compiler", lambda language, found=found: found)
+        changed = needs.transform(cell)
+        assert (changed == cell) == (found is not None)
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs, "host_compiler", lambda language: None)
+    assert needs.skip_line(needs.missing(["c"])) == "Skipped here: needs a C compiler."
+    assert needs.may_be_skipped("".join(cell)) and not needs.may_be_skipped("print(1)\n")
+    assert f"{words} compiler" == needs.lacking(needs.PROGRAM_MAGICS[magic])
+    needs.lacking.cache_clear()
+
+
 def test_an_unknown_word_is_an_error():
     with pytest.raises(LessonError, match="cuda13"):
         needs.missing(["cuda13"])
@@ -78,6 +105,36 @@ def test_an_unknown_word_is_an_error():
 )
 def test_a_skipped_cell_prints_one_line(words, line):
     assert needs.skip_line(words) == line
+
+
+@pytest.mark.parametrize(
+    ("tokens", "line"),
+    [
+        (["torch"], "In a terminal, `make torch` fetches it."),
+        (["jax", "keras"], "In a terminal, `make ecosystem` fetches it."),
+        (["torch", "onnx"], "In a terminal, `make torch` and `make ecosystem` fetch it."),
+        (["gpu", "torch"], ""),
+        (["triton"], ""),
+    ],
+)
+def test_a_package_that_make_can_fetch_is_named_with_its_command(
+    machine, monkeypatch, tokens, line
+):
+    machine(0)
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    assert needs.how_to_get(tokens) == line
+
+
+def test_what_is_there_is_not_fetched(machine, monkeypatch):
+    machine(1)
+    monkeypatch.setattr(needs, "find_spec", lambda name: name)
+    assert needs.how_to_get(["jax", "torch"]) == ""
+
+
+def test_the_packages_of_the_ecosystem_are_those_of_its_extra():
+    text = (needs.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    pins = tomllib.loads(text)["project"]["optional-dependencies"]["ecosystem"]
+    assert tuple(pin.split(">=")[0] for pin in pins) == needs.ECOSYSTEM
 
 
 @pytest.fixture

@@ -28,6 +28,11 @@ def test_the_cpu_extra_brings_nothing_that_needs_a_driver_and_no_torch():
 
 
 def test_every_extra_stays_on_one_cuda_major_version():
-    for extra in ("cpu", "gpu", "cute"):
+    for extra in ("cpu", "gpu", "ecosystem", "cute"):
         pins = " ".join(PROJECT["optional-dependencies"][extra])
         assert "cu13" not in pins and "cuda13" not in pins
+
+
+def test_the_ecosystem_extra_brings_no_cuda_and_no_torch():
+    pins = " ".join(PROJECT["optional-dependencies"]["ecosystem"])
+    assert "cuda" not in pins and "torch" not in pins and "gpu" not in pins

@@ -11,7 +11,7 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, profilers, triton_comparison
+from . import autotune, profilers, six_ways, triton_comparison
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -87,6 +87,12 @@ PRODUCERS = (
         "Triton beside CUDA, and the PTX that it writes",
         triton_comparison.measure,
         partial(hashes, triton_comparison.SOURCES),
+    ),
+    Producer(
+        "six_ways",
+        "one softmax in six ways, from a Python loop to CUDA C++",
+        six_ways.measure,
+        partial(hashes, six_ways.SOURCES),
     ),
     Producer(
         ncu_counts.NAME,

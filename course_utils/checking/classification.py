@@ -18,6 +18,8 @@ BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
+FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
+SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
 ENOUGH = 0.9  # share of elements a hypothesis must explain
 
 
@@ -131,8 +133,13 @@ def _looks_imprecise(e: Evidence) -> str | None:
     if not is_inexact(e.actual) and not is_inexact(e.expected):
         spread = float(e.expected.max()) - float(e.expected.min())
         near = np.abs(actual - expected) <= 1
-        if spread >= 32 and near.all():
-            return f"{e.name} is wrong by 1 in places: a rounding error."
+        # Wider integers are counts and indices, which nothing rounds.
+        rounded = min(e.actual.dtype.itemsize, e.expected.dtype.itemsize) <= 2
+        if rounded and spread >= 32 and near.all():
+            return (
+                f"{e.name} is wrong by 1 in places: rounded another way, or a factor is slightly "
+                "off."
+            )
         return None
     magnitude = np.abs(wide(e.expected[np.isfinite(e.expected)]))
     scale = float(np.sqrt(np.mean(magnitude**2))) if magnitude.size else 0.0
@@ -149,6 +156,8 @@ def _looks_imprecise(e: Evidence) -> str | None:
 
 
 def _looks_like_edges(e: Evidence) -> str | None:
+    if e.actual.size < FEW and (e.actual.size < 4 or e.wrong.sum() > 1):
+        return None
     tails = [_tails(size) for size in e.actual.shape]
     best: tuple[int, ...] | None = None
     for cut in product(*tails):
@@ -178,6 +187,16 @@ def _shrunk(e: Evidence, cut: list[int]) -> tuple[int, ...]:
                 break
             cut = less
     return tuple(cut)
+
+
+def _looks_like_a_short_index(e: Evidence) -> str | None:
+    first = _leading(~e.wrong.reshape(-1))
+    if first not in SHORT_COUNTS or e.wrong.reshape(-1)[first:].mean() < ENOUGH:
+        return None
+    return (
+        f"the first {first} elements of {e.name} are right, as many as an index of 16 bits "
+        f"({SHORT_COUNTS[first]}) can count, and no others. Or does the grid end there?"
+    )
 
 
 def _looks_like_one_block(e: Evidence) -> str | None:
@@ -221,6 +240,7 @@ HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
     (error_kinds.SCALED, _looks_scaled),
     (error_kinds.PRECISION, _looks_imprecise),
     (error_kinds.EDGES, _looks_like_edges),
+    (error_kinds.WRONG, _looks_like_a_short_index),
     (error_kinds.FIRST_BLOCK, _looks_like_one_block),
     (error_kinds.PARTLY_WRITTEN, _looks_partly_written),
 )

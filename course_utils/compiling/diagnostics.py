@@ -84,6 +84,10 @@ _REMEDIES = {
         "Remove it: mathematics functions, assert and memcpy are built into device code."
     ),
     r'source file "c?stdint(\.h)?"': "Host headers do not exist here: use <cuda/std/cstdint>.",
+    r'source file "(cfloat|float\.h)"': (
+        "Add #include <math_constants.h> instead: FLT_MAX is CUDART_MAX_NORMAL_F there."
+    ),
+    r'source file "(climits|limits\.h)"': "Host headers do not exist here: use <cuda/std/climits>.",
     r'source file "(vector|algorithm|array|utility|type_traits|limits)"': (
         "Host headers do not exist here: use the one under <cuda/std/...> where there is one."
     ),
@@ -97,6 +101,22 @@ _REMEDIES = {
     ),
     r'"(__)?half2?" is undefined': "Add #include <cuda_fp16.h>.",
     r'"__nv_bfloat162?" is undefined': "Add #include <cuda_bf16.h>.",
+    r'"(INFINITY|HUGE_VALF?|NAN)" is undefined': (
+        "nvcc has it from the host's headers, which do not exist here: write CUDART_INF_F or "
+        "CUDART_NAN_F, and add #include <math_constants.h>."
+    ),
+    r'"M_PI" is undefined': "Write CUDART_PI_F, and add #include <math_constants.h>.",
+    r'"FLT_MAX" is undefined': (
+        "Write CUDART_MAX_NORMAL_F, and add #include <math_constants.h>; to begin a maximum, "
+        "-CUDART_INF_F is smaller still."
+    ),
+    r'"(FLT|DBL)_\w+" is undefined': (
+        "Write cuda::std::numeric_limits<float>::min(), epsilon()..., and add "
+        "#include <cuda/std/limits>."
+    ),
+    r'"(U?(CHAR|SHRT|INT|LONG|LLONG)_(MAX|MIN)|CHAR_BIT)" is undefined': (
+        "Add #include <cuda/std/climits>."
+    ),
     r'identifier ".+" is undefined': (
         "Declare it before this line, or check its spelling: capitals count in C++."
     ),

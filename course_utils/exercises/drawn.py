@@ -13,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from ..checking.verdict import Verdict
-from ..emulator import Options
+from ..emulator import Finding, Options
 from ..launching.modules import Module
 from . import kinds, sandbox
 from .means import Means, WorkDone, work_of
 from .outcome import simple
 from .promises import MOST_STEPS, Trial, drawn_trials, smallest
 from .spec import Exercise
+
+
+class Stopped(Exception):
+    """A launch that was to be counted came to no end; ``finding`` says why."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.message)
+        self.finding = finding
+
 
 Tried = tuple[Verdict | None, sandbox.Run]
 Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is right
@@ -29,25 +38,25 @@ FEW_STEPS = 3
 OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
 
 
-def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial, str] | None:
-    """The first wrong one of the drawn trials, made smaller, and what it printed; None where all
-    are right."""
+def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial, sandbox.Run] | None:
+    """The first wrong one of the drawn trials, made smaller, and its run; None where all are
+    right."""
     for trial in drawn_trials(exercise):
         verdict, run = attempt(trial)
         if verdict is None:
             continue
-        kind, least, printed = verdict.kind, trial, run.printed
+        kind, least = verdict.kind, trial
 
         def fails(candidate: Trial, kind: str = kind) -> bool:
-            nonlocal verdict, least, printed
-            found, run = attempt(candidate)
+            nonlocal verdict, least, run
+            found, found_run = attempt(candidate)
             if found is None or found.kind != kind:
                 return False
-            verdict, least, printed = found, candidate, run.printed
+            verdict, least, run = found, candidate, found_run
             return True
 
         smallest(exercise, trial, fails, FEW_STEPS if kind in SLOW else MOST_STEPS)
-        return verdict, least, printed
+        return verdict, least, run
     return None
 
 
@@ -90,12 +99,12 @@ def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
 
 
 def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
-    """What the launches of one run at ``size`` did."""
+    """What the launches of one run at ``size`` did. Raises :class:`Stopped`."""
     given = exercise.inputs(np.random.default_rng(1), size)
     options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
     run = sandbox.run(exercise, module, given, size, 1, options=options)
     if run.fault is not None:
-        raise RuntimeError(f"a fault while counting: {run.fault.message}")
+        raise Stopped(run.fault)
     expected = exercise.reference(given)
     outputs = [np.asarray(run.arrays[name]) for name in expected]
     return work_of(run.results, outputs)

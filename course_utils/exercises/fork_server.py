@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from ..paths import ROOT
-from .isolated import MARK, Answer, do_job, end_marked, read_answer, read_output
+from ..process_groups import MARK, end_marked
+from .isolated import Answer, do_job, read_answer, read_output
 
 LONGEST_NAP = 0.02  # seconds between two looks at a job that runs
 SERVER_DIED = -signal.SIGKILL

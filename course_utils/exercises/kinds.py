@@ -21,6 +21,7 @@ from ..checking.error_kinds import (  # noqa: F401 -- exported
     WRONG_SHAPE,
 )
 from ..checking.error_kinds import NEXT_STEP as CHECK_STEPS
+from ..compiling.host_compilers import HOW_TO_GET
 from ..emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
@@ -29,7 +30,6 @@ from ..emulator import (
     DEADLOCK,
     ENDLESS_LOOP,
     MISALIGNED,
-    NULL_POINTER,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
     TRAP,
@@ -37,11 +37,22 @@ from ..emulator import (
     USE_AFTER_FREE,
 )
 from ..emulator import KINDS as FAULTS
+from ..emulator import NULL_POINTER as NULL_POINTER
+from ..host_programs.host_kinds import (
+    COMPILE_ERROR,
+    CRASHED,
+    MEMORY_LEAK,
+    NO_COMPILER,
+    RESOURCE_LIMIT,
+    STACK_OVERFLOW,
+    TIME_LIMIT,
+    UNDEFINED,
+    WRONG_NAME,
+)
+from ..host_programs.host_kinds import NEXT_STEP as HOST_STEPS
 
 NOT_STARTED = "not started"
 EMPTY = "empty cell"
-COMPILE_ERROR = "compile error"
-WRONG_NAME = "wrong name"
 WRONG_SIGNATURE = "wrong signature"
 LAUNCH_ERROR = "launch error"
 INPUT_CHANGED = "input changed"
@@ -49,8 +60,7 @@ TARGET_MISSED = "target missed"
 MEANS_MISSING = "means missing"
 COPIED = "copied answer"
 ORDER = "depends on the order"
-TIME_LIMIT = "time limit"
-CRASHED = "crashed"
+TOO_SLOW = "too slow"
 SYNTAX_ERROR = "syntax error"
 EXCEPTION = "exception"
 NOTHING_RETURNED = "nothing returned"
@@ -58,11 +68,10 @@ WRONG_TYPE = "wrong type"
 WRONG_NUMBER = "wrong number"
 NOTHING_PRINTED = "nothing printed"
 WRONG_OUTPUT = "wrong output"
-MEMORY_LEAK = "memory leak"
-STACK_OVERFLOW = "stack overflow"
-UNDEFINED = "undefined behaviour"
-NO_COMPILER = "no compiler"
+NO_PACKAGE = "no package"
 OUR_FAULT = "our fault"
+
+NOT_HERE = (NO_COMPILER, NO_PACKAGE)  # the machine lacks something: no answer is judged
 
 RESULTS = tuple(CHECK_STEPS)
 IN_PYTHON = (SYNTAX_ERROR, EXCEPTION, NOTHING_RETURNED, WRONG_TYPE, WRONG_NUMBER)
@@ -73,6 +82,7 @@ IN_C = (
     MEMORY_LEAK,
     STACK_OVERFLOW,
     UNDEFINED,
+    RESOURCE_LIMIT,
     NO_COMPILER,
 )
 KINDS = (
@@ -89,9 +99,11 @@ KINDS = (
     ORDER,
     COPIED,
     TIME_LIMIT,
+    TOO_SLOW,
     CRASHED,
     *IN_PYTHON,
     *IN_C,
+    NO_PACKAGE,
     OUR_FAULT,
     *(kind for kind in FAULTS if kind not in IN_C and kind not in RESULTS),
     *RESULTS,
@@ -99,9 +111,9 @@ KINDS = (
 
 NEXT_STEP: dict[str, str] = {
     **CHECK_STEPS,
+    **HOST_STEPS,
     NOT_STARTED: "Fill in what the TODO comments ask for, then run the cell.",
     EMPTY: 'Bring the starter back with reset("{id}").',
-    COMPILE_ERROR: "Fix the first error and run again: later ones often follow from it.",
     WRONG_NAME: "Give it the name that the starter has: that is what gets called.",
     WRONG_SIGNATURE: "Take the parameter list from the starter: exactly those are passed.",
     LAUNCH_ERROR: "Compare the kernel's demands with the launch in the comment at its top.",
@@ -112,15 +124,16 @@ NEXT_STEP: dict[str, str] = {
     ORDER: "A GPU runs warps in any order. What one thread writes and another reads needs a "
     "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
     "names all the lanes that take part, not those that happen to be active.",
-    TIME_LIMIT: "Look for a loop whose condition never becomes false.",
+    TOO_SLOW: "No loop is endless: count how often each thread runs its loops, and look for work "
+    "that one pass could do.",
     CRASHED: "Run it on the emulator, which names the line.",
     OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
     "if so, its index or the end of its loop is wrong.",
     MISALIGNED: "A vector access needs an address that is a multiple of its size.",
-    NULL_POINTER: "The pointer is NULL: was it ever given an address?",
     DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
-    "element. If both have to use it, __syncthreads() between the two lines orders threads of one "
-    "block; across blocks, or where one line reads and writes, it takes an atomic.",
+    "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
+    "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
+    "reads and writes, it takes an atomic.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
@@ -139,12 +152,8 @@ NEXT_STEP: dict[str, str] = {
     WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",
     NOTHING_PRINTED: "Print the result with printf, and end the line with \\n.",
     WRONG_OUTPUT: "Follow the first wrong line back to the statement that printed it.",
-    USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",
-    MEMORY_LEAK: "Every malloc needs its free, on every way out of the function.",
-    STACK_OVERFLOW: "A function that calls itself needs a case in which it does not; large arrays "
-    "belong to malloc.",
-    UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
-    NO_COMPILER: "On Debian or Ubuntu: apt install build-essential; on macOS: xcode-select "
-    "--install; with conda: conda install gxx.",
+    NO_COMPILER: HOW_TO_GET,
+    NO_PACKAGE: "For Triton run %pip install triton in a cell (Linux, 1 GB), for PyTorch make "
+    "torch in a terminal; then restart the kernel.",
     OUR_FAULT: "This is a mistake of the course, not yours. Please report it with your cell.",
 }

@@ -73,10 +73,20 @@ def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone
 
 
 def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
-    """Each element of the outputs is stored once."""
+    """Each element of the outputs is stored once. An atomic stores too, whatever it reads."""
+
+    def stored(work: WorkDone) -> int:
+        counts = work.counts
+        parts = (
+            counts.global_store_bytes,
+            counts.global_atomic_bytes,
+            counts.bulk_global_store_bytes,
+        )
+        return sum(parts)
+
     return Means(
         "stores to global memory for each result",
-        lambda work: work.counts.global_store_bytes / max(work.result_bytes, 1),
+        lambda work: stored(work) / max(work.result_bytes, 1),
         at_most=at_most,
         advice="Each result needs one store, by the one thread it belongs to: are several threads "
         "doing the same work?",
@@ -206,6 +216,17 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
     return Means(
         "part of the arithmetic done while a copy is in flight",
         measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
+def reads(array: str, at_least: float, *, advice: str, size: Any = None) -> Means:
+    """Bytes that all threads read from one array of global memory, by the parameter's name."""
+    return Means(
+        f"bytes read from {array}",
+        lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
         at_least,
         advice=advice,
         size=size,

@@ -10,9 +10,10 @@ import re
 import numpy as np
 
 from ..checking import difference
+from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from . import kinds, sandbox
-from .outcome import simple, source_excerpt
+from .outcome import simple
 from .spec import NumberExercise
 
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import figures
+from ..checking.excerpts import clip, source_excerpt
 from ..checking.verdict import (
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
@@ -87,7 +88,7 @@ class Outcome:
         colour = FAIL_COLOUR
         if self.passed:
             colour = PASS_COLOUR
-        elif self.kind == kinds.NOT_STARTED:
+        elif self.kind in (kinds.NOT_STARTED, *kinds.NOT_HERE):
             colour = NEUTRAL_COLOUR
         title = (
             f"<div style='color:#555'>Exercise {self.exercise_id}: {html.escape(self.title)}</div>"
@@ -152,7 +153,7 @@ def from_compile_error(error: CompileError) -> Verdict:
 def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     """A fault the emulator saw, with the student's source lines."""
     lines = _own_lines((finding.location, finding.other_location), filename)
-    message = clip(finding.message, 7, MOST_MESSAGE)
+    message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
     return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
@@ -167,33 +168,6 @@ def with_context(verdict: Verdict, trial: str, printed: str) -> Verdict:
 def clip_printed(text: str) -> str:
     """What a kernel printed, cut to what a panel can show."""
     return clip(text, MOST_LINES, MOST_CHARACTERS)
-
-
-def source_excerpt(source: str, lines: Iterable[int], around: int = 1) -> str:
-    """The named lines (1-based) and their neighbours, each named line marked by an arrow."""
-    text = source.splitlines()
-    marked = {line for line in lines if 1 <= line <= len(text)}
-    shown = {
-        near
-        for line in marked
-        for near in range(line - around, line + around + 1)
-        if 1 <= near <= len(text) and (near == line or text[near - 1].strip())
-    }
-    rows, last = [], 0
-    for line in sorted(shown):
-        if last and line > last + 1:
-            rows.append("     ...")
-        rows.append(f"{'->' if line in marked else '  '} {line:3} | {text[line - 1]}".rstrip())
-        last = line
-    return "\n".join(rows)
-
-
-def clip(text: str, lines: int, characters: int) -> str:
-    """At most so many lines and characters, and a word about what was left out."""
-    rows = text.splitlines()
-    kept = "\n".join(row[:200] for row in rows[:lines])[:characters]
-    left = len(rows) - len(kept.splitlines())
-    return f"{kept}\n... and {left} more lines" if left > 0 else kept
 
 
 def _own_lines(places: Iterable[Location | None], filename: str) -> list[int]:

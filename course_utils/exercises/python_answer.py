@@ -6,18 +6,23 @@ import copy
 import inspect
 import math
 import numbers
+import os
 import secrets
 import traceback
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..checking import difference, judge
+from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
+from ..needs import missing, skip_line
 from . import kinds
 from .closed_book import apart, closed_book
 from .fork_server import ForkServer, serve_forks
-from .outcome import clip_printed, simple, source_excerpt
+from .outcome import clip_printed, simple
 from .plain_values import plain
 from .promises import all_cases
 from .registry import all_exercises, find
@@ -26,7 +31,14 @@ from .spec import PythonExercise
 MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 SHOWN = 200  # characters of a value in a message
-SERVER = ForkServer(__name__, {"COURSE_DEVICE": "emulator"})
+PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
+
+
+@cache
+def server(packages: tuple[str, ...] = ()) -> ForkServer:
+    """The process that forks for each answer which needs ``packages``; Triton interprets there."""
+    environment = {"COURSE_DEVICE": "emulator", "TRITON_INTERPRET": "1"}
+    return ForkServer(__name__, {**environment, PACKAGES: " ".join(packages)})
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -40,10 +52,12 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
         return simple(kinds.SYNTAX_ERROR, message)
     except ValueError as error:  # a zero byte
         return simple(kinds.SYNTAX_ERROR, f"Python cannot read this cell: {error}.")
+    if lacking := missing(exercise.needs):
+        return simple(kinds.NO_PACKAGE, skip_line(lacking))
     seconds = exercise.seconds if seconds is None else seconds
     secret = secrets.token_hex()  # what the student's code writes in our name lacks it
     job = {"id": exercise.id, "source": source, "secret": secret}
-    answer = SERVER.call(job, seconds, memory=MEMORY)
+    answer = server(exercise.needs).call(job, seconds, memory=MEMORY)
     if answer.timed_out:
         message = f"{exercise.function} was still running after {seconds:g} seconds."
         verdict = simple(kinds.TIME_LIMIT, message)
@@ -81,20 +95,21 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
         return simple(kinds.WRONG_NAME, f"this cell defines no function {exercise.function}.")
     for arguments, want in cases:
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
-        try:
-            inspect.signature(function).bind(*arguments)
-        except TypeError as error:
-            message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
-            return simple(kinds.WRONG_SIGNATURE, message)
+        if exercise.call is None:
+            try:
+                inspect.signature(function).bind(*arguments)
+            except TypeError as error:
+                message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
+                return simple(kinds.WRONG_SIGNATURE, message)
         used = copy.deepcopy(arguments)
         try:
             with closed_book():
-                got = apart(_plainly, function, used)
+                got = apart(_plainly, exercise.call, function, used)
         except BaseException as error:
             return _raised(error, exercise, source, shown)
         verdict = _compare(got, want, shown)
-        if verdict is None and callable(exercise.means) and (missing := exercise.means(*used)):
-            message = f"the result is right, but not by the means of this exercise.\n  {missing}"
+        if verdict is None and callable(exercise.means) and (advice := exercise.means(*used)):
+            message = f"the result is right, but not by the means of this exercise.\n  {advice}"
             verdict = simple(kinds.MEANS_MISSING, message)
         if verdict is not None:
             return verdict
@@ -103,8 +118,8 @@ def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
     return simple(kinds.PASS, message, hint=hint)
 
 
-def _plainly(function: Any, arguments: tuple) -> Any:
-    return plain(function(*arguments))
+def _plainly(call: Any, function: Any, arguments: tuple) -> Any:
+    return plain(call(function, *arguments) if call else function(*arguments))
 
 
 def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
@@ -191,4 +206,6 @@ def _show(value: Any) -> str:
 
 if __name__ == "__main__":
     all_exercises()  # once, for every job
+    for package in os.environ[PACKAGES].split():
+        import_module(package)
     serve_forks(work)

@@ -35,6 +35,7 @@ HABITS: tuple[tuple[str, str], ...] = (
     (r"(?<!\w)[A-Za-z_]\w*\s*\^\s*[23]\s*[;)]", "`^` is exclusive or, not a power"),
 )
 FLOOR_DIVISION = re.compile(r"[=(<*+\-].*[\w\])]\s*//\s*[\w(]+[^;]*[;{](?:\s*\+\+\w+\)\s*\{)?\s*$")
+LONGEST = 400  # characters of a line that somebody typed: the search in it is quadratic
 ENDS = (";", "{", "}", ",", ")", ":", ">")
 
 
@@ -43,6 +44,8 @@ def python_habits(source: str) -> list[tuple[int, str]]:
     found = []
     bare = strip_comments(source).splitlines()
     for number, (line, whole) in enumerate(zip(bare, source.splitlines(), strict=True), 1):
+        if len(whole) > LONGEST:
+            continue
         remark = next((text for pattern, text in HABITS if re.search(pattern, line)), "")
         code = line.rstrip()
         if not remark and FLOOR_DIVISION.search(whole) and code and not code.endswith(ENDS):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..checking import judge
+from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
@@ -25,7 +26,7 @@ from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import kinds, numbers, sandbox
-from .drawn import Tried, counted, drawn_verdict, means_verdict, order_verdict
+from .drawn import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
 from .outcome import (
     Outcome,
@@ -33,9 +34,9 @@ from .outcome import (
     from_compile_error,
     from_finding,
     simple,
-    source_excerpt,
     with_context,
 )
+from .patience import ran_out, slow_or_endless
 from .promises import Trial
 from .python_habits import python_habits
 from .spec import (
@@ -137,6 +138,8 @@ def _run_kernel(exercise: Exercise, source: str) -> Outcome:
         return outcome if outcome.passed else _with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
+    except Stopped as error:
+        verdict = from_finding(error.finding, source, filename)
     return _outcome(exercise, verdict)
 
 
@@ -174,7 +177,12 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
             verdict = _judge(exercise, run, given, trial.size, zeros)
         return (None if verdict.passed else verdict), run
 
-    verdict = _try_small_sizes(exercise, attempt)
+    def looked_into(verdict: Verdict, run: sandbox.Run, trial: Trial) -> Verdict:
+        if run.fault is None or not ran_out(run.fault):
+            return verdict
+        return slow_or_endless(exercise, module, trial, run, source, filename)
+
+    verdict = _try_small_sizes(exercise, attempt, looked_into)
     outcome = _outcome(exercise, verdict)
     if outcome.passed and exercise.target:
         outcome = _try_target(exercise, module, verdict)
@@ -182,8 +190,9 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         return outcome
     problem = means_verdict(exercise, module)
     if problem is None and (found := drawn_verdict(exercise, attempt)):
-        wrong, trial, printed = found
-        return _outcome(exercise, with_context(wrong, trial.label(exercise), printed))
+        wrong, trial, run = found
+        wrong = looked_into(wrong, run, trial)
+        return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
     problem = problem or order_verdict(exercise, module, _judge)
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
@@ -201,7 +210,11 @@ def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
     return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
 
 
-def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdict:
+def _try_small_sizes(
+    exercise: Exercise,
+    attempt: Callable[..., Tried],
+    looked_into: Callable[[Verdict, sandbox.Run, Trial], Verdict],
+) -> Verdict:
     """The most telling verdict: a fault at once, then a race, then the first wrong result."""
     wrong: Verdict | None = None
     printed = ""
@@ -212,9 +225,10 @@ def _try_small_sizes(exercise: Exercise, attempt: Callable[..., Tried]) -> Verdi
             printed = printed or clip_printed(run.printed)
             if verdict is None or (wrong and not _first_cause(run)):
                 continue
-            verdict = with_context(verdict, trial.label(exercise), run.printed)
             if _first_cause(run):
-                return verdict
+                verdict = looked_into(verdict, run, trial)
+                return with_context(verdict, trial.label(exercise), run.printed)
+            verdict = with_context(verdict, trial.label(exercise), run.printed)
             wrong = verdict
     message = f"{exercise.id} is right at every size tried."
     hint = f'solution("{exercise.id}") shows ours, with an explanation.'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ class Run:
     counts: Counts | None = None
     fault: Finding | None = None
     results: list[LaunchResult] = field(default_factory=list)
+    seconds: float = 0.0  # of the processor, for a run that a fault ended
 
 
 def load_answer(exercise: Launched, source: str, filename: str) -> Module:
@@ -91,6 +93,7 @@ def run(
         for name, value in given.items()
     }
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    start = time.thread_time()
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
@@ -107,6 +110,7 @@ def run(
                 )
         except KernelFault as fault:
             outcome.fault = fault.finding
+            outcome.seconds = time.thread_time() - start
             outcome.findings += fault.earlier
             return outcome
         outcome.findings += result.findings

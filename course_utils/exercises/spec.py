@@ -206,6 +206,9 @@ class PythonExercise(BaseExercise):
     ``promises`` draws more cases. ``means(*arguments)`` gets the arguments as a right answer left
     them and says in a sentence what it should have done with them and did not; nothing where it
     did. Either may be a sentence that says why there are none.
+
+    ``needs`` are packages that it takes, as for ``%%needs``. ``call(function, *arguments)`` runs
+    the answer and returns what is compared; by default it is called with the arguments.
     """
 
     function: str
@@ -214,6 +217,8 @@ class PythonExercise(BaseExercise):
     seconds: float = 20.0
     promises: Cases | str = ""
     means: Callable[..., str] | str = ""
+    needs: tuple[str, ...] = ()
+    call: Callable[..., Any] | None = None
 
     language = "python"
 
@@ -266,9 +271,10 @@ class HostExercise(BaseExercise):
     """A function or a program to write in C or C++, for the CPU.
 
     ``standard`` is the compiler's: ``c11``, ``c++17``. ``driver`` is a file below ``kernels/`` with
-    the ``main`` that calls the student's function; without one the cell is a whole program. The
-    program gets each of ``cases`` as its input and must print what ``reference(case)`` returns.
-    ``seconds`` is the limit for each case. ``promises`` draws more cases, or says why it does not.
+    the ``main`` that calls the student's function and prints, after the call, with plain ``printf``
+    alone; without one the cell is a whole program. The program gets each of ``cases`` as its input
+    and must print what ``reference(case)`` returns. ``seconds`` is the limit for each case.
+    ``promises`` draws more cases, or says why it does not.
     """
 
     cases: tuple[str, ...]

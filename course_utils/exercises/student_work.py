@@ -43,7 +43,7 @@ def record(exercise: BaseExercise, outcome: Outcome, cell: str) -> str:
 
     Returns a sentence for the student where something could not be kept or read, else nothing.
     """
-    if outcome.kind in (kinds.NOT_STARTED, kinds.EMPTY, kinds.NO_COMPILER):
+    if outcome.kind in (kinds.NOT_STARTED, kinds.EMPTY, *kinds.NOT_HERE):
         return ""
     if exercise.is_untouched(cell):  # a starter with a planted bug
         return ""

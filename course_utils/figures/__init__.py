@@ -7,6 +7,7 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
+from .address_maps import memory_map, struct_bytes
 from .block_waves import block_diary, waves
 from .cell_grids import numbered_cells
 from .growth_charts import growth
@@ -18,6 +19,7 @@ from .performance import ladder, roofline
 from .reductions import adding_tree, lanes_at_work
 from .residency import occupancy
 from .searches import search
+from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
 from .style import png, save, use_in_notebook
@@ -39,6 +41,8 @@ __all__ = [
     "image_pair",
     "ladder",
     "lanes_at_work",
+    "lines_and_times",
+    "memory_map",
     "memory_roofs",
     "number_formats",
     "numbered_cells",
@@ -49,8 +53,10 @@ __all__ = [
     "save",
     "search",
     "shared_banks",
+    "software_stack",
     "source_heat",
     "stalls",
+    "struct_bytes",
     "thread_map",
     "timeline",
     "warp_sectors",

@@ -1,4 +1,4 @@
-"""Writes ``assets/outputs`` from the committed notebooks: what their ``%%needs`` cells gave."""
+"""Writes ``assets/outputs`` from the committed notebooks: what cells gave that may be skipped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 from nbformat import NotebookNode
 
 from .. import stored_outputs
+from ..needs import may_be_skipped
 from ..paths import ROOT
 from ..stored_outputs import TEXT
 from . import stamp
 from .canonical import STAMP, read
-from .cells import NEEDS, SKIPPED, numbered
+from .cells import SKIPPED, numbered
 
 COMMAND = "python -m course_utils run --outputs"
 MOST_CHARACTERS = 10_000  # of a text
@@ -34,7 +35,7 @@ def content_of(nb: NotebookNode, old: dict[str, Any] | None = None) -> dict[str,
     before = old["cells"] if old else {}
     cells = {}
     for _, cell in numbered(nb, "code"):
-        if not cell.source.startswith(NEEDS):
+        if not may_be_skipped(cell.source):
             continue
         digits = stored_outputs.key(cell.source)
         outputs = list(filter(None, map(_mime_bundle, cell.outputs)))

@@ -19,7 +19,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 PATIENCE_MS = 120_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     if shutil.which("make") is None:
         pytest.skip("there is no `make` here, which starts the course in JupyterLab")
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     named = os.environ.get("COURSE_SCREENSHOTS")
     folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
@@ -36,7 +36,7 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(request: pytest.FixtureRequest, screenshots: Path):
     api = pytest.importorskip(
         "playwright.sync_api",

@@ -205,3 +205,31 @@ def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():
     allowed = tolerance_for(values, 2.0**-24)
     assert allowed.atol == pytest.approx(allowed.rtol * np.sqrt(np.mean(values**2.0)))
     assert not judge(changed(values, 7, 1.5), values).passed
+
+
+@pytest.mark.parametrize("count, name", [(32_768, "(short)"), (65_536, "(unsigned short)")])
+def test_what_16_bits_count_is_not_a_block(count, name):
+    expected = np.arange(1, 70_001, dtype=np.float32)
+    actual = np.where(np.arange(70_000) < count, expected, -7).astype(np.float32)
+    verdict = judge(actual, expected)
+    assert verdict.kind == kinds.WRONG and name in verdict.message
+
+
+@pytest.mark.parametrize("size, wrong", [(2, 1), (3, 1), (4, 2), (5, 2)])
+def test_a_result_of_a_few_elements_has_no_edge(size, wrong):
+    expected = np.array([3.0, 8.0, 4.0, 9.0, 27.0], np.float32)[:size]
+    actual = expected.copy()
+    actual[-wrong:] = np.array([1000, -77], np.float32)[:wrong]
+    assert kind_of(actual, expected) == kinds.WRONG
+    more = np.append(np.arange(1, 9, dtype=np.float32), expected)
+    assert kind_of(np.append(more[:-1], np.float32(1000)), more) == kinds.EDGES
+
+
+def test_an_index_that_is_one_off_is_no_rounding_error():
+    index = np.random.default_rng(3).permutation(500).astype(np.int32)
+    off = index + (np.arange(500) % 3 == 0)
+    assert kind_of(off.astype(np.int32), index) == kinds.WRONG
+    grey = (index % 256).astype(np.uint8)
+    rounded = np.where(grey % 3, grey, np.maximum(grey, 1) - 1).astype(np.uint8)
+    verdict = judge(rounded, grey)
+    assert verdict.kind == kinds.PRECISION and "rounded another way" in verdict.message

@@ -131,3 +131,35 @@ def test_errors_name_no_absolute_path():
 def test_in_a_notebook_only_the_message_is_shown():
     error = error_of("__global__ void f() { a = 1; }")
     assert error._render_traceback_() == str(error).splitlines()
+
+
+# What the host's headers define, for nvcc too in part; the remedy's header; what to write.
+CONSTANTS = {
+    "INFINITY": ("math_constants.h", "CUDART_INF_F"),
+    "HUGE_VALF": ("math_constants.h", "CUDART_INF_F"),
+    "NAN": ("math_constants.h", "CUDART_NAN_F"),
+    "M_PI": ("math_constants.h", "CUDART_PI_F"),
+    "FLT_MAX": ("math_constants.h", "CUDART_MAX_NORMAL_F"),
+    "FLT_EPSILON": ("cuda/std/limits", "cuda::std::numeric_limits<float>::epsilon()"),
+    "FLT_MIN": ("cuda/std/limits", "cuda::std::numeric_limits<float>::min()"),
+    "INT_MAX": ("cuda/std/climits", "INT_MAX"),
+    "UINT_MAX": ("cuda/std/climits", "UINT_MAX"),
+    "LLONG_MIN": ("cuda/std/climits", "LLONG_MIN"),
+    "CHAR_BIT": ("cuda/std/climits", "CHAR_BIT"),
+}
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_of_the_host_gets_a_remedy_that_compiles(constant):
+    kernel = 'extern "C" __global__ void f(float *a) { *a = %s; }'
+    header, instead = CONSTANTS[constant]
+    remedy = str(error_of(kernel % constant)).split("-> ")[1]
+    assert f"#include <{header}>" in remedy
+    assert instead.rpartition("::")[2] in remedy or instead == constant
+    compile_ptx(f"#include <{header}>\n{kernel % instead}", filename=NAME)
+
+
+@pytest.mark.parametrize("header", ["cfloat", "float.h", "climits", "limits.h"])
+def test_a_header_of_limits_gets_a_remedy(header):
+    text = str(error_of(f"#include <{header}>"))
+    assert "math_constants.h" in text or "cuda/std/climits" in text

@@ -1338,6 +1338,17 @@ y[threadIdx.x] = 1;""",
         None,
     ),
     Bug(
+        "a barrier that lets go when the others return",
+        BARRIER,
+        """
+if (<<threadIdx.x|n>> < 32) {
+    y[threadIdx.x] = 1;
+    __syncthreads(); // !
+}""",
+        "32 of the 64 threads",
+        None,
+    ),
+    Bug(
         "a barrier for part of a warp",
         BARRIER,
         """

@@ -78,6 +78,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.TARGET_MISSED,
     kinds.MEANS_MISSING,
     kinds.COPIED,
+    kinds.TOO_SLOW,
     kinds.TIME_LIMIT,
     kinds.CRASHED,
     kinds.OUR_FAULT,
@@ -88,6 +89,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.WRONG_DTYPE,
     *kinds.IN_PYTHON,
     *kinds.IN_C,
+    kinds.NO_PACKAGE,
 }
 
 

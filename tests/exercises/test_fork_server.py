@@ -8,7 +8,7 @@ import time
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.python_answer import SERVER, verdict_of
+from course_utils.exercises.python_answer import server, verdict_of
 from course_utils.exercises.registry import find
 
 BLOCKS = find("04.blocks_for")
@@ -88,7 +88,7 @@ def test_an_interrupt_ends_the_answer_and_its_server(tmp_path):
 
 
 def test_a_server_that_was_stopped_starts_again():
-    SERVER.stop()
+    server().stop()
     assert verdict_of(BLOCKS, RIGHT).passed
 
 

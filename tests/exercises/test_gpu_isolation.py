@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from course_utils.compiling.host_compilers import host_compiler
 from course_utils.devices.selection import ON_GPU, cp
-from course_utils.exercises import HostExercise, host, kinds
+from course_utils.exercises import HostExercise, kinds
 from course_utils.exercises.full_size import run_full
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source, run_source
@@ -65,7 +66,7 @@ def test_a_flood_of_printf_ends_as_a_verdict(living_context):
     assert seconds < LIMIT + 5 and len(str(outcome)) < 5000
 
 
-@pytest.mark.skipif(host.compiler("c") is None, reason="needs a C compiler")
+@pytest.mark.skipif(host_compiler("c") is None, reason="needs a C compiler")
 def test_a_segfault_in_c_ends_as_a_verdict(living_context, monkeypatch):
     text = "// TODO: t\n// SOLUTION\n// END\n"
     monkeypatch.setattr(HostExercise, "text", property(lambda self: text))

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from course_utils.compiling.host_compilers import host_compiler
 from course_utils.exercises import HostExercise, host, kinds, spec
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.verify import proofs
+from course_utils.host_programs.building import finds_addresses
 
 SUM = """\
 #include <stdio.h>
@@ -33,15 +35,16 @@ int main(void)
 }
 """
 DRIVER = """\
+#include <cstdio>
 #include <iostream>
 int twice(int x);
-int main() { int x; std::cin >> x; std::cout << twice(x) << "\\n"; }
+int main() { int x; std::cin >> x; const int y = twice(x); printf("%d", y); printf("\\n"); }
 """
 LOOP = "for (int i = 0; i < n; ++i) sum"
 
-needs_compiler = pytest.mark.skipif(host.compiler("c") is None, reason="needs a C compiler")
+needs_compiler = pytest.mark.skipif(host_compiler("c") is None, reason="needs a C compiler")
 needs_sanitizers = pytest.mark.skipif(
-    host.compiler("c") is None or not host.sanitizers(host.compiler("c")),
+    host_compiler("c") is None or not finds_addresses(host_compiler("c")),
     reason="needs a C compiler with sanitizers",
 )
 
@@ -153,7 +156,7 @@ def test_an_endless_program_and_a_flood_end_in_seconds(exercise):
     assert run_source(exercise, endless).kind == kinds.TIME_LIMIT
     flood = exercise.solution.replace(LOOP, f'for (;;) printf("a long, long line\\n"); {LOOP}')
     outcome = run_source(exercise, flood)
-    assert outcome.kind in (kinds.CRASHED, kinds.TIME_LIMIT) and len(str(outcome)) < 4000
+    assert outcome.kind in (kinds.RESOURCE_LIMIT, kinds.TIME_LIMIT) and len(str(outcome)) < 4000
     assert time.monotonic() - start < 10
 
 
@@ -163,11 +166,12 @@ def test_a_right_answer_shows_the_compiler_s_warnings(exercise):
     assert outcome.passed and "the compiler warns" in str(outcome) and "idle" in str(outcome)
 
 
-@needs_compiler
-def test_a_cpp_function_is_called_by_the_course_s_main(exercise, tmp_path):
+@pytest.fixture
+def twice(exercise, tmp_path):
+    """A function in C++ that a main function of the course calls."""
     (tmp_path / "main.cpp").write_text(DRIVER)
     fields = {name: getattr(exercise, name) for name in ("title", "task", "hints")}
-    twice = HostExercise(
+    return HostExercise(
         id="02.twice",
         source="sum.c",
         explanation="e",
@@ -177,14 +181,61 @@ def test_a_cpp_function_is_called_by_the_course_s_main(exercise, tmp_path):
         driver="main.cpp",
         **fields,
     )
+
+
+@needs_compiler
+def test_a_cpp_function_is_called_by_the_course_s_main(twice):
     assert run_source(twice, "int twice(int x) { return 2 * x; }").passed
     wrong = run_source(twice, "int twice(int x) { return x; }")
     assert wrong.kind == kinds.WRONG_OUTPUT and "'4', expected '8'" in str(wrong)
     assert run_source(twice, "int thrice(int x) { return 3 * x; }").kind == kinds.WRONG_NAME
 
 
+FORGED = {
+    "prints the answer and ends": 'printf("8\\n"); exit(0);',
+    "without the library's end": 'printf("8\\n"); fflush(stdout); _exit(0);',
+    "leaves nothing of what comes after": 'printf("8\\n"); fclose(stdout);',
+    "knows how it is marked": 'printf("<8\\n>"); exit(0);',
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("how", FORGED)
+def test_what_a_function_prints_is_not_the_answer_of_the_test_program(twice, how):
+    headers = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
+    outcome = run_source(twice, f"{headers}int twice(int x) {{ {FORGED[how]} return x; }}")
+    assert outcome.kind == kinds.NOTHING_PRINTED, outcome
+    assert "came to no answer" in str(outcome) and "8" in outcome.verdict.printed
+
+
+@needs_compiler
+def test_debugging_lines_do_not_make_a_right_function_wrong(twice):
+    answer = '#include <cstdio>\nint twice(int x) { printf("x = %d", x); return 2 * x; }'
+    assert run_source(twice, answer).passed
+    wrong = run_source(twice, answer.replace("2 * x", "x"))
+    assert wrong.kind == kinds.WRONG_OUTPUT and wrong.verdict.printed == "x = 44"
+
+
+@needs_compiler
+def test_the_words_around_the_answer_are_others_each_time_and_in_no_file(twice, monkeypatch):
+    seen = []
+
+    def unsealed(output, seal):
+        seen.append(seal)
+        return output, output
+
+    monkeypatch.setattr(host, "_unsealed", unsealed)
+    stolen = '#include "sealed.h"\nint twice(int x) { return 2 * x; }'
+    assert run_source(twice, stolen).kind == kinds.COMPILE_ERROR
+    stolen = stolen.replace("sealed.h", "main.cpp")
+    assert run_source(twice, stolen).kind == kinds.COMPILE_ERROR
+    for _ in range(2):
+        run_source(twice, "int twice(int x) { return 2 * x; }")
+    assert len(set(seen)) == 2 and all(len(seal) == 32 for seal in seen)
+
+
 def test_without_a_compiler_the_verdict_says_how_to_get_one(exercise, monkeypatch):
-    monkeypatch.setattr(host, "compiler", lambda language: None)
+    monkeypatch.setattr(host, "host_compiler", lambda language: None)
     outcome = run_source(exercise, "int main(void) { return 0; }")
     assert outcome.kind == kinds.NO_COMPILER
     assert "needs a C compiler" in str(outcome) and "build-essential" in str(outcome)

@@ -11,9 +11,10 @@ import pytest
 
 from course_utils.exercises import full_size, kinds
 from course_utils.exercises.full_size import run_full
-from course_utils.exercises.isolated import Answer, call, run_group
+from course_utils.exercises.isolated import Answer, call
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source, run_source
+from course_utils.process_groups import run_group
 
 SAXPY = find("04.saxpy")
 

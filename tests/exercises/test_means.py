@@ -102,6 +102,22 @@ def test_ready_made_means_measure_what_they_name():
     assert means.no_extra_work().measure(found) == 1
 
 
+@pytest.mark.parametrize(
+    "store",
+    ["atomicExch(&y[i], a * x[i] + y[i]);", "atomicAdd(&y[i], a * x[i] - (float)0);"],
+    ids=["exchanged", "added"],
+)
+def test_a_result_that_atomics_store_is_stored(store):
+    right = "y[i] = a * x[i] + y[i];"
+    assert right in SAXPY.solution
+    assert run_source(SAXPY, SAXPY.solution.replace(right, store)).passed, "once, by its thread"
+    twice = f"const float was = y[i]; y[i] = 0; __syncwarp(__activemask()); {store}"
+    twice = twice.replace("+ y[i]", "+ was").replace("(float)0", "-was")
+    outcome = run_source(SAXPY, SAXPY.solution.replace(right, twice))
+    assert outcome.kind == kinds.MEANS_MISSING, outcome
+    assert "stores to global memory for each result: 2" in str(outcome)
+
+
 def test_a_number_outside_its_bounds_is_told_with_the_bound():
     found = work(SAXPY, 1000)
     too_few = means.shuffles(5, advice="Shuffle.")

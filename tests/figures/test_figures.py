@@ -66,6 +66,12 @@ def drawings() -> dict:
             (2, 4),
             4,
         ),
+        "software_stack": lambda: figures.software_stack(
+            {"frameworks": {"JAX": "0.10", "MLX": None}, "machine": {"emulator": "NumPy"}}
+        ),
+        "lines_and_times": lambda: figures.lines_and_times(
+            {"loop": (9, 8000.0), "NumPy": (4, 90.0)}, baseline=("library", 0.1)
+        ),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
@@ -456,3 +462,41 @@ def test_guides_of_curves_are_thin_lines_without_marks():
     guide, curve = figure.axes[0].lines
     assert (guide.get_marker(), curve.get_marker()) == ("None", "o")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["sqrt(K)", "fp32"]
+
+
+def test_a_stack_says_of_each_part_its_version_or_that_it_is_not_here():
+    axes = figures.software_stack({"frameworks": {"JAX": "0.10", "MLX": None}}).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["JAX\n0.10", "MLX\nnot here"]
+    here, absent = axes.patches
+    assert not here.get_hatch() and absent.get_hatch()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["frameworks"]
+
+
+def test_the_parts_of_a_layer_share_its_width():
+    axes = figures.software_stack({"a": {"x": "1"}, "b": {"y": "1", "z": "2"}}).axes[0]
+    one, *two = [bar.get_width() for bar in axes.patches]
+    assert two[0] == two[1] and one > 1.9 * two[0]
+
+
+def test_a_layer_without_parts_is_refused():
+    with pytest.raises(ValueError, match="at least one part"):
+        figures.software_stack({"frameworks": {}})
+
+
+def test_lines_and_times_are_drawn_as_given_and_told_apart_by_machine():
+    figure = figures.lines_and_times(
+        {"loop": (9, 8000.0), "NumPy": (4, 90.0), "CUDA": (30, 0.25)},
+        on={"loop": "CPU", "NumPy": "CPU", "CUDA": "GPU"},
+        baseline=("library", 0.2),
+    )
+    left, right = figure.axes
+    assert [bar.get_width() for bar in left.patches] == [9, 4, 30]
+    assert [bar.get_width() for bar in right.patches] == [8000.0, 90.0, 0.25]
+    assert right.get_xscale() == "log" and "library" in right.get_xlabel()
+    assert [text.get_text() for text in right.get_legend().get_texts()] == ["CPU", "GPU"]
+    assert len({bar.get_hatch() for bar in right.patches}) == 2
+
+
+def test_a_time_of_zero_is_refused():
+    with pytest.raises(ValueError, match="positive time"):
+        figures.lines_and_times({"loop": (9, 0.0)})

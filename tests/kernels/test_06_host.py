@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from course_utils.checking import check
-from course_utils.exercises import host
+from course_utils.compiling.host_compilers import host_compiler
 from course_utils.paths import ROOT
 
 HOST = ROOT / "kernels/06_matmul_and_fft/host"
@@ -29,13 +29,14 @@ SHAPES = [
 MATRIX = np.ctypeslib.ndpointer(np.float32, ndim=2, flags="C_CONTIGUOUS")
 CANARY = 1e30
 
-pytestmark = pytest.mark.skipif(host.compiler("c") is None, reason="needs a C compiler")
+COMPILER = host_compiler("c")
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 
 
 def built(folder, name, flags) -> ctypes.CDLL:
     library = folder / f"{name}.so"
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-psabi")
-    command = [host.compiler("c"), *flags, *warnings, "-shared", "-fPIC", HOST / f"{name}.c"]
+    command = [*COMPILER.command, *flags, *warnings, "-shared", "-fPIC", HOST / f"{name}.c"]
     subprocess.run([*command, "-o", library], check=True)
     return ctypes.CDLL(library)
 

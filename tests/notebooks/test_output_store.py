@@ -8,9 +8,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 from course_utils import paths, stored_outputs
+from course_utils.needs import may_be_skipped
 from course_utils.notebooks import output_store
 from course_utils.notebooks.canonical import STAMP, canonical, dumps, read
-from course_utils.notebooks.cells import NEEDS, find, numbered, shown
+from course_utils.notebooks.cells import find, numbered, shown
 from course_utils.notebooks.run import write_back
 
 BOOKS = find([])
@@ -54,7 +55,7 @@ def test_every_stored_file_belongs_to_a_notebook_and_every_key_to_one_of_them():
 @pytest.mark.parametrize("path", BOOKS, ids=shown)
 def test_no_two_cells_of_a_notebook_share_a_key(path):
     nb = read(path.read_text(encoding="utf-8"))
-    sources = [c.source.strip() for _, c in numbered(nb, "code") if c.source.startswith(NEEDS)]
+    sources = [c.source.strip() for _, c in numbered(nb, "code") if may_be_skipped(c.source)]
     assert len(sources) == len(set(sources))
 
 

@@ -453,6 +453,11 @@ line.
             advice="What goes by way of `post` is written by one lane and read by another: the "
             "missing line makes the lanes of the warp wait for each other between the two.",
         ),
+        means.reads(
+            "post",
+            3 * 32 * 4,
+            advice="The pairs swap by way of `post`: each lane takes there what its neighbour put.",
+        ),
         means.no_extra_work(),
         means.work_shared_out(size=20),
     ),
@@ -488,6 +493,11 @@ right, too.
             "post not read",
             kinds.MEANS_MISSING,
             ("    __syncwarp();  // the", "    // the"),
+            ("y[i] = post[i ^ 1]", "y[i] = x[i ^ 1]"),
+        ),
+        mutant(
+            "post not read, for all the barrier",
+            kinds.MEANS_MISSING,
             ("y[i] = post[i ^ 1]", "y[i] = x[i ^ 1]"),
         ),
         mutant(

@@ -322,7 +322,7 @@ barrier is the same mistake, even where a GPU does not wait for threads that hav
         mutant("not reversed", kinds.REVERSED, ("tile[columns - 1 - column]", "tile[column]")),
         mutant(
             "for the warps with a column",
-            kinds.MEANS_MISSING,
+            kinds.BARRIER,
             ("__syncthreads();", "if (column < (columns + 31) / 32 * 32) __syncthreads();"),
         ),
         mutant(

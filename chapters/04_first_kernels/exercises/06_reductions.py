@@ -177,7 +177,8 @@ add the one line that is missing.
     launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
     small=((3, 300), (2, 129), (3, 7), 1),
     full=(1 << 14, 1000),
-    reduction=lambda size: rows_and_columns(size)[1],
+    # Also for those who subtract the square of the mean: with few columns that costs some digits.
+    reduction=lambda size: max(64, rows_and_columns(size)[1]),
     bug=kinds.DATA_RACE,
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)),
@@ -263,6 +264,129 @@ second array in place of the second barrier would do as well.)
 )
 
 
+def block_sums_of_squares(x: np.ndarray) -> np.ndarray:
+    """The sum of the squares of each block's elements, in float64."""
+    return np.square(padded_rows(x, BLOCK, 0.0).astype(np.float64)).sum(axis=1)
+
+
+LAST_BLOCK = Exercise(
+    id="04.last_block",
+    title="the last block adds up",
+    task="""
+How long is the gradient of a whole network? Its tensors are many, so each launch adds the squares
+of one tensor to a running total: `*total += …`. Do it in one launch. `left` counts the blocks that
+are not done yet: it holds the number of blocks before the launch, and must hold it again
+afterwards, for this kernel is launched twice in a row. Atomics are for the count alone: a block's
+sum goes to its place in `partial` by a plain store, and all threads of the last block take part in
+adding these.
+""",
+    source="04_first_kernels/exercises/last_block.cu",
+    kernel="last_block",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "total": np.array([1.5], np.float32),
+        "partial": empty(-(-n // BLOCK)),
+        "left": np.array([-(-n // BLOCK)], np.uint32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "partial": block_sums_of_squares(given["x"]),
+        "total": given["total"] + 2 * block_sums_of_squares(given["x"]).sum(),
+        "left": np.array([len(block_sums_of_squares(given["x"]))], np.uint32),
+    },
+    launch=lambda n: (one_thread_each(n), one_thread_each(n)),
+    small=(5003, 257, 1),
+    full=FULL,
+    reduction=lambda n: n,
+    promises=Promises(
+        # 391 blocks in the end, more than a block has threads.
+        sizes=promises.shapes(n=(*promises.extents(70_000), 100_003)),
+        values=(promises.data("x", *promises.ORDINARY),),
+    ),
+    means=(
+        means.atomics(
+            "global",
+            at_least=2 * 20,
+            at_most=2 * 2 * 20,
+            advice="Each block takes one number from the counter; the sums themselves need no "
+            "atomic.",
+        ),
+        means.loads_shared_out(),
+    ),
+    hints=(
+        "The order in a block: store, fence, count, fence, and a barrier that tells the others.",
+        "`atomicSub(left, 1)` returns what was there before: the last block gets 1.",
+        "Thread 0 alone knows what it got. A `__shared__ bool last` and a `__syncthreads()` tell "
+        "the block.",
+        "In the last block: a loop over `partial` from `threadIdx.x` in steps of `kThreads`, "
+        "`block_sum<kThreads>` once more, and thread 0 does the rest.",
+        "`partial[blockIdx.x] = sum; __threadfence(); last = atomicSub(left, 1) == 1; "
+        "__threadfence();`",
+    ),
+    explanation="""
+Nobody waits. A block that is not the last has counted and leaves; the one that finds 1 knows that
+all other sums are stored. The first fence keeps a block's sum from becoming visible after its
+count, the second one keeps the sums from being read before it. And whoever finishes last leaves the
+counter as the next launch needs it, so the host has nothing to clear in between.
+""",
+    mutants=(
+        mutant(
+            "no fence before the count",
+            kinds.DATA_RACE,
+            ("        __threadfence(); // release", "        // release"),
+        ),
+        mutant(
+            "no fence behind the count",
+            kinds.DATA_RACE,
+            ("        __threadfence(); // acquire", "        // acquire"),
+        ),
+        mutant(
+            "a fence for the block only",
+            kinds.DATA_RACE,
+            ("__threadfence(); // release", "__threadfence_block(); // release"),
+        ),
+        mutant(
+            "the counter is left at 0",
+            kinds.WRONG,
+            ("            *left = gridDim.x; // ready for the next launch\n", ""),
+        ),
+        mutant("every block adds up", kinds.DATA_RACE, ("    if (last) {", "    {")),
+        mutant("block 0 adds up", kinds.DATA_RACE, ("if (last)", "if (blockIdx.x == 0)")),
+        mutant("the first one adds up", kinds.DATA_RACE, (" == 1;", " == gridDim.x;")),
+        mutant("the last but one", kinds.DATA_RACE, (" == 1;", " == 2;")),
+        mutant("counts without an atomic", kinds.DATA_RACE, ("atomicSub(left, 1)", "(*left)--")),
+        mutant(
+            "nobody waits for the answer",
+            kinds.DATA_RACE,
+            ("    __syncthreads(); // the whole", "    // the whole"),
+        ),
+        mutant(
+            "as many sums as threads",
+            kinds.WRONG,
+            (
+                "block < gridDim.x; block += kThreads",
+                "block < min(gridDim.x, kThreads); block += kThreads",
+            ),
+        ),
+        mutant(
+            "an atomic for each thread",
+            kinds.MEANS_MISSING,
+            (
+                "    __shared__ bool last;\n",
+                "    atomicAdd(total, value * value);\n    __shared__ bool last;\n",
+            ),
+            ("            *total += sum;\n", ""),
+        ),
+        mutant(
+            "one thread adds all",
+            kinds.MEANS_MISSING,
+            ("int block = threadIdx.x; block", "int block = 0; threadIdx.x == 0 && block"),
+            ("block += kThreads", "++block"),
+        ),
+    ),
+)
+
+
 def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
     """Products that are all negative, and large."""
     return {"x": np.abs(given["x"]), "y": -1000 * np.abs(given["y"]) - 1}
@@ -318,8 +442,8 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         label="atomics per element",
         measure=lambda counts: atomics_on("global")(counts) / 5003,
         at_most=0.01,
-        advice="The result is right. Only one lane of each warp, or one thread of each block, "
-        "should do an atomic.",
+        advice="The result is right. Add up in a register over the whole loop, then over the warp, "
+        "and let one lane of it, or one thread of the block, do the atomic.",
         size=5003,
     ),
     hints=(

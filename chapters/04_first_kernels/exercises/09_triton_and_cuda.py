@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from course_utils.exercises import (
@@ -205,6 +208,164 @@ infinity for a maximum, zero for a sum, one for a product.
 )
 
 
+FORBIDDEN = np.array(0x7FC05A00, np.uint32).view(np.float32)  # a NaN that is not NumPy's own
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a launch gets: ``x`` has rows with gaps behind their columns, ``weight`` says how many
+    columns there are; ``programs`` are launched, for the first rows."""
+
+    x: np.ndarray
+    weight: np.ndarray
+    eps: float
+    programs: int
+
+    @property
+    def block(self) -> int:
+        return 1 << (len(self.weight) - 1).bit_length()
+
+    def __repr__(self) -> str:
+        rows, stride = self.x.shape
+        return (
+            f"{rows} rows of {len(self.weight)} floats, stride={stride}, eps={self.eps:g}, "
+            f"BLOCK={self.block}, {self.programs} programs"
+        )
+
+
+def rms_norms(rows: Rows) -> np.ndarray:
+    """The rows that the programs do, normalised in float64."""
+    x = rows.x[: rows.programs, : len(rows.weight)].astype(np.float64)
+    return x / np.sqrt(np.square(x).mean(axis=1, keepdims=True) + rows.eps) * rows.weight
+
+
+def launch_interpreted(kernel: Any, rows: Rows) -> np.ndarray:
+    """Launch a Triton kernel on the CPU, in Triton's interpreter; the rows that it stored.
+
+    What its programs shall not use is NaN: the gaps, what follows the weights, and the rows that
+    no program does. Raises TypeError for what is no kernel, IndexError for a store to a gap.
+    """
+    import torch
+
+    if not hasattr(kernel, "run"):  # a kernel of @triton.jit has it, a function has not
+        raise TypeError("rms_norm_rows is no Triton kernel: @triton.jit belongs above it")
+    columns, (count, stride) = len(rows.weight), rows.x.shape
+    x = np.full((count + rows.block, stride), FORBIDDEN)
+    x[: rows.programs, :columns] = rows.x[: rows.programs, :columns]
+    weight = np.append(rows.weight, np.full(rows.block, FORBIDDEN))
+    y = np.full(x.shape, np.nan, np.float32)
+    x_, weight_, y_ = map(torch.from_numpy, (x, weight, y))
+    kernel[(rows.programs,)](x_, weight_, y_, columns, stride, rows.eps, BLOCK=rows.block)
+    stored = y.view(np.uint32) != np.array(np.nan, np.float32).view(np.uint32)
+    stored[: rows.programs, :columns] = False
+    for row, column in np.argwhere(stored):
+        raise IndexError(
+            f"row {row}, column {column} of y was stored to, and {rows.programs} programs have "
+            f"{rows.programs} rows of {columns} columns: is there a mask?"
+        )
+    return y[: rows.programs, :columns]
+
+
+def some_rows(
+    rows: int, columns: int, seed: int, *, programs: int = 0, scale: float = 1, eps: float = 1e-5
+) -> tuple[Rows]:
+    """Random rows with a gap of three floats behind each; a program for each row or ``programs``
+    of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, columns + 3), dtype=np.float32) * np.float32(scale)
+    weight = rng.random(columns, dtype=np.float32) + np.float32(0.5)
+    return (Rows(x, weight, eps, programs or rows),)
+
+
+def any_rows(rng: np.random.Generator) -> tuple[Rows]:
+    """Any rows of up to 300 columns, of any ordinary magnitude."""
+    rows = int(rng.integers(1, 5))
+    return some_rows(
+        rows,
+        int(rng.integers(1, 300)),
+        int(rng.integers(1 << 30)),
+        programs=int(rng.integers(1, rows + 1)),
+        scale=float(rng.choice([1e-3, 1.0, 1000.0])),
+        eps=float(rng.choice([1e-6, 1e-5, 0.1])),
+    )
+
+
+RMS_NORM_ROWS = PythonExercise(
+    id="04.rms_norm_rows",
+    title="write a Triton kernel",
+    task="""
+Write the kernel that most language models run twice a layer, the RMS norm: each row over the root
+of the mean of its squares, times a weight for each column. `eps` is added to the mean, so that a
+row of zeros divides by something. Program `r` does row `r`, whatever the grid. The rows lie
+`stride` elements apart, and between them lies what you may neither use nor overwrite.
+
+`%%exercise` runs it in Triton's interpreter, on the CPU. That takes no GPU, but the packages Triton
+and PyTorch; where they are missing, the verdict says how to get them.
+""",
+    source="04_first_kernels/exercises/rms_norm_rows.py",
+    function="rms_norm_rows",
+    needs=("torch", "triton"),
+    call=launch_interpreted,
+    cases=(
+        some_rows(3, 5, 1),
+        some_rows(2, 8, 2),
+        some_rows(4, 33, 3, programs=2),
+        some_rows(2, 100, 4, scale=1e-3),
+        some_rows(1, 1, 5),
+    ),
+    reference=rms_norms,
+    promises=Cases(any_rows),
+    means="What a program may not use is NaN, and a store where none belongs is an error: more of "
+    "its loads and stores is not seen from outside.",
+    hints=(
+        "`column = tl.arange(0, BLOCK)` and `inside = column < columns`, as in `softmax_row`.",
+        "Row `row` begins at `x + row * stride`, and `x` has no brackets: pointers are added to.",
+        "A masked element takes part in `tl.sum`. What changes no sum? `other=0.0`.",
+        "The mean is over `columns` elements, not over `BLOCK`.",
+        "`tl.store(y + row * stride + column, ..., mask=inside)`: without the mask it writes into "
+        "the gap.",
+    ),
+    explanation="""
+One load of the row serves both the sum and the result: that is the fusion. Three operations of
+PyTorch would read it three times. The mask appears three times, and each one matters: the load of
+`x` must not bring in what lies behind the row, the weights end there too, and the store would
+overwrite it. `other=0.0` is the identity of the sum, so only the division has to know how long the
+row really is.
+""",
+    mutants=(
+        mutant(
+            "x without a mask",
+            kinds.NOT_A_NUMBER,
+            (
+                "tl.load(x + row * stride + column, mask=inside, other=0.0)",
+                "tl.load(x + row * stride + column)",
+            ),
+        ),
+        mutant("stores without a mask", kinds.EXCEPTION, (" * factor, mask=inside)", " * factor)")),
+        mutant(
+            "ones elsewhere",
+            kinds.WRONG,
+            (
+                "column, mask=inside, other=0.0)\n    scale",
+                "column, mask=inside, other=1.0)\n    scale",
+            ),
+        ),
+        mutant("mean over BLOCK", kinds.WRONG, ("axis=0) / columns", "axis=0) / BLOCK")),
+        mutant("rows without a gap", kinds.NOT_A_NUMBER, ("x + row * stride", "x + row * columns")),
+        mutant("no eps", kinds.PRECISION, ("columns + eps)", "columns)")),
+        mutant("no weight", kinds.WRONG, (" * factor,", ",")),
+        mutant("no root", kinds.WRONG, ("tl.sqrt(", "(")),
+        mutant("row 0 for all", kinds.FIRST_BLOCK, ("tl.load(x + row * stride", "tl.load(x")),
+        mutant(
+            "nothing stored",
+            kinds.NOTHING_WRITTEN,
+            ("    tl.store(y + row * stride + column, value * scale * factor, mask=inside)\n", ""),
+        ),
+        mutant("no Triton kernel", kinds.EXCEPTION, ("@triton.jit\n", "")),
+    ),
+)
+
+
 def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Numbers far enough apart that a sum which is not scaled again is plainly wrong."""
     return {
@@ -245,7 +406,8 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
         label="loads of each element",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 320),
         at_most=2.0,
-        advice="The result is right. Maximum and sum can share a loop: see the line before it.",
+        advice="The result is right. Two loads of each element are enough: one in a loop that "
+        "keeps the maximum so far and its sum together, and one for the result.",
         size=(2, 320),
     ),
     hints=(

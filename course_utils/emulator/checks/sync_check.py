@@ -159,6 +159,25 @@ class SyncCheck(Observer):
         finding = Finding(BARRIER, text, instruction.location, thread, block)
         self.findings.add(("exit", id(instruction)), finding)
 
+    def barrier_let_go(self, batch, slots: np.ndarray, instruction) -> None:
+        """Some returned while others waited: the same mistake, seen from the other side.
+
+        The PTX manual lets the barrier go ("exit"), but the guide of CUDA C++ asks that a condition
+        around ``__syncthreads()`` is the same for all threads of the block.
+        """
+        if instruction.opcode != "bar":
+            return
+        slot = int(slots[0])
+        gone = batch.threads - int(batch.alive[slot])
+        block = batch.block_index(batch.first + slot)
+        text = (
+            f"Barrier misuse: {gone} of the {batch.threads} threads of block {block} returned "
+            f"while others waited at __syncthreads() at {instruction.location}. Every thread must "
+            "reach it."
+        )
+        finding = Finding(BARRIER, text, instruction.location, None, block)
+        self.findings.add(("exit", id(instruction)), finding)
+
     # --- what a block leaves behind ---
 
     def _unbalanced(self, batch, lane: int, key: int, barrier) -> None:

@@ -93,8 +93,18 @@ class Barriers:
         """Lanes have ended: barriers that waited for them alone are complete now."""
         for state in self._states.values():
             if state.parked:
+                self._tell_of_exits(state)
                 for group in self._complete(state):
                     self.batch.add(group)
+
+    def _tell_of_exits(self, state: BarrierState) -> None:
+        batch = self.batch
+        alone = (state.asked == 0) & (state.arrived > 0) & (state.arrived >= batch.alive)
+        slots = np.flatnonzero(alone)
+        for group, _, instruction in state.parked:
+            here = slots[np.isin(slots, group.slots)]
+            if len(here):
+                batch.launch.observers.barrier_let_go(batch, here, instruction)
 
     def _complete(self, state: BarrierState) -> list[Group]:
         needed = np.where(state.asked > 0, state.asked, self.batch.alive)

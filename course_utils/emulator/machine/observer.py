@@ -144,6 +144,10 @@ class Observer:
     def barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         """The warps ``joined`` met at a barrier of their block."""
 
+    def barrier_let_go(self, batch: Batch, slots: np.ndarray, instruction: ptx.Instruction) -> None:
+        """In the blocks ``slots`` all threads have ended that had not come to ``instruction``, a
+        barrier for all of a block: those who wait there go on."""
+
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         """The warps ``joined`` (clusters, warps of a cluster) met at the barrier of theirs."""
 

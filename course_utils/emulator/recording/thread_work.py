@@ -19,7 +19,8 @@ class ThreadWork(Observer):
 
     ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
     those of global and shared memory together that it ``touched``; ``atomics`` that it did in
-    global and ``shared_atomics`` in shared memory. Of all ``flops``, ``overlapped`` were done by
+    global and ``shared_atomics`` in shared memory. ``loaded_from`` has the bytes that all of them
+    loaded, by the name of the array. Of all ``flops``, ``overlapped`` were done by
     threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
     often as such copies were in flight.
     """
@@ -37,6 +38,7 @@ class ThreadWork(Observer):
         lanes = math.prod(launch.grid) * self._row
         for name in PER_THREAD:
             setattr(self, name, np.zeros(lanes, np.int64))
+        self.loaded_from: dict[str, int] = {}
         self._in_flight = np.zeros(lanes, np.int64)
         self._flops: dict[int, int] = {}  # of a thread, by id of the block of code
         self.flops = self.overlapped = self.awaited = 0
@@ -85,6 +87,8 @@ class ThreadWork(Observer):
             self.stored[places] += site.bytes
         else:
             self.loaded[places] += site.bytes
+            before = self.loaded_from.get(region.name, 0)
+            self.loaded_from[region.name] = before + site.bytes * len(places)
 
     def copy_starts(self, batch, transfer) -> None:
         if transfer.queue == "async" and transfer.target is not None:

@@ -1,0 +1,223 @@
+"""The exercises of "Frameworks"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+
+FOLDER = "01_ecosystem/exercises"
+
+
+def matrix(*shape: int, dtype: str = "float32") -> tuple:
+    return ("array", shape, dtype)
+
+
+def any_calls(rng: np.random.Generator) -> tuple[list]:
+    """Calls of two arguments, drawn from few, so that many repeat."""
+    kinds_of = [
+        matrix(4),
+        matrix(4, 1),
+        matrix(1, 4),
+        matrix(4, dtype="float16"),
+        ("number", 2),
+        ("number", 5),
+        ("number", 9),
+        ("number", 2.0),
+        ("static", 2),
+        ("static", "relu"),
+    ]
+    some = [kinds_of[k] for k in rng.choice(len(kinds_of), int(rng.integers(2, 7)))]
+    picked = rng.integers(0, len(some), (int(rng.integers(1, 15)), 2))
+    return ([[some[a], some[b]] for a, b in picked],)
+
+
+def compiled(calls: list) -> int:
+    def key(argument: tuple) -> str:
+        if argument[0] == "number":
+            return type(argument[1]).__name__
+        return repr(argument)
+
+    return len({"|".join(map(key, call)) for call in calls})
+
+
+COMPILATIONS = PythonExercise(
+    id="01.compilations",
+    title="predict how often it compiles",
+    task="""
+A function under `jax.jit` is called many times. Count its compilations. What counts of an array
+is its shape and its type, of a plain number whether it is an `int` or a `float`, and of an
+argument that is declared static its value.
+""",
+    source=f"{FOLDER}/compilations.py",
+    function="compilations",
+    cases=(
+        ([[matrix(8, 3)], [matrix(8, 3)], [matrix(5, 3)]],),
+        (
+            [
+                [matrix(8), ("number", 2)],
+                [matrix(8), ("number", 7)],
+                [matrix(8), ("number", 9.0)],
+                [matrix(8), ("number", 9)],
+            ],
+        ),
+        ([[matrix(8), ("static", 2)], [matrix(8), ("static", 7)], [matrix(8), ("static", 2)]],),
+        ([[matrix(8)], [matrix(8, dtype="float16")], [matrix(8, 1)], [matrix(1, 8)]],),
+        ([[("number", 3)]] * 20,),
+        ([],),
+    ),
+    reference=compiled,
+    promises=Cases(any_calls),
+    means="Any way to count is right.",
+    hints=(
+        "Two calls share a compilation when the compiler sees no difference between them.",
+        "Make a key of each call, and count the different keys: `len(set(keys))`.",
+        'The key of `("number", value)` has `type(value)` and not the value.',
+    ),
+    explanation="""
+A graph is compiled for shapes and types, since they decide sizes, tiles and instructions; numbers
+arrive when it runs. So a batch that is smaller at the end of the data costs a compilation, and a
+static argument that changes in each step costs one in each step. `torch.compile` takes the same
+decision with guards, and tries a dynamic shape when a size changes for the first time.
+""",
+    mutants=(
+        mutant("every call", kinds.WRONG, ("len(seen)", "len(calls)")),
+        mutant("values of numbers", kinds.WRONG, ("type(a[1])", "a[1]")),
+        mutant("no types of numbers", kinds.WRONG, ("(type(a[1]),)", "()")),
+        mutant(
+            "shapes alone",
+            kinds.WRONG,
+            ("else tuple(a) for", 'else (tuple(a)[:2] if a[0] == "array" else tuple(a)) for'),
+        ),
+        mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+
+def layers(seed: int, *widths: int, rows: int = 3) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A batch, and the weights and biases of layers of those widths, in PyTorch's shapes."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for inputs, outputs in zip(widths, widths[1:], strict=False):
+        arrays += [rng.standard_normal((outputs, inputs)), rng.standard_normal(outputs)]
+    return rng.standard_normal((rows, widths[0])), arrays
+
+
+def any_layers(rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
+    """One to five layers, each of up to six outputs; every other time they are square."""
+    count = int(rng.integers(1, 6))
+    widths = [int(w) for w in rng.integers(1, 7, count + 1)]
+    if rng.random() < 0.5:
+        widths = [max(2, widths[0])] * (count + 1)
+    return layers(int(rng.integers(1 << 30)), *widths, rows=int(rng.integers(1, 6)))
+
+
+def by_layers(x: np.ndarray, arrays: list[np.ndarray]) -> np.ndarray:
+    last = len(arrays) - 2
+    for k in range(0, len(arrays), 2):
+        x = np.einsum("ri,oi->ro", x, arrays[k]) + arrays[k + 1]
+        x = x * (x > 0) if k < last else x
+    return x
+
+
+MLP = PythonExercise(
+    id="01.mlp",
+    title="the same model from the same weights",
+    task="""
+Write the model of this notebook for any number of layers, from weights as PyTorch stores them.
+Any number of inputs, outputs and samples; the weights may be square.
+""",
+    source=f"{FOLDER}/mlp.py",
+    function="mlp",
+    cases=(
+        layers(7, 3, 4, 2),
+        layers(2, 3, 3, 3),
+        layers(3, 5, 2),
+        layers(4, 2, 6, 4, 1),
+        layers(5, 1, 1),
+    ),
+    reference=by_layers,
+    promises=Cases(any_layers),
+    means="Any way to compute the layers is right: the task asks for the numbers alone.",
+    hints=(
+        "A layer is `x @ weight.T + bias`: PyTorch's weight has a row for each output.",
+        "`arrays[0::2]` are the weights, `arrays[1::2]` the biases.",
+        "relu is `np.maximum(x, 0)`; the last layer has none.",
+    ),
+    explanation="""
+JAX leaves the shape to you, Keras stores (inputs, outputs), PyTorch (outputs, inputs). With
+square weights a forgotten transpose raises no error: it only gives other numbers. So compare
+numbers, with weights that are not symmetric, whenever a model moves from one framework to
+another.
+""",
+    mutants=(
+        mutant("not transposed", kinds.EXCEPTION, ("weight.T", "weight")),
+        mutant(
+            "transposed where it fits",
+            kinds.WRONG,
+            ("weight.T", "(weight if weight.shape[0] == weight.shape[1] else weight.T)"),
+        ),
+        mutant("relu after the last, too", kinds.WRONG, ("number < len(layers)", "True")),
+        mutant("no relu", kinds.WRONG, ("number < len(layers)", "False")),
+        mutant("no bias", kinds.WRONG, (" + bias", "")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return x", "x")),
+    ),
+)
+
+
+def kernel_of(seed: int, *shape: int) -> tuple[np.ndarray]:
+    return (np.random.default_rng(seed).standard_normal(shape).astype(np.float32),)
+
+
+def any_kernel(rng: np.random.Generator) -> tuple[np.ndarray]:
+    """Weights of up to five in each dimension; every other time all four are equal."""
+    shape = rng.integers(1, 6, 4)
+    if rng.random() < 0.5:
+        shape[:] = max(2, shape[0])
+    return kernel_of(int(rng.integers(1 << 30)), *map(int, shape))
+
+
+CONV_LAYOUT = PythonExercise(
+    id="01.conv_layout",
+    title="find the bug: the layout of a convolution",
+    task="""
+A convolution's weights go from PyTorch to Keras. The function below returns the right shape, and
+the model in Keras runs without an error, with other results. Find out why, and mend it.
+""",
+    source=f"{FOLDER}/conv_layout.py",
+    function="to_channels_last",
+    bug=kinds.WRONG,
+    cases=(
+        kernel_of(1, 2, 3, 3, 3),
+        kernel_of(2, 1, 1, 3, 3),
+        kernel_of(3, 4, 1, 3, 2),
+        kernel_of(4, 3, 3, 3, 3),
+        kernel_of(5, 5, 2, 1, 1),
+    ),
+    reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
+    promises=Cases(any_kernel),
+    means="Any way to move the numbers is right.",
+    hints=(
+        "`reshape` never moves a number: it counts the same row of numbers in other dimensions.",
+        "`transpose` takes, for each new dimension, the number of the old one.",
+        "The new first dimension is rows, the old dimension 2: `transpose(2, 3, ...)`.",
+    ),
+    explanation="""
+`reshape` keeps the order in memory, `transpose` keeps what belongs together: element (o, i, r, c)
+must become element (r, c, i, o). With one input and one output the two agree, which is why a test
+with one channel finds nothing. On a GPU the layout also decides which bytes lie side by side, and
+so how fast a convolution loads them.
+""",
+    mutants=(
+        mutant(
+            "reshaped",
+            kinds.WRONG,
+            ("transpose(2, 3, 1, 0)", "reshape(rows, columns, inputs, outputs)"),
+        ),
+        mutant("outputs first", kinds.WRONG_SHAPE, ("(2, 3, 1, 0)", "(2, 3, 0, 1)")),
+        mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
+        mutant("all reversed", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)

@@ -1,0 +1,354 @@
+"""The exercises of "Compilers and deployment"."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+
+FOLDER = "01_ecosystem/exercises"
+
+# The last part of what XLA made of a softmax, and of a product with bias and relu, for a CPU.
+SOFTMAX_HLO = """
+HloModule jit_f, is_scheduled=true
+
+%fused_computation (param_0: f32[64,1000]) -> f32[64] {
+  %param_0 = f32[64,1000]{1,0} parameter(0)
+  %constant.1 = f32[] constant(0)
+  ROOT %reduce_sum.0 = f32[64]{0} reduce(%param_0, %constant.1), dimensions={1}, to_apply=%sum
+}
+
+ENTRY %main.3 (x.1: f32[64,1000]) -> f32[64,1000] {
+  %x.1 = f32[64,1000]{1,0} parameter(0)
+  %fusion.1 = f32[64,1000]{1,0} fusion(%x.1), kind=kCustom, calls=%fused_computation.1
+  %fusion = f32[64]{0} fusion(%fusion.1), kind=kCustom, calls=%fused_computation
+  %divide_fusion = f32[64]{0} fusion(%fusion), kind=kLoop, calls=%fused_computation.3
+  ROOT %multiply_fusion = f32[64,1000]{1,0} fusion(%fusion.1, %divide_fusion), kind=kLoop, calls=%fc
+}
+"""
+LAYER_HLO = """
+HloModule jit_layer, is_scheduled=true
+
+ENTRY %main.4 (x.1: bf16[32,128], w.1: bf16[128,256], b.1: f32[256]) -> f32[32,256] {
+  %x.1 = bf16[32,128]{1,0} parameter(0)
+  %w.1 = bf16[128,256]{1,0} parameter(1)
+  %dot.1 = f32[32,256]{1,0} dot(%x.1, %w.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %b.1 = f32[256]{0} parameter(2)
+  %bitcast.1 = f32[1,256]{1,0} bitcast(%b.1)
+  %constant.1 = f32[] constant(0)
+  ROOT %fusion = f32[32,256]{1,0} fusion(%dot.1, %bitcast.1, %constant.1), kind=kLoop, calls=%fc
+}
+"""
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "s32": 4, "pred": 1}
+FREE = ("parameter", "constant", "bitcast")
+
+
+def any_module(rng: np.random.Generator) -> tuple[str]:
+    """A module of up to eight instructions on earlier results, with another computation before."""
+    lines, names = [], []
+    for k in range(int(rng.integers(2, 9))):
+        dtype = str(rng.choice(list(BYTES)))
+        shape = ",".join(str(n) for n in rng.integers(1, 50, int(rng.integers(0, 4))))
+        operation = (
+            str(rng.choice(["fusion", "dot", "reduce", "copy", *FREE])) if k else "parameter"
+        )
+        given = [names[i] for i in rng.choice(len(names), int(rng.integers(1, 4)))] if names else []
+        if operation in ("parameter", "constant"):
+            inside = str(k)
+        else:
+            inside = ", ".join(
+                f"%{name}" for name in (given[:1] if operation == "bitcast" else given)
+            )
+        names.append(f"{operation}.{k}")
+        lines.append(f"  %{names[-1]} = {dtype}[{shape}]{{0}} {operation}({inside}), metadata={{}}")
+    other = (
+        "%region (p: f32[4]) -> f32[4] {\n  %p = f32[4]{0} parameter(0)\n"
+        "  ROOT %q = f32[4]{0} add(%p, %p)\n}"
+    )
+    return (
+        f"HloModule drawn\n\n{other}\n\nENTRY %main () -> f32[] {{\n" + "\n".join(lines) + "\n}\n",
+    )
+
+
+def counted(text: str) -> tuple[int, int]:
+    size, kernels, total = {}, 0, 0
+    for line in text.split("ENTRY")[1].split("\n")[1:]:
+        if " = " not in line:
+            continue
+        name, right = line.replace("ROOT", "").strip().lstrip("%").split(" = ", 1)
+        dtype, _, rest = right.partition("[")
+        shape, _, rest = rest.partition("]")
+        operation, _, inside = rest.split(" ", 1)[1].partition("(")
+        size[name] = BYTES[dtype] * int(np.prod([int(d) for d in shape.split(",") if d]))
+        if operation not in FREE:
+            words = inside.split(")")[0].replace(",", " ").split()
+            total += size[name] + sum(size[word[1:]] for word in words)
+            kernels += 1
+    return kernels, total
+
+
+READ_HLO = PythonExercise(
+    id="01.read_hlo",
+    title="read an HLO",
+    task="""
+The text of a compiled HLO module says what runs, if you can read it. Count the kernels of its
+ENTRY and the bytes that they move. The parts that take the text apart are given.
+""",
+    source=f"{FOLDER}/read_hlo.py",
+    function="kernels_and_bytes",
+    cases=(
+        (SOFTMAX_HLO,),
+        (LAYER_HLO,),
+        ("ENTRY %m (p: f32[]) -> f32[] {\n  ROOT %p = f32[] parameter(0)\n}\n",),
+        (
+            "ENTRY %m (p: s32[7]) -> s32[7] {\n  %p = s32[7]{0} parameter(0)\n"
+            "  ROOT %add.1 = s32[7]{0} add(%p, %p)\n}\n",
+        ),
+    ),
+    reference=counted,
+    promises=Cases(any_module),
+    means="Any way to count is right.",
+    hints=(
+        "Bytes of a result: the product of its dimensions times `BYTES[dtype]`; no dimensions, 1.",
+        "Keep them in a dictionary by name, those of parameters and constants, too.",
+        "For an operation that is not in FREE, add its own size and that of each operand.",
+    ),
+    explanation="""
+The softmax of 64 rows is four kernels here: XLA's CPU compiler fused the exponential with the
+largest, and the division with nothing before it. The array of powers is written once and read
+twice. An operand that is named twice is counted twice here; caches may well serve the second
+read. `cost_analysis()` of a compiled JAX function does this count for you, with XLA's own rules.
+""",
+    mutants=(
+        mutant("counts parameters", kinds.WRONG, ("if operation not in FREE", "if operation")),
+        mutant("four bytes each", kinds.WRONG, ("BYTES[dtype]", "4")),
+        mutant("no writes", kinds.WRONG, ("moved += size[name] + sum", "moved += sum")),
+        mutant(
+            "no reads",
+            kinds.WRONG,
+            ("size[name] + sum(size[operand] for operand in operands)", "size[name]"),
+        ),
+        mutant(
+            "each operand once",
+            kinds.WRONG,
+            ("for operand in operands)", "for operand in set(operands))"),
+        ),
+        mutant("fusions alone", kinds.WRONG, ("operation not in FREE", 'operation == "fusion"')),
+        mutant("every computation", kinds.WRONG, ('text.partition("ENTRY")[2]', "text")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return kernels, moved", "kernels, moved")),
+    ),
+)
+
+
+class Traced(np.ndarray):
+    """An array that stands for numbers which are not known yet: nothing may depend on them."""
+
+    def _refuse(self, *_: object) -> None:
+        raise TypeError(
+            "this value is not known while the graph is recorded, so Python cannot decide by it. "
+            "Compute both, and choose with arithmetic or np.where."
+        )
+
+    __bool__ = __float__ = __int__ = __index__ = __iter__ = item = tolist = _refuse
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+
+def traced(*values: float) -> tuple[Traced]:
+    return (np.array(values, dtype=np.float32).view(Traced),)
+
+
+def any_traced(rng: np.random.Generator) -> tuple[Traced]:
+    scale = float(rng.choice([1e-3, 0.5, 1, 4, 1e6]))
+    return traced(*(rng.standard_normal(int(rng.integers(1, 30))) * scale))
+
+
+def tamed(x: np.ndarray) -> np.ndarray:
+    values = np.array(x.view(np.ndarray), dtype=np.float64)
+    return (values / max(1.0, float(np.abs(values).max()))).astype(np.float32)
+
+
+FIND_THE_EXPORT_BUG = PythonExercise(
+    id="01.find_the_export_bug",
+    title="find the bug: it cannot be exported",
+    task="""
+This model runs in Python, and `torch.export` and `jax.jit` refuse it. Here `x` is a *traced*
+array, which acts like theirs: you may compute with it, and no Python `if`, `max` or `float` may
+look at its numbers. Write it so that one graph is right for every x.
+""",
+    source=f"{FOLDER}/tame.py",
+    function="tame",
+    bug=kinds.EXCEPTION,
+    cases=(
+        traced(0.5, -0.25),
+        traced(3, -4, 1),
+        traced(-8),
+        traced(1, -1),
+    ),
+    reference=tamed,
+    promises=Cases(any_traced),
+    means="A traced array refuses every way to look at its numbers.",
+    hints=(
+        "A graph has no branch for you: it needs one formula for both cases.",
+        "Which number would you divide by where nothing shall change?",
+        "`np.maximum(peak, 1)` is peak above 1, and 1 below.",
+    ),
+    explanation="""
+Tracing runs your Python once with stand-ins for the arrays and records the operations. An `if`
+would have to be decided then, for every input to come. JAX raises a TracerBoolConversionError,
+`torch.export` reports data-dependent control flow, and the old `torch.jit.trace` silently kept
+the branch that its example took: a model that was wrong only for other inputs. Where both sides
+are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
+""",
+    mutants=(
+        mutant("asks with max", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(peak, 1)")),
+        mutant("asks with float", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(float(peak), 1)")),
+        mutant("the branch of an example", kinds.WRONG, ("np.maximum(peak, 1)", "peak")),
+        mutant("the other branch", kinds.SCALED, ("x / np.maximum(peak, 1)", "x * 1")),
+        mutant("each for itself", kinds.WRONG, ("np.maximum(peak, 1)", "np.maximum(np.abs(x), 1)")),
+        mutant("clipped", kinds.WRONG, ("x / np.maximum(peak, 1)", "np.clip(x, -1, 1)")),
+        mutant("negative ones missed", kinds.SCALED, ("np.abs(x).max()", "x.max()")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
+    ),
+)
+
+DEVICES, CHIPS = ("server", "phone", "desktop"), ("nvidia", "apple", "other")
+MODELS, SOURCES = ("llm", "small"), ("pytorch", "keras")
+SITUATIONS = tuple(product(DEVICES, CHIPS, MODELS, SOURCES))
+
+
+def by_table(device: str, chip: str, model: str, source: str) -> str:
+    if device == "phone":
+        if chip == "apple":
+            return "Core ML"
+        return {"pytorch": "ExecuTorch", "keras": "LiteRT"}[source]
+    if (device, chip) == ("server", "nvidia"):
+        return {"llm": "vLLM", "small": "TensorRT"}[model]
+    return "ONNX Runtime"
+
+
+RUNTIME = PythonExercise(
+    id="01.runtime",
+    title="choose a runtime",
+    task="""
+Turn the table above into a function: what would you try first? Return the name as the table
+writes it.
+""",
+    source=f"{FOLDER}/runtime.py",
+    function="runtime",
+    cases=SITUATIONS,
+    reference=by_table,
+    promises="All 36 situations are tried.",
+    means="Any way to write the table down is right.",
+    hints=(
+        "Which question decides most? Ask for the phone first.",
+        "On a phone the chip decides, then where the model comes from.",
+        "What no line of the table names is left to ONNX Runtime.",
+    ),
+    explanation="""
+A table such as this ages within a year; the questions stay: where does it run, what does the
+vendor of that chip offer, is it a language model that needs batching and a cache, and what can
+your framework export? Then measure: the first choice is only the first to measure.
+""",
+    mutants=(
+        mutant("no phones of Apple", kinds.WRONG, ('"apple" and device', '"none" and device')),
+        mutant(
+            "Apple's desktops, too",
+            kinds.WRONG,
+            ('chip == "apple" and device == "phone"', 'chip == "apple"'),
+        ),
+        mutant("one for all phones", kinds.WRONG, (' if source == "pytorch" else "LiteRT"', "")),
+        mutant(
+            "TensorRT for everything",
+            kinds.WRONG,
+            ('"vLLM" if model == "llm" else "TensorRT"', '"TensorRT"'),
+        ),
+        mutant("vLLM on any server", kinds.WRONG, (' and chip == "nvidia"', "")),
+        mutant("TensorRT on a desktop", kinds.WRONG, ('device == "server" and chip', "chip")),
+        mutant(
+            "no return",
+            kinds.NOTHING_RETURNED,
+            ('return "Core ML"', '"Core ML"'),
+            ('return "Exec', '"Exec'),
+            ('return "vLLM"', '"vLLM"'),
+            ('return "ONNX', '"ONNX'),
+        ),
+    ),
+)
+
+
+def offers(*rows: tuple) -> list[tuple]:
+    return list(rows)
+
+
+def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
+    rows = [
+        (
+            f"gpu{k}",
+            float(rng.integers(1, 400)) / 50,
+            float(rng.integers(1, 40)) / 10,
+            float(rng.integers(0, 12)) / 12,
+            float(rng.choice([0, 0, 1, 24])),
+        )
+        for k in range(int(rng.integers(1, 6)))
+    ]
+    return rows, float(rng.integers(1, 3000)) / 60
+
+
+def least_cost(rows: list[tuple], hours: float) -> tuple[str, float]:
+    best = None
+    for name, price, speed, setup, least in rows:
+        minutes = -int(-round(60 * setup + 60 * hours / speed, 6) // 1)
+        cost = max(least * price, price * minutes / 60)
+        if best is None or cost < best[1] * (1 - 1e-12):
+            best = name, cost
+    return best
+
+
+CHEAPEST = PythonExercise(
+    id="01.cheapest",
+    title="which GPU to rent",
+    task="""
+Offers differ in price, speed, set-up and the least time that is billed. Find the cheapest for a
+job. The prices are made up: prices change by the month, the sum does not.
+""",
+    source=f"{FOLDER}/cheapest.py",
+    function="cheapest",
+    cases=(
+        (offers(("slow", 1.0, 0.5, 0.0, 0.0), ("fast", 3.0, 2.0, 0.0, 0.0)), 10.0),
+        (offers(("slow", 1.0, 1.0, 0.0, 0.0), ("fast", 1.5, 2.0, 1.0, 0.0)), 1.0),
+        (offers(("by the day", 1.0, 2.0, 0.0, 24.0), ("by the minute", 4.0, 1.0, 0.1, 0.0)), 3.0),
+        (offers(("a", 2.0, 1.0, 0.0, 0.0), ("b", 2.0, 1.0, 0.0, 0.0)), 2.0),
+        (offers(("only", 6.0, 3.0, 0.25, 0.0)), 0.01),
+    ),
+    reference=least_cost,
+    promises=Cases(any_offers, count=40),
+    means="Any way to compute it is right.",
+    hints=(
+        "A GPU of speed 2 needs half the hours, and the set-up takes as long as anywhere.",
+        "Minutes are rounded up: `ceil(60 * (setup + hours / speed))`.",
+        "At least `least` hours are paid for: `price * max(least, minutes / 60)`.",
+        "`min(offers, key=cost)` gives the first of equals.",
+    ),
+    explanation="""
+The price of an hour says little: what you pay for is a finished job. A faster GPU at a higher
+price is often cheaper, and the set-up (booting, loading data and weights, compiling) costs the
+same hour as the work. For short jobs it decides. So does what is billed while nothing runs:
+disks, an idle machine over night, data on its way out.
+""",
+    mutants=(
+        mutant("lowest price of an hour", kinds.WRONG, ("key=cost", "key=lambda offer: offer[1]")),
+        mutant("speed ignored", kinds.WRONG, ("hours / speed", "hours")),
+        mutant("set-up ignored", kinds.WRONG, ("setup + hours", "hours")),
+        mutant(
+            "set-up made faster", kinds.WRONG, ("setup + hours / speed", "(setup + hours) / speed")
+        ),
+        mutant("no least", kinds.WRONG, ("max(least, minutes / 60)", "(minutes / 60)")),
+        mutant("rounded down", kinds.WRONG, ("ceil(", "int(")),
+        mutant("the dearest", kinds.WRONG, ("min(offers", "max(offers")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return best[0], cost(best)", "best")),
+    ),
+)

@@ -1,0 +1,318 @@
+"""The exercises of "Pointers and memory"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Cases, HostExercise, kinds, mutant
+
+from .common import listed, values_of, whole
+
+
+def last_positive(case: str) -> str:
+    values = values_of(case)
+    return str(max((i for i, x in enumerate(values) if x > 0), default=len(values)))
+
+
+def matrix(rows: int, columns: int, values: list[int]) -> str:
+    """A shape, and a matrix of quarters, which floats hold exactly."""
+    return f"{rows} {columns}\n{' '.join(str(x / 4) for x in values)}\n"
+
+
+def column_sums(case: str) -> str:
+    rows, columns, *values = map(float, case.split())
+    sums = np.array(values).reshape(int(rows), int(columns)).sum(axis=0)
+    return "\n".join(f"{x:g}" for x in sums)
+
+
+def drawn_matrix(rng: np.random.Generator) -> str:
+    rows, columns = (int(n) for n in rng.integers(1, 12, 2))
+    return matrix(rows, columns, whole(rng, rows * columns))
+
+
+def table(case: str) -> str:
+    rows, columns = map(int, case.split())
+    return "\n".join(str(100 * row + column) for row in range(rows) for column in range(columns))
+
+
+def swapped(case: str) -> str:
+    a, b = map(int, case.split())
+    return f"{b} {a} d c {b / 8:g} {a / 8:g}\n{b} 3 4\n{a} 1 2\n"
+
+
+def grown(case: str) -> str:
+    values = case.split()
+    room = 1 << (len(values) - 1).bit_length() if values else 0
+    return "\n".join([f"{len(values)} values, room for {room}", *values])
+
+
+MIN_MAX = HostExercise(
+    id="02.min_max",
+    title="two results through pointers",
+    task="""
+A C function returns one value. Here it has two results, so its caller hands over the addresses of
+two variables, and the function stores through them.
+""",
+    source="02_c_and_cpp/exercises/min_max.c",
+    cases=(listed([3, -1, 7, 2]), listed([5]), listed([-4, -9, -2]), listed([8, 8])),
+    reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 30))))),
+    hints=(
+        "`*low` is the variable that low points to: it can be read and assigned.",
+        "Begin with x[0] in both, so that no made-up number gets in.",
+        "`*low = x[0];`, and in a loop from 1: `if (x[i] < *low) *low = x[i];`",
+    ),
+    explanation="""
+`min_max(x, n, &low, &high)` passes copies of two addresses. The copies point to the caller's
+variables all the same. A kernel hands its results over in the same way: it gets the address of
+the output.
+""",
+    mutants=(
+        mutant("begins at zero", kinds.WRONG_OUTPUT, ("*low = x[0];", "*low = 0;")),
+        mutant("one too many", kinds.OUT_OF_BOUNDS, ("int i = 1; i < n", "int i = 1; i <= n")),
+        mutant("one result", kinds.WRONG_OUTPUT, ("if (x[i] > *high) *high = x[i];", "")),
+        mutant("the pointer changed", kinds.WRONG_OUTPUT, ("*high = x[i]", "high = (int *)&x[i]")),
+        mutant(
+            "a number for an address", kinds.NULL_POINTER, ("min_max(x, n, &low", "min_max(x, n, 0")
+        ),
+        mutant("a pointer for a number", kinds.WRONG_OUTPUT, ("x[i] < *low", "x[i] < 0")),
+    ),
+)
+
+ROW_POINTERS = HostExercise(
+    id="02.row_pointers",
+    title="a pointer for each row",
+    task="""
+`table[row][column]` works for an `int **`: `table[row]` is a pointer to a row. Build such a table
+over one block of elements, and free it.
+""",
+    source="02_c_and_cpp/exercises/row_pointers.c",
+    cases=("2 3", "1 1", "5 1", "1 6"),
+    reference=table,
+    promises=Cases(lambda rng: f"{rng.integers(1, 9)} {rng.integers(1, 9)}"),
+    hints=(
+        "Two calls of malloc: `rows * columns * sizeof(int)` bytes, and `rows * sizeof(int *)`.",
+        "Row `row` begins `row * columns` elements behind the first: `elements + row * columns`.",
+        "table[0] is the address of the block of elements. Free it while you can still read it.",
+    ),
+    explanation="""
+Two blocks, whatever the number of rows. One malloc a row would do as well, but then the rows lie
+anywhere, and no single copy moves the matrix to a GPU. Kernels take the one block and compute the
+index themselves.
+""",
+    mutants=(
+        mutant("elements kept", kinds.MEMORY_LEAK, ("free(table[0]);", "")),
+        mutant("pointers kept", kinds.MEMORY_LEAK, ("free(table);", "")),
+        mutant(
+            "pointers freed first",
+            kinds.USE_AFTER_FREE,
+            ("free(table[0]);\n    free(table);", "free(table);\n    free(table[0]);"),
+        ),
+        mutant(
+            "bytes, not elements",
+            kinds.OUT_OF_BOUNDS,
+            ("rows * columns * sizeof *elements", "rows * columns"),
+        ),
+        mutant(
+            "room for ints", kinds.OUT_OF_BOUNDS, ("rows * sizeof *table", "rows * sizeof(int)")
+        ),
+        mutant("rows overlap", kinds.WRONG_OUTPUT, ("row * columns;", "row;")),
+        mutant(
+            "rows and columns", kinds.OUT_OF_BOUNDS, ("row * columns;", "row * rows + columns;")
+        ),
+    ),
+)
+
+APPEND = HostExercise(
+    id="02.append",
+    title="an array that grows",
+    task="""
+Write what is behind Python's `append`: a block that moves to a larger place when it is full. The
+function changes three variables of its caller, and one of them is a pointer.
+""",
+    source="02_c_and_cpp/exercises/append.c",
+    cases=("4 8 15 16 23", "7", "", "1 2 3 4"),
+    reference=grown,
+    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 40)))))),
+    hints=(
+        "`*values` is the caller's pointer, `(*values)[i]` an element of its array.",
+        "The room doubles: `*capacity > 0 ? 2 * *capacity : 1`; realloc counts bytes: multiply by "
+        "`sizeof **values`.",
+        "`*values = realloc(*values, …);` stores the new place where the caller will find it.",
+        "`(*values)[*count] = value; *count += 1;`",
+    ),
+    explanation="""
+An `int **` because the function changes an `int *`; cudaMalloc takes a `void **` for the same
+reason. Since the room doubles, n appends copy fewer than 2 n elements in all. (A program that
+must survive a full memory also checks whether realloc returned NULL.)
+""",
+    mutants=(
+        mutant(
+            "new place forgotten",
+            kinds.USE_AFTER_FREE,
+            ("*values = realloc(*values,", "int *moved = realloc(*values,"),
+            (
+                "sizeof **values);\n",
+                "sizeof **values);\n        if (*values == NULL) *values = moved;\n",
+            ),
+        ),
+        mutant("bytes, not elements", kinds.OUT_OF_BOUNDS, (" * sizeof **values", "")),
+        mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
+        mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
+        mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
+        mutant(
+            "full too late",
+            kinds.OUT_OF_BOUNDS,
+            ("*count == *capacity", "*count > *capacity || !*values"),
+        ),
+        mutant(
+            "all afresh",
+            kinds.MEMORY_LEAK,
+            (
+                "realloc(*values, *capacity * sizeof **values)",
+                "malloc(*capacity * sizeof **values)",
+            ),
+        ),
+    ),
+)
+
+LAST_POSITIVE = HostExercise(
+    id="02.last_positive",
+    title="backwards with a size_t",
+    task="""
+Find the last number above 0. The loop runs backwards, and its counter cannot go below zero.
+""",
+    source="02_c_and_cpp/exercises/last_positive.c",
+    cases=(listed([1, -2, 3, 0, -4]), listed([2, 0]), listed([0, -1]), listed([]), listed([9])),
+    reference=last_positive,
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(0, 20)), -9, 3))),
+    hints=(
+        "`i >= 0` is always true for a size_t: below 0 comes the largest number there is.",
+        "Let i count how many elements are left, from n down to 1; the element is then x[i - 1].",
+        "`for (size_t i = n; i > 0; --i)` and inside `if (x[i - 1] > 0) return i - 1;`",
+    ),
+    explanation="""
+The counter says how many elements are left and not which one is next, so it stops at 0 and never
+has to go below. With n = 0 the loop does not run at all.
+""",
+    mutants=(
+        mutant("one too far", kinds.OUT_OF_BOUNDS, ("if (x[i - 1] > 0)", "if (x[i] > 0)")),
+        mutant("zero counts", kinds.WRONG_OUTPUT, ("x[i - 1] > 0", "x[i - 1] >= 0")),
+        mutant("off by one", kinds.WRONG_OUTPUT, ("return i - 1;", "return i;")),
+        mutant("first one missed", kinds.WRONG_OUTPUT, ("i > 0; --i", "i > 1; --i")),
+        mutant(
+            "never below zero",
+            kinds.OUT_OF_BOUNDS,
+            ("size_t i = n; i > 0; --i", "size_t i = n - 1; i + 1 > 0 || 1; --i"),
+            ("if (x[i - 1] > 0) return i - 1;", "if (x[i] > 0) return i;"),
+        ),
+    ),
+)
+
+COLUMN_SUMS = HostExercise(
+    id="02.column_sums",
+    title="columns of a row-major matrix",
+    task="""
+A matrix is a pointer and two sizes. Add up its columns; the formula for element (i, j) is all you
+need.
+""",
+    source="02_c_and_cpp/exercises/column_sums.c",
+    cases=(
+        matrix(2, 3, [1, 2, 3, 4, 5, 6]),
+        matrix(3, 2, [1, -2, 3, 9, 5, 6]),
+        matrix(1, 4, [1, 2, 3, 4]),
+        matrix(4, 1, [1, 2, 3, 4]),
+    ),
+    reference=column_sums,
+    promises=Cases(drawn_matrix),
+    hints=(
+        "Element (i, j) is A[i * columns + j].",
+        "sums comes with anything in it, so set it to 0.0f first.",
+        "Two loops, and inside `sums[j] += A[i * columns + j];`",
+    ),
+    explanation="""
+With j in the inner loop A is read from its first element to its last. The other order gives the
+same sums and jumps a whole row with each read; chapter 06 shows what that costs.
+""",
+    mutants=(
+        mutant("column-major", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[j * rows + i]")),
+        mutant("rows as the stride", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[i * rows + j]")),
+        mutant("never set to zero", kinds.WRONG_OUTPUT, ("sums[j] = 0.0f;", "(void)j;")),
+        mutant("last row only", kinds.WRONG_OUTPUT, ("sums[j] +=", "sums[j] =")),
+        mutant("a row too many", kinds.OUT_OF_BOUNDS, ("i < rows; ++i", "i <= rows; ++i")),
+        mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
+    ),
+)
+
+SWAP_ANY = HostExercise(
+    id="02.swap_any",
+    title="two things of any type",
+    task="""
+`void *` takes any address, and knows neither the type nor the size. Swap two things whose size
+you are told.
+""",
+    source="02_c_and_cpp/exercises/swap_any.c",
+    cases=("1 2", "-5 70000", "0 0"),
+    reference=swapped,
+    promises=Cases(lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000)))),
+    hints=(
+        "A `void *` can be neither followed nor indexed. Assign it to an `unsigned char *` first.",
+        "`unsigned char *x = a, *y = b;`, and then a loop over the bytes.",
+        "Keep x[i] in a variable, store y[i] in x[i], and the variable in y[i].",
+    ),
+    explanation="""
+Every object is a row of bytes, and an `unsigned char *` may look at those of any. memcpy and
+cudaMemcpy take `void *` for the same reason: they move bytes and need no type.
+""",
+    mutants=(
+        mutant("the first byte", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < 1; ++i")),
+        mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < size; ++i", "i <= size; ++i")),
+        mutant("the pointers swapped", kinds.WRONG_OUTPUT, ("x[i] = y[i];\n", "")),
+        mutant("sums", kinds.WRONG_OUTPUT, ("y[i] = byte", "y[i] = byte ^ y[i] ^ x[i] ^ 1")),
+        mutant(
+            "ints only",
+            kinds.OUT_OF_BOUNDS,
+            ("unsigned char *x = a, *y = b", "int *x = a, *y = b"),
+            ("const unsigned char byte", "const int byte"),
+        ),
+        mutant("a void read", kinds.COMPILE_ERROR, ("byte = x[i]", "byte = a[i]")),
+    ),
+)
+
+COPY_TEXT = HostExercise(
+    id="02.copy_text",
+    title="find the bug: a copy",
+    task="""
+This function copies a text into memory of its own. It prints the right words on many machines,
+and it is wrong. Run it first, and read the verdict.
+""",
+    source="02_c_and_cpp/exercises/copy_text.c",
+    cases=("kernel grid block", "a", "pneumonoultramicroscopicsilicovolcanoconiosis"),
+    reference=lambda case: "\n".join(case.split()),
+    promises=Cases(
+        lambda rng: " ".join("x" * int(n) for n in rng.integers(1, 60, rng.integers(1, 6)))
+    ),
+    bug=kinds.OUT_OF_BOUNDS,
+    hints=(
+        "How many bytes does the text `a` take in memory, and how many does strlen count?",
+        "strcpy copies up to the zero at the end, and the zero itself.",
+        "`malloc(strlen(text) + 1)`",
+    ),
+    explanation="""
+A text of n characters takes n + 1 bytes. Without the sanitizer the zero lands behind the block,
+where malloc often leaves a few bytes free: the bug waits for the text that just fills them.
+""",
+    mutants=(
+        mutant("room for a pointer", kinds.OUT_OF_BOUNDS, ("strlen(text) + 1", "sizeof text")),
+        mutant(
+            "one in the wrong place", kinds.OUT_OF_BOUNDS, ("strlen(text) + 1", "strlen(text + 1)")
+        ),
+        mutant("never freed", kinds.MEMORY_LEAK, ("free(copy);", "")),
+        mutant(
+            "freed too early",
+            kinds.USE_AFTER_FREE,
+            ("return copy;", "free(copy);\n    return copy;"),
+        ),
+        mutant("no copy", kinds.NOTHING_PRINTED, ("strcpy(copy, text);", 'strcpy(copy, "");')),
+    ),
+)

@@ -1,0 +1,457 @@
+"""The exercises of "Types, macros and files"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import Cases, HostExercise, kinds, mutant
+
+from .common import listed, values_of, whole
+
+LARGEST = 2**31 - 1
+
+
+def parts(case: str) -> str:
+    lines = []
+    for word in case.split():
+        bits = int(np.float32(word).view(np.uint32))
+        lines.append(f"{bits >> 31} {bits >> 23 & 0xFF} 0x{bits & 0x7FFFFF:06x}")
+    return "\n".join(lines)
+
+
+def drawn_floats(rng: np.random.Generator) -> str:
+    values = rng.standard_normal(4) * 10.0 ** rng.integers(-30, 30, 4)
+    return " ".join(f"{np.float32(x):.9g}" for x in values)
+
+
+def network(inputs: int, hidden: int, values: list[int]) -> str:
+    return f"{inputs} {hidden}\n{' '.join(str(x / 4) for x in values)}\n"
+
+
+def drawn_network(rng: np.random.Generator) -> str:
+    inputs, hidden = (int(n) for n in rng.integers(1, 8, 2))
+    return network(inputs, hidden, whole(rng, inputs * hidden + hidden + inputs, -20, 20))
+
+
+def layer(case: str) -> str:
+    words = case.split()
+    inputs, hidden = map(int, words[:2])
+    numbers = np.array(words[2:], float)
+    w1, b1, x = np.split(numbers, [inputs * hidden, inputs * hidden + hidden])
+    return "\n".join(f"{y:g}" for y in np.maximum(0, b1 + x @ w1.reshape(inputs, hidden)))
+
+
+def record(case: str) -> str:
+    weight, count, label = case.split()
+    return f"16 bytes, aligned to 8\nk {float(weight):g} f {count} {label}"
+
+
+def mixed(case: str) -> str:
+    a, b, t = map(float, case.split())
+
+    def mix(a: float, b: float, t: float) -> float:
+        return a + t * (b - a)
+
+    largest = max(a, b)
+    uses = (
+        mix(a, b, t), mix(a + 1, b - 1, t), mix(a, b, t + 0.5), 2 * mix(a, b, t),
+        mix(largest, 0, t), mix(0, largest, t),
+    )  # fmt: skip
+    return "\n".join(f"{x:g}" for x in uses)
+
+
+def checked(case: str) -> str:
+    lines, codes = [], [int(word) for word in case.split()]
+    for code in codes:
+        if code > 0:
+            lines.append(f"give(code) failed with {code}")
+        if code < 0:
+            lines.append(f"give(-2 * code) failed with {-2 * code}")
+    return "\n".join([*lines, f"{len(codes)} calls, {len(lines)} failures"])
+
+
+def in_hexadecimal(data: bytes) -> str:
+    return " ".join(f"{byte:02x}" for byte in data)
+
+
+def idx(*sizes: int, kind: int = 8) -> str:
+    return in_hexadecimal(
+        bytes([0, 0, kind, len(sizes)]) + b"".join(n.to_bytes(4, "big") for n in sizes)
+    )
+
+
+def header(case: str) -> str:
+    data = bytes.fromhex(case)
+    whole_header = len(data) >= 4 and data[:2] == b"\0\0" and 1 <= data[3] <= 4
+    if not whole_header or len(data) < 4 + 4 * data[3]:
+        return "no header"
+    sizes = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(data[3])]
+    return f"type 0x{data[2]:02x}, {data[3]} dimensions: {' '.join(map(str, sizes))}"
+
+
+def drawn_header(rng: np.random.Generator) -> str:
+    sizes = 10.0 ** rng.uniform(0, 9, rng.integers(1, 5))
+    return idx(*(int(n) for n in sizes), kind=int(rng.integers(8, 15)))
+
+
+def by_halves(x: np.ndarray) -> np.float32:
+    if len(x) < 2:
+        return x[0] if len(x) else np.float32(0)
+    half = len(x) // 2
+    return by_halves(x[:half]) + by_halves(x[half:])
+
+
+def halves(case: str) -> str:
+    n, seed = map(int, case.split())
+    x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
+    return f"{float(by_halves(x)):.9g}"
+
+
+WIDE_SUM = HostExercise(
+    id="02.wide_sum",
+    title="find the bug: a sum",
+    task="""
+A sum of ints that is wrong for large numbers. Run it, read the verdict, and change as little as
+you can.
+""",
+    source="02_c_and_cpp/exercises/wide_sum.c",
+    cases=(
+        listed([1, 2, 3]),
+        listed([LARGEST, LARGEST, LARGEST]),
+        listed([-LARGEST - 1] * 5),
+        listed([LARGEST, 1, -5]),
+    ),
+    reference=lambda case: str(sum(values_of(case))),
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 30)), -LARGEST, LARGEST))),
+    bug=kinds.UNDEFINED,
+    hints=(
+        "Which type does the sum have while it grows? The one it is returned as comes too late.",
+        "A `long long` has at least 64 bits, and an int that is added to it becomes one first.",
+        "`long long sum = 0;`",
+    ),
+    explanation="""
+The type of an addition is that of its operands, whatever the result is stored in. The same holds
+for a product of two ints that is assigned to a size_t: convert an operand, not the result.
+""",
+    mutants=(
+        mutant("unsigned", kinds.WRONG_OUTPUT, ("long long sum = 0;", "unsigned sum = 0;")),
+        mutant("cut at the end", kinds.WRONG_OUTPUT, ("return sum;", "return (int)sum;")),
+        mutant("a float", kinds.WRONG_OUTPUT, ("long long sum = 0;", "float sum = 0;")),
+        mutant(
+            "the last one missed", kinds.WRONG_OUTPUT, ("i < n; ++i) sum", "i < n - 1; ++i) sum")
+        ),
+    ),
+)
+
+FLOAT_PARTS = HostExercise(
+    id="02.float_parts",
+    title="the bits of a float",
+    task="""
+Take a float apart. A cast would convert the number; you want its bits as they are.
+""",
+    source="02_c_and_cpp/exercises/float_parts.c",
+    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf"),
+    reference=parts,
+    promises=Cases(drawn_floats),
+    hints=(
+        "`memcpy(&bits, &value, sizeof bits);` copies four bytes, whatever they mean.",
+        "`bits >> 31` leaves the topmost bit, `x & 0xff` keeps the lowest eight.",
+        "`(bits >> 23) & 0xff` and `bits & 0x7fffff`",
+    ),
+    explanation="""
+The number is ± 1.fraction · 2^(exponent - 127), but for the exponents 0 and 255. CUDA has a
+function for the first step, `__float_as_uint`, and chapter 06 needs the parts to compare number
+formats.
+""",
+    mutants=(
+        mutant(
+            "the value cast",
+            kinds.WRONG_OUTPUT,
+            ("memcpy(&bits, &value, sizeof bits);", "bits = (uint32_t)(int)value;"),
+        ),
+        mutant("sign in the exponent", kinds.WRONG_OUTPUT, ("(bits >> 23) & 0xff", "bits >> 23")),
+        mutant("shifted too far", kinds.WRONG_OUTPUT, ("(bits >> 23)", "(bits >> 24)")),
+        mutant("one bit too many", kinds.WRONG_OUTPUT, ("0x7fffff", "0xffffff")),
+        mutant("eight bytes", kinds.OUT_OF_BOUNDS, ("sizeof bits);", "8);")),
+        mutant("all of it", kinds.WRONG_OUTPUT, ("bits >> 31", "bits")),
+    ),
+)
+
+LAYER = HostExercise(
+    id="02.layer",
+    title="a layer of a network",
+    task="""
+The weights of a network are members of a struct, and the function gets its address. Compute one
+layer.
+""",
+    source="02_c_and_cpp/exercises/layer.c",
+    cases=(
+        network(2, 3, [4, 8, -12, 4, 0, 4, 1, 2, 3, 4, 8]),
+        network(1, 1, [4, -8, 4]),
+        network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
+    ),
+    reference=layer,
+    promises=Cases(drawn_network),
+    hints=(
+        "nn is a pointer, so a member is `nn->hidden`; `nn.hidden` is for the struct itself.",
+        "For each j: begin with `nn->b1[j]`, add `x[i] * nn->w1[i * nn->hidden + j]` for each i.",
+        "`y[j] = sum > 0.0f ? sum : 0.0f;`",
+    ),
+    explanation="""
+`nn->w1` is short for `(*nn).w1`: follow the pointer, then take the member. main has the struct
+itself and writes `nn.w1`. The struct holds two ints and two addresses; the weights lie elsewhere,
+and are not copied when a struct is.
+""",
+    mutants=(
+        mutant("a dot for an arrow", kinds.COMPILE_ERROR, ("nn->b1[j]", "nn.b1[j]")),
+        mutant("no bias", kinds.WRONG_OUTPUT, ("float sum = nn->b1[j]", "float sum = 0")),
+        mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
+        mutant(
+            "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
+        ),
+        mutant("transposed", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "j * nn->inputs + i")),
+        mutant(
+            "an input too many",
+            kinds.OUT_OF_BOUNDS,
+            ("i < nn->inputs; ++i) sum", "i <= nn->inputs; ++i) sum"),
+        ),
+        mutant(
+            "a copy of the struct",
+            kinds.USE_AFTER_FREE,
+            ("layer(&nn, x, y);", "free(nn.b1);\n    layer(&nn, x, y);"),
+            ("    free(nn.b1);\n    free(nn.w1);", "    free(nn.w1);"),
+        ),
+    ),
+)
+
+SMALL_STRUCT = HostExercise(
+    id="02.small_struct",
+    title="a struct without padding",
+    task="""
+Ordered as they are, these members take 32 bytes. Reorder them so that they take 16.
+""",
+    source="02_c_and_cpp/exercises/small_struct.c",
+    cases=("1.5 7 3", "-2.25 -100000 -30000"),
+    reference=record,
+    promises="All records have one size: the two cases show that the members keep their types.",
+    hints=(
+        "A double begins at a multiple of 8, an int at one of 4, a short at one of 2.",
+        "Add the sizes up: 8 + 4 + 2 + 1 + 1. Which order leaves no gap?",
+        "From the largest to the smallest.",
+    ),
+    explanation="""
+From the largest alignment to the smallest no member needs a gap before it. In memory the gaps
+cost room; on a GPU they cost bandwidth too, since whole sectors are fetched, gaps and all.
+""",
+    mutants=(
+        mutant(
+            "smallest first and last",
+            kinds.WRONG_OUTPUT,
+            ("    double weight;\n", ""),
+            ("    char kind;\n", "    char kind;\n    double weight;\n"),
+        ),
+        mutant(
+            "a narrower type",
+            kinds.WRONG_OUTPUT,
+            ("double weight", "float weight"),
+            ('"%lf %d %hd"', '"%f %d %hd"'),
+        ),
+        mutant("a member missing", kinds.COMPILE_ERROR, ("    char flag;\n", "")),
+    ),
+)
+
+MIX_MACRO = HostExercise(
+    id="02.mix_macro",
+    title="parentheses in a macro",
+    task="""
+Define a macro that survives whatever is put into it, and wherever it is put.
+""",
+    source="02_c_and_cpp/exercises/mix_macro.c",
+    cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0"),
+    reference=mixed,
+    promises=Cases(lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40))),
+    hints=(
+        "A macro replaces text: `MIX(a + 1, …)` puts `a + 1` where the parameter stands.",
+        "Each parameter in parentheses, and the whole in parentheses.",
+        "`((a) + (t) * ((b) - (a)))`",
+    ),
+    explanation="""
+Without the outer parentheses `2 * MIX(…)` doubles only the first term; without the inner ones `b
+- a + 1` is not `b - (a + 1)`. A function has none of this trouble, and `inline` costs nothing:
+take a macro where a function cannot do it.
+""",
+    mutants=(
+        mutant(
+            "none outside",
+            kinds.WRONG_OUTPUT,
+            ("((a) + (t) * ((b) - (a)))", "(a) + (t) * ((b) - (a))"),
+        ),
+        mutant(
+            "none inside", kinds.WRONG_OUTPUT, ("((a) + (t) * ((b) - (a)))", "(a + t * (b - a))")
+        ),
+        mutant("t bare", kinds.WRONG_OUTPUT, ("(t) *", "t *")),
+        mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
+        mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
+    ),
+)
+
+CHECK_MACRO = HostExercise(
+    id="02.check_macro",
+    title="a macro that checks calls",
+    task="""
+Every CUDA program in C++ has a macro like this, because each call of its library returns a code.
+Write it so that it is one statement and makes the call once.
+""",
+    source="02_c_and_cpp/exercises/check_macro.c",
+    cases=("0 3 -1 0", "", "-4", "7 7"),
+    reference=checked,
+    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 9)), -3, 3)))),
+    hints=(
+        "Store the code in a variable first, so that the call is made once.",
+        "A macro ends with its line; a backslash at the very end goes on with the next.",
+        "`do { … } while (0)` without a semicolon: the one behind CHECK(…) ends the statement.",
+        '`printf("%s failed with %d\\n", #call, code_);`',
+    ),
+    explanation="""
+With braces alone, `CHECK(f()); else` would not compile: the semicolon would end the if. `code_`
+has an unusual name so that a `code` in the argument is not hidden. A real one also prints
+`__FILE__` and `__LINE__`, which is why it is a macro and not a function.
+""",
+    mutants=(
+        mutant("called twice", kinds.WRONG_OUTPUT, ("#call, code_);", "#call, (call));")),
+        mutant(
+            "braces alone", kinds.COMPILE_ERROR, ("    do {   ", "    {   "), ("} while (0)", "}")
+        ),
+        mutant("not counted", kinds.WRONG_OUTPUT, ("++failures; ", "")),
+        mutant("no text", kinds.COMPILE_ERROR, ("#call,", "call_text,")),
+        mutant("negative only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ < 0")),
+        mutant(
+            "a name that hides",
+            kinds.WRONG_OUTPUT,
+            ("const int code_ = (call);", "const int code = 0; const int code_ = (call) + code;"),
+        ),
+    ),
+)
+
+IDX_HEADER = HostExercise(
+    id="02.idx_header",
+    title="the header of an IDX file",
+    task="""
+Read the header of a file in the format that the handwritten digits of chapter 09 come in, and
+refuse what is none.
+""",
+    source="02_c_and_cpp/exercises/idx_header.c",
+    cases=(
+        idx(60000, 28, 28),
+        idx(10000),
+        "",
+        "00 00 08",
+        "1f 8b 08 01 00 00 00 05",
+        "00 00 08 02 00 00 00 05 00 00",
+        "00 00 08 07 00 00 00 05",
+        idx(3_000_000_000, kind=0x0D),
+        idx(1, 2, 3, 4),
+        idx(1, 2, 3, 4, 5),
+    ),
+    reference=header,
+    promises=Cases(drawn_header),
+    hints=(
+        "`fread(bytes, 1, 4, file)` returns how many bytes it got: anything but 4 is no header.",
+        "The first byte of a dimension is the most significant: shift it to the left by 24 bits.",
+        "`(uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | …`; an int would overflow at 24.",
+        "Refuse what does not begin with two zeros, and a number of dimensions outside of 1 to 4.",
+    ),
+    explanation="""
+The bytes are put together by their place value, so the function is right on any machine,
+whichever byte it keeps first. And it checks the number of dimensions *before* it uses it as the
+length of an array: a file is input from outside.
+""",
+    mutants=(
+        mutant(
+            "the machine's own order",
+            kinds.WRONG_OUTPUT,
+            ("(uint32_t)bytes[0] << 24", "(uint32_t)bytes[3] << 24"),
+            ("(uint32_t)bytes[3];", "(uint32_t)bytes[0];"),
+        ),
+        mutant(
+            "shifted as an int", kinds.UNDEFINED, ("(uint32_t)bytes[0] << 24", "bytes[0] << 24")
+        ),
+        mutant("any beginning", kinds.WRONG_OUTPUT, (" || bytes[0] != 0 || bytes[1] != 0", "")),
+        mutant(
+            "any number of dimensions",
+            kinds.OUT_OF_BOUNDS,
+            ("if (bytes[3] < 1 || bytes[3] > 4) return -1;", ""),
+        ),
+        mutant(
+            "a short file accepted",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (fread(bytes, 1, 4, file) != 4) return -1;",
+                "if (fread(bytes, 1, 4, file) > 4) return -1;",
+            ),
+        ),
+        mutant(
+            "one dimension", kinds.WRONG_OUTPUT, ("i < header->dimensions; ++i) {", "i < 1; ++i) {")
+        ),
+    ),
+)
+
+HALVES = HostExercise(
+    id="02.halves",
+    title="a sum by halves",
+    task="""
+A function may call itself. Add up n floats by halves, and say where it ends.
+""",
+    source="02_c_and_cpp/exercises/halves.c",
+    cases=("4 0", "1 5", "0 0", "7 3", "1000 1", "200000 4"),
+    reference=halves,
+    promises=Cases(lambda rng: f"{rng.integers(0, 5000)} {rng.integers(0, 11)}"),
+    hints=(
+        "The cases that do not call it again come first: n == 0 and n == 1.",
+        "The second half begins at `x + half` and has `n - half` elements.",
+        "`return sum_of(x, half) + sum_of(x + half, n - half);`",
+    ),
+    explanation="""
+At most 18 calls are open at a time for 200,000 numbers, one for each halving. The rounding gains
+too: each number takes part in 18 additions in place of up to 200,000. The reductions of chapter
+04 add in this shape, all halves of one size at once.
+""",
+    mutants=(
+        mutant(
+            "no end",
+            kinds.STACK_OVERFLOW,
+            ("if (n == 0) return 0.0f;\n    if (n == 1) return x[0];\n", ""),
+        ),
+        mutant(
+            "no end for none",
+            kinds.WRONG_OUTPUT,
+            ("if (n == 0) return 0.0f;", "if (n == 0) return 1.0f;"),
+        ),
+        mutant(
+            "one at a time",
+            kinds.WRONG_OUTPUT,
+            ("const int half = n / 2;", "const int half = 1;"),
+        ),
+        mutant(
+            "one lost", kinds.WRONG_OUTPUT, ("sum_of(x + half, n - half)", "sum_of(x + half, half)")
+        ),
+        mutant(
+            "the first half twice",
+            kinds.WRONG_OUTPUT,
+            ("sum_of(x + half, n - half)", "sum_of(x, n - half)"),
+        ),
+        mutant(
+            "a loop",
+            kinds.WRONG_OUTPUT,
+            (
+                "const int half = n / 2;\n    return sum_of(x, half) + sum_of(x + half, n - half);",
+                "float sum = 0;\n    for (int i = 0; i < n; ++i) sum += x[i];\n    return sum;",
+            ),
+        ),
+        mutant(
+            "past the end",
+            kinds.OUT_OF_BOUNDS,
+            ("sum_of(x + half, n - half)", "sum_of(x + half + 2, n - half)"),
+        ),
+    ),
+)

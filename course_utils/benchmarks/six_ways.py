@@ -1,0 +1,168 @@
+"""One softmax in six ways, from a Python loop to CUDA C++: the times of chapter 01.
+
+The first two run on the CPU beside the GPU, the others on the GPU, where the array already lies.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..checking import difference
+from ..devices.selection import cp
+from ..errors import LessonError
+from ..launching.modules import load
+from ..observing.timing import bench
+from ..paths import KERNELS
+from .case import blocks, double, torch_on_gpu
+from .triton_comparison import next_power, program
+
+FOLDER = "01_ecosystem/softmax"
+TRITON = "04_first_kernels/triton/softmax_row.py"
+SOURCES = (
+    *(
+        f"{FOLDER}/{name}"
+        for name in ("loop.py", "with_numpy.py", "with_pytorch.py", "softmax_warps.cu")
+    ),
+    TRITON,
+)
+ROWS, COLUMNS = 8192, 4096
+CPU_ROWS = 64  # of the results of the CPU's ways, as many are compared
+NUMPY_RUNS = 7
+
+
+def way(name: str) -> Callable[[Any], Any]:
+    """The function ``softmax`` of ``kernels/01_ecosystem/softmax/NAME.py``."""
+    file = KERNELS / FOLDER / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"course_softmax_{name}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.softmax
+
+
+def seconds(run: Callable[[], Any], runs: int = 1) -> tuple[float, Any]:
+    """The median time of ``runs`` calls on the CPU, and what the last one returned."""
+    taken = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        result = run()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken), result
+
+
+def on_the_cpu(x: np.ndarray) -> dict[str, float]:
+    """Milliseconds of the loop, run once, and of NumPy for ``x``, rows x columns of fp32.
+
+    Raises LessonError where a result is wrong.
+    """
+    rows = x.astype(np.float64).tolist()
+    loop_s, loop = seconds(lambda: way("loop")(rows))
+    numpy_s, by_numpy = seconds(lambda: way("with_numpy")(x), NUMPY_RUNS)
+    some = slice(0, CPU_ROWS)
+    expected = reference(x[some])
+    for name, result in (("the loop", np.array(loop[some])), ("NumPy", by_numpy[some])):
+        if wrong := difference(result, expected, rtol=1e-5, atol=1e-7):
+            raise LessonError(f"{name}: {wrong}.")
+    return {"Python loop": round(1e3 * loop_s, 1), "NumPy": round(1e3 * numpy_s, 2)}
+
+
+def reference(x: np.ndarray) -> np.ndarray:
+    """The softmax of each row of ``x`` in float64."""
+    power = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    return power / power.sum(axis=1, keepdims=True)
+
+
+def on_the_gpu(x: np.ndarray) -> tuple[dict[str, float], float]:
+    """Milliseconds of each way on the GPU and of ``torch.softmax``, and the seconds that
+    torch.compile's first call takes with nothing in its cache.
+
+    Raises LessonError where a result is wrong.
+    """
+    torch = torch_on_gpu()
+    rows, columns = x.shape
+    given, y = cp.asarray(x), cp.empty(x.shape, cp.float32)
+    tx, ty = (torch.as_tensor(array, device="cuda") for array in (given, y))
+    eager, kernel = way("with_pytorch"), load(f"{FOLDER}/softmax_warps.cu").kernel.raw
+    by_triton = program("softmax_row")
+    compiled = torch.compile(eager, dynamic=False)
+    first_call = first_call_s(lambda: compiled(tx))
+
+    def triton_run() -> Any:
+        by_triton[(rows,)](tx, ty, columns, BLOCK=next_power(columns), num_warps=8)
+        return y
+
+    def cuda_run() -> Any:
+        kernel((blocks(rows, 8),), (256,), (given, y, np.int32(rows), np.int32(columns)))
+        return y
+
+    runs = {
+        "PyTorch": lambda: eager(tx),
+        "torch.compile": lambda: compiled(tx),
+        "Triton": triton_run,
+        "CUDA C++": cuda_run,
+        "torch.softmax": lambda: torch.softmax(tx, dim=1),
+    }
+    power = cp.exp(double(given) - double(given).max(axis=1, keepdims=True))
+    expected = power / power.sum(axis=1, keepdims=True)
+    for name, run in runs.items():
+        if wrong := difference(run(), expected, rtol=1e-5, atol=1e-7):
+            raise LessonError(f"{name}: {wrong}.")
+    del power, expected
+    return {name: round(bench(run).median_ms, 5) for name, run in runs.items()}, first_call
+
+
+def first_call_s(run: Callable[[], Any]) -> float:
+    """Seconds of ``run``, which compiles, with the compiler's cache in an empty folder."""
+    torch = torch_on_gpu()
+    names = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+    before = {name: os.environ.get(name) for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update({name: str(Path(folder) / name.lower()) for name in names})
+        try:
+            start = time.perf_counter()
+            run()
+            torch.cuda.synchronize()
+            return round(time.perf_counter() - start, 2)
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
+
+
+def measure() -> dict[str, Any]:
+    """Every time on this machine. Raises LessonError where PyTorch or Triton is missing."""
+    torch = torch_on_gpu()
+    if torch is None or importlib.util.find_spec("triton") is None:
+        raise LessonError("The benchmark called six_ways needs PyTorch with CUDA, and Triton.")
+    import triton
+
+    x = np.random.default_rng(1).standard_normal((ROWS, COLUMNS), dtype=np.float32)
+    gpu, first_call = on_the_gpu(x)
+    return {
+        "cpu": cpu_name(),
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "rows": ROWS,
+        "columns": COLUMNS,
+        "median_ms": on_the_cpu(x) | gpu,
+        "first_call_of_compile_s": first_call,
+    }
+
+
+def cpu_name() -> str:
+    """The processor's name as Linux has it, or "a CPU"."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return "a CPU"
+    lines = (line.partition(":") for line in text.splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == "model name"), "a CPU")

@@ -1,0 +1,56 @@
+"""Is a kernel that was stopped endless, or only slow? It is run once more, and for longer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..checking.verdict import Verdict
+from ..emulator import Finding, Options
+from ..launching.modules import Module
+from . import kinds, sandbox
+from .outcome import from_finding, simple
+from .promises import Trial
+from .spec import Exercise
+
+TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
+MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
+
+
+def ran_out(finding: Finding) -> bool:
+    """Whether the launch was stopped because it had run its number of instructions."""
+    return finding.kind == kinds.ENDLESS_LOOP and "is still running after" in finding.message
+
+
+def slow_or_endless(
+    exercise: Exercise, module: Module, trial: Trial, stopped: sandbox.Run, source: str, name: str
+) -> Verdict:
+    """The verdict on a launch that ran out of instructions: TOO SLOW where it ends after some more
+    of them, ENDLESS LOOP where it still does not. ``name`` is what its source is called."""
+
+    def run(tried: Module) -> sandbox.Run:
+        given, launches = trial.given(exercise), trial.launches(exercise)
+        options = Options(budget=TIMES * exercise.budget)
+        return sandbox.run(
+            exercise, tried, given, trial.size, trial.seed, launches=launches, options=options
+        )
+
+    yours = run(module) if stopped.seconds < MOST_SECONDS else stopped
+    ours = _instructions(run(sandbox.load_answer(exercise, exercise.solution, "solution.cu")))
+    if yours.fault is None:
+        times = _instructions(yours) / ours
+        message = (
+            f"the kernel comes to an end, but its threads run {_instructions(yours):,} "
+            f"instructions, {times:.3g} times the {ours:,} of the course's solution."
+        )
+        return simple(kinds.TOO_SLOW, message)
+    verdict = from_finding(yours.fault, source, name)
+    if not ran_out(yours.fault):
+        return verdict
+    message, _, _ = verdict.message.partition(" If it does,")
+    more = f"Or is it only slow? All threads of the course's solution run {ours:,} instructions."
+    return replace(verdict, message=f"{message} {more}")
+
+
+def _instructions(run: sandbox.Run) -> int:
+    """What all threads ran, in all launches."""
+    return sum(result.counts.thread_instructions for result in run.results)

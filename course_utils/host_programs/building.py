@@ -1,0 +1,127 @@
+"""Calls the compiler on a program's files, and makes its answer readable."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from ..checking.excerpts import clip
+from ..checking.verdict import Verdict
+from ..compiling.host_compilers import HostCompiler
+from ..process_groups import Ended, run_group
+from . import host_kinds as kinds
+
+PROGRAM = "program"  # the name of what is built
+COMPILE_SECONDS = 60.0
+FIRST_SECONDS = 540.0  # for ziglang, which builds the C or C++ library with the first program
+WARNINGS = ("-Wall", "-Wextra")
+ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize=object-size", "-fno-omit-frame-pointer")
+SANITIZERS = (  # the best that the compiler can build with is taken
+    ADDRESS,  # the object sizes are left out because it is AddressSanitizer that names the object
+    ("-fsanitize=undefined", "-fno-sanitize-trap=undefined"),
+)
+ENVIRONMENT = {"LC_ALL": "C", "TERM": "dumb"}
+REMEDIES = {
+    r"expected .*;": "The semicolon is often missing at the end of the line before.",
+    r"undeclared|was not declared|undeclared identifier": "Declare it before this line, or check "
+    "its spelling: capitals count.",
+    r"implicit declaration|undeclared function": "Include the header that declares it, or define "
+    "it above this line.",
+    r"No such file|file not found": "Check the header's spelling; a cell sees the standard library "
+    "and the files that cells before it kept with file=….",
+    r"lvalue|not assignable|read-only|const-qualified": "It cannot be written to: is it const, or "
+    "not a variable at all?",
+    r"dereferencing.*void|indirection.*void|void value": "A void * has no type to read: convert it "
+    "to a pointer to a type first.",
+    r"expected '?}": "A closing brace is missing: count the { and }.",
+}
+ERROR = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)"
+UNRESOLVED = re.compile(
+    r"(?:(?P<file>[^\s:()]+):(?P<line>\d+): )?undefined reference to [`'](?P<name>[^`'(]+)"
+    r"|undefined symbol: (?P<other>\w+)"
+)
+NOISE = re.compile(r"[^\n]*: (?:In function|In member|At global|At top level)[^\n]*:\n")
+
+
+@cache
+def sanitizers(compiler: HostCompiler) -> tuple[str, ...]:
+    """The sanitizers' flags with which ``compiler`` builds a program that runs; perhaps none."""
+    if compiler.is_zig:
+        return SANITIZERS[-1]
+    return next((flags for flags in SANITIZERS if _builds(compiler, flags)), ())
+
+
+def finds_addresses(compiler: HostCompiler) -> bool:
+    """Whether programs of ``compiler`` are told of wrong addresses, not only of wrong values."""
+    return sanitizers(compiler) == ADDRESS
+
+
+def _builds(compiler: HostCompiler, flags: Sequence[str]) -> bool:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "empty.c").write_text("int main(void) { return 0; }\n")
+        command = [*compiler.command, *flags, "empty.c", "-o", "empty"]
+        if run_group(command, COMPILE_SECONDS, folder=folder).status:
+            return False
+        return not run_group(["./empty"], 10, folder=folder).status
+
+
+def build(
+    compiler: HostCompiler,
+    files: Iterable[str],
+    folder: Path,
+    standard: str,
+    flags: Iterable[str] = (),
+    *,
+    sanitized: bool = True,
+    link: bool = True,
+) -> Ended:
+    """Compile ``files`` of ``folder`` with warnings, and ``link`` them to ``PROGRAM`` in it."""
+    checks = sanitizers(compiler) if sanitized else ()
+    options = (f"-std={standard}", "-g", "-O0", *WARNINGS, *checks, *flags)
+    result = ("-o", PROGRAM, "-lm", "-pthread") if link else ("-c",)
+    command = [*compiler.command, *options, *files, *result]
+    seconds = FIRST_SECONDS if compiler.is_zig else COMPILE_SECONDS
+    return run_group(command, seconds, folder=folder, environment=ENVIRONMENT)
+
+
+def failed(built: Ended) -> bool:
+    """Whether there is no program."""
+    return built.timed_out or bool(built.status)
+
+
+def warnings(built: Ended) -> str:
+    """What the compiler warns of, as a verdict has room for; nothing without a warning."""
+    text = NOISE.sub("", built.output).strip()
+    return f"the compiler warns:\n{clip(text, 12, 1500)}" if text else ""
+
+
+def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
+    """Why there is no program, by the first error in one of the files ``names``."""
+    if built.timed_out:
+        message = "the compiler came to no end in the time it has, and was stopped."
+        return _verdict(kinds.COMPILE_ERROR, message)
+    output = NOISE.sub("", built.output)
+    files = set(names)
+    errors = list(re.finditer(ERROR, output))
+    first = next((error for error in errors if error["file"] in files), None)
+    if first is None and (missing := UNRESOLVED.search(output)):
+        wanted = missing["name"] or missing["other"]
+        where = f"line {missing['line']}: " if missing["file"] in files else ""
+        message = f"{where}the linker finds no definition of {wanted}."
+        return _verdict(kinds.WRONG_NAME, message)
+    if first is None:
+        message = "the compiler does not accept this cell."
+        return _verdict(kinds.COMPILE_ERROR, message, excerpt=clip(output, 16, 2000))
+    start = output.rfind("\n", 0, first.start()) + 1
+    where = f"line {first['line']}" if len(files) == 1 else f"{first['file']}, line {first['line']}"
+    remedy = next((REMEDIES[p] for p in REMEDIES if re.search(p, first["text"])), "")
+    excerpt = clip(output[start:], 16, 2000)
+    return _verdict(kinds.COMPILE_ERROR, f"{where}: {first['text']}", excerpt=excerpt, hint=remedy)
+
+
+def _verdict(kind: str, message: str, *, excerpt: str = "", hint: str = "") -> Verdict:
+    return Verdict(kind, message, hint or kinds.NEXT_STEP[kind], excerpt=excerpt)

@@ -1,0 +1,49 @@
+"""What can go wrong with a program in C or C++, and the next step for each."""
+
+from __future__ import annotations
+
+from ..emulator import ASSERTION as ASSERTION  # exported: kinds of what can go wrong here, too
+from ..emulator import NULL_POINTER as NULL_POINTER
+from ..emulator import OUT_OF_BOUNDS as OUT_OF_BOUNDS
+from ..emulator import USE_AFTER_FREE as USE_AFTER_FREE
+
+COMPILE_ERROR = "compile error"
+WRONG_NAME = "wrong name"
+NO_COMPILER = "no compiler"
+TIME_LIMIT = "time limit"
+RESOURCE_LIMIT = "resource limit"
+CRASHED = "crashed"
+MEMORY_LEAK = "memory leak"
+STACK_OVERFLOW = "stack overflow"
+UNDEFINED = "undefined behaviour"
+
+# Found by a sanitizer alone: without one the program may seem to be right.
+BY_SANITIZER = (OUT_OF_BOUNDS, USE_AFTER_FREE, MEMORY_LEAK, UNDEFINED)
+KINDS = (
+    COMPILE_ERROR,
+    WRONG_NAME,
+    TIME_LIMIT,
+    RESOURCE_LIMIT,
+    CRASHED,
+    ASSERTION,
+    NULL_POINTER,
+    STACK_OVERFLOW,
+    *BY_SANITIZER,
+)
+
+NEXT_STEP: dict[str, str] = {
+    COMPILE_ERROR: "Fix the first error and run again: later ones often follow from it.",
+    WRONG_NAME: "Compare the spelling of the name where it is used and where it is defined.",
+    TIME_LIMIT: "Look for a loop whose condition never becomes false.",
+    RESOURCE_LIMIT: "Look for a loop that allocates, prints, writes or starts without an end.",
+    CRASHED: "Look at the last thing the program does before it stops: print there.",
+    ASSERTION: "Print the values that the assertion compares, just before it.",
+    NULL_POINTER: "The pointer is NULL: was it ever given an address?",
+    OUT_OF_BOUNDS: "An array of n elements has the indices 0 to n - 1: look at the line and at the "
+    "size it was made with.",
+    USE_AFTER_FREE: "After free() the memory is gone: free it once, after its last use.",
+    MEMORY_LEAK: "Every malloc needs its free, on every way out of the function.",
+    STACK_OVERFLOW: "A function that calls itself needs a case in which it does not; large arrays "
+    "belong to malloc.",
+    UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
+}

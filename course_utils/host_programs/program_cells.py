@@ -1,0 +1,280 @@
+"""``%%c`` and ``%%cpp``: a cell that is a whole program, compiled and run apart from the notebook.
+
+Every cell runs in a folder of its own that holds a copy of the files kept so far, and goes away.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..checking.verdict import Verdict
+from ..compiling.host_compilers import HOW_TO_GET, IN_WORDS, HostCompiler, host_compiler
+from ..errors import Interrupted, LessonError
+from ..process_groups import Ended
+from ..shell import running_shell
+from . import host_kinds as kinds
+from .building import build, compile_error, failed, finds_addresses, sanitizers, warnings
+from .faults import fault_of, without_reports
+from .running import run_program
+
+STANDARDS = {"c": "c17", "cpp": "c++17"}
+MOST_LINES, FEW_LINES = 200, 20  # of what a program prints that ends well, or does not
+MOST_CHARACTERS = 20_000
+MOST_KEPT = 2**24  # bytes of one file that a cell keeps
+CELL_LINE = 2  # the body of a cell begins below its magic line
+READS = re.compile(
+    r"\b(?:v?scanf|getchar|gets|getline|cin)\b|\b(?:fgets|fgetc|getc|fread|fscanf)\s*\([^;]*\bstdin\b"
+    r"|\bread\s*\(\s*(?:0|STDIN_FILENO)\b"
+)
+MAIN = re.compile(r"\bmain\s*\(")
+NAME = re.compile(r"[\w.+-]+\.(?:c|cpp|cc|h|hpp|cuh|cu|txt)")
+OPTIONS = {
+    "args": "the program's arguments, as in a terminal",
+    "stdin": "what it reads as its input; \\n ends a line",
+    "into": "a name: what it prints becomes that Python variable, and is not shown",
+    "file": "keep the cell under this name for later cells (and programs with it)",
+    "with": "kept files that are compiled with this cell: with=a.c,b.c",
+    "keep": "files the program writes, to be kept: keep=out.bin",
+    "flags": "more arguments for the compiler, as in a terminal",
+    "std": "the language's version, such as c11 or c++20",
+    "seconds": "the time that it may take (5)",
+    "sanitize": "off: run it without sanitizers, as a finished program would run",
+    "expect": "the fault that this cell is there to show, such as use-after-free",
+}
+
+
+class ProgramFailed(LessonError):
+    """A cell's program could not be built, or did not end well; ``verdict`` says why."""
+
+    def __init__(self, verdict: Verdict):
+        super().__init__(str(verdict))
+        self.verdict = verdict
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The first line of a cell."""
+
+    args: tuple[str, ...] = ()
+    stdin: str = ""
+    into: str = ""
+    file: str = ""
+    beside: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    std: str = ""
+    seconds: float = 5.0
+    sanitize: bool = True
+    expect: str = ""
+
+
+def c_folder() -> Path:
+    """Where ``%%c file=…`` keeps its cells; it goes away with the notebook.
+
+    What lies there is copied to each program's own folder, so programs read it by its name alone.
+    """
+    return Path(_kept().name)
+
+
+@cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="c-cells-")
+
+
+def run_cell(language: str, line: str, cell: str) -> Verdict | None:
+    """Build and run a cell; print what it prints. The verdict, where a fault was expected.
+
+    Raises LessonError where the line is wrong, and :class:`ProgramFailed` for any other fault.
+    """
+    asked = _parse(language, line)
+    compiler = host_compiler(language)
+    if compiler is None:
+        raise LessonError(f"This cell needs {IN_WORDS[language]}. {HOW_TO_GET}")
+    source = "\n" * (CELL_LINE - 1) + cell
+    name = asked.file or f"cell.{language}"
+    if asked.file:
+        (c_folder() / name).write_text(source, encoding="utf-8")
+    try:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+            return _try(language, asked, compiler, source, name, Path(place))
+    except KeyboardInterrupt:
+        raise Interrupted("the program was ended, and what it had written is gone.") from None
+
+
+def _try(
+    language: str, asked: Asked, compiler: HostCompiler, source: str, name: str, folder: Path
+) -> Verdict | None:
+    shutil.copytree(c_folder(), folder, dirs_exist_ok=True)
+    (folder / name).write_text(source, encoding="utf-8")
+    if Path(name).suffix not in (".c", ".cpp", ".cc"):
+        print(f"kept {name}")
+        return None
+    files = (name, *asked.beside)
+    sources = {file: (folder / file).read_text(encoding="utf-8") for file in files}
+    whole = any(map(MAIN.search, sources.values())) or not asked.file
+    standard, checks = asked.std or STANDARDS[language], asked.sanitize
+    built = build(compiler, files, folder, standard, asked.flags, sanitized=checks, link=whole)
+    if failed(built):
+        return _answer(_explained(compile_error(built, files), source), asked, compiler)
+    if told := warnings(built):
+        print(f"{told}\n")
+    if not whole:
+        print(f"kept {name}: it compiles, and has no main to run")
+        return None
+    ended = run_program(folder, asked.seconds, given=asked.stdin, arguments=asked.args)
+    fault = fault_of(ended, files, asked.seconds)
+    _show(ended, asked, fault is None)
+    for file in asked.keep:
+        _keep(folder, file)
+    if _waits_for_input(source, asked):
+        print(
+            "This program reads its input, and a cell has none: it met the end of the file. Give "
+            r'it some in the first line: stdin="3 4\n"'
+        )
+    return _answer(fault.verdict(sources) if fault else None, asked, compiler)
+
+
+def _answer(verdict: Verdict | None, asked: Asked, compiler: HostCompiler) -> Verdict | None:
+    """The verdict where it was expected; raises it, or that it did not come, otherwise."""
+    found = verdict.kind if verdict else ""
+    if found == asked.expect:
+        return verdict
+    if not found and asked.expect in kinds.BY_SANITIZER and not finds_addresses(compiler):
+        which = "only some" if sanitizers(compiler) else "no"
+        print(f"This compiler ({compiler.name}) has {which} sanitizers: nobody saw the fault.")
+        return None
+    if verdict:
+        raise ProgramFailed(verdict)
+    raise LessonError(
+        f"The first line expects the fault {asked.expect!r}, but the program ended well. If that "
+        f"is what you want, take expect={asked.expect.replace(' ', '-')} out of it."
+    )
+
+
+def _explained(verdict: Verdict, source: str) -> Verdict:
+    """Say so where a cell is not a whole program."""
+    if verdict.kind == kinds.WRONG_NAME and "definition of main" in verdict.message:
+        hint = (
+            "A cell is a whole program, and a program begins in main: int main(void) { … }. To "
+            "keep functions for later cells, name a file in the first line: file=name.c"
+        )
+    elif not MAIN.search(source) and "before" in verdict.message:
+        hint = "Statements stand in a function; a program begins in int main(void) { … }."
+    else:
+        return verdict
+    return Verdict(verdict.kind, verdict.message, hint, excerpt=verdict.excerpt)
+
+
+def _show(ended: Ended, asked: Asked, well: bool) -> None:
+    """Print what the program wrote, less of it where it did not end ``well``; or give it away."""
+    lines = MOST_LINES if well else FEW_LINES
+    shell = running_shell()
+    if asked.into and shell is not None:
+        shell.user_ns[asked.into] = ended.output
+    else:
+        _print(ended.output, lines)
+    _print(without_reports(ended.errors), lines)
+
+
+def _print(text: str, lines: int) -> None:
+    shown = "".join(text.splitlines(keepends=True)[:lines])[:MOST_CHARACTERS]
+    if shown:
+        print(shown, end="" if shown.endswith("\n") else "\n")
+    if len(shown) < len(text):
+        print("... and more, which is not shown")
+
+
+def _keep(folder: Path, name: str) -> None:
+    file = folder / name
+    if not file.is_file() or file.is_symlink():
+        raise LessonError(f"keep={name}: the program wrote no file of that name.")
+    if file.stat().st_size > MOST_KEPT:
+        raise LessonError(f"keep={name}: it is larger than {MOST_KEPT // 2**20} MB.")
+    shutil.copyfile(file, c_folder() / name)
+
+
+def _waits_for_input(source: str, asked: Asked) -> bool:
+    code = re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", "", source, flags=re.S)
+    return not asked.stdin and READS.search(code) is not None
+
+
+def _parse(language: str, line: str) -> Asked:
+    """The options of the first line. Raises LessonError where one is unknown or makes no sense."""
+    magic = f"%%{language}"
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise LessonError(f"{magic} {line}: a quotation mark is missing.") from None
+    given: dict[str, str] = {}
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option not in OPTIONS or not equals:
+            known = "\n".join(f"  {name}=…  {what}" for name, what in OPTIONS.items())
+            raise LessonError(f"{magic} {word}: no such option. There are:\n{known}")
+        given[option] = value
+    expect = given.get("expect", "").replace("-", " ")
+    if expect and expect not in kinds.KINDS:
+        known = ", ".join(kind.replace(" ", "-") for kind in kinds.KINDS)
+        raise LessonError(f"{magic} expect={given['expect']}: there is no such fault. Say {known}.")
+    sanitize = given.get("sanitize", "on")
+    if sanitize not in ("on", "off"):
+        raise LessonError(f"{magic} sanitize={sanitize}: say on or off.")
+    if (into := given.get("into", "")) and not into.isidentifier():
+        raise LessonError(f"{magic} into={into}: that is no name for a variable.")
+    return Asked(
+        args=tuple(shlex.split(given.get("args", ""))),
+        stdin=given.get("stdin", "").replace("\\n", "\n"),
+        into=into,
+        file=_named(magic, "file", given.get("file", "")),
+        beside=_kept_files(magic, given.get("with", "")),
+        keep=tuple(_plain(magic, "keep", name) for name in _listed(given.get("keep", ""))),
+        flags=tuple(shlex.split(given.get("flags", ""))),
+        std=given.get("std", ""),
+        seconds=_seconds(magic, given.get("seconds", "5")),
+        sanitize=sanitize == "on",
+        expect=expect,
+    )
+
+
+def _seconds(magic: str, text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 60:
+        raise LessonError(f"{magic} seconds={text}: say a number from 0 to 60.")
+    return seconds
+
+
+def _listed(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _plain(magic: str, option: str, name: str) -> str:
+    if "/" in name or name in (".", ".."):
+        raise LessonError(f"{magic} {option}={name}: give a file's name alone, with no folder.")
+    return name
+
+
+def _named(magic: str, option: str, name: str) -> str:
+    if name and not NAME.fullmatch(_plain(magic, option, name)):
+        raise LessonError(f"{magic} {option}={name}: give a name such as sum.c, sum.cpp or sum.h.")
+    return name
+
+
+def _kept_files(magic: str, text: str) -> tuple[str, ...]:
+    names = _listed(text)
+    for name in names:
+        if not (c_folder() / _plain(magic, "with", name)).is_file():
+            kept = ", ".join(sorted(file.name for file in c_folder().iterdir())) or "nothing"
+            raise LessonError(
+                f"{magic} with={name}: no cell has kept {name} (kept so far: {kept}). Run the cell "
+                f"that begins with {magic} file={name} first."
+            )
+    return tuple(names)

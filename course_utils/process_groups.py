@@ -1,0 +1,183 @@
+"""Runs a program in a process group of its own, within limits, and ends all that it started.
+
+The process leads its own session, so that whatever it started ends with it; what has left the
+session is known by a mark in its environment, and ends too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_OUTPUT = 2**26  # bytes the process may write into any one file
+MARK = "COURSE_JOB"  # a variable of the environment that all processes of a job have
+MOST_ROUNDS = 1000  # of looking for processes that are to end
+MOST_READ = 100_000  # bytes of its output that are kept
+MOST_FILES = 10_000  # that may lie in its folder, where its disk space is limited
+FIRST_NAP, LONGEST_NAP = 0.002, 0.05  # seconds between two looks at what it has taken
+TIME, MEMORY, PROCESSES, DISK = "time", "memory", "processes", "disk"
+
+
+@dataclass(frozen=True)
+class GroupLimits:
+    """What a group may take, all its processes together; memory and disk in bytes.
+
+    They are looked at every few hundredths of a second, from ``/proc``: where there is none, memory
+    and processes are not limited here.
+    """
+
+    memory: int
+    processes: int
+    disk: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended; a negative status is the signal that ended it.
+
+    ``exceeded`` is the limit that it was ended for: TIME, MEMORY, PROCESSES, DISK, or nothing.
+    """
+
+    status: int
+    exceeded: str
+    output: str
+    errors: str
+
+    @property
+    def timed_out(self) -> bool:
+        return self.exceeded == TIME
+
+
+def run_group(
+    command: list[str],
+    seconds: float,
+    *,
+    folder: Path,
+    environment: dict[str, str] | None = None,
+    given: str = "",
+    apart: bool = False,
+    limits: GroupLimits | None = None,
+) -> Ended:
+    """Run ``command`` in a process group of its own, and end the group after ``seconds``.
+
+    ``given`` is its standard input. Its errors are part of the output unless ``apart``.
+    """
+    with (
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
+        stdin.write(given.encode())
+        stdin.seek(0)
+        mark = uuid.uuid4().hex
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {}), MARK: mark},
+            stdin=stdin,
+            stdout=output,
+            stderr=errors if apart else subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            exceeded = _wait(process, seconds, folder, limits)
+        finally:
+            _end_group(process)
+            end_marked(mark)
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read(MOST_READ).decode("utf-8", "replace"))
+        return Ended(process.returncode, exceeded, *texts)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], seconds: float, folder: Path, limits: GroupLimits | None
+) -> str:
+    """Wait for the end of ``process``, or for a limit that it exceeds, which is returned."""
+    end, nap = time.monotonic() + seconds, FIRST_NAP
+    while (left := end - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(nap, left) if limits else left)
+            return ""
+        if limits and (exceeded := _exceeded(process.pid, folder, limits)):
+            return exceeded
+        nap = min(2 * nap, LONGEST_NAP)
+    return TIME
+
+
+def _exceeded(session: int, folder: Path, limits: GroupLimits) -> str:
+    """The limit that the processes of ``session`` exceed now; nothing without one."""
+    pages = _resident_pages(session)
+    if len(pages) > limits.processes:
+        return PROCESSES
+    if sum(pages) * os.sysconf("SC_PAGE_SIZE") > limits.memory:
+        return MEMORY
+    return DISK if _size_of(folder) > limits.disk else ""
+
+
+def _resident_pages(session: int) -> list[int]:
+    """The pages of memory that each process of ``session`` holds."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):  # ended meanwhile
+            fields = file.read_bytes().rpartition(b")")[2].split()  # the name may hold blanks
+            if int(fields[3]) == session:
+                found.append(int(fields[21]))
+    return found
+
+
+def _size_of(folder: Path) -> float:
+    """The bytes of all files below ``folder``; more than any limit where they are too many."""
+    size, files, waiting = 0, 0, [os.fspath(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                files += 1
+                if files > MOST_FILES:
+                    return float("inf")
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    with suppress(OSError):
+                        size += 512 * entry.stat(follow_symlinks=False).st_blocks
+    return size
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the process and everything in its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def end_marked(mark: str) -> None:
+    """End all processes that began with this mark in their environment, but for this one.
+
+    They are looked for again and again: one may start another while it is being ended.
+    """
+    for _ in range(MOST_ROUNDS):
+        found = [process for process in _marked(mark) if process != os.getpid()]
+        if not found:
+            return
+        for process in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.001)
+
+
+def _marked(mark: str) -> list[int]:
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or not ours; one that has ended reads as empty
+            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found

@@ -1,0 +1,182 @@
+"""Where one diagnosis ends and the next begins."""
+
+import numpy as np
+import pytest
+
+from course_utils.checking import error_kinds as kinds
+from course_utils.checking import judge
+from course_utils.checking.classification import _tails
+
+RNG = np.random.default_rng(11)
+VECTOR = RNG.standard_normal(1000).astype(np.float32)
+MATRIX = RNG.standard_normal((37, 53)).astype(np.float32)
+CUBE = RNG.standard_normal((4, 5, 6)).astype(np.float32)
+
+
+def spoilt(array, *places, by=5.0):
+    copy = array.copy()
+    for place in places:
+        copy[place] += by
+    return copy
+
+
+def test_the_tails_are_those_of_one_two_and_of_every_usual_block():
+    assert _tails(1000) == sorted({0, 1, 2, *(1000 % b for b in (16, 64, 128, 256, 512))})
+    assert _tails(2) == [0, 1]
+    assert 999 % 64 in _tails(999) and 999 % 32 in _tails(999) and 1500 - 1024 in _tails(1500)
+
+
+@pytest.mark.parametrize(
+    ("border", "kind"), [(1, kinds.EDGES), (2, kinds.EDGES), (3, kinds.EDGES), (4, kinds.WRONG)]
+)
+def test_a_border_of_up_to_three_is_an_edge(border, kind):
+    inside = (slice(border, -border),) * 2
+    wrong = MATRIX + 5
+    wrong[inside] = MATRIX[inside]
+    verdict = judge(wrong, MATRIX, name="c")
+    assert verdict.kind == kind
+    assert ("the inside of c is right" in verdict.message) == (kind == kinds.EDGES)
+
+
+def test_a_border_that_leaves_less_than_half_right_is_no_edge():
+    small = MATRIX[:7, :7]
+    wrong = small + 5
+    wrong[2:-2, 2:-2] = small[2:-2, 2:-2]
+    assert judge(wrong, small).kind != kinds.EDGES
+
+
+def test_two_elements_are_too_few_to_be_called_reversed_shifted_or_scaled():
+    two = np.array([1, 2], np.float32)
+    assert judge(two[::-1].copy(), two).kind == kinds.WRONG
+    assert judge(2 * two, two).kind == kinds.WRONG
+    assert judge(3 * np.array([1, 2, 4], np.float32), np.array([1, 2, 4], np.float32)).kind == (
+        kinds.SCALED
+    )
+
+
+def test_three_rows_are_enough_to_be_shifted():
+    message = judge(np.roll(MATRIX, 1, axis=0), MATRIX, name="c").message
+    assert message == "each row of c holds what belongs one row before it."
+    message = judge(np.roll(MATRIX, -1, axis=1), MATRIX, name="c").message
+    assert message == "each column of c holds what belongs one column after it."
+    three = np.roll(MATRIX[:3], 1, axis=0)
+    assert "one row before it" in judge(three, MATRIX[:3]).message
+
+
+def test_what_is_reversed_is_named_by_its_axis():
+    assert "reversed along axis 1 (columns)" in judge(MATRIX[:, ::-1], MATRIX).message
+    assert "reversed along axis 0 (rows)" in judge(MATRIX[::-1], MATRIX).message
+    assert "reversed along axis 0 (matrixs)" in judge(CUBE[::-1], CUBE).message
+    assert "in reverse order" in judge(VECTOR[::-1], VECTOR, name="c").message
+
+
+def test_a_stack_of_matrices_can_be_transposed():
+    swapped = CUBE.swapaxes(1, 2).reshape(CUBE.shape)
+    assert judge(swapped, CUBE).kind == kinds.TRANSPOSED
+    assert judge(MATRIX[:1].T.reshape(1, -1) + 5, MATRIX[:1]).kind != kinds.TRANSPOSED
+
+
+def test_a_factor_is_named_and_a_wrong_sign_as_well():
+    assert judge(2.5 * VECTOR, VECTOR, name="c").message == (
+        "every element of c is 2.5 times what it should be."
+    )
+    assert judge(-VECTOR, VECTOR, name="c").message == "every element of c has the wrong sign."
+
+
+def test_infinities_and_zeros_do_not_hide_a_factor():
+    expected = VECTOR.copy()
+    expected[:3] = np.inf, 0, -np.inf
+    assert judge(3 * expected, expected).kind == kinds.SCALED
+    whole = np.arange(1, 50)
+    assert judge(3 * whole, whole).kind == kinds.SCALED
+
+
+def test_an_infinite_result_is_no_factor():
+    assert judge(np.full_like(VECTOR, np.inf), VECTOR).kind == kinds.WRONG
+
+
+def test_truth_values_are_neither_scaled_nor_imprecise():
+    expected = RNG.random(50) < 0.5
+    assert judge(~expected, expected).kind == kinds.WRONG
+
+
+def test_narrow_whole_numbers_off_by_one_are_rounding_where_they_spread_widely():
+    wide, narrow = np.arange(0, 990, 33), np.arange(30) % 7
+    odd = np.arange(30) % 2
+
+    def kind(expected, by, dtype):
+        return judge((expected + by * odd).astype(dtype), expected.astype(dtype)).kind
+
+    assert kind(wide, 1, np.int16) == kinds.PRECISION
+    assert kind(wide, 1, np.int32) != kinds.PRECISION  # counts and indices are not rounded
+    assert kind(wide, 2, np.int16) != kinds.PRECISION
+    assert kind(narrow, 1, np.int16) != kinds.PRECISION
+
+
+def test_a_few_elements_far_outside_the_tolerance_are_no_matter_of_precision():
+    assert judge(spoilt(VECTOR, slice(500, 510), by=0.01), VECTOR).kind != kinds.PRECISION
+    assert judge(spoilt(VECTOR, slice(100, 900), by=0.01), VECTOR).kind == kinds.PRECISION
+    assert judge(spoilt(VECTOR, slice(500, 510), by=1e-5), VECTOR).kind == kinds.PRECISION
+
+
+@pytest.mark.parametrize(
+    ("right", "kind"),
+    [
+        (256, kinds.FIRST_BLOCK),
+        (32, kinds.FIRST_BLOCK),
+        (100, kinds.WRONG),  # no multiple of a warp
+        (1, kinds.WRONG),
+    ],
+)
+def test_the_first_block_of_a_vector_is_whole_warps(right, kind):
+    wrong = VECTOR + RNG.standard_normal(1000).astype("f4") + 9
+    wrong[:right] = VECTOR[:right]
+    assert judge(wrong, VECTOR).kind == kind
+
+
+def test_more_than_half_or_a_lone_column_is_no_first_block():
+    wrong = MATRIX + RNG.standard_normal(MATRIX.shape).astype("f4") + 9
+    column = wrong.copy()
+    column[:16, :1] = MATRIX[:16, :1]
+    assert judge(column, MATRIX).kind == kinds.WRONG
+    wrong[:16, :8] = MATRIX[:16, :8]
+    verdict = judge(wrong, MATRIX, name="c")
+    assert verdict.message == "only the first 16 x 8 elements of c are right."
+    elsewhere = wrong.copy()
+    elsewhere[20:36, 20:40] = MATRIX[20:36, 20:40]  # a sixth of the others is right, too
+    assert judge(elsewhere, MATRIX).kind == kinds.WRONG
+
+
+def test_a_first_block_whose_others_are_unwritten_says_so():
+    wrong = np.full_like(VECTOR, np.nan)
+    wrong[:64] = VECTOR[:64]
+    assert "were never written: too few blocks" in judge(wrong, VECTOR).message
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ([slice(999, None)], "the last element of c is wrong;"),
+        ([slice(998, None)], "the last 2 elements of c are wrong;"),
+        ([slice(994, None)], "the last 6 elements of c are wrong;"),  # less than a block's rest
+    ],
+)
+def test_a_tail_is_counted_as_it_is(places, words):
+    message = judge(spoilt(VECTOR, *places), VECTOR, name="c").message
+    assert message.startswith(words) and message.endswith("everything else is right.")
+
+
+def test_unwritten_elements_are_counted_and_the_first_one_is_named():
+    wrong = MATRIX.copy()
+    wrong[3, 7:50:3] = np.nan
+    message = judge(wrong, MATRIX, name="c").message
+    assert message == "15 of 1961 elements were never written, the first is c[3, 7]."
+
+
+def test_nans_are_counted():
+    poison = np.full(10, 7, np.float32)
+    got = np.arange(10, dtype=np.float32)
+    got[4:6] = np.nan
+    assert "2 of 10 elements of c came out as NaN" in (
+        judge(got, np.arange(10, dtype=np.float32), initial=poison, name="c").message
+    )

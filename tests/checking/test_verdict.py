@@ -1,0 +1,108 @@
+"""A verdict as it prints and as it shows: every part where there is one, and nothing more."""
+
+import numpy as np
+import pytest
+
+from course_utils.checking import error_kinds as kinds
+from course_utils.checking import judge
+from course_utils.checking.verdict import Verdict, format_value, heat_map, panel
+
+BARE = Verdict(kinds.WRONG, "some of it.")
+FULL = Verdict(
+    kinds.WRONG,
+    "some of it.",
+    "look again",
+    excerpt="->  1 | int i;\n    2 | int j;",
+    printed="a < b",
+    wrong=2,
+    total=7,
+)
+
+
+def test_a_verdict_without_parts_prints_its_headline_alone():
+    assert str(BARE) == "WRONG VALUES: some of it."
+    assert BARE.body_html() == ""
+
+
+def test_a_verdict_prints_its_parts_in_order():
+    assert str(FULL).splitlines() == [
+        "WRONG VALUES: some of it.",
+        "  wrong: 2 of 7 elements",
+        "",
+        "  ->  1 | int i;",
+        "      2 | int j;",
+        "",
+        "  it printed:",
+        "    a < b",
+        "  next: look again",
+    ]
+
+
+def test_a_verdict_shows_its_parts_in_order_and_escaped():
+    html = FULL.body_html()
+    parts = [
+        "wrong: 2 of 7 elements",
+        "-&gt;  1 | int i;",
+        "It printed:",
+        "a &lt; b",
+        "<b>Next:</b> look again",
+    ]
+    assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
+
+
+def test_the_first_line_of_a_panel_stands_out_and_the_others_follow_only_where_there_are_some():
+    assert "pre-wrap" not in panel("one line", "", "red")
+    two = panel("one <line>\nand another", "<p>body</p>", "red")
+    assert "font-weight:bold;color:red'>one &lt;line&gt;</div>" in two
+    assert "pre-wrap'>and another</div><p>body</p></div>" in two
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (np.float32(1) / 3, "0.3333333"),
+        (np.int64(123456789), "123456789"),
+        (np.complex64(1 + 2j), "1+2j"),
+        (np.bool_(True), "True"),
+    ],
+)
+def test_a_number_is_shown_with_seven_digits_and_an_integer_whole(value, shown):
+    assert format_value(value) == shown
+
+
+def nothing_like(array):
+    return np.zeros_like(array)
+
+
+def test_a_map_of_a_matrix_marks_what_is_right_partly_wrong_wrong_and_unwritten():
+    wrong = np.zeros((4, 6), bool)
+    wrong[0, 0] = True  # one of four elements of the first mark
+    wrong[:2, 2:4] = wrong[2:, 4:] = True
+    unwritten = np.zeros((4, 6), bool)
+    unwritten[2:, 4:] = True
+    found = heat_map(wrong, unwritten, rows=2, columns=3)
+    assert found.rows == ("x#.", "..?")
+    assert found.step == (2, 2)
+
+
+def test_a_map_of_a_vector_is_one_row_and_of_a_stack_all_rows_one_below_the_other():
+    vector = np.arange(100) >= 98
+    assert heat_map(vector, nothing_like(vector)).rows == ("." * 49 + "#",)
+    stack = np.zeros((2, 3, 5), bool)
+    stack[1, 2, 4] = True
+    assert heat_map(stack, nothing_like(stack)).rows == (".....",) * 5 + ("....#",)
+
+
+def test_a_wide_map_is_drawn_flat_and_a_high_one_not_without_end():
+    wide, high = np.ones((2, 60), np.float32), np.ones((600, 2), np.float32)
+    heights = [
+        judge(x + np.eye(*x.shape, dtype="f4"), x).figure().get_figheight() for x in (wide, high)
+    ]
+    assert heights == [pytest.approx(1.4), pytest.approx(5.0)]
+    square = np.ones((10, 20), np.float32)
+    drawn = judge(square + np.eye(10, 20, dtype="f4"), square).figure()
+    assert drawn.get_figheight() == pytest.approx(6 * 10 / 20 + 0.8)
+
+
+def test_there_is_no_figure_where_there_is_no_map():
+    assert BARE.figure() is None

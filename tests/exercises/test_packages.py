@@ -1,0 +1,51 @@
+"""Python exercises that take packages, and answers that are not called but launched."""
+
+from dataclasses import replace
+
+import pytest
+
+from course_utils.checking.verdict import NEUTRAL_COLOUR
+from course_utils.exercises import kinds, python_answer, student_work
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.verify import proofs
+
+TRITON = find("04.rms_norm_rows")
+BLOCKS = find("04.blocks_for")
+
+
+@pytest.fixture
+def no_triton(monkeypatch):
+    monkeypatch.setattr(python_answer, "missing", lambda tokens: ["Triton"] if tokens else [])
+
+
+def test_without_the_package_a_line_says_what_is_missing_and_how_to_get_it(no_triton):
+    outcome = run_source(TRITON, TRITON.solution)
+    assert outcome.kind == kinds.NO_PACKAGE
+    assert "needs Triton." in str(outcome) and "%pip install triton" in str(outcome)
+    assert NEUTRAL_COLOUR in outcome._repr_html_()
+
+
+def test_without_the_package_no_try_is_counted(no_triton, own_progress):
+    outcome = run_source(TRITON, TRITON.solution)
+    assert student_work.record(TRITON, outcome, TRITON.solution) == ""
+    assert not own_progress.exists()
+
+
+def test_without_the_package_the_proof_of_an_exercise_is_skipped(no_triton):
+    assert all(proof.skipped and proof.holds for proof in proofs(TRITON))
+
+
+def test_an_answer_that_is_launched_is_compared_by_what_its_launch_returns():
+    launched = replace(BLOCKS, call=lambda function, n, threads: function(f"{n}", threads) - 1)
+    source = "def blocks_for(words, threads):\n    return -(-int(words) // threads) + 1"
+    assert python_answer._try_cases(launched, source).kind == kinds.PASS
+    assert python_answer._try_cases(launched, source[:-4]).kind == kinds.WRONG
+
+
+def test_an_error_that_a_launch_raises_is_the_verdict():
+    def refuse(function, n, threads):
+        raise IndexError("no mask")
+
+    verdict = python_answer._try_cases(replace(BLOCKS, call=refuse), BLOCKS.solution)
+    assert verdict.kind == kinds.EXCEPTION and "IndexError: no mask" in verdict.message

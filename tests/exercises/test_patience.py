@@ -1,0 +1,55 @@
+"""A kernel that is only slow is not called endless, and an endless one is."""
+
+import pytest
+
+from course_utils.exercises import kinds
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+
+SAXPY, DOT = find("04.saxpy"), find("04.dot")
+LOOP = "volatile float s = 0; for (int k = 0; k < 20000; ++k) s += k;"
+
+
+def inside(statement: str) -> str:
+    return SAXPY.solution.replace("if (i < n) {", f"{statement} if (i < n) {{")
+
+
+def test_a_loop_that_ends_late_is_slow_and_not_endless():
+    outcome = run_source(SAXPY, inside(LOOP))
+    assert outcome.kind == kinds.TOO_SLOW, outcome
+    assert "comes to an end" in str(outcome) and "of the course's solution" in str(outcome)
+    assert "(n = 1000)" in str(outcome)
+
+
+ENDLESS = {
+    "nothing changes": "volatile int go = 1; while (go) {}",
+    "counts up for ever": "for (int k = 0; k >= 0; ++k) y[0] += 0;",
+}
+
+
+@pytest.mark.parametrize("how", ENDLESS)
+def test_a_loop_that_does_not_end_is_endless_and_has_its_line(how):
+    outcome = run_source(SAXPY, inside(ENDLESS[how]))
+    assert outcome.kind == kinds.ENDLESS_LOOP, outcome
+    assert "->   9 |" in str(outcome)
+    assert "Or is it only slow?" in str(outcome)
+    assert "smaller size" not in str(outcome), "its reader chooses no size"
+
+
+def test_another_fault_behind_the_slow_part_is_the_one_that_is_told():
+    outcome = run_source(SAXPY, inside(f"{LOOP} y[n + 1000000] = s;"))
+    assert outcome.kind == kinds.OUT_OF_BOUNDS, outcome
+
+
+def test_slow_only_at_a_drawn_size_is_slow_too():
+    outcome = run_source(SAXPY, inside(LOOP.replace("for", "if (n == 33) for")))
+    assert outcome.kind == kinds.TOO_SLOW, outcome
+
+
+def test_a_kernel_that_comes_to_no_end_while_it_is_counted_is_not_the_courses_fault():
+    size = next(m.size for m in DOT.means if m.size is not None)
+    text = DOT.solution
+    start = text.index("{\n", text.index("__global__")) + 2
+    loop = f"    volatile int go = n == {size};\n    while (go) {{}}\n"
+    outcome = run_source(DOT, text[:start] + loop + text[start:])
+    assert outcome.kind == kinds.ENDLESS_LOOP, outcome

@@ -1,0 +1,446 @@
+"""The small parts of the exercise system, each by what it answers."""
+
+from dataclasses import FrozenInstanceError, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
+from course_utils.emulator import Location
+from course_utils.exercises import generate, kinds, means, outcome, promises, python_answer
+from course_utils.exercises.closed_book import BookClosed, apart, closed_book
+from course_utils.exercises.magic import Note
+from course_utils.exercises.numbers import NotANumber, assignments
+from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
+from course_utils.exercises.plain_values import plain
+from course_utils.exercises.promises import Sizes, Trial, extents, lengths
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.spec import Empty, describe_size, empty
+from course_utils.exercises.student_work import DONE, OPEN, Line, Progress
+from course_utils.exercises.vectors import BLOCK, SMALL
+from course_utils.paths import ROOT
+
+SAXPY = find("04.saxpy")
+SECTORS = find("04.predict_sectors")
+RNG = np.random.default_rng(3)
+
+
+# --- what a verdict quotes ---
+
+
+def test_an_excerpt_shows_the_line_with_its_neighbours_and_leaves_empty_ones_out():
+    text = "a\nb\n\nd\ne\nf\ng\nh"
+    assert source_excerpt(text, [2]) == "     1 | a\n->   2 | b"
+    assert source_excerpt(text, [5, 99, 0], around=0) == "->   5 | e"
+    assert source_excerpt(text, [1, 7]).splitlines() == [
+        "->   1 | a",
+        "     2 | b",
+        "     ...",
+        "     6 | f",
+        "->   7 | g",
+        "     8 | h",
+    ]
+
+
+def test_what_is_too_long_is_cut_and_says_how_many_lines_are_left():
+    assert clip("a\nb\nc", 3, 99) == "a\nb\nc"
+    assert clip("a\nb\nc\nd", 2, 99) == "a\nb\n... and 2 more lines"
+    assert clip("x" * 300, 3, 999) == "x" * 200
+    assert clip("abc\ndef\nghi", 3, 5) == "abc\nd\n... and 1 more lines"
+
+
+def test_only_lines_of_the_student_s_own_file_are_quoted():
+    places = (Location("mine.cu", 3, 0), None, Location("cuda_fp16.h", 7, 0))
+    assert outcome._own_lines(places, "mine.cu") == [3]
+
+
+def test_an_outcome_lists_its_target_its_times_and_its_note():
+    timing = Timing("GPU", "n = 8", {"yours": 2.0, "ours": 1.5}, ("cub", 1.25))
+    found = Outcome(
+        "04.a",
+        "<a>",
+        simple(kinds.PASS, "right"),
+        target=("loads", 3.0, 2.5),
+        timing=timing,
+        note="n",
+    )
+    assert found.facts == [
+        "loads: 3.00, target at most 2.5",
+        "GPU, n = 8: yours 2 ms, ours 1.5 ms, cub 1.25 ms",
+        "n",
+    ]
+    assert str(found).splitlines()[-1] == "  n"
+    html = replace(found, timing=None, target=None)._repr_html_()
+    assert PASS_COLOUR in html and "Exercise 04.a: &lt;a&gt;" in html and "<img" not in html
+    assert FAIL_COLOUR in Outcome("04.a", "a", simple(kinds.WRONG, "no"))._repr_html_()
+    assert "<img alt=" in found._repr_html_()
+
+
+def test_the_figure_of_a_target_has_the_starter_where_it_was_counted():
+    found = Outcome("04.a", "a", simple(kinds.PASS, "right"), target=("loads", 3.0, 2.5))
+    labels = [text.get_text() for text in found.figure().axes[0].get_yticklabels()]
+    assert "yours" in labels and "starter" not in labels
+    labels = [t.get_text() for t in replace(found, before=9.0).figure().axes[0].get_yticklabels()]
+    assert "starter" in labels and "yours" in labels
+    assert Outcome("04.a", "a", simple(kinds.PASS, "right")).figure() is None
+
+
+# --- predictions ---
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("32 * 4", 128),
+        ("-3", -3),
+        ("7 // 2", 3),
+        ("7 % 4", 3),
+        ("7 / 2", 3.5),
+        ("2 ** 5", 32),
+        ("2 ** -2", 0.25),
+        ("max(3, 4) - min(1, 2)", 3),
+        ("round(2.6) + abs(-1) + int(1.9)", 5),
+        ("...", None),
+    ],
+)
+def test_a_prediction_may_be_simple_arithmetic(text, value):
+    assert assignments(f"x = {text}") == {"x": value}
+
+
+def test_a_prediction_may_use_one_before_it():
+    assert assignments("a = b = 3\nc = 2 * a") == {"a": 3, "b": 3, "c": 6}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 2 ** 100000", "line 1: that power is too large."),
+        ("x = 2 ** -100000", "line 1: that power is too large."),
+        ("x = 1 / 0", "line 1: division by zero."),
+        ("\nx = open('a')", "line 2: `open('a')` is no number."),
+        ("x = ... + 1", "line 1 still has dots."),
+        ("x = y", "line 1: `y` is no number."),
+        ("x = 'a'", "is no number."),
+        ("x = True", "`True` is no number."),
+        ("x += 1", "line 1 is not `name = number`."),
+        ("x.y = 1", "line 1 is not `name = number`."),
+        ("x = round()", "line 1: round() missing"),
+        ("x = (-8) ** 0.5", "line 1: "),
+    ],
+)
+def test_what_is_no_prediction_is_told_by_its_line(text, words):
+    with pytest.raises(NotANumber) as caught:
+        assignments(text)
+    assert words in str(caught.value)
+
+
+def test_a_wrong_prediction_is_too_many_or_too_few():
+    right = SECTORS.solution
+    name, value = next(line.split(" = ") for line in right.splitlines() if " = " in line[:20])
+    for change, words in ((1000, "too many"), (-0.5, "too few")):
+        wrong = right.replace(f"{name} = {value}", f"{name} = {float(value) + change}", 1)
+        assert f"is {words}." in str(run_source(SECTORS, wrong))
+
+
+# --- what a function returned ---
+
+
+class Sly(int):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = int.__hash__
+
+
+class Device:
+    dtype = np.float32
+
+    def get(self):
+        return np.arange(3)
+
+
+def test_values_are_made_anew_by_python_s_own_types():
+    assert type(plain(Sly(3))) is int and plain(Sly(3)) != 4
+    assert plain([Sly(1), (Sly(2), "a")]) == [1, (2, "a")]
+    assert type(plain([Sly(1)])[0]) is int and type(plain((1,))) is tuple
+    assert plain(True) is True and plain(None) is None
+    assert plain(Device()).tolist() == [0, 1, 2]
+    given = np.arange(3)
+    found = plain(given)
+    found[0] = 9
+    assert given[0] == 0
+    half = np.float16(0.5)
+    assert plain(half) is half
+
+
+def test_lists_that_lie_too_deep_are_left_as_they_are():
+    deep = Sly(1)
+    for _ in range(30):
+        deep = [deep]
+    found = plain(deep)
+    while isinstance(found, list):
+        found = found[0]
+    assert isinstance(found, Sly)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(True, "bool"), (np.bool_(1), "bool"), (3, "int"), (np.uint8(3), "int"), (0.5, "float")]
+    + [(np.float32(1), "float"), ([1], "tuple"), ((1,), "tuple"), ("a", "str"), (None, "NoneType")],
+)
+def test_types_are_told_by_what_they_mean(value, name):
+    assert python_answer._type(value) == name
+
+
+def test_a_value_is_shown_as_far_as_a_reader_will_follow():
+    assert python_answer._show([1, "a"]) == "[1, 'a']"
+    assert python_answer._show("x" * 198) == repr("x" * 198)
+    assert python_answer._show("x" * 199) == f"'{'x' * 199}..."
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert python_answer._show(deep) == "<a deeply nested list>"
+    assert python_answer._show(10**5000) == "<an integer of about 5,000 digits>"
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "right"),
+    [
+        ((1, 2.0), [1, 2.0], True),
+        ((1, 2.0), (1, 2.1), False),
+        ((1,), (1, 2), False),
+        (1, (1,), False),
+        (True, 1, False),
+        (3, 3.0, True),
+        ("3", 3.0, False),
+        ("a", "a", True),
+        ("a", "b", False),
+    ],
+)
+def test_results_are_compared_by_value_and_type(got, want, right):
+    assert python_answer._right(got, want) is right
+
+
+def test_a_syntax_error_points_at_its_place():
+    try:
+        compile("x = 1\ny = = 2", "cell", "exec")
+    except SyntaxError as error:
+        verdict = python_answer._syntax_error(error, "x = 1\ny = = 2")
+    assert verdict.message.startswith("line 2: ")
+    line, caret = verdict.excerpt.splitlines()
+    assert line == "->   2 | y = = 2" and line[caret.index("^")] == "="
+    assert caret.index("^") == line.index("= = ") + 2
+    assert "CUDA" not in verdict.hint
+
+
+def test_an_exception_is_shown_at_the_last_line_of_the_cell():
+    wrong = "def blocks_for(n, threads):\n    return inner(n)\n\ndef inner(n):\n    return n.x\n"
+    found = str(run_source(find("04.blocks_for"), wrong))
+    assert "->   5 |     return n.x" in found and "->   2" not in found
+
+
+def test_an_answer_has_the_memory_that_it_is_given():
+    wrong = "def blocks_for(n, threads):\n    import resource\n"
+    wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"
+    assert f"returned {python_answer.MEMORY}, expected" in str(
+        run_source(find("04.blocks_for"), wrong)
+    )
+
+
+# --- the closed book ---
+
+
+def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
+    solution = ROOT / "kernels" / SAXPY.source
+    with closed_book():
+        for place in (solution, str(solution), str(solution).encode()):
+            with pytest.raises(BookClosed, match="own answers are closed"):
+                open(place)  # noqa: SIM115 (nothing is opened)
+        with open(ROOT / "kernels" / "common" / "reduce.cuh") as file:
+            assert file.read()
+    with open(solution) as file:
+        assert file.read()
+
+
+def test_what_an_answer_raises_comes_out_of_its_thread():
+    assert apart(lambda a, b: a - b, 5, 3) == 2
+    with pytest.raises(ZeroDivisionError):
+        apart(lambda: 1 // 0)
+
+
+# --- what is promised ---
+
+
+def test_the_lengths_of_a_promise_lie_between_its_limits():
+    assert extents(33) == (1, 2, 3, 5, 7, 13, 17, 31, 32, 33)
+    assert extents(5, least=0) == (0, 1, 2, 3, 5)
+    assert extents(100, of=16) == (16, 32, 48, 64, 80)
+    assert extents(70_000)[-2:] == (32_771, 65_543) and len(extents(70_000)) == 25
+    multiples = 1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129
+    assert extents(10**6, of=4) == tuple(4 * n for n in multiples)
+    assert lengths(most=3).extents == ((1, 2, 3),)
+
+
+def test_the_longest_sizes_are_long_in_one_direction():
+    sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8)))
+    assert sizes.longest() == [(9, 4), (2, 8)]
+    assert Sizes(("n",), ((5,),)).longest() == [5]
+    assert sizes.label((2, 8)) == "rows = 2, columns = 8"
+
+
+def test_smaller_sizes_come_smallest_first_without_the_one_that_failed():
+    sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8)))
+    assert list(sizes.smaller((2, 4))) == [(1, 3), (1, 4), (2, 3)]
+    assert list(Sizes(("n",), ((1, 5, 9),)).smaller(9)) == [1, 5]
+
+
+VALUES = {
+    "negative": (promises.NEGATIVE, lambda x, y: (y < 0).all()),
+    "positive": (promises.POSITIVE, lambda x, y: (y > 0).all()),
+    "equal": (promises.EQUAL, lambda x, y: (y == -3).all()),
+    "ties": (promises.TIES, lambda x, y: len(np.unique(y)) == 5),
+    "rising": (promises.RISING, lambda x, y: (np.diff(y.reshape(-1)) > 0).all()),
+    "falling": (promises.FALLING, lambda x, y: (np.diff(y.reshape(-1)) < 0).all()),
+    "large": (promises.LARGE, lambda x, y: np.allclose(y, x * 1e30)),
+    "middling": (promises.MIDDLING, lambda x, y: np.allclose(y, x * 1000)),
+    "small": (promises.SMALL, lambda x, y: np.allclose(y, x * 1e-6, atol=0)),
+    "zeros": (promises.ZEROS, lambda x, y: not y.any()),
+    "far below": (promises.LARGE_NEGATIVE, lambda x, y: (y < -1e30).all() and len(set(y.flat)) > 9),
+    "far above": (promises.LARGE_POSITIVE, lambda x, y: (y > 1e30).all() and len(set(y.flat)) > 9),
+    "-inf": (promises.MINUS_INFINITY, lambda x, y: (y == -np.inf).all()),
+    "+inf": (promises.PLUS_INFINITY, lambda x, y: (y == np.inf).all()),
+    "some inf": (promises.SOME_INFINITE, lambda x, y: np.isinf(y).sum() == 20),
+    "some NaN": (promises.SOME_NAN, lambda x, y: np.isnan(y).sum() == 20),
+    "signed zeros": (
+        promises.ZEROS_OF_BOTH_SIGNS,
+        lambda x, y: not y.any() and np.signbit(y).sum() == 160,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_class_of_values_is_what_its_name_says(name):
+    (_, change), holds = VALUES[name]
+    x = RNG.standard_normal((10, 20)).astype(np.float32)
+    y = np.asarray(change(x, np.random.default_rng(1)))
+    assert y.shape == x.shape and holds(x, y)
+
+
+def test_numbers_without_a_sign_get_values_without_one():
+    x = np.arange(6, dtype=np.uint8)
+    assert (promises.EQUAL[1](x, RNG) == 3).all()
+    assert set(promises.TIES[1](np.zeros(99, np.uint8), RNG)) == {0, 1, 2}
+    assert (promises.POSITIVE[1](x, RNG) == x + 1).all()
+
+
+def test_changed_inputs_keep_their_dtypes_and_the_others_stay():
+    given = {"x": np.ones(3, np.float32), "n": np.int32(3), "y": empty(3)}
+    values = promises.data("x", promises.MIDDLING)[1]
+    found = values.applied(given, RNG)
+    assert values.label == "x about 1000" and found["x"].dtype == np.float32
+    assert found["x"].tolist() == [1000] * 3 and found["n"] is given["n"]
+    n = promises.scalars("n", 5, 7)
+    assert [value.label for value in n] == ["", "n = 5", "n = 7"]
+    assert n[2].applied(given, RNG)["n"] == np.int32(7)
+    both = promises.together({"n": 1, "m": 2})[1]
+    assert both.label == "n = 1, m = 2" and both.change(given, RNG) == {"n": 1, "m": 2}
+
+
+def test_a_trial_says_how_it_differs_from_the_exercise_s_own_launch():
+    assert Trial(33, 1).label(SAXPY) == "n = 33"
+    dot = find("04.dot")
+    grid = dot.promises.launches(33)[1]
+    assert Trial(33, 1, launch=2).label(dot) == f"n = 33, grid {grid.grid[0]}, block 256"
+    assert Trial(33, 1, launch=2).launches(dot) == (grid,)
+    count = len(dot.promises.launches(33))
+    assert Trial(33, 1, launch=2 + count).launches(dot) == (grid,)
+
+
+def test_a_description_of_a_size_is_its_extents():
+    assert describe_size(1000) == "1000" and describe_size((33, 17)) == "33 x 17"
+    assert np.isnan(Empty((2,), np.dtype(np.float32)).fill)
+    assert empty((2, 3), np.int32).fill == 0x5A and empty(7).shape == (7,)
+
+
+def test_the_usual_lengths_are_telling():
+    assert SMALL[0] % 32 and any(n % BLOCK == 1 for n in SMALL)
+    assert any(1 < n < 32 for n in SMALL) and SMALL[-1] == 1
+
+
+def test_what_describes_an_exercise_cannot_be_changed_in_passing():
+    for value in (Trial(3, 1), Line("a", "a", "04", "a", OPEN, 0), Note("a"), SAXPY):
+        with pytest.raises(FrozenInstanceError):
+            setattr(value, next(iter(vars(value))), None)
+
+
+# --- means ---
+
+
+def counts(**values):
+    names = (
+        "shared_store_bytes shared_atomic_bytes shared_copy_bytes shared_load_requests "
+        "shared_store_requests shared_atomic_requests global_load_bytes global_store_bytes barriers"
+    )
+    return SimpleNamespace(**dict.fromkeys(names.split(), 0) | values)
+
+
+def test_shared_memory_is_counted_with_its_atomics_and_copies():
+    found = counts(shared_store_bytes=1, shared_atomic_bytes=20, shared_copy_bytes=300)
+    work = SimpleNamespace(counts=found)
+    assert means.shared_memory(advice="").measure(work) == 321
+    found = counts(shared_load_requests=1, shared_store_requests=20, shared_atomic_requests=300)
+    assert means.no_shared_memory("").measure(SimpleNamespace(counts=found)) == 321
+    reads = means.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
+    assert reads == 3
+
+
+def test_a_mean_is_missing_below_its_least_and_above_its_most():
+    found = means.Means("loads", lambda work: work, at_least=2, at_most=4)
+    assert [found.missing(x) == "" for x in (1.9, 2, 4, 4.1)] == [False, True, True, False]
+    assert found.missing(5) == "loads: 5, and at most 4 belong here"
+    assert found.missing(1) == "loads: 1, and at least 2 belong here"
+    assert found.missing(4 * (1 + 1e-10)) == ""
+
+
+# --- cells and progress ---
+
+
+def test_missing_cells_are_placed_behind_those_that_come_before_them():
+    cells = generate.cells(SAXPY)
+    task, starter, hints, _ = cells
+    other = {"cell_type": "markdown", "id": "x", "metadata": {}, "source": "other"}
+    for kept in ([task], [task, starter], [task, hints], [task, starter, hints]):
+        found = generate.write_into({"cells": [*kept, other]}, [SAXPY])["cells"]
+        assert found == [*cells, other]
+    assert generate.write_into({"cells": [other]}, [SAXPY])["cells"] == [other, *cells]
+
+
+def line(name, status=OPEN, tries=0, chapter="04"):
+    return Line(name, f"<{name}>", chapter, f"{chapter}/01_a", status, tries)
+
+
+def test_progress_counts_what_is_done_and_the_tries():
+    found = Progress((line("a", DONE, 1), line("b", tries=2), line("c", chapter="06")))
+    text = str(found).splitlines()
+    assert text[0] == "04: 1 of 2 done" and text[3] == "06: 0 of 1 done"
+    assert text[1].endswith("a  <a> (1 try)") and text[2].endswith("b  <b> (2 tries)")
+    assert text[4].endswith("c  <c>")
+    assert text[-1] == "In all: 1 of 3 done. Next: b, in chapters/04/01_a.ipynb."
+    html = found._repr_html_()
+    assert (
+        "04: 1 of 2 done" in html and "&lt;b&gt; (2 tries)" in html and "1 of 3 done. Next" in html
+    )
+    done = Progress((line("a", DONE),))
+    assert done.next is None and str(done).endswith("Everything is done.")
+
+
+def test_two_habits_in_a_cell_are_told_by_the_first():
+    source = SAXPY.solution.replace("a * x[i]", "a * x[i, 0]").replace(
+        "if (i < n) {", "if (0 < i < n) {"
+    )
+    found = run_source(SAXPY, source)
+    lines = source.splitlines()
+    first = next(n for n, text in enumerate(lines, 1) if "0 < i < n" in text)
+    assert f"In line {first}, `a < b < c`" in found.verdict.hint

@@ -1,0 +1,27 @@
+"""How tests launch the kernels of chapter 01."""
+
+import numpy as np
+from launchers import Chapter, draw, work
+
+from course_utils import cp
+from course_utils.benchmarks.case import blocks
+
+CHAPTER = Chapter("01_ecosystem")
+
+
+@CHAPTER.launch("softmax_warps", sizes=[(1, 1), (3, 31), (9, 32), (8, 100), (17, 257)])
+def softmax_warps(name, rows, columns):
+    x = 8 * draw((rows, columns)) - 20
+    power = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    y = cp.empty((rows, columns), cp.float32)
+    launch = blocks(rows, 8), 256, (cp.asarray(x), y, rows, columns)
+    expected = power / power.sum(axis=1, keepdims=True)
+    return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-7)
+
+
+@CHAPTER.launch("scale_and_shift", sizes=[1, 31, 257, 1000])
+def scale_and_shift(name, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    expected = 2 * x.astype(np.float64) + 1
+    return work(CHAPTER.kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-6)
