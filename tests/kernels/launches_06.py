@@ -8,7 +8,8 @@ import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.cases import fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
@@ -339,3 +340,53 @@ def convolution_of_bf16(name, images, channels, filters, height, width, rows, co
         rtol=2**-8,
         atol=channels * rows * columns * 2**-18,
     )
+
+
+# --- transforms: beside the sizes that are measured ---
+
+
+@CHAPTER.launch("fft_radix", sizes=[(3, 64, 2), (2, 32, 32), (1, 1024, 4)])
+def one_stage_after_another(name, rows, n, radix):
+    made = kernel(name, RADIX=radix)
+    return fft.transforms((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
+
+
+@CHAPTER.launch(
+    "fft_batched",
+    sizes=[
+        *((rows, fft.Split((8, 4, 8), held=8, rows=4)) for rows in (1, 5)),
+        (3, fft.Split((16, 16, 1), rows=2)),
+        (7, fft.Split((8, 8, 4), held=16, rows=4)),
+        (2, fft.Split((16, 16, 2))),
+    ],
+)
+def inverse(name, rows, split):
+    """Of the results of a transform: its input, times the number of points."""
+    n = split.points
+    start = draw((rows, n, 2))
+    x = cp.asarray(fft.in_pairs(np.fft.fft(fft.from_pairs(start))).astype(np.float32))
+    out = cp.empty_like(x)
+    call = fft.batched_call(x, out, split, INVERSE=1)
+    return Work((call,), out, lambda: n * start.astype(np.float64), atol=1e-5 * n)
+
+
+@CHAPTER.launch("fft_prefetch", sizes=[(3, 8192, 1), (2, 8192, 5)])
+def prefetch(name, rows, n, ahead):
+    return fft.transforms((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
+
+
+@CHAPTER.launch("fft_cluster", sizes=[(2, 128, 128, 2), (1, 256, 128, 8), (1, 128, 256, 4)])
+def cluster(name, rows, n1, n2, size):
+    shape = rows, n1 * n2
+    return fft.transforms(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
+
+
+@CHAPTER.launch("fft_ring", sizes=[(3, 1, 2, 2), (1, 3, 4, 5)])
+def ring(name, rows, lag, ring, grid):
+    counters, middle = cp.zeros(2 * rows, cp.int32), cp.empty((ring, 65536, 2), cp.float32)
+
+    def launch(x, out):
+        arguments = x, out, middle, counters, rows, lag, ring
+        return (KernelCall(kernel(name), grid, 256, arguments, 8 * 16 * 273),)
+
+    return fft.transforms((rows, 65536), launch, cleared=(counters,))
