@@ -14,11 +14,12 @@ def hlo_computations(text: str) -> dict[str, str]:
 
     Takes the text as JAX gives it before and after optimisation, for a CPU or a GPU, with ``%``
     before names or without, with the types of a computation in its first line or without. Left out
-    are the notes at the ends of lines: metadata and a backend's settings. A text in which nothing
-    is recognised gives an empty dictionary.
+    are the notes at the ends of lines: metadata and a backend's settings. A text in which no
+    computation that is run is recognised is ``"ENTRY"`` as it stands.
     """
     parts: dict[str, str] = {}
-    name, lines = "", []
+    name = ""
+    lines: list[str] = []
     for line in text.splitlines():
         if begins := BEGINS.match(line):
             name, lines = ENTRY if begins[1] else begins[2], []
@@ -26,4 +27,4 @@ def hlo_computations(text: str) -> dict[str, str]:
         if name and line.startswith("}"):
             parts[name] = "\n".join(lines)
             name = ""
-    return parts
+    return parts if ENTRY in parts else {**parts, ENTRY: text}
