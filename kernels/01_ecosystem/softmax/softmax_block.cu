@@ -1,6 +1,6 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
 // Takes rows of at most 4096 columns, and any number of rows.
-// Adds to softmax_warps.cu: a block of 256 threads takes a row and keeps it in registers, 16 numbers
+// Adds to softmax_warps.cu: a block of 256 threads takes a row and keeps it in registers, 16 values
 // a thread, so each is read once; the warps tell each other their results in shared memory.
 // Limit: memory bandwidth. One read and one write for each element.
 // grid (rows), block (256), dynamic shared 0
