@@ -69,7 +69,7 @@ def _looks_like_nan(e: Evidence) -> str | None:
         return None
     count, size = int(e.strange_nan.sum()), e.actual.size
     which = _all_of(e) if count == size else f"{count} of {size} elements of {e.name}"
-    return f"{which} came out as NaN (not a number): the kernel computed it so."
+    return f"{which} came out as NaN (not a number): it was computed so."
 
 
 def _looks_transposed(e: Evidence) -> str | None:

@@ -55,6 +55,13 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
     assert words in str(outcome) and outcome._repr_html_()
 
 
+def test_wrong_arrays_of_a_python_function_are_not_blamed_on_a_kernel():
+    source = "import numpy as np\ndef tame(x): return np.clip(x, -1, 1)"
+    outcome = run_source(find("01.find_the_export_bug"), source)
+    assert outcome.kind == kinds.WRONG
+    assert "by hand, line by line" in str(outcome) and "kernel" not in str(outcome)
+
+
 @pytest.mark.parametrize(
     ("got", "want", "right"),
     [
