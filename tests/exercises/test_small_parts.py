@@ -1,6 +1,7 @@
 """The small parts of the exercise system, each by what it answers."""
 
-from dataclasses import FrozenInstanceError, replace
+import sys
+from dataclasses import FrozenInstanceError, is_dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +9,20 @@ import pytest
 
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
-from course_utils.exercises import cli, generate, kinds, means, outcome, promises, python_answer
+from course_utils.exercises import (
+    cli,
+    generate,
+    kinds,
+    magic,
+    means,
+    outcome,
+    promises,
+    python_answer,
+    spec,
+    student_work,
+)
 from course_utils.exercises.closed_book import BookClosed, apart, closed_book
 from course_utils.exercises.entry_points import wanted_kernels
-from course_utils.exercises.magic import Note
 from course_utils.exercises.numbers import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.plain_values import plain
@@ -265,6 +276,16 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
         assert file.read()
 
 
+def test_a_book_that_is_closed_again_is_watched_by_no_second_hook(monkeypatch):
+    with closed_book():
+        pass
+    hooks = []
+    monkeypatch.setattr(sys, "addaudithook", hooks.append)
+    with closed_book():
+        pass
+    assert hooks == []
+
+
 def test_what_an_answer_raises_comes_out_of_its_thread():
     assert apart(lambda a, b: a - b, 5, 3) == 2
     with pytest.raises(ZeroDivisionError):
@@ -372,9 +393,12 @@ def test_the_usual_lengths_are_telling():
 
 
 def test_what_describes_an_exercise_cannot_be_changed_in_passing():
-    for value in (Trial(3, 1), Line("a", "a", "04", "a", OPEN, 0), Note("a"), SAXPY):
-        with pytest.raises(FrozenInstanceError):
-            setattr(value, next(iter(vars(value))), None)
+    for module in (magic, means, outcome, promises, spec, student_work):
+        for name, kind in vars(module).items():
+            if is_dataclass(kind):
+                assert kind.__dataclass_params__.frozen, name
+    with pytest.raises(FrozenInstanceError):
+        SAXPY.title = "other"
 
 
 # --- means ---

@@ -127,6 +127,7 @@ def test_a_path_of_one_machine_is_named_wherever_it_shows():
     [
         ("gpu-7", "on gpu-7 today", ["gpu-7"]),
         ("gpu-7", "elsewhere", []),
+        ("node-7", "on node-7 today", ["node-7"]),
         ("runner", "a runner", []),
         ("ab-1", "ab-1", []),  # four letters are too few
         ("localhost", "localhost", []),
