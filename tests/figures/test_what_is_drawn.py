@@ -189,6 +189,13 @@ def test_a_span_too_short_for_its_label_has_none():
     assert texts(axes) == ["b"]
 
 
+def test_the_parts_of_a_bar_have_their_numbers_where_there_is_room():
+    parts = {"memory": 9.0, "barrier": 0.01, "pipe": 4.0}
+    axes = figures.stalls({"slow": parts, "fast": {"memory": 2.0}}, most=3).axes[0]
+    found = [(text.get_text(), *text.get_position()) for text in axes.texts]
+    assert found == [("9.0", 4.5, 0), ("4.0", 11.0, 0), ("2.0", 1.0, 1)]
+
+
 def test_the_bars_of_a_ladder_end_at_their_numbers():
     axes = figures.ladder(["naive", "tiled"], [0.25, 0.75], unit="TB/s").axes[0]
     assert [bar.get_width() for bar in axes.patches] == [0.25, 0.75]
