@@ -74,6 +74,14 @@ def test_nothing_is_drawn_out_of_its_frame(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_line_that_is_not_cut_at_its_frame_ends_there(name):
+    for axes in drawn(name)[0].axes:
+        for line in axes.lines:
+            if not line.get_clip_on():
+                assert inside(line.get_window_extent(), axes.bbox)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_cells_lie_side_by_side_or_one_in_the_other(name):
     for _, patches, _ in boxes(name):
         for a, b in combinations(patches, 2):
