@@ -59,6 +59,8 @@ def test_three_rows_are_enough_to_be_shifted():
     assert message == "each row of c holds what belongs one row before it."
     message = judge(np.roll(MATRIX, -1, axis=1), MATRIX, name="c").message
     assert message == "each column of c holds what belongs one column after it."
+    two = np.roll(MATRIX[:2], -1, axis=1)  # too few rows to be shifted, but not too few columns
+    assert "one column after it" in judge(two, MATRIX[:2]).message
     three = np.roll(MATRIX[:3], 1, axis=0)
     assert "one row before it" in judge(three, MATRIX[:3]).message
 
