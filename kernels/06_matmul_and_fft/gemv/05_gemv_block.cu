@@ -1,0 +1,62 @@
+// y = A x for a row-major fp32 matrix A of M x K: y[row] is the product of a row of A and x. A and
+// x begin at multiples of 16 bytes.
+// Adds to gemv_in_flight.cu: a block takes one row, so that a few hundred rows are under way at
+// a time in place of thousands, and few long rows are work for the whole GPU.
+// Limit: memory bandwidth. Four bytes are read for each FMA.
+// grid (M), block (THREADS), dynamic shared 0
+
+#include "reduce.cuh"
+
+#ifndef THREADS
+#define THREADS 256
+#endif
+#ifndef LOADS
+#define LOADS 8 // that a thread has in flight
+#endif
+
+__device__ inline float dot(float a, float b)
+{
+    return a * b;
+}
+
+__device__ inline float dot(float4 a, float4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// The thread's part of the product of a row and x, each of `count` pieces of type T.
+template <typename T>
+__device__ inline float products(const float *row, const float *x, int count)
+{
+    const T *pieces = reinterpret_cast<const T *>(row);
+    const T *pieces_x = reinterpret_cast<const T *>(x);
+    float sum = 0.0f;
+    int k = threadIdx.x;
+    for (; k + (LOADS - 1) * THREADS < count; k += LOADS * THREADS) {
+        T a[LOADS];
+#pragma unroll
+        for (int load = 0; load < LOADS; ++load) {
+            a[load] = __ldcs(pieces + k + load * THREADS); // used once
+        }
+#pragma unroll
+        for (int load = 0; load < LOADS; ++load) {
+            sum += dot(a[load], pieces_x[k + load * THREADS]);
+        }
+    }
+    for (; k < count; k += THREADS) { // fewer than LOADS are left
+        sum += dot(pieces[k], pieces_x[k]);
+    }
+    return sum;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    gemv_block(const float *A, const float *x, float *y, int M, int K)
+{
+    const float *row = A + (long long)blockIdx.x * K;
+    float sum = K % 4 == 0 ? products<float4>(row, x, K / 4) // then every row is aligned
+                           : products<float>(row, x, K);
+    sum = block_sum<THREADS>(sum);
+    if (threadIdx.x == 0) {
+        y[blockIdx.x] = sum;
+    }
+}
