@@ -2,6 +2,7 @@
 // x begin at multiples of 16 bytes.
 // Adds to gemv_in_flight.cu: a block takes one row, so that a few hundred rows are under way at
 // a time in place of thousands, and few long rows are work for the whole GPU.
+// Where K is no multiple of 4, it reads one number a load.
 // Limit: memory bandwidth. Four bytes are read for each FMA.
 // grid (M), block (THREADS), dynamic shared 0
 
@@ -33,7 +34,7 @@ __device__ inline void add_products(float &sum, const T *row, const T *x, int fi
     for (int load = 0; load < LOADS; ++load) {
         int k = first + load * THREADS + threadIdx.x;
         bool exists = kAllExist || k < count;
-        a[load] = exists ? __ldcs(row + k) : T{}; // used once
+        a[load] = exists ? row[k] : T{};
         b[load] = exists ? x[k] : T{};
     }
 #pragma unroll
