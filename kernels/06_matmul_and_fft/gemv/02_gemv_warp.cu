@@ -1,7 +1,7 @@
 // y = A x for a row-major fp32 matrix A of M x K: y[row] is the product of a row of A and x.
 // Adds to gemv_thread.cu: one warp a row. Its lanes read neighbours, add up every 32nd product, and
 // combine their sums by shuffles.
-// Limit: bytes in flight. A lane asks for four bytes of A at a time, and its next sum waits.
+// Limit: loads of four bytes. A warp asks for 128 bytes of A with each, and for as many of x.
 // grid (ceil(M / 8)), block (256), dynamic shared 0
 
 #include "reduce.cuh"

@@ -2,7 +2,8 @@
 // x begin at multiples of 16 bytes.
 // Adds to gemv_warp.cu: each load brings four neighbours. Where K is no multiple of 4, rows do not
 // begin at multiples of 16 bytes, and the loads are those of gemv_warp.cu.
-// Limit: bytes in flight, still: 16 for each lane, of one row.
+// Limit: the source has one load of A before each sum. How many are in flight is what the compiler
+// makes of the loop, which it unrolls.
 // grid (ceil(M / 8)), block (256), dynamic shared 0
 
 #include "reduce.cuh"

@@ -1,8 +1,8 @@
 // y = A x for a row-major fp32 matrix A of M x K: y[row] is the product of a row of A and x. A and
 // x begin at multiples of 16 bytes.
-// Adds to gemv_vector.cu: a warp takes ROWS rows, and asks for LOADS pieces of each before it adds
-// up the first. A piece of x, once loaded, serves all of these rows.
-// Limit: the order of reads. Each of some thousand warps reads rows of its own.
+// Adds to gemv_vector.cu: a warp takes ROWS rows, and the source asks for LOADS pieces of each
+// before it adds up the first. A piece of x, once loaded, serves all of these rows.
+// Limit: memory bandwidth where the rows are warps enough. With few rows most of the GPU is idle.
 // grid (ceil(M / (THREADS / 32 * ROWS))), block (THREADS), dynamic shared 0
 
 #include "reduce.cuh"

@@ -2,6 +2,7 @@
 // x begin at multiples of 16 bytes.
 // Adds to gemv_in_flight.cu: a block takes one row, so that a few hundred rows are under way at
 // a time in place of thousands, and few long rows are work for the whole GPU.
+// Where K is no multiple of 4, it reads one number a load.
 // Limit: memory bandwidth. Four bytes are read for each FMA.
 // grid (M), block (THREADS), dynamic shared 0
 
@@ -24,28 +25,37 @@ __device__ inline float dot(float4 a, float4 b)
     return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
-// The thread's part of the product of a row and x, each of `count` pieces of type T.
+// Add the thread's products of the LOADS * THREADS pieces from `first` on, as far as they exist.
+template <bool kAllExist, typename T>
+__device__ inline void add_products(float &sum, const T *row, const T *x, int first, int count)
+{
+    T a[LOADS], b[LOADS];
+#pragma unroll
+    for (int load = 0; load < LOADS; ++load) {
+        int k = first + load * THREADS + threadIdx.x;
+        bool exists = kAllExist || k < count;
+        a[load] = exists ? row[k] : T{};
+        b[load] = exists ? x[k] : T{};
+    }
+#pragma unroll
+    for (int load = 0; load < LOADS; ++load) {
+        sum += dot(a[load], b[load]);
+    }
+}
+
+// The thread's part of the product of a row and x, each of `count` pieces of type T. All threads
+// take as many rounds: a lane with one more would keep its warp, and the block, waiting.
 template <typename T>
 __device__ inline float products(const float *row, const float *x, int count)
 {
     const T *pieces = reinterpret_cast<const T *>(row);
     const T *pieces_x = reinterpret_cast<const T *>(x);
     float sum = 0.0f;
-    int k = threadIdx.x;
-    for (; k + (LOADS - 1) * THREADS < count; k += LOADS * THREADS) {
-        T a[LOADS];
-#pragma unroll
-        for (int load = 0; load < LOADS; ++load) {
-            a[load] = __ldcs(pieces + k + load * THREADS); // used once
-        }
-#pragma unroll
-        for (int load = 0; load < LOADS; ++load) {
-            sum += dot(a[load], pieces_x[k + load * THREADS]);
-        }
+    int first = 0;
+    for (; first + LOADS * THREADS <= count; first += LOADS * THREADS) {
+        add_products<true>(sum, pieces, pieces_x, first, count);
     }
-    for (; k < count; k += THREADS) { // fewer than LOADS are left
-        sum += dot(pieces[k], pieces_x[k]);
-    }
+    add_products<false>(sum, pieces, pieces_x, first, count); // fewer are left, or none
     return sum;
 }
 

@@ -1,7 +1,7 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
 // Adds to softmax_rows.cu of chapter 03: the largest number and the sum in one pass. Whenever a
 // thread meets a larger number, what it has added up shrinks to fit. Takes any columns.
-// Limit: memory bandwidth. Two reads and one write for each element.
+// Limit: two reads and one write for each element, and two exponentials for each that it merges.
 // grid (rows), block (256), dynamic shared 0
 
 #include "softmax.cuh"

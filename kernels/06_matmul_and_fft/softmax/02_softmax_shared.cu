@@ -1,8 +1,8 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
 // Adds to softmax_online.cu: the row stays in shared memory, so that the second read is not of
 // global memory. Takes columns up to 57,000: they have to fit the block's 227 KB.
-// Limit: memory bandwidth for short rows. With long ones few blocks share a multiprocessor, and
-// their 256 threads ask for too little at a time.
+// Limit: memory bandwidth for short rows. With long ones few blocks fit a multiprocessor: one of
+// 256 threads at 32,768 columns.
 // grid (rows), block (256), dynamic shared columns * 4
 
 #include "softmax.cuh"

@@ -1,7 +1,7 @@
 // y = softmax of each row of x, rows x columns of fp32: exp(x - largest), divided by the row's sum.
 // Adds to softmax_shared.cu: lanes combine by shuffles, and one barrier is left. Takes columns up
 // to 57,000: they have to fit the block's 227 KB.
-// Limit: as before. A thread asks for four bytes at a time, on their way to shared memory.
+// Limit: as before. Rows in shared memory leave room for few threads where they are long.
 // grid (rows), block (256), dynamic shared columns * 4
 
 #include "softmax.cuh"

@@ -3,7 +3,8 @@
 // multiples of 16 bytes.
 // Adds to softmax_shuffle.cu: the row stays in registers, loaded four at a time, and all loads of a
 // thread are in flight before it needs the first.
-// Limit: memory bandwidth. Past 32,768 columns no block has registers enough for a row.
+// Limit: memory bandwidth. A block of 1024 threads has 64 registers for each, which hold 32 numbers
+// and what else it needs: 32,768 columns.
 // grid (rows), block (THREADS), dynamic shared 0
 
 #include "row_part.cuh"

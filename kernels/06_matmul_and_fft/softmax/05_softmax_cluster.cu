@@ -4,7 +4,7 @@
 // Adds to softmax_vector.cu: a cluster of blocks shares a long row. Each warp writes its sum into
 // the shared memory of every block of the cluster, and the barrier of the cluster says when all are
 // there.
-// Limit: the barrier. Who arrives waits until what it has written is there for the whole GPU.
+// Limit: the barrier, with the fence that its arrival implies (MEMBAR.ALL.GPU in the SASS).
 // grid (rows * CLUSTER), block (THREADS), dynamic shared 0
 
 #include "cluster.cuh"
