@@ -32,10 +32,6 @@ from .paths import ROOT
 MAGIC = "%%needs"
 PROGRAMS = {
     "nvcc": "nvcc",
-    "nvdisasm": "nvdisasm",
-    "make": "make",
-    "cmake": "CMake",
-    "gdb": "gdb",
     "binutils": "nm, objdump and ar (binutils)",
     "ninja": "ninja",
     "ncu": "Nsight Compute (ncu)",

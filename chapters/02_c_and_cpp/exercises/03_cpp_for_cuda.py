@@ -259,7 +259,7 @@ a lambda. It works with any grid and any block.
     reference=lambda given: {
         "y": np.where(given["x"] > 0, given["x"], given["slope"] * given["x"])
     },
-    launch=lambda n: Launch((4,), (64,)),
+    launch=lambda n: Launch((4,), (96,)),
     small=SMALL,
     full=FULL,
     promises=Promises(
@@ -294,6 +294,11 @@ code has no call.
             kinds.MEANS_MISSING,
             ("gridDim.x * blockDim.x", "blockDim.x"),
             ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "blocks of another size",
+            kinds.MEANS_MISSING,
+            ("gridDim.x * blockDim.x", "gridDim.x * 64"),
         ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
         mutant("begins at 1", kinds.EDGES, ("+ threadIdx.x; i", "+ threadIdx.x + 1; i")),

@@ -286,7 +286,10 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
 """,
     source="02_c_and_cpp/exercises/picked.py",
     function="picked",
-    cases=tuple((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
+    cases=(
+        *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
+        (["compute_100", "compute_90"], 103),  # as texts the other one is larger
+    ),
     reference=picked,
     promises=Cases(drawn_fatbinary, count=60),
     means="Any way to the right choice is a good one.",
@@ -327,6 +330,12 @@ GPUs it knows, and the PTX of the newest for those that come later.
             "the first that fits",
             kinds.WRONG,
             ('best = max(best, (int(kind == "sm"), made_for, exact, name))', "return name"),
+        ),
+        mutant(
+            "compared as texts",
+            kinds.WRONG,
+            ("best = (-1, -1,", 'best = (-1, "",'),
+            ('int(kind == "sm"), made_for,', 'int(kind == "sm"), version,'),
         ),
         mutant("PTX preferred", kinds.WRONG, ('int(kind == "sm")', 'int(kind != "sm")')),
     ),

@@ -367,7 +367,7 @@ that place for row k and column `pixel`, and store the element, for any filter, 
         "`int row = pixel / OW % OH * stride - pad + k / S % R;`",
     ),
     explanation="""
-Six divisions and remainders for one number: in a kernel that multiplies they are to be had for
+Eight divisions and remainders for one number: in a kernel that multiplies they are to be had for
 nothing only where they are done once for many elements. conv_implicit_gemm divides for each element
 it loads; conv_pipeline keeps its pixel and goes through the taps one after the other.
 """,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checking.tolerance import tolerance_for, unit_roundoff
 from ...devices.selection import cp
 from ...launching.modules import Kernel, load
 from ...launching.tensor_maps import tensor_map
@@ -52,13 +53,15 @@ def _work(size: tuple, launches: Launch) -> Work:
     libraries = cudnn.convolutions(x, w, side // 2)
     if size in SIDES:
         libraries |= cudnn.fourier(x, w, side // 2)
+    depth = channels * side**2
+    # A result adds up `depth` products of normal numbers, and so its rms is the root of that.
+    within = tolerance_for(np.full(1, depth**0.5), unit_roundoff(x.dtype), depth)
     return Work(
         launches(x, w, y, size),
         output=y,
         expected=lambda: convolved(x, w, side // 2),
-        rtol=1e-6,
-        # An error of rounding for each of the additions of one sum, and sums that grow.
-        atol=1e-6 + 2e-7 * channels * side**2,
+        rtol=within.rtol,
+        atol=within.atol,
         libraries=libraries,
     )
 
@@ -165,12 +168,6 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * FEW_TILES + 8 * 32 * FEW_TILES)
     arguments = x, w, y, *_small_filter(size)
     return (KernelCall(_kernel("conv_winograd_few"), grid, 128, arguments, shared),)
-
-
-FEW_TILES, FEW_BLOCKS = (
-    32,
-    2,
-)  # a block's tiles, and blocks on a multiprocessor, of conv_winograd_few
 
 
 # --- bf16, channels last ---

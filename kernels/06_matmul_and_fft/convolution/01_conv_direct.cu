@@ -2,7 +2,8 @@
 // and y is N x K x OH x OW; zeros lie `pad` deep around x. Any shape, filter, stride and padding
 // with fewer than 2^31 elements a tensor (indices are int) and at most 65535 filters.
 // The idea: one thread computes one element of y: C R S products.
-// Limit: loads. Each product needs a pixel and a weight; the L1 cache serves both, one at a time.
+// Limit: about one instruction in twenty is a product. Each product needs a pixel and a weight,
+// loaded one at a time, and addresses and comparisons for them.
 // grid (ceil(N OH OW / 256), K), block 256, dynamic shared 0
 
 extern "C" __global__ void conv_direct(const float *x, const float *w, float *y, int N, int C,

@@ -4,7 +4,8 @@
 // Adds to conv_shared_tile: a thread computes four pixels, one below the other, for eight filters.
 // For each channel it reads 18 pixels and 72 weights, four at a time, and makes 288 products of
 // them.
-// Limit: tiles of 32 x 16 that stick out of the image; barriers that nothing hides.
+// Limit: tiles of 32 x 16 that stick out of the image; and a block loads nothing while it
+// multiplies.
 // grid (ceil(W / 32), ceil(H / 16), N ceil(K / 8)), block (32, 4), dynamic shared 0
 
 constexpr int TF = 8; // of y: filters of a thread

@@ -5,7 +5,8 @@
 // tap); x becomes one of C R S rows and N OH OW columns, one for each pixel of y. Nobody stores
 // that matrix: it would have R S copies of x. Each thread works out where an element lies in x as
 // it loads its tile.
-// Limit: three divisions for each element that is loaded, and loads that nothing hides.
+// Limit: three divisions for each element that is loaded, and a block loads nothing while it
+// multiplies.
 // grid (ceil(N OH OW / 64), ceil(K / 64)), block 256, dynamic shared 0
 
 constexpr int BM = 64; // filters of a block

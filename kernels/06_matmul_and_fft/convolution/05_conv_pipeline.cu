@@ -4,8 +4,8 @@
 // Adds to conv_implicit_gemm: tiles of 64 x 256, 8 x 8 of them a thread's, read one step ahead;
 // cp.async keeps the next tiles in flight; and k counts the channels of one tap, then those of the
 // next tap. A thread now needs no division on the way: the tap changes once in C / 8 steps.
-// Limit: shared memory. A thread reads 16 operands for 64 products, and pixels that nine taps share
-// are copied nine times.
+// Limit: a thread reads 16 operands from shared memory for 64 products, and pixels that nine taps
+// share are copied nine times.
 // grid (ceil(N OH OW / 256), ceil(K / 64)), block 256, dynamic shared STAGES * BK * (BM + 4 + BN) * 4
 
 #include "ptx.cuh"

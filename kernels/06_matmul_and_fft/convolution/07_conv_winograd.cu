@@ -7,7 +7,8 @@
 // 36.
 // Adds to conv_row_tile: these sums are 16 matrix products, one for each of the 16 places. A warp
 // computes two of them for 64 filters and 32 tiles.
-// Limit: one block on a multiprocessor: while it transforms, it does not multiply.
+// Limit: four of ten instructions are no products; there is one block on a multiprocessor,
+// and each of its warps multiplies first and transforms then.
 // grid (ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared 2 * (kTileV + kTileU) * 4
 
 #include "ptx.cuh"

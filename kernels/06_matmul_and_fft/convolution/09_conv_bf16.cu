@@ -4,7 +4,8 @@
 // are int). The implicit GEMM of conv_pipeline on tensor cores. Channels last makes it a product of
 // rows: the 64 channels of a pixel under one tap are one row of 128 bytes, copied 16 bytes at a
 // time.
-// Limit: the L2 cache. Every pixel is copied nine times, once for each tap.
+// Limit: copies. Every pixel is copied nine times, once for each tap, and every block copies all
+// weights of its filters.
 // grid (ceil(N OH OW / BM), ceil(K / BN)), block 128, dynamic shared STAGES * (BM + BN) * BK * 2
 
 #include <cuda_bf16.h>

@@ -7,7 +7,8 @@
 // halo (zeros outside of the image), one pixel a row of 128 bytes, and ldmatrix takes the rows of a
 // tap from where they lie. The weights of all taps stay in shared memory, and blocks go from tiles
 // to tiles.
-// Limit: the rate of mma.sync; and a tile's warp neither reads nor multiplies while it stores.
+// Limit: less than half of the tensor cores' peak. mma.sync takes its operands through
+// registers, and a tile's warp neither reads nor multiplies while it stores.
 // sm_90a.
 // grid (at most multiprocessors, K / 64), block (TILES * 32 + 32), dynamic shared kWeights + STAGES * TILES * kTile
 

@@ -3,7 +3,8 @@
 // Adds to fft_batched: a block asks for the row AHEAD rows later, which is another block's. When
 // that block begins, its row is on the way to the L2 cache or there: memory has work while blocks
 // compute.
-// Limit: memory, and the last wave of blocks, which is not full.
+// Limit: at 16384 points still one block a multiprocessor, at three quarters of a copy's rate on an
+// H200. At 8192, where two share one, the prefetch gains no more than times scatter by.
 // grid (batch), block (POINTS / 32), dynamic shared POINTS / 16 * 17 * 8
 
 #include "fft_block.cuh"
