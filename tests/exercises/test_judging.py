@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_utils.exercises import Exercise, Launch, PythonExercise, empty, kinds, sandbox, spec
-from course_utils.exercises.python_answer import _try_cases
+from course_utils.exercises.python_answer import judged
+from course_utils.exercises.python_process import answers
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source
 
@@ -117,6 +118,9 @@ def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():
         cases=(([3, 1, 2],),),
         reference=sum,
     )
-    assert _try_cases(exercise, "def total(x): return sum(x)").passed
+    total = "def total(x):\n    return sum(x)"
+    assert judged(exercise, answers(exercise, total)).passed
     emptied = "def total(x):\n    x.clear()\n    return 0"
-    assert _try_cases(exercise, emptied).kind == kinds.WRONG
+    assert judged(exercise, answers(exercise, emptied)).kind == kinds.WRONG
+    sorted_ = "def total(x):\n    x.sort()\n    return sum(x)"
+    assert judged(exercise, answers(exercise, sorted_)).kind == kinds.INPUT_CHANGED
