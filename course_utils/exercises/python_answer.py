@@ -38,19 +38,26 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
     if lacking := missing(exercise.needs):
         return simple(kinds.NO_PACKAGE, skip_line(lacking))
     seconds = exercise.seconds if seconds is None else seconds
-    answer = run_answer(exercise, source, seconds, packages=exercise.needs)
-    if answer.result is None:
-        verdict = unanswered(answer, exercise.function, seconds)
-        if not answer.timed_out:
-            return verdict  # what it printed is its excerpt
-    else:
-        verdict = judged(exercise, answer.result)
-    return replace(verdict, printed=clip_printed(answer.output))
+    printed = ""
+    # What is wrong in the fixed cases is told before the drawn ones, which may be large, begin.
+    for first in (0, len(exercise.cases)):
+        answer = run_answer(exercise, source, seconds, first=first, packages=exercise.needs)
+        if answer.result is None:
+            verdict = unanswered(answer, exercise.function, seconds)
+            if not answer.timed_out:
+                return verdict  # what it printed is its excerpt
+        else:
+            verdict = judged(exercise, answer.result, first)
+        printed = printed or clip_printed(answer.output)
+        if not verdict.passed:
+            break
+    return replace(verdict, printed=printed)
 
 
-def judged(exercise: PythonExercise, found: dict[str, Any]) -> Verdict:
-    """The verdict on what :func:`.python_process.answers` found."""
-    for arguments, call in zip(all_cases(exercise), found["calls"], strict=False):
+def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> Verdict:
+    """The verdict on what :func:`.python_process.answers` found, from case ``first`` on."""
+    cases = all_cases(exercise)[first:]
+    for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
         verdict = _compare(read(call["value"]), exercise.reference(*arguments), shown)
         if verdict is None and (changed := _changed(arguments, call["left"])):
@@ -64,7 +71,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any]) -> Verdict:
             return verdict
     if problem := problem_of(found):
         if problem.kind == kinds.EXCEPTION and not problem.message.startswith("running"):
-            arguments = all_cases(exercise)[len(found["calls"])]
+            arguments = cases[len(found["calls"])]
             shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
             problem = replace(problem, message=f"{shown}: {problem.message}")
         return problem

@@ -19,7 +19,7 @@ from typing import Any
 from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from . import kinds
-from .closed_book import BookClosed, apart, closed_book, refused
+from .closed_book import apart, closed_book, refused
 from .fork_server import ForkServer, serve_forks
 from .isolated import Answer
 from .outcome import simple
@@ -47,14 +47,16 @@ def run_answer(
     seconds: float,
     *,
     names: tuple[str, ...] = (),
+    first: int = 0,
     packages: tuple[str, ...] = (),
 ) -> Answer:
-    """What :func:`answers` gives for ``source``, or :func:`variables` where ``names`` are wanted.
+    """What :func:`answers` gives for ``source``: to the fixed cases, or to those from ``first`` on;
+    or :func:`variables`, where ``names`` are wanted.
 
     Without a result the process ended by itself, or its time was up.
     """
     secret = secrets.token_hex()  # what the student's code writes in our name lacks it
-    job = {"id": exercise.id, "source": source, "secret": secret, "names": names}
+    job = {"id": exercise.id, "source": source, "secret": secret, "names": names, "first": first}
     answer = server(packages).call(job, seconds, memory=MEMORY)
     if answer.result is None or answer.result.pop("secret", "") != secret:
         return Answer(None, answer.timed_out, answer.status, answer.output)
@@ -77,12 +79,14 @@ def problem_of(found: dict[str, Any]) -> Verdict | None:
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
     """One answer; runs in the separate process."""
-    secret, names = job.pop("secret"), job.pop("names")
+    secret, names, first = (job.pop(name) for name in ("secret", "names", "first"))
     exercise = find(job["id"])
     if names:
         found = variables(exercise, job["source"], names)
     else:
-        found = answers(exercise, job["source"])
+        cases = all_cases(exercise)
+        chosen = slice(first, None) if first else slice(len(exercise.cases))
+        found = answers(exercise, job["source"], cases[chosen])
     return {**found, "secret": secret}
 
 
@@ -93,11 +97,13 @@ def variables(exercise: BaseExercise, source: str, names: list[str]) -> dict[str
     return {"values": values or {}, "problem": problem}
 
 
-def answers(exercise: PythonExercise, source: str) -> dict[str, Any]:
-    """What the student's function returns in each case, up to the first that fails: with the
-    arguments as it left them, and what the exercise's means say of those."""
+def answers(
+    exercise: PythonExercise, source: str, cases: tuple[Any, ...] | None = None
+) -> dict[str, Any]:
+    """What the student's function returns in each case, of all or of these, up to the first that
+    fails: with the arguments as it left them, and what the exercise's means say of those."""
     namespace: dict[str, Any] = {"__name__": "exercise"}
-    cases = all_cases(exercise)  # before anything of the student's runs
+    cases = all_cases(exercise) if cases is None else cases  # before the student's code runs
     calls: list[dict[str, Any]] = []
 
     def answer(problem: dict[str, Any] | None = None) -> dict[str, Any]:

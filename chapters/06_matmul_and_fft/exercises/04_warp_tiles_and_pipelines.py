@@ -41,7 +41,7 @@ ANY_STEPS = (
     (7, 5, 25),
     (2, 3, 265),
     (5, 67, 32),
-    (2, 5, 6),
+    (2, 5, 0),
 )
 ONE_BLOCK = 64, 64, 32
 
@@ -67,7 +67,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
     small=((69, 70, 19), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="barriers an iteration",
         measure=barriers_a_step,
@@ -167,7 +167,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
     small=((69, 70, 27), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="barriers a step",
         measure=barriers_a_step,
@@ -315,6 +315,8 @@ candidate out, or `""` if nothing does. `why_not(128, 256, 8, 3, 256, 209, 0)` i
         (64, 64, 8, 2, 64, 255, 0),
         (64, 64, 8, 2, 1024, 64, 0),
         (256, 256, 32, 4, 1024, 255, 0),
+        (256, 256, 64, 1, 256, 128, 0),
+        (128, 256, 8, 3, 416, 160, 0),
     ),
     reference=why_not,
     promises=Cases(candidate),
@@ -336,6 +338,7 @@ exceed that; so in practice the last question catches what the third would.)
     mutants=(
         mutant("rows not padded", kinds.WRONG, ("BM + 4 + BN", "BM + BN")),
         mutant("one stage", kinds.WRONG, ("stages * BK *", "BK *")),
+        mutant("two stages at least", kinds.WRONG, ("stages * BK *", "max(stages, 2) * BK *")),
         mutant("elements for bytes", kinds.WRONG, ("BN) * 4 >", "BN) >")),
         mutant(
             "registers not rounded",
@@ -446,7 +449,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),
     small=((256, 256, 40), (128, 512, 16), (128, 256, 8)),
     full=(4096, 4096, 4096),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="wavefronts of shared loads for 32 FMAs",
         measure=lambda counts: counts.shared_load_wavefronts * 64 / max(counts.flops, 1),
