@@ -21,7 +21,7 @@ from course_utils.exercises import (
 )
 
 from .common import (
-    ANY_OPERANDS,
+    FEW_OPERANDS,
     chosen,
     matrices,
     no_more_arithmetic,
@@ -78,7 +78,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=FEW_OPERANDS),
     means=(
         Means(
             "part of the loads that are in flight while products are made",
@@ -177,7 +177,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
     means=(
         Means(
             "steps whose copies are in flight during a product, on average",
@@ -473,7 +473,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
             (1024, 256, 16),
             (128, 1024, 16),
         ),
-        values=ANY_OPERANDS,
+        values=FEW_OPERANDS,
     ),
     means=(
         means.one_store_each(size=(128, 256, 32)),

@@ -135,6 +135,15 @@ ANY_OPERANDS = (
     ),
     (*promises.data("B", *ORDINARY), *strange("B", 0)),
 )
+# For kernels that take the emulator long: one judgement tries each of these.
+FEW_OPERANDS = (
+    (*promises.data("A", promises.NEGATIVE, promises.LARGE), *strange("A", 1)),
+    (
+        *promises.data("B", promises.TIES),
+        *strange("B", 0),
+        promises.zero_times_infinity_along("A", -1, "B", -2),
+    ),
+)
 HALF_OPERANDS = (
     (*promises.data("A", *ORDINARY), *strange("A", 1)),
     (
