@@ -17,6 +17,7 @@ from .launching.modules import load
 from .launching.ptx_files import load_ptx
 from .notebooks.maps import chapter_map
 from .observing import trees
+from .observing.hlo_texts import hlo_computations
 from .observing.occupancy_calculator import occupancy
 from .observing.profiling import profile
 from .observing.ptx_kinds import compare_ptx
@@ -44,6 +45,7 @@ __all__ = [
     "figures",
     "hardware",
     "hint",
+    "hlo_computations",
     "load",
     "load_ptx",
     "measurements",

@@ -32,11 +32,13 @@ from .paths import ROOT
 MAGIC = "%%needs"
 PROGRAMS = {
     "nvcc": "nvcc",
+    "binutils": "nm, objdump and ar (binutils)",
     "ninja": "ninja",
     "ncu": "Nsight Compute (ncu)",
     "nsys": "Nsight Systems (nsys)",
     "compute-sanitizer": "compute-sanitizer",
 }
+COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
 C_COMPILERS = ("cc", "gcc", "clang")
 CPP_COMPILERS = ("c++", "g++", "clang++")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
@@ -91,7 +93,8 @@ def lacking(token: str) -> str | None:
     if token in IN_WORDS:
         return None if host_compiler(token) else IN_WORDS[token]
     if token in PROGRAMS:
-        return None if shutil.which(token) else PROGRAMS[token]
+        commands = COMMANDS.get(token, (token,))
+        return None if all(map(shutil.which, commands)) else PROGRAMS[token]
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(

@@ -47,6 +47,14 @@ def test_programs_and_packages_are_looked_up(monkeypatch):
     needs.lacking.cache_clear()
 
 
+@pytest.mark.parametrize("gone", ["nm", "objdump", "ar"])
+def test_a_word_for_several_programs_needs_all_of_them(monkeypatch, gone):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None if name == gone else name)
+    assert needs.missing(["binutils"]) == ["nm, objdump and ar (binutils)"]
+    needs.lacking.cache_clear()
+
+
 @pytest.mark.parametrize("name", ["cc", "gcc", "clang"])
 def test_any_c_compiler_will_do(monkeypatch, name):
     needs.lacking.cache_clear()

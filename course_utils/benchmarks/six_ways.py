@@ -23,16 +23,20 @@ from ..launching.modules import load
 from ..observing.timing import bench
 from ..paths import KERNELS
 from .case import blocks, double, torch_on_gpu
-from .triton_comparison import next_power, program
+from .triton_comparison import MODE, next_power, program
 
 FOLDER = "01_ecosystem/softmax"
 TRITON = "04_first_kernels/triton/softmax_row.py"
+ONE_READ = f"{FOLDER}/softmax_block.cu"
+THREE_READS = {  # CUDA C++ that reads each row three times
+    "a block a row": "03_gpu_introduction/roofline/softmax_rows.cu",
+    "a warp a row": f"{FOLDER}/softmax_warps.cu",
+}
 SOURCES = (
-    *(
-        f"{FOLDER}/{name}"
-        for name in ("loop.py", "with_numpy.py", "with_pytorch.py", "softmax_warps.cu")
-    ),
+    *(f"{FOLDER}/{name}" for name in ("loop.py", "with_numpy.py", "with_pytorch.py")),
     TRITON,
+    ONE_READ,
+    *THREE_READS.values(),
 )
 ROWS, COLUMNS = 8192, 4096
 CPU_ROWS = 64  # of the results of the CPU's ways, as many are compared
@@ -80,35 +84,48 @@ def reference(x: np.ndarray) -> np.ndarray:
     return power / power.sum(axis=1, keepdims=True)
 
 
-def on_the_gpu(x: np.ndarray) -> tuple[dict[str, float], float]:
-    """Milliseconds of each way on the GPU and of ``torch.softmax``, and the seconds that
-    torch.compile's first call takes with nothing in its cache.
+def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
+    """Times on the GPU: of each way, of torch.compile with a longer search, of ``torch.softmax``,
+    of CUDA C++ that reads more, and of the first call of torch.compile with nothing in its cache;
+    and how often the code of that call names a load of ``x``.
 
     Raises LessonError where a result is wrong.
     """
     torch = torch_on_gpu()
+    from torch._inductor.utils import run_and_get_code
+
     rows, columns = x.shape
     given, y = cp.asarray(x), cp.empty(x.shape, cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (given, y))
-    eager, kernel = way("with_pytorch"), load(f"{FOLDER}/softmax_warps.cu").kernel.raw
-    by_triton = program("softmax_row")
+    eager, by_triton = way("with_pytorch"), program("softmax_row")
     compiled = torch.compile(eager, dynamic=False)
-    first_call = first_call_s(lambda: compiled(tx))
+    generated: list[str] = []
+    first_call = first_call_s(lambda: generated.extend(run_and_get_code(compiled, tx)[1]))
+    searched = torch.compile(eager, dynamic=False, mode=MODE)
 
     def triton_run() -> Any:
         by_triton[(rows,)](tx, ty, columns, BLOCK=next_power(columns), num_warps=8)
         return y
 
-    def cuda_run() -> Any:
-        kernel((blocks(rows, 8),), (256,), (given, y, np.int32(rows), np.int32(columns)))
-        return y
+    def cuda_run(source: str, grid: int, *sizes: int) -> Callable[[], Any]:
+        kernel = load(source).kernel.raw
 
+        def run() -> Any:
+            kernel((grid,), (256,), (given, y, *map(np.int32, sizes)))
+            return y
+
+        return run
+
+    by_block, by_warp = THREE_READS
     runs = {
         "PyTorch": lambda: eager(tx),
         "torch.compile": lambda: compiled(tx),
         "Triton": triton_run,
-        "CUDA C++": cuda_run,
+        "CUDA C++": cuda_run(ONE_READ, rows, columns),
+        "max-autotune": lambda: searched(tx),
         "torch.softmax": lambda: torch.softmax(tx, dim=1),
+        by_block: cuda_run(THREE_READS[by_block], rows, columns),
+        by_warp: cuda_run(THREE_READS[by_warp], blocks(rows, 8), rows, columns),
     }
     power = cp.exp(double(given) - double(given).max(axis=1, keepdims=True))
     expected = power / power.sum(axis=1, keepdims=True)
@@ -116,7 +133,13 @@ def on_the_gpu(x: np.ndarray) -> tuple[dict[str, float], float]:
         if wrong := difference(run(), expected, rtol=1e-5, atol=1e-7):
             raise LessonError(f"{name}: {wrong}.")
     del power, expected
-    return {name: round(bench(run).median_ms, 5) for name, run in runs.items()}, first_call
+    times = {name: round(bench(run).median_ms, 5) for name, run in runs.items()}
+    return {
+        "three_reads_ms": {name: times.pop(name) for name in THREE_READS},
+        "median_ms": times,
+        "loads_of_compile": sum(text.count("tl.load(in_ptr0") for text in generated),
+        "first_call_of_compile_s": first_call,
+    }
 
 
 def first_call_s(run: Callable[[], Any]) -> float:
@@ -146,15 +169,15 @@ def measure() -> dict[str, Any]:
     import triton
 
     x = np.random.default_rng(1).standard_normal((ROWS, COLUMNS), dtype=np.float32)
-    gpu, first_call = on_the_gpu(x)
+    gpu = on_the_gpu(x)
+    gpu["median_ms"] = on_the_cpu(x) | gpu["median_ms"]
     return {
         "cpu": cpu_name(),
         "torch": torch.__version__,
         "triton": triton.__version__,
         "rows": ROWS,
         "columns": COLUMNS,
-        "median_ms": on_the_cpu(x) | gpu,
-        "first_call_of_compile_s": first_call,
+        **gpu,
     }
 
 

@@ -69,7 +69,7 @@ def _looks_like_nan(e: Evidence) -> str | None:
         return None
     count, size = int(e.strange_nan.sum()), e.actual.size
     which = _all_of(e) if count == size else f"{count} of {size} elements of {e.name}"
-    return f"{which} came out as NaN (not a number): the kernel computed it so."
+    return f"{which} came out as NaN (not a number): it was computed so."
 
 
 def _looks_transposed(e: Evidence) -> str | None:
@@ -89,7 +89,7 @@ def _looks_reversed(e: Evidence) -> str | None:
         return f"{e.name} holds the right values in reverse order."
     for axis, size in enumerate(e.actual.shape):
         if size > 2 and _explains(e, np.flip(e.actual, axis), e.expected):
-            return f"{e.name} is reversed along axis {axis} ({_axis_name(e, axis)}s)."
+            return f"{e.name} is reversed along axis {axis} ({_axis_name(e, axis, several=True)})."
     return None
 
 
@@ -267,7 +267,7 @@ def _describe_tails(e: Evidence, cut: tuple[int, ...]) -> str:
     parts = []
     for axis, tail in enumerate(cut):
         if tail:
-            what = _axis_name(e, axis) + ("s" if tail > 1 else "")
+            what = _axis_name(e, axis, several=tail > 1)
             parts.append(f"the last {tail} {what}" if tail > 1 else f"the last {what}")
     unwritten = bool(e.unwritten[e.wrong].all())
     state = "were never written" if unwritten else "are wrong"
@@ -282,12 +282,15 @@ def _tails(size: int) -> list[int]:
     return sorted(tail for tail in tails if tail < size)
 
 
-def _axis_name(e: Evidence, axis: int) -> str:
+def _axis_name(e: Evidence, axis: int, several: bool = False) -> str:
+    """What lies along ``axis``, in the singular or for ``several`` of it."""
     if e.actual.ndim == 1:
-        return "element"
+        return "elements" if several else "element"
     if axis == e.actual.ndim - 1:
-        return "column"
-    return "row" if axis == e.actual.ndim - 2 else "matrix"
+        return "columns" if several else "column"
+    if axis == e.actual.ndim - 2:
+        return "rows" if several else "row"
+    return "matrices" if several else "matrix"
 
 
 def _but_first(axis: int, ndim: int) -> tuple[slice, ...]:

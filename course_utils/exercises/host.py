@@ -60,7 +60,8 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
             message = f"{exercise.id} is right in every case tried."
             hint = f'solution("{exercise.id}") shows ours, with an explanation.'
             verdict = simple(kinds.PASS, message, hint=hint)
-    return verdict if verdict.excerpt else replace(verdict, excerpt=warnings(built))
+    told = warnings(built) if not copied else ""
+    return replace(verdict, excerpt="\n\n".join(filter(None, (verdict.excerpt, told))))
 
 
 def _compile(

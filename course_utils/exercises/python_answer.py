@@ -21,6 +21,7 @@ from .python_process import problem_of, run_answer, unanswered
 from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
+BY_HAND = "Work this case out by hand, line by line."
 SHOWN = 200  # characters of a value in a message
 
 
@@ -100,13 +101,14 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         rtol = RTOL if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result")
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        return None if verdict.passed else simple(verdict.kind, message, hint=verdict.hint)
+        hint = BY_HAND if verdict.kind == kinds.WRONG else verdict.hint
+        return None if verdict.passed else simple(verdict.kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint="Work this case out by hand, line by line.")
+    return simple(kinds.WRONG, message, hint=BY_HAND)
 
 
 def _right(got: Any, want: Any) -> bool:

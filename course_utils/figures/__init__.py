@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..shell import running_shell
 from .address_maps import memory_map, struct_bytes
 from .block_waves import block_diary, waves
+from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_pair
@@ -33,6 +34,7 @@ __all__ = [
     "access_heatmap",
     "adding_tree",
     "block_diary",
+    "build_files",
     "cache_walks",
     "chunk_places",
     "curves",

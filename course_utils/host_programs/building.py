@@ -17,7 +17,14 @@ from . import host_kinds as kinds
 PROGRAM = "program"  # the name of what is built
 COMPILE_SECONDS = 60.0
 FIRST_SECONDS = 540.0  # for ziglang, which builds the C or C++ library with the first program
-WARNINGS = ("-Wall", "-Wextra")
+WARNINGS = ("-Wall", "-Wextra", "-fstrict-aliasing", "-Wstrict-aliasing=2")
+REFUSED = ("-Werror=main",)
+REFUSED_IN_C = (  # as the newest compilers do: older ones only warn of them
+    "-Werror=implicit-function-declaration",
+    "-Werror=implicit-int",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+)
 ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize=object-size", "-fno-omit-frame-pointer")
 SANITIZERS = (  # the best that the compiler can build with is taken
     ADDRESS,  # the object sizes are left out because it is AddressSanitizer that names the object
@@ -25,25 +32,45 @@ SANITIZERS = (  # the best that the compiler can build with is taken
 )
 ENVIRONMENT = {"LC_ALL": "C", "TERM": "dumb"}
 REMEDIES = {
-    r"expected .*;": "The semicolon is often missing at the end of the line before.",
+    r"'else' without": "Only one statement may stand between if and else: is there a semicolon too "
+    "many, or do braces lack?",
+    r"expected [^,]*';'[^,]*$|expected ',' or ';'": "The semicolon is often missing at the "
+    "end of the line before.",
     r"undeclared|was not declared|undeclared identifier": "Declare it before this line, or check "
     "its spelling: capitals count.",
     r"implicit declaration|undeclared function": "Include the header that declares it, or define "
     "it above this line.",
     r"No such file|file not found": "Check the header's spelling; a cell sees the standard library "
     "and the files that cells before it kept with file=….",
+    r"unknown type name": "Include the header that defines the type, or check its spelling.",
+    r"makes (?:pointer|integer) from|incompatible (?:integer|pointer)": "An address stands where a "
+    "value should, or the other way round: *p is what lies at the address p, &x the address of x.",
+    r"subscripted value": "A pointer to numbers has one index: A[i * columns + j].",
+    r"called object": "A name in front of ( must be a function's, or that of a macro whose ( "
+    "followed it without a blank in its #define.",
+    r"stray|unexpected character|U\+201": "C does not know a character here, often a blank or a "
+    "quotation mark that was pasted from a web page: type it anew.",
+    r"[Rr]eturn type of 'main'|'main' must return": "main gives the program's status: "
+    "int main(void).",
     r"lvalue|not assignable|read-only|const-qualified": "It cannot be written to: is it const, or "
     "not a variable at all?",
-    r"dereferencing.*void|indirection.*void|void value": "A void * has no type to read: convert it "
-    "to a pointer to a type first.",
+    r"dereferencing.*void|indirection.*void|void value|declared void|type 'void'": "A "
+    "void * has no type to read: convert it to a pointer to a type first.",
     r"expected '?}": "A closing brace is missing: count the { and }.",
 }
 ERROR = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)"
+TOLD_AS_ERROR = re.compile(  # behind those of the warnings that are refused here
+    r" \[-Werror[=,](?:-W)?(?:main|implicit-[a-z-]+|incompatible-[a-z-]+|int-conversion)\]"
+)
 UNRESOLVED = re.compile(
     r"(?:(?P<file>[^\s:()]+):(?P<line>\d+): )?undefined reference to [`'](?P<name>[^`'(]+)"
     r"|undefined symbol: (?P<other>\w+)"
 )
-NOISE = re.compile(r"[^\n]*: (?:In function|In member|At global|At top level)[^\n]*:\n")
+NOISE = re.compile(
+    r"[^\n]*: (?:In function|In member|At global|At top level)[^\n]*:\n"
+    r"|^\d+ (?:warning|error)[^\n]* generated\.\n|^cc1\w*: some warnings being treated as errors\n",
+    re.M,
+)
 
 
 @cache
@@ -81,7 +108,8 @@ def build(
 ) -> Ended:
     """Compile ``files`` of ``folder`` with warnings, and ``link`` them to ``PROGRAM`` in it."""
     checks = sanitizers(compiler) if sanitized else ()
-    options = (f"-std={standard}", "-g", "-O0", *WARNINGS, *checks, *flags)
+    refused = REFUSED if "++" in standard else (*REFUSED, *REFUSED_IN_C)
+    options = (f"-std={standard}", "-g", "-O0", *WARNINGS, *refused, *checks, *flags)
     result = ("-o", PROGRAM, "-lm", "-pthread") if link else ("-c",)
     command = [*compiler.command, *options, *files, *result]
     seconds = FIRST_SECONDS if compiler.is_zig else COMPILE_SECONDS
@@ -104,7 +132,7 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
     if built.timed_out:
         message = "the compiler came to no end in the time it has, and was stopped."
         return _verdict(kinds.COMPILE_ERROR, message)
-    output = NOISE.sub("", built.output)
+    output = TOLD_AS_ERROR.sub("", NOISE.sub("", built.output))
     files = set(names)
     errors = list(re.finditer(ERROR, output))
     first = next((error for error in errors if error["file"] in files), None)

@@ -38,9 +38,12 @@ IN_PLAIN_WORDS = {  # of those whose name does not say it
 }
 IN_WORDS = {
     "attempting double-free": "double free: what is freed here was freed before",
-    "stack-overflow": "stack overflow: calls within calls have filled the stack",
+    "stack-overflow": "stack overflow: calls within calls, or large variables, have filled the "
+    "stack",
     "SEGV": "SEGV: the program uses an address that is not its own",
 }
+BESIDE = {"overflows": "behind", "underflows": "in front of", "partially": "partly outside of"}
+WRAPPED = re.compile(r"(?:unsigned offset|pointer index expression|pointer arithmetic).*overflowed")
 LIES = r"is located (\d+) bytes (inside|before|after|to the right|to the left)(?: of)?"
 SIGNALS = {
     signal.SIGSEGV: "it used an address that is not its own, or its stack was full",
@@ -146,6 +149,10 @@ def _reported(errors: str, files: tuple[str, ...]) -> Fault | None:
 def _undefined(text: str, places: tuple[Place, ...]) -> Fault:
     if "null pointer" in text:
         return Fault(kinds.NULL_POINTER, f"{text}.", places)
+    if WRAPPED.search(text):
+        return Fault(
+            kinds.OUT_OF_BOUNDS, "the index leads out of all memory: is it below 0?", places
+        )
     kind = kinds.OUT_OF_BOUNDS if "out of bounds" in text else kinds.UNDEFINED
     return Fault(kind, f"{text}.", places)
 
@@ -181,8 +188,7 @@ def _where(errors: str) -> str:
         return f" {_beside(shared[1], shared[2])} {shared[3]}, which has {_bytes(shared[4])}"
     local = re.search(r"'(\w+)'(?: \(line \d+\))? <== Memory access at offset \d+ (\w+)", errors)
     if local:
-        side = {"overflows": "behind", "underflows": "in front of"}.get(local[2], "of")
-        return f" {side} the variable {local[1]}"
+        return f" {BESIDE.get(local[2], 'of')} the variable {local[1]}"
     return ""
 
 
@@ -201,15 +207,16 @@ def _bytes(number: str) -> str:
 def _places(errors: str, files: tuple[str, ...]) -> tuple[Place, ...]:
     """The first line of the program's own files in each part of a report."""
     own = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, files))}):(\d+)")
-    found: dict[tuple[str, int], Place] = {}
+    found: list[Place] = []
     for part in re.split(r"\n(?=\s*\n|freed by|previously allocated|allocated by)", errors):
         head = next((did for begins, did in PARTS if begins.search(part)), "")
         if "frame has" in part or "runtime error" in part or "SUMMARY" in part:
             continue
         if (line := own.search(part)) and not (not head and found):
             place = Place(head, line[1], int(line[2]))
-            found.setdefault((line[1], place.line), place)
-    return tuple(found.values())[:3]
+            if place not in found:
+                found.append(place)
+    return tuple(found)[:3]
 
 
 def _by_status(status: int) -> Fault | None:

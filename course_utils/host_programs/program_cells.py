@@ -5,6 +5,9 @@ Every cell runs in a folder of its own that holds a copy of the files kept so fa
 
 from __future__ import annotations
 
+import builtins
+import keyword
+import os
 import re
 import shlex
 import shutil
@@ -19,7 +22,7 @@ from ..errors import Interrupted, LessonError
 from ..process_groups import Ended
 from ..shell import running_shell
 from . import host_kinds as kinds
-from .building import build, compile_error, failed, finds_addresses, sanitizers, warnings
+from .building import PROGRAM, build, compile_error, failed, finds_addresses, sanitizers, warnings
 from .faults import fault_of, without_reports
 from .running import run_program
 
@@ -33,7 +36,15 @@ READS = re.compile(
     r"|\bread\s*\(\s*(?:0|STDIN_FILENO)\b"
 )
 MAIN = re.compile(r"\bmain\s*\(")
-NAME = re.compile(r"[\w.+-]+\.(?:c|cpp|cc|h|hpp|cuh|cu|txt)")
+STRAY = re.compile(r"before|type specifier missing|parameter declarator|unknown type name")
+CPP_FILES = (".cpp", ".cc", ".hpp")
+KERNEL = re.compile(r"\b__global__\b|<<<")
+CPP = re.compile(
+    r"\bstd::|\btemplate\s*<|\b(?:class|namespace|nullptr|new|auto)\s+\w|\bnullptr\b"
+    r"|\b(?:bool|char|int|long|float|double|size_t)\s*&\s*\w+\s*[,)]"
+    r"|#\s*include\s*<(?:iostream|vector|string|algorithm|memory|array|cstd\w+|cmath)>"
+)
+NAME = re.compile(r"\w[\w.+-]*\.(?:c|cpp|cc|h|hpp|cuh|cu|txt)")
 OPTIONS = {
     "args": "the program's arguments, as in a terminal",
     "stdin": "what it reads as its input; \\n ends a line",
@@ -121,9 +132,14 @@ def _try(
     standard, checks = asked.std or STANDARDS[language], asked.sanitize
     built = build(compiler, files, folder, standard, asked.flags, sanitized=checks, link=whole)
     if failed(built):
-        return _answer(_explained(compile_error(built, files), source), asked, compiler)
+        return _answer(_explained(compile_error(built, files), language, source), asked, compiler)
     if told := warnings(built):
         print(f"{told}\n")
+    if whole and not os.access(folder / PROGRAM, os.X_OK):
+        raise LessonError(
+            f"%%{language} flags={shlex.join(asked.flags)}: with these the compiler makes no "
+            "program that could run. Leave out what ends it early (-c, -E, -S)."
+        )
     if not whole:
         print(f"kept {name}: it compiles, and has no main to run")
         return None
@@ -157,14 +173,21 @@ def _answer(verdict: Verdict | None, asked: Asked, compiler: HostCompiler) -> Ve
     )
 
 
-def _explained(verdict: Verdict, source: str) -> Verdict:
+def _explained(verdict: Verdict, language: str, source: str) -> Verdict:
     """Say so where a cell is not a whole program."""
     if verdict.kind == kinds.WRONG_NAME and "definition of main" in verdict.message:
         hint = (
             "A cell is a whole program, and a program begins in main: int main(void) { … }. To "
             "keep functions for later cells, name a file in the first line: file=name.c"
         )
-    elif not MAIN.search(source) and "before" in verdict.message:
+    elif KERNEL.search(_code(source)):
+        hint = (
+            "A kernel is CUDA C++, which a compiler for the CPU does not know: give it to load or "
+            "cp.RawModule, as chapter 04 does."
+        )
+    elif language == "c" and CPP.search(_code(source)):
+        hint = "If this is to be C++, begin the cell with %%cpp: in C there is none of it."
+    elif not MAIN.search(source) and STRAY.search(verdict.message):
         hint = "Statements stand in a function; a program begins in int main(void) { … }."
     else:
         return verdict
@@ -200,8 +223,12 @@ def _keep(folder: Path, name: str) -> None:
 
 
 def _waits_for_input(source: str, asked: Asked) -> bool:
-    code = re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", "", source, flags=re.S)
-    return not asked.stdin and READS.search(code) is not None
+    return not asked.stdin and READS.search(_code(source)) is not None
+
+
+def _code(source: str) -> str:
+    """``source`` without its comments and texts."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", "", source, flags=re.S)
 
 
 def _parse(language: str, line: str) -> Asked:
@@ -214,6 +241,13 @@ def _parse(language: str, line: str) -> Asked:
     given: dict[str, str] = {}
     for word in words:
         option, equals, value = word.partition("=")
+        if option in OPTIONS and not value and option != "stdin":
+            raise LessonError(
+                f"{magic} {line}: there is no value behind {option}. Write {option}=… with no "
+                "blank on either side of the =."
+            )
+        if option in given:
+            raise LessonError(f"{magic} {line}: {option} is given twice.")
         if option not in OPTIONS or not equals:
             known = "\n".join(f"  {name}=…  {what}" for name, what in OPTIONS.items())
             raise LessonError(f"{magic} {word}: no such option. There are:\n{known}")
@@ -225,21 +259,44 @@ def _parse(language: str, line: str) -> Asked:
     sanitize = given.get("sanitize", "on")
     if sanitize not in ("on", "off"):
         raise LessonError(f"{magic} sanitize={sanitize}: say on or off.")
-    if (into := given.get("into", "")) and not into.isidentifier():
-        raise LessonError(f"{magic} into={into}: that is no name for a variable.")
+    if into := given.get("into", ""):
+        if not into.isidentifier() or keyword.iskeyword(into):
+            raise LessonError(f"{magic} into={into}: that is no name for a variable.")
+        if hasattr(builtins, into):
+            raise LessonError(f"{magic} into={into}: that would hide Python's own {into}.")
+    if language == "c":
+        _refuse_cpp(magic, given)
     return Asked(
-        args=tuple(shlex.split(given.get("args", ""))),
+        args=_words(magic, "args", given),
         stdin=given.get("stdin", "").replace("\\n", "\n"),
         into=into,
         file=_named(magic, "file", given.get("file", "")),
         beside=_kept_files(magic, given.get("with", "")),
         keep=tuple(_plain(magic, "keep", name) for name in _listed(given.get("keep", ""))),
-        flags=tuple(shlex.split(given.get("flags", ""))),
+        flags=_words(magic, "flags", given),
         std=given.get("std", ""),
         seconds=_seconds(magic, given.get("seconds", "5")),
         sanitize=sanitize == "on",
         expect=expect,
     )
+
+
+def _words(magic: str, option: str, given: dict[str, str]) -> tuple[str, ...]:
+    """The words of an option's value, as a terminal would split it."""
+    try:
+        return tuple(shlex.split(given.get(option, "")))
+    except ValueError:
+        message = f"{magic} {option}={given[option]!r}: a quotation mark is missing in it."
+        raise LessonError(message) from None
+
+
+def _refuse_cpp(magic: str, given: dict[str, str]) -> None:
+    """Raise LessonError where a cell of C asks for a version of C++, or for a file of it."""
+    standard = given.get("std", "")
+    names = [given.get("file", ""), *_listed(given.get("with", ""))]
+    asked = standard if "++" in standard else next((n for n in names if n.endswith(CPP_FILES)), "")
+    if asked:
+        raise LessonError(f"{magic} … {asked}: that is C++. Begin the cell with %%cpp.")
 
 
 def _seconds(magic: str, text: str) -> float:

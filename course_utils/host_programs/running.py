@@ -13,7 +13,7 @@ STACK_KB = 8192  # as most systems have it
 BLOCK = 512  # bytes: the unit of the shell's `ulimit -f`
 LIMITS = GroupLimits(memory=2**30, processes=64, disk=2**27)
 ASAN = (
-    "color=never:exitcode=99:hard_rss_limit_mb=1024:handle_abort=1:detect_stack_use_after_return=0"
+    "color=never:exitcode=99:hard_rss_limit_mb=1024:handle_abort=1:detect_stack_use_after_return=1"
     ":allocator_may_return_null=1:max_allocation_size_mb=1024"
 )
 ENVIRONMENT = {

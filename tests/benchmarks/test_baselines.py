@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.baselines import cub, cublas
+from course_utils.benchmarks.baselines import cub, cublas, cudnn
+from course_utils.benchmarks.cases.convolution import convolved
 from course_utils.benchmarks.cases.matmul import FACTORS
 from course_utils.checking import difference
 from course_utils.devices.selection import ON_GPU
@@ -49,6 +50,13 @@ def test_without_a_gpu_there_is_nothing_to_compare_with():
     assert cublas.products("fp32", x, x, lambda: x) == {}
     assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == {}
     assert cublas.version() is None
+    images = cp.ones((1, 1, 4, 4), cp.float32)
+    assert cudnn.convolutions(images, images, 0) == cudnn.fourier(images, images, 0) == {}
+
+
+def test_a_transform_is_long_enough_and_has_small_prime_factors_only():
+    lengths = [cudnn.whole_transform(n) for n in (1, 2, 7, 58, 62, 66, 1025)]
+    assert lengths == [2, 2, 8, 60, 64, 72, 1080]
 
 
 @pytest.mark.gpu
@@ -90,3 +98,19 @@ def test_cub_sums_and_counts():
     (counts,) = cub.histogram_of_bytes(pixels).values()
     for _ in range(2):  # the second call sets its counts back itself
         assert (counts() == cp.bincount(pixels, minlength=256)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("side", [1, 3, 5])
+def test_cudnn_in_both_layouts_and_fourier_transforms_compute_the_convolution(side):
+    rng = np.random.default_rng(2)
+    # Small whole numbers: every sum of their products is exact in fp32.
+    x, w = (
+        cp.asarray(rng.integers(-3, 4, shape).astype(np.float32))
+        for shape in ((2, 5, 9, 11), (4, 5, side, side))
+    )
+    expected = convolved(x, w, side // 2)
+    for run in cudnn.convolutions(x, w, side // 2).values():
+        assert not difference(run(), expected, 0.0, 0.0)
+    (transformed,) = cudnn.fourier(x, w, side // 2).values()
+    assert not difference(transformed(), expected, 0.0, 1e-3)

@@ -7,6 +7,7 @@ from course_utils.benchmarks import six_ways
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS
+from course_utils.records.measured_files import REFERENCE, measurements
 
 X = np.random.default_rng(3).standard_normal((70, 33), dtype=np.float32) * 30
 
@@ -39,6 +40,13 @@ def test_the_time_of_several_runs_is_their_median(monkeypatch):
     clock = iter([0, 5, 10, 11, 20, 22])
     monkeypatch.setattr(six_ways.time, "perf_counter", lambda: next(clock))
     assert six_ways.seconds(lambda: "last", runs=3) == (2, "last")
+
+
+def test_the_h200s_record_holds_what_the_notebook_says_of_it():
+    record = measurements("six_ways", REFERENCE)
+    times, three_reads = record["median_ms"], record["three_reads_ms"]
+    assert times["torch.compile"] < times["torch.softmax"] < three_reads["a warp a row"]
+    assert three_reads["a block a row"] / three_reads["a warp a row"] == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.mark.skipif(ON_GPU, reason="for machines with no GPU")

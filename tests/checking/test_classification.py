@@ -59,6 +59,8 @@ def test_three_rows_are_enough_to_be_shifted():
     assert message == "each row of c holds what belongs one row before it."
     message = judge(np.roll(MATRIX, -1, axis=1), MATRIX, name="c").message
     assert message == "each column of c holds what belongs one column after it."
+    two = np.roll(MATRIX[:2], -1, axis=1)  # too few rows to be shifted, but not too few columns
+    assert "one column after it" in judge(two, MATRIX[:2]).message
     three = np.roll(MATRIX[:3], 1, axis=0)
     assert "one row before it" in judge(three, MATRIX[:3]).message
 
@@ -66,7 +68,7 @@ def test_three_rows_are_enough_to_be_shifted():
 def test_what_is_reversed_is_named_by_its_axis():
     assert "reversed along axis 1 (columns)" in judge(MATRIX[:, ::-1], MATRIX).message
     assert "reversed along axis 0 (rows)" in judge(MATRIX[::-1], MATRIX).message
-    assert "reversed along axis 0 (matrixs)" in judge(CUBE[::-1], CUBE).message
+    assert "reversed along axis 0 (matrices)" in judge(CUBE[::-1], CUBE).message
     assert "in reverse order" in judge(VECTOR[::-1], VECTOR, name="c").message
 
 
@@ -164,6 +166,20 @@ def test_a_first_block_whose_others_are_unwritten_says_so():
 def test_a_tail_is_counted_as_it_is(places, words):
     message = judge(spoilt(VECTOR, *places), VECTOR, name="c").message
     assert message.startswith(words) and message.endswith("everything else is right.")
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "words"),
+    [
+        (MATRIX, np.s_[-2:], "the last 2 rows"),
+        (MATRIX, np.s_[:, -2:], "the last 2 columns"),
+        (MATRIX, np.s_[:, -1:], "the last column"),
+        (CUBE, np.s_[-2:], "the last 2 matrices"),
+        (CUBE, np.s_[-1:], "the last matrix"),
+    ],
+)
+def test_a_tail_of_an_array_is_named_by_what_lies_along_its_axis(array, place, words):
+    assert judge(spoilt(array, place), array, name="c").message.startswith(f"{words} of c ")
 
 
 def test_unwritten_elements_are_counted_and_the_first_one_is_named():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
 
-from course_utils.emulator import ALL_CHECKS, BARRIER, OUT_OF_BOUNDS
+from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS
 
 F32 = np.float32
 
@@ -236,6 +236,37 @@ cluster_sync();"""
     own = np.arange(32) + 100 * np.arange(2)[:, None]
     assert np.array_equal(y, np.concatenate([1000 + own[::-1], own[::-1]], axis=1))
     assert result.findings == []
+
+
+SEND = """__shared__ alignas(8) float got[32]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); expect(&bar, 128); fence(); }
+cluster_sync();
+u32 other = rank() ^ 1;
+asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];"
+             :: "r"(map_rank(&got[threadIdx.x], other)), "f"(100.0f * rank() + threadIdx.x),
+                "r"(map_rank(&bar, other)));
+WAIT
+y[blockIdx.x * 32 + threadIdx.x] = got[threadIdx.x];"""
+
+
+def send(wait, seed):
+    y = np.zeros((2, 32), F32)
+    prefix = "__cluster_dims__(2, 1, 1)"
+    body = SEND.replace("WAIT", wait)
+    return run("float* y", body, 2, 32, (y,), prefix=prefix, seed=seed, checks=ALL_CHECKS), y
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_block_may_end_before_what_it_has_sent_has_come(seed):
+    result, y = send("wait(&bar, 0);", seed)
+    assert np.array_equal(y, np.arange(32) + 100 * np.array([[1], [0]]))
+    assert result.findings == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_block_that_ends_before_what_it_was_sent_has_come_is_reported(seed):
+    result, _ = send("", seed)
+    assert DATA_RACE in {finding.kind for finding in result.findings}
 
 
 def test_a_cluster_of_more_than_sixteen_blocks_is_refused():

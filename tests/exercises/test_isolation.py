@@ -133,6 +133,7 @@ def test_a_right_answer_gets_its_rung_on_the_ladder(monkeypatch):
 def test_a_right_answer_that_is_too_slow_on_the_gpu_misses_its_target(monkeypatch):
     outcome = timed(monkeypatch, starter=9.0, yours=9.0, ours=2.0)
     assert outcome.kind == kinds.TARGET_MISSED and "4.5 times as long" in str(outcome)
+    assert outcome.verdict.hint == COALESCED.target.advice != ""
 
 
 def test_on_the_emulator_the_ladder_shows_the_count_beside_its_target():

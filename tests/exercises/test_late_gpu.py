@@ -29,6 +29,16 @@ def test_waiting_for_an_event_runs_the_other_stream_only_as_far_as_the_mark():
     assert x.values == [3.0] and math.isinf(y.values[0])
 
 
+def test_the_kernel_squares_each_number_once_its_stream_is_waited_for():
+    gpu = LateGPU()
+    stream, x = gpu.Stream(), gpu.empty(2)
+    x.set([3.0, 0.5], stream=stream)
+    gpu.square(x, stream=stream)
+    assert all(map(math.isinf, x.values))
+    stream.synchronize()
+    assert x.values == [9.0, 0.25]
+
+
 def test_waiting_for_an_event_nobody_recorded_does_not_wait():
     gpu = LateGPU()
     stream, x = gpu.Stream(), gpu.empty(1)

@@ -55,6 +55,13 @@ def test_a_python_cell_gets_its_verdict_and_a_word_that_helps(case):
     assert words in str(outcome) and outcome._repr_html_()
 
 
+def test_wrong_arrays_of_a_python_function_are_not_blamed_on_a_kernel():
+    source = "import numpy as np\ndef tame(x): return np.clip(x, -1, 1)"
+    outcome = run_source(find("01.find_the_export_bug"), source)
+    assert outcome.kind == kinds.WRONG
+    assert "by hand, line by line" in str(outcome) and "kernel" not in str(outcome)
+
+
 @pytest.mark.parametrize(
     ("got", "want", "right"),
     [
@@ -86,6 +93,20 @@ def test_a_flood_of_print_is_cut_short():
     flood = HEAD + "print('line\\n' * 9999); return -(-n // threads)"
     text = str(run_source(BLOCKS, flood))
     assert text.startswith("PASS") and "more lines" in text and len(text) < 2000
+
+
+def test_the_end_of_what_was_printed_before_a_process_died_is_shown():
+    died = HEAD + "import os, sys; print('a' * 300 + 'b' * 400); sys.stdout.flush(); os._exit(3)"
+    verdict = verdict_of(BLOCKS, died)
+    assert verdict.kind == kinds.CRASHED and verdict.excerpt == "a" * 199 + "b" * 400
+
+
+@pytest.mark.parametrize(("bytes", "kind"), [(2**26, kinds.PASS), (2**26 + 1, kinds.EXCEPTION)])
+def test_an_answer_writes_at_most_64_mib_into_a_file(bytes, kind, tmp_path):
+    write = f"f = open('{tmp_path}/long', 'wb'); f.seek({bytes - 1}); f.write(b'x'); f.close()"
+    verdict = verdict_of(BLOCKS, HEAD + f"{write}; return -(-n // threads)")
+    assert verdict.kind == kind
+    assert "File too large" in verdict.message or kind == kinds.PASS
 
 
 def predict(old, new):

@@ -1,7 +1,8 @@
 """The small parts of the exercise system, each by what it answers."""
 
 import math
-from dataclasses import FrozenInstanceError, replace
+import sys
+from dataclasses import FrozenInstanceError, is_dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,23 +11,27 @@ import pytest
 from course_utils.checking.verdict import FAIL_COLOUR, PASS_COLOUR
 from course_utils.emulator import Location
 from course_utils.exercises import (
+    cli,
     generate,
     kinds,
+    magic,
     means,
     outcome,
     promises,
     python_answer,
     python_process,
+    spec,
+    student_work,
 )
 from course_utils.exercises.closed_book import BookClosed, apart, closed_book
-from course_utils.exercises.magic import Note
+from course_utils.exercises.entry_points import wanted_kernels
 from course_utils.exercises.numbers import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.plain_values import Other, plain
 from course_utils.exercises.promises import Sizes, Trial, extents, lengths
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Empty, describe_size, empty
+from course_utils.exercises.spec import Empty, Launch, describe_size, empty
 from course_utils.exercises.student_work import DONE, OPEN, Line, Progress
 from course_utils.exercises.vectors import BLOCK, SMALL
 from course_utils.paths import ROOT
@@ -279,6 +284,16 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
         assert file.read()
 
 
+def test_a_book_that_is_closed_again_is_watched_by_no_second_hook(monkeypatch):
+    with closed_book():
+        pass
+    hooks = []
+    monkeypatch.setattr(sys, "addaudithook", hooks.append)
+    with closed_book():
+        pass
+    assert hooks == []
+
+
 def test_what_an_answer_raises_comes_out_of_its_thread():
     assert apart(lambda a, b: a - b, 5, 3) == 2
     with pytest.raises(ZeroDivisionError):
@@ -309,6 +324,7 @@ def test_smaller_sizes_come_smallest_first_without_the_one_that_failed():
     sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8)))
     assert list(sizes.smaller((2, 4))) == [(1, 3), (1, 4), (2, 3)]
     assert list(Sizes(("n",), ((1, 5, 9),)).smaller(9)) == [1, 5]
+    assert list(Sizes(("n",), ((1, 5, 9),)).smaller(7)) == [1, 5]  # a size that is not drawn
 
 
 VALUES = {
@@ -380,14 +396,17 @@ def test_a_description_of_a_size_is_its_extents():
 
 
 def test_the_usual_lengths_are_telling():
-    assert SMALL[0] % 32 and any(n % BLOCK == 1 for n in SMALL)
+    assert SMALL[0] % 32 and BLOCK + 1 in SMALL
     assert any(1 < n < 32 for n in SMALL) and SMALL[-1] == 1
 
 
 def test_what_describes_an_exercise_cannot_be_changed_in_passing():
-    for value in (Trial(3, 1), Line("a", "a", "04", "a", OPEN, 0), Note("a"), SAXPY):
-        with pytest.raises(FrozenInstanceError):
-            setattr(value, next(iter(vars(value))), None)
+    for module in (magic, means, outcome, promises, spec, student_work):
+        for name, kind in vars(module).items():
+            if is_dataclass(kind) and kind.__module__ == module.__name__:
+                assert kind.__dataclass_params__.frozen, name
+    with pytest.raises(FrozenInstanceError):
+        SAXPY.title = "other"
 
 
 # --- means ---
@@ -419,7 +438,30 @@ def test_a_mean_is_missing_below_its_least_and_above_its_most():
     assert found.missing(4 * (1 + 1e-10)) == ""
 
 
+# --- the kernels that an answer must have ---
+
+
+def test_the_kernels_to_look_for_are_those_of_the_first_size_which_has_work_for_all():
+    def launches(n):
+        return (Launch((1,), (32,)), Launch((1,), (32,), kernel="rest"))[: 1 + (n > 32)]
+
+    text = "".join(f'extern "C" __global__ void {k}(int n) {{}}\n' for k in ("rest", "sum", "more"))
+    exercise = SimpleNamespace(kernel="sum", solution=text, launches=launches, small=(1000, 1))
+    assert list(wanted_kernels(exercise)) == ["rest", "sum"]
+
+
 # --- cells and progress ---
+
+
+def test_writing_says_which_notebooks_changed_and_which_are_missing(monkeypatch, capsys):
+    books = {"04.a": ROOT / "chapters/04_a/01_b.ipynb", "04.b": ROOT / "chapters/04_first_kernels"}
+    monkeypatch.setattr(cli, "all_exercises", lambda: [SimpleNamespace(notebook=n) for n in books])
+    monkeypatch.setattr(generate, "notebook_path", lambda exercise: books[exercise.notebook])
+    for changed, words in (([], "nothing to update"), ([books["04.a"]], "updated 04_a/01_b.ipynb")):
+        monkeypatch.setattr(generate, "write_notebooks", lambda changed=changed: changed)
+        assert cli._write() == 0
+        missing = "missing 04.a.ipynb: its exercises wait for it"
+        assert sorted(capsys.readouterr().out.splitlines()) == sorted([missing, words])
 
 
 def test_missing_cells_are_placed_behind_those_that_come_before_them():

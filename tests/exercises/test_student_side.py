@@ -68,7 +68,7 @@ def test_progress_counts_by_chapter_and_names_the_next_exercise():
     student.exercise("04.saxpy", WRONG)
     text = str(progress())
     assert "00_start_here: 1 of 1 done" in text and "[~] 04.saxpy" in text
-    assert "Next: 03.finish_time, in chapters/03_gpu_introduction/01_why_gpus.ipynb." in text
+    assert "Next: 01.compilations, in chapters/01_ecosystem/01_frameworks.ipynb." in text
     assert "04.saxpy" in progress()._repr_html_()
 
 

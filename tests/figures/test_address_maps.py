@@ -42,6 +42,14 @@ def test_every_pointer_has_an_arrow_also_into_the_middle_of_a_block():
     assert any(abs(arrow.xy[1] - block.get_position()[1]) < 1e-9 for arrow in arrows)
 
 
+def test_arrows_within_a_column_leave_it_at_the_right_and_others_are_nearly_straight():
+    axes = figures.memory_map(MAP + "stack r 0x7f18 8 0x7f00\n").axes[0]
+    arrows = [text.arrow_patch for text in axes.texts if hasattr(text, "arrow_patch")]
+    bends = [arrow.get_connectionstyle().rad for arrow in arrows if arrow is not None]
+    up, across, down = bends  # p to x, q to the block, r to q
+    assert up == -down > 0.5 and abs(across) < 0.1
+
+
 def test_a_pointer_to_nothing_that_is_listed_is_an_error():
     with pytest.raises(ValueError, match="p points to 0x5"):
         figures.memory_map("stack p 0x7f08 8 0x5\n")

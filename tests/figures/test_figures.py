@@ -72,6 +72,10 @@ def drawings() -> dict:
         "lines_and_times": lambda: figures.lines_and_times(
             {"loop": (9, 8000.0), "NumPy": (4, 90.0)}, baseline=("library", 0.1)
         ),
+        "memory_map": lambda: figures.memory_map(
+            "heap block 0x2000 12 0\nstack x 0x7f10 4 0\nstack p 0x7f08 8 0x2004\n"
+        ),
+        "struct_bytes": lambda: figures.struct_bytes("a 8 x 0 1\na 8 y 4 4\nb 4 z 0 4\n"),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
@@ -493,6 +497,16 @@ def test_lines_and_times_are_drawn_as_given_and_told_apart_by_machine():
     assert [bar.get_width() for bar in left.patches] == [9, 4, 30]
     assert [bar.get_width() for bar in right.patches] == [8000.0, 90.0, 0.25]
     assert right.get_xscale() == "log" and "library" in right.get_xlabel()
+    assert [(text.get_text(), text.xy) for text in left.texts] == [
+        ("9", (9, 0)),
+        ("4", (4, 1)),
+        ("30", (30, 2)),
+    ]
+    assert [(text.get_text(), text.xy) for text in right.texts] == [
+        ("8\N{NO-BREAK SPACE}000 ms", (8000.0, 0)),
+        ("90 ms", (90.0, 1)),
+        ("0.25 ms", (0.25, 2)),
+    ]
     assert [text.get_text() for text in right.get_legend().get_texts()] == ["CPU", "GPU"]
     assert len({bar.get_hatch() for bar in right.patches}) == 2
 

@@ -319,6 +319,16 @@ def test_output_can_go_to_a_python_variable(capsys, monkeypatch):
         ("into=2x", "no name for a variable"),
         ("sanitize=perhaps", "say on or off"),
         ('args="a', "quotation mark"),
+        ('args="\'a"', "a quotation mark is missing in it"),
+        ('flags="\'a"', "a quotation mark is missing in it"),
+        ("expect = crashed", "with no blank on either side"),
+        ("seconds=1 seconds=2", "seconds is given twice"),
+        ("flags=-c", "makes no program that could run"),
+        ("std=c++17", "Begin the cell with %%cpp"),
+        ("file=a.cpp", "Begin the cell with %%cpp"),
+        ("file=-o.c", "such as sum.c"),
+        ("into=class", "no name for a variable"),
+        ("into=print", "hide Python's own print"),
     ],
 )
 def test_a_wrong_first_line_says_what_is_right(line, words):
@@ -337,3 +347,49 @@ def test_the_kept_folder_exists_and_is_the_same_each_time():
     from course_utils import c_folder as public
 
     assert public is c_folder and public() == public() and os.path.isdir(public())
+
+
+PASTED = {  # a cell's text that the compiler refuses, and what the verdict must advise
+    "no header": ("int main(void) { puts(1); return 0; }", "Include the header|Declare it before"),
+    "a number for an address": (
+        "int main(void) { int x = 1, *p = &x; p = x; return *p; }",
+        "An address stands where a value should",
+    ),
+    "two statements before else": (
+        "int main(void) { int x = 1; if (x) x = 2;; else x = 3; return x; }",
+        "Only one statement|expected expression",
+    ),
+    "a reference": ("void f(int &x) { x = 1; }\nint main(void) { return 0; }", "with %%cpp"),
+    "a vector": ("#include <vector>\nint main(void) { return 0; }", "with %%cpp"),
+    "a kernel": ("__global__ void k(float *x) { x[0] = 1; }\nint main(void) {}", "CUDA C++"),
+    "a quotation mark of a web page": ("int main(void) { return “a”; }", "type it anew"),
+    "void main": ("void main(void) {}", "int main"),
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_the_advice_fits_the_mistake(name):
+    source, advice = PASTED[name]
+    with pytest.raises(ProgramFailed, match=advice) as failed:
+        run_cell("c", "", source)
+    assert "COMPILE ERROR: line" in str(failed.value) and "-Werror" not in str(failed.value)
+
+
+def test_bits_read_through_a_pointer_of_another_type_are_warned_of(capsys):
+    if COMPILER.name not in ("cc", "gcc"):
+        pytest.skip("gcc alone has this warning")
+    run_cell("c", "", main('float f = 1;\nprintf("%x\\n", *(unsigned *)&f);'))
+    assert "strict-aliasing" in capsys.readouterr().out
+
+
+@needs_sanitizers
+def test_a_local_variable_that_outlived_its_function_is_named():
+    source = "int *f(void) { int x = 5; int *p = &x; return p; }\n"
+    text = fault("exit(*f());", kinds.USE_AFTER_FREE, source)
+    assert "->   9 |" in text
+
+
+@needs_sanitizers
+def test_an_index_below_zero_that_has_no_sign_is_out_of_bounds():
+    body = "int x[3] = {1, 2, 3}, *p = x;\nsize_t i = 0;\nexit(p[i - 1]);"
+    assert "->  10 |" in fault(body, kinds.OUT_OF_BOUNDS)

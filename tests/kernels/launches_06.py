@@ -8,7 +8,9 @@ import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.cases import fft
+from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
 
@@ -286,3 +288,105 @@ def accuracy_mma(name, form, m, n, k):
     launch = (n // 8, m // 16), 32, (cp.asarray(a), cp.asarray(b), sums, m, n, k)
     expected = np.array(exact) / unit
     return work(kernel(name, FORMAT=form), *launch, sums, expected, InUnits, unit=unit, atol=1.0)
+
+
+# --- convolutions with strides and padding that no benchmark has ---
+
+
+@CHAPTER.launch(
+    "conv_direct",
+    "conv_implicit_gemm",
+    "conv_pipeline",
+    # images, channels, filters, height, width, rows and columns of a filter, stride, padding
+    sizes=[
+        (2, 9, 65, 11, 13, 3, 2, 2, 1),
+        (1, 3, 2, 8, 5, 1, 3, 3, 2),
+        (1, 2, 3, 4, 4, 4, 4, 1, 0),
+    ],
+)
+def convolution(name, images, channels, filters, height, width, rows, columns, stride, pad):
+    x = cp.asarray(draw((images, channels, height, width)))
+    w = cp.asarray(draw((filters, channels, rows, columns), seed=1))
+    expected = convolved(x, w, pad, stride)
+    y = cp.empty(expected.shape, cp.float32)
+    pixels = y.size // filters
+    grid, shared = {
+        "conv_direct": ((blocks(pixels, 256), filters), 0),
+        "conv_implicit_gemm": ((blocks(pixels, 64), blocks(filters, 64)), 0),
+        "conv_pipeline": ((blocks(pixels, 256), blocks(filters, 64)), PIPELINE_SHARED),
+    }[name]
+    shape = images, channels, height, width, filters, rows, columns, stride, pad
+    launch = grid, 256, (x, w, y, *shape), y, expected
+    return work(kernel(name), *launch, shared_mem=shared, rtol=1e-5, atol=1e-5)
+
+
+@CHAPTER.launch("conv_bf16", sizes=[(2, 72, 72, 9, 7, 3, 2, 2, 1), (1, 8, 8, 5, 6, 1, 4, 3, 2)])
+def convolution_of_bf16(name, images, channels, filters, height, width, rows, columns, stride, pad):
+    x = to_bf16(draw((images, height, width, channels)))
+    w = to_bf16(draw((filters, rows, columns, channels), seed=1))
+    first = (cp.asarray(from_bf16(each).transpose(0, 3, 1, 2)) for each in (x, w))
+    expected = convolved(*first, pad, stride).transpose(0, 2, 3, 1)
+    y = cp.empty(expected.shape, cp.uint16)
+    shape = images, channels, height, width, filters, rows, columns, stride, pad
+    return work(
+        kernel(name),
+        (blocks(y.size // filters, 128), blocks(filters, 64)),
+        128,
+        (cp.asarray(x), cp.asarray(w), y, *shape),
+        y,
+        expected,
+        kind=Bfloat16,
+        shared_mem=BF16_SHARED,
+        rtol=2**-8,
+        atol=channels * rows * columns * 2**-18,
+    )
+
+
+# --- transforms: beside the sizes that are measured ---
+
+
+@CHAPTER.launch("fft_radix", sizes=[(3, 64, 2), (2, 32, 32), (1, 1024, 4)])
+def one_stage_after_another(name, rows, n, radix):
+    made = kernel(name, RADIX=radix)
+    return fft.transforms((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
+
+
+@CHAPTER.launch(
+    "fft_batched",
+    sizes=[
+        *((rows, fft.Split((8, 4, 8), held=8, rows=4)) for rows in (1, 5)),
+        (3, fft.Split((16, 16, 1), rows=2)),
+        (7, fft.Split((8, 8, 4), held=16, rows=4)),
+        (2, fft.Split((16, 16, 2))),
+    ],
+)
+def inverse(name, rows, split):
+    """Of the results of a transform: its input, times the number of points."""
+    n = split.points
+    start = draw((rows, n, 2))
+    x = cp.asarray(fft.in_pairs(np.fft.fft(fft.from_pairs(start))).astype(np.float32))
+    out = cp.empty_like(x)
+    call = fft.batched_call(x, out, split, INVERSE=1)
+    return Work((call,), out, lambda: n * start.astype(np.float64), atol=1e-5 * n)
+
+
+@CHAPTER.launch("fft_prefetch", sizes=[(3, 8192, 1), (2, 8192, 5)])
+def prefetch(name, rows, n, ahead):
+    return fft.transforms((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
+
+
+@CHAPTER.launch("fft_cluster", sizes=[(2, 128, 128, 2), (1, 256, 128, 8), (1, 128, 256, 4)])
+def cluster(name, rows, n1, n2, size):
+    shape = rows, n1 * n2
+    return fft.transforms(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
+
+
+@CHAPTER.launch("fft_ring", sizes=[(3, 1, 2, 2), (1, 3, 4, 5)])
+def ring(name, rows, lag, ring, grid):
+    counters, middle = cp.zeros(2 * rows, cp.int32), cp.empty((ring, 65536, 2), cp.float32)
+
+    def launch(x, out):
+        arguments = x, out, middle, counters, rows, lag, ring
+        return (KernelCall(kernel(name), grid, 256, arguments, 8 * 16 * 273),)
+
+    return fft.transforms((rows, 65536), launch, cleared=(counters,))

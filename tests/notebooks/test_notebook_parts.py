@@ -127,6 +127,7 @@ def test_a_path_of_one_machine_is_named_wherever_it_shows():
     [
         ("gpu-7", "on gpu-7 today", ["gpu-7"]),
         ("gpu-7", "elsewhere", []),
+        ("node-7", "on node-7 today", ["node-7"]),
         ("runner", "a runner", []),
         ("ab-1", "ab-1", []),  # four letters are too few
         ("localhost", "localhost", []),
@@ -163,6 +164,27 @@ def test_a_link_leads_to_a_file_of_the_repository_and_to_a_heading(tmp_path):
     assert check("../../outside.md") == ["its link to ../../outside.md leaves the repository"]
     assert check("a.md#no") == ["no heading of a.md has the anchor #no"]
     assert check("#no") == ["no heading of this notebook has the anchor #no"]
+
+
+def test_every_link_of_a_cell_is_followed_past_those_that_leave_the_course(tmp_path):
+    path = tmp_path / "book.ipynb"
+    path.write_text("{}")
+    cell = new_markdown_cell("[a](https://a.org) [b](gone.md) [c](mailto:me) [d](lost.md)")
+    assert messages(rules.has_links_that_resolve, cell, path=path, root=tmp_path) == [
+        (1, "its link to gone.md leads nowhere"),
+        (1, "its link to lost.md leads nowhere"),
+    ]
+
+
+@pytest.mark.parametrize("link", ["#Own-heading", "book.ipynb#Own-heading"])
+def test_the_headings_of_a_notebook_are_those_it_has_now_however_its_path_is_written(
+    tmp_path, link
+):
+    (tmp_path / "book.ipynb").write_text("{}")  # what lies on the disk has no headings
+    (tmp_path / "folder").mkdir()
+    cell = new_markdown_cell(f"## Own heading\n\n[x]({link})")
+    for path in (tmp_path / "book.ipynb", tmp_path / "folder" / ".." / "book.ipynb"):
+        assert messages(rules.has_links_that_resolve, cell, path=path, root=tmp_path) == []
 
 
 def test_ids_follow_the_headings_and_are_used_once():
@@ -220,7 +242,10 @@ def test_notebooks_are_found_by_path_and_by_folder_each_once(tmp_path):
     for book in (*books, tmp_path / "a/.ipynb_checkpoints/1.ipynb"):
         book.write_text("{}")
     assert find([tmp_path / "a", books[0]]) == sorted(books)
-    for wrong in (tmp_path / "none.ipynb", tmp_path / "a/.ipynb_checkpoints"):
+    others = [tmp_path / "a/notes.txt", tmp_path / "a/old.bak", tmp_path / "a/book"]
+    for other in others:
+        other.write_text("{}")
+    for wrong in (tmp_path / "none.ipynb", tmp_path / "a/.ipynb_checkpoints", *others):
         with pytest.raises(FileNotFoundError, match="no notebook there"):
             find([wrong])
     assert shown(ROOT / "chapters/x.ipynb") == "chapters/x.ipynb"

@@ -52,6 +52,7 @@ def test_a_run_reports_each_notebook_and_fails_if_one_does(tmp_path, capsys):
     before = (tmp_path / "02_bad.ipynb").read_text()
     assert command(tmp_path) == 1
     printed = capsys.readouterr().out
+    assert printed.startswith("[1/2] ") and "\n[2/2] " in printed
     assert "PASS" in printed.splitlines()[1] and "01_good.ipynb" in printed.splitlines()[1]
     assert "cell 3, line 4: half(1)  # here" in printed
     assert "ZeroDivisionError: division by zero" in printed
@@ -83,6 +84,36 @@ def test_a_cell_that_takes_too_long_is_stopped(tmp_path, capsys):
     path = write(tmp_path / "01_slow.ipynb", "import time", "time.sleep(100)")
     assert command("--timeout", 1, path) == 1
     assert "cell 3: time.sleep(100)\n      it took longer than 1 s" in capsys.readouterr().out
+
+
+def test_a_kernel_that_dies_is_told_with_the_cell_it_died_in(tmp_path, capsys):
+    path = write(tmp_path / "01_dies.ipynb", "import os", "os._exit(1)", "x = 1")
+    assert command(path) == 1
+    printed = capsys.readouterr().out
+    assert "cell 3: os._exit(1)\n      the kernel died" in printed
+    assert "0 PASS, 1 FAIL" in printed
+
+
+def test_the_emulator_is_described_by_its_kind_and_the_compiler_s_version():
+    found = run.describe(environment("emulator"))
+    assert found.pop("cuda").partition(".")[0] in ("12", "13")
+    assert found == {"kind": "emulator", "name": "emulator"}
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [("raise OSError('no driver')", "OSError: no driver"), ("raise SystemExit(3)", "no message")],
+)
+def test_update_where_the_device_does_not_work_says_why_and_runs_nothing(
+    program, why, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(run, "DESCRIBE", program)
+    path = write(tmp_path / "01_good.ipynb", "x = 1")
+    before = path.read_text()
+    assert command("--update", path) == 2
+    printed = capsys.readouterr()
+    assert f"the device does not work: {why}\n" in printed.err and "doctor" in printed.err
+    assert printed.out == "" and path.read_text() == before
 
 
 def test_update_on_the_emulator_is_refused_unless_forced(tmp_path, capsys, monkeypatch):

@@ -84,7 +84,7 @@ def counted(text: str) -> tuple[int, int]:
         size[name] = BYTES[dtype] * int(np.prod([int(d) for d in shape.split(",") if d]))
         if operation not in FREE:
             words = inside.split(")")[0].replace(",", " ").split()
-            total += size[name] + sum(size[word[1:]] for word in words)
+            total += size[name] + sum(size[word[1:]] for word in dict.fromkeys(words))
             kernels += 1
     return kernels, total
 
@@ -113,13 +113,13 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
     hints=(
         "Bytes of a result: the product of its dimensions times `BYTES[dtype]`; no dimensions, 1.",
         "Keep them in a dictionary by name, those of parameters and constants, too.",
-        "For an operation that is not in FREE, add its own size and that of each operand.",
+        "For an operation that is not in FREE, add its own size and those of `set(operands)`.",
     ),
     explanation="""
 The softmax of 64 rows is four kernels here: XLA's CPU compiler fused the exponential with the
-largest, and the division with nothing before it. The array of powers is written once and read
-twice. An operand that is named twice is counted twice here; caches may well serve the second
-read. `cost_analysis()` of a compiled JAX function does this count for you, with XLA's own rules.
+largest, and the division with nothing before it. The array of powers is written once and read by
+two kernels. A kernel that names an array twice needs it once. `cost_analysis()` of a compiled JAX
+function does this count for you, with XLA's own rules.
 """,
     mutants=(
         mutant("counts parameters", kinds.WRONG, ("if operation not in FREE", "if operation")),
@@ -128,12 +128,12 @@ read. `cost_analysis()` of a compiled JAX function does this count for you, with
         mutant(
             "no reads",
             kinds.WRONG,
-            ("size[name] + sum(size[operand] for operand in operands)", "size[name]"),
+            ("size[name] + sum(size[operand] for operand in set(operands))", "size[name]"),
         ),
         mutant(
-            "each operand once",
+            "an operand that is named twice counts twice",
             kinds.WRONG,
-            ("for operand in operands)", "for operand in set(operands))"),
+            ("for operand in set(operands))", "for operand in operands)"),
         ),
         mutant("fusions alone", kinds.WRONG, ("operation not in FREE", 'operation == "fusion"')),
         mutant("every computation", kinds.WRONG, ('text.partition("ENTRY")[2]', "text")),

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import listed, values_of, whole
+from .common import LARGEST, listed, values_of, whole
 
 
 def last_positive(case: str) -> str:
@@ -37,7 +37,7 @@ def table(case: str) -> str:
 
 def swapped(case: str) -> str:
     a, b = map(int, case.split())
-    return f"{b} {a} d c {b / 8:g} {a / 8:g}\n{b} 3 4\n{a} 1 2\n"
+    return f"{b} {a} d c {b / 8:g} {a / 8:g}\n{b} 3 4\n{a} 1 2\n2 1\n"
 
 
 def grown(case: str) -> str:
@@ -54,7 +54,15 @@ A C function returns one value. Here it has two results, so its caller hands ove
 two variables, and the function stores through them.
 """,
     source="02_c_and_cpp/exercises/min_max.c",
-    cases=(listed([3, -1, 7, 2]), listed([5]), listed([-4, -9, -2]), listed([8, 8])),
+    cases=(
+        listed([3, -1, 7, 2]),
+        listed([5]),
+        listed([-4, -9, -2]),
+        listed([8, 8]),
+        listed([LARGEST, LARGEST]),
+        listed([-LARGEST - 1, -LARGEST - 1]),
+        listed(range(1000, 0, -1)),
+    ),
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
     promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 30))))),
     hints=(
@@ -69,6 +77,7 @@ the output.
 """,
     mutants=(
         mutant("begins at zero", kinds.WRONG_OUTPUT, ("*low = x[0];", "*low = 0;")),
+        mutant("begins at a million", kinds.WRONG_OUTPUT, ("*low = x[0];", "*low = 1000000;")),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("int i = 1; i < n", "int i = 1; i <= n")),
         mutant("one result", kinds.WRONG_OUTPUT, ("if (x[i] > *high) *high = x[i];", "")),
         mutant("the pointer changed", kinds.WRONG_OUTPUT, ("*high = x[i]", "high = (int *)&x[i]")),
@@ -87,18 +96,19 @@ ROW_POINTERS = HostExercise(
 over one block of elements, and free it.
 """,
     source="02_c_and_cpp/exercises/row_pointers.c",
-    cases=("2 3", "1 1", "5 1", "1 6"),
+    cases=("2 3", "1 1", "5 1", "1 6", "40 70"),
     reference=table,
     promises=Cases(lambda rng: f"{rng.integers(1, 9)} {rng.integers(1, 9)}"),
     hints=(
-        "Two calls of malloc: `rows * columns * sizeof(int)` bytes, and `rows * sizeof(int *)`.",
+        "Two calls of malloc: `sizeof(int) * rows * columns` bytes, and `sizeof(int *) * rows`.",
         "Row `row` begins `row * columns` elements behind the first: `elements + row * columns`.",
         "table[0] is the address of the block of elements. Free it while you can still read it.",
     ),
     explanation="""
 Two blocks, whatever the number of rows. One malloc a row would do as well, but then the rows lie
 anywhere, and no single copy moves the matrix to a GPU. Kernels take the one block and compute the
-index themselves.
+index themselves. (`sizeof` comes first in the product: from there on it is computed in a size_t,
+and cannot overflow as `rows * columns` in ints could.)
 """,
     mutants=(
         mutant("elements kept", kinds.MEMORY_LEAK, ("free(table[0]);", "")),
@@ -111,10 +121,15 @@ index themselves.
         mutant(
             "bytes, not elements",
             kinds.OUT_OF_BOUNDS,
-            ("rows * columns * sizeof *elements", "rows * columns"),
+            ("sizeof *elements * rows * columns", "rows * columns"),
         ),
         mutant(
-            "room for ints", kinds.OUT_OF_BOUNDS, ("rows * sizeof *table", "rows * sizeof(int)")
+            "room for ints", kinds.OUT_OF_BOUNDS, ("sizeof *table * rows", "sizeof(int) * rows")
+        ),
+        mutant(
+            "room for a thousand",
+            kinds.OUT_OF_BOUNDS,
+            ("sizeof *elements * rows * columns", "sizeof *elements * 1000"),
         ),
         mutant("rows overlap", kinds.WRONG_OUTPUT, ("row * columns;", "row;")),
         mutant(
@@ -131,7 +146,7 @@ Write what is behind Python's `append`: a block that moves to a larger place whe
 function changes three variables of its caller, and one of them is a pointer.
 """,
     source="02_c_and_cpp/exercises/append.c",
-    cases=("4 8 15 16 23", "7", "", "1 2 3 4"),
+    cases=("4 8 15 16 23", "7", "", "1 2 3 4", " ".join(map(str, range(1500)))),
     reference=grown,
     promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 40)))))),
     hints=(
@@ -143,8 +158,9 @@ function changes three variables of its caller, and one of them is a pointer.
     ),
     explanation="""
 An `int **` because the function changes an `int *`; cudaMalloc takes a `void **` for the same
-reason. Since the room doubles, n appends copy fewer than 2 n elements in all. (A program that
-must survive a full memory also checks whether realloc returned NULL.)
+reason. Since the room doubles, n appends copy fewer than 2 n elements in all. (Where there is no
+memory left, realloc returns NULL and keeps the old block. A program that must survive that stores
+the result in a variable of its own first: `*values = realloc(*values, …)` would lose the block.)
 """,
     mutants=(
         mutant(
@@ -157,6 +173,11 @@ must survive a full memory also checks whether realloc returned NULL.)
             ),
         ),
         mutant("bytes, not elements", kinds.OUT_OF_BOUNDS, (" * sizeof **values", "")),
+        mutant(
+            "room for a thousand",
+            kinds.OUT_OF_BOUNDS,
+            ("*capacity * sizeof **values", "1000 * sizeof **values"),
+        ),
         mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
         mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
         mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
@@ -193,7 +214,8 @@ Find the last number above 0. The loop runs backwards, and its counter cannot go
     ),
     explanation="""
 The counter says how many elements are left and not which one is next, so it stops at 0 and never
-has to go below. With n = 0 the loop does not run at all.
+has to go below. With n = 0 the loop does not run at all. An `int i` may go below 0 and passes here:
+it breaks where n is more than an int holds, which no test with a small array can show.
 """,
     mutants=(
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("if (x[i - 1] > 0)", "if (x[i] > 0)")),
@@ -222,6 +244,8 @@ need.
         matrix(3, 2, [1, -2, 3, 9, 5, 6]),
         matrix(1, 4, [1, 2, 3, 4]),
         matrix(4, 1, [1, 2, 3, 4]),
+        matrix(0, 3, []),
+        matrix(2, 300, [i % 17 for i in range(600)]),
     ),
     reference=column_sums,
     promises=Cases(drawn_matrix),
@@ -238,6 +262,9 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
         mutant("column-major", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[j * rows + i]")),
         mutant("rows as the stride", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[i * rows + j]")),
         mutant("never set to zero", kinds.WRONG_OUTPUT, ("sums[j] = 0.0f;", "(void)j;")),
+        mutant(
+            "a list of 256", kinds.WRONG_OUTPUT, ("i < rows; ++i", "i < rows && columns < 256; ++i")
+        ),
         mutant("last row only", kinds.WRONG_OUTPUT, ("sums[j] +=", "sums[j] =")),
         mutant("a row too many", kinds.OUT_OF_BOUNDS, ("i < rows; ++i", "i <= rows; ++i")),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
@@ -266,6 +293,7 @@ cudaMemcpy take `void *` for the same reason: they move bytes and need no type.
 """,
     mutants=(
         mutant("the first byte", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < 1; ++i")),
+        mutant("a buffer of 64", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < size && i < 64; ++i")),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < size; ++i", "i <= size; ++i")),
         mutant("the pointers swapped", kinds.WRONG_OUTPUT, ("x[i] = y[i];\n", "")),
         mutant("sums", kinds.WRONG_OUTPUT, ("y[i] = byte", "y[i] = byte ^ y[i] ^ x[i] ^ 1")),

@@ -6,9 +6,7 @@ import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import listed, values_of, whole
-
-LARGEST = 2**31 - 1
+from .common import LARGEST, listed, values_of, whole
 
 
 def parts(case: str) -> str:
@@ -66,7 +64,7 @@ def checked(case: str) -> str:
         if code > 0:
             lines.append(f"give(code) failed with {code}")
         if code < 0:
-            lines.append(f"give(-2 * code) failed with {-2 * code}")
+            lines.append(f"give(2 * code) failed with {2 * code}")
     return "\n".join([*lines, f"{len(codes)} calls, {len(lines)} failures"])
 
 
@@ -131,7 +129,8 @@ you can.
     ),
     explanation="""
 The type of an addition is that of its operands, whatever the result is stored in. The same holds
-for a product of two ints that is assigned to a size_t: convert an operand, not the result.
+for a product of two ints that is assigned to a size_t: convert an operand, not the result. (A
+`long` would do on Linux, and not under Windows. A `double` would do while the sum stays below 2⁵³.)
 """,
     mutants=(
         mutant("unsigned", kinds.WRONG_OUTPUT, ("long long sum = 0;", "unsigned sum = 0;")),
@@ -189,6 +188,7 @@ layer.
         network(2, 3, [4, 8, -12, 4, 0, 4, 1, 2, 3, 4, 8]),
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
+        network(2, 300, [i % 13 - 6 for i in range(902)]),
     ),
     reference=layer,
     promises=Cases(drawn_network),
@@ -204,6 +204,9 @@ and are not copied when a struct is.
 """,
     mutants=(
         mutant("a dot for an arrow", kinds.COMPILE_ERROR, ("nn->b1[j]", "nn.b1[j]")),
+        mutant(
+            "a list of 256", kinds.WRONG_OUTPUT, ("j < nn->hidden", "j < nn->hidden && j < 256")
+        ),
         mutant("no bias", kinds.WRONG_OUTPUT, ("float sum = nn->b1[j]", "float sum = 0")),
         mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
         mutant(
@@ -325,6 +328,7 @@ has an unusual name so that a `code` in the argument is not hidden. A real one a
         mutant("not counted", kinds.WRONG_OUTPUT, ("++failures; ", "")),
         mutant("no text", kinds.COMPILE_ERROR, ("#call,", "call_text,")),
         mutant("negative only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ < 0")),
+        mutant("positive only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ > 0")),
         mutant(
             "a name that hides",
             kinds.WRONG_OUTPUT,
@@ -347,11 +351,14 @@ refuse what is none.
         "",
         "00 00 08",
         "1f 8b 08 01 00 00 00 05",
+        "01 00 08 01 00 00 00 05",
+        "00 01 08 01 00 00 00 05",
         "00 00 08 02 00 00 00 05 00 00",
         "00 00 08 07 00 00 00 05",
         idx(3_000_000_000, kind=0x0D),
         idx(1, 2, 3, 4),
         idx(1, 2, 3, 4, 5),
+        idx(),
     ),
     reference=header,
     promises=Cases(drawn_header),
@@ -377,6 +384,9 @@ length of an array: a file is input from outside.
             "shifted as an int", kinds.UNDEFINED, ("(uint32_t)bytes[0] << 24", "bytes[0] << 24")
         ),
         mutant("any beginning", kinds.WRONG_OUTPUT, (" || bytes[0] != 0 || bytes[1] != 0", "")),
+        mutant("one zero will do", kinds.WRONG_OUTPUT, (" || bytes[1] != 0", "")),
+        mutant("the other will do", kinds.WRONG_OUTPUT, (" || bytes[0] != 0", "")),
+        mutant("no dimensions", kinds.WRONG_OUTPUT, ("bytes[3] < 1 || ", "")),
         mutant(
             "any number of dimensions",
             kinds.OUT_OF_BOUNDS,
@@ -412,9 +422,9 @@ A function may call itself. Add up n floats by halves, and say where it ends.
         "`return sum_of(x, half) + sum_of(x + half, n - half);`",
     ),
     explanation="""
-At most 18 calls are open at a time for 200,000 numbers, one for each halving. The rounding gains
-too: each number takes part in 18 additions in place of up to 200,000. The reductions of chapter
-04 add in this shape, all halves of one size at once.
+At most 19 calls are open at a time for 200,000 numbers: the first, and one for each halving. The
+rounding gains too: each number takes part in 18 additions at most, in place of up to 200,000. The
+reductions of chapter 04 add in this shape, all halves of one size at once.
 """,
     mutants=(
         mutant(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+LARGEST = 2**31 - 1  # of the ints
+
 
 def listed(numbers: object) -> str:
     """How many numbers there are, and then the numbers: what most programs here read."""

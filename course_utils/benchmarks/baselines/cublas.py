@@ -94,6 +94,29 @@ def products(kind: str, a: Any, b: Any, out: Callable[[], Any]) -> dict[str, Cal
     return {f"cuBLAS {kind} ({layout})": typed, f"cuBLASLt {kind} ({layout})": best}
 
 
+def vector_products(a: Any, x: Any, *, transposed: bool = False) -> dict[str, Callable[[], Any]]:
+    """y = A x, or A^T x, for a row-major fp32 ``a`` (M, K): by cuBLAS's sgemv, and by cuBLASLt as a
+    product with a matrix of one column, or of one row."""
+    if not ON_GPU:
+        return {}
+    rows, columns = a.shape
+    y, one, zero = cp.empty(columns if transposed else rows, cp.float32), c_float(1), c_float(0)
+
+    def sgemv() -> Any:
+        status = _libraries()[0].cublasSgemv_v2(  # it reads our rows as columns
+            *(_handle(_stream()), OP_N if transposed else OP_T, columns, rows),
+            *(byref(one), a.data.ptr, columns, x.data.ptr, 1, byref(zero), y.data.ptr, 1),
+        )
+        _check(status, "cublasSgemv")
+        return y
+
+    factors = (x.reshape(1, -1), a) if transposed else (a, x.reshape(-1, 1))
+    shape = (1, columns) if transposed else (rows, 1)
+    as_matrices = products("fp32", *factors, lambda: cp.empty(shape, cp.float32))
+    best = as_matrices["cuBLASLt fp32 (NN)"]
+    return {"cuBLAS sgemv": sgemv, "cuBLASLt fp32": lambda: best().reshape(-1)}
+
+
 def version() -> int | None:
     """cuBLAS's version, such as 130100; None where there is no GPU or no cuBLAS."""
     try:
@@ -257,6 +280,10 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
         *(c_void_p, c_int, c_int, c_int, c_int, c_int),
         *(c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int),
         *(c_void_p, c_void_p, c_int, c_int, c_int, c_int),
+    ]
+    blas.cublasSgemv_v2.argtypes = [
+        *(c_void_p, c_int, c_int, c_int, c_void_p),
+        *(c_void_p, c_int, c_void_p, c_int, c_void_p, c_void_p, c_int),
     ]
     lt.cublasLtGetVersion.restype = c_size_t
     lt.cublasLtCreate.argtypes = [c_void_p]

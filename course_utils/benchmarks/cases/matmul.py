@@ -153,11 +153,11 @@ FACTORS = {
 SUM_ERROR = 2**-20
 
 
-class _Bf16Work(Work):
+class Bf16Work(Work):
     """Work whose results are the bits of bf16 numbers."""
 
     def numbers(self, result: Any) -> Any:
-        return _from_bf16(result)
+        return from_bf16(result)
 
 
 def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
@@ -168,8 +168,8 @@ def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
     factors = FACTORS[kind]
     a, b = _random(kind, n, 0), _random(kind, n, 1)
     c = cp.empty((n, n), factors.result)
-    exact = _from_bf16 if kind == "bf16" else double
-    return (_Bf16Work if kind == "bf16" else Work)(
+    exact = from_bf16 if kind == "bf16" else double
+    return (Bf16Work if kind == "bf16" else Work)(
         (launch(a, b, c),),
         output=c,
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
@@ -185,13 +185,17 @@ def _random(kind: str, n: int, seed: int) -> Any:
     numbers = normal((n, n), seed)
     if kind == "int8":
         return cp.clip(cp.rint(40 * numbers), -127, 127).astype(np.int8)
-    if kind == "bf16":
-        bits = numbers.view(np.uint32)  # bf16 is the upper half, rounded to even
-        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-    return numbers.astype(FACTORS[kind].dtype)
+    return to_bf16(numbers) if kind == "bf16" else numbers.astype(FACTORS[kind].dtype)
 
 
-def _from_bf16(bits: Any) -> Any:
+def to_bf16(numbers: Any) -> Any:
+    """fp32 numbers as the bits of bf16, their upper halves, rounded to even."""
+    bits = numbers.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def from_bf16(bits: Any) -> Any:
+    """The numbers, in fp32, of which ``bits`` are those of bf16."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 

@@ -218,6 +218,8 @@ class SyncCheck(Observer):
                 self._unbalanced(batch, slot * batch.lanes_per_block, key, barrier)
         for transfer in (*batch.engine.flying, *batch.engine.landed):
             slot = int(transfer.lanes[0]) // batch.lanes_per_block
+            if transfer.instruction.opcode == "st":  # from registers: the one it goes to waits
+                slot = transfer.complete[0] >> KEY_SHIFT
             if ended[slot] and transfer.target is not None:
                 self._left_in_flight(batch, transfer)
 

@@ -16,7 +16,8 @@ def instructions(text):
 
 def kernels_and_bytes(text):
     """How many kernels the ENTRY of a compiled HLO module runs, and how many bytes they move. Each
-    instruction that is not FREE is a kernel: it reads its operands and writes its result."""
+    instruction that is not FREE is a kernel: it reads its operands, an array that is named twice
+    once, and writes its result."""
     # TODO: remember the size of every result; add those of a kernel's operands and its own
     # STARTER
     #| return 0, 0
@@ -28,6 +29,6 @@ def kernels_and_bytes(text):
             size[name] *= dimension
         if operation not in FREE:
             kernels += 1
-            moved += size[name] + sum(size[operand] for operand in operands)
+            moved += size[name] + sum(size[operand] for operand in set(operands))
     return kernels, moved
     # END

@@ -33,7 +33,7 @@ int main(void)
         if (code >= 0)
             CHECK(give(code));
         else
-            CHECK(give(-2 * code));
+            CHECK(give(2 * code));
     }
     printf("%d calls, %d failures\n", calls, failures);
     return 0;

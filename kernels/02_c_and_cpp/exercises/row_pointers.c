@@ -11,8 +11,8 @@ int **make_table(int rows, int columns)
     // STARTER
     //| return NULL;
     // SOLUTION
-    int *elements = malloc(rows * columns * sizeof *elements);
-    int **table = malloc(rows * sizeof *table);
+    int *elements = malloc(sizeof *elements * rows * columns);
+    int **table = malloc(sizeof *table * rows);
     for (int row = 0; row < rows; ++row) {
         table[row] = elements + row * columns;
     }

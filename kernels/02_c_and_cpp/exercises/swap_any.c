@@ -1,5 +1,5 @@
 // Exchanges two things of any type, each of `size` bytes. Both may be the same thing.
-// main swaps chars, ints, doubles and a struct of three floats with it.
+// main swaps chars, ints, doubles, structs of three floats and whole images with it.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,8 @@ void swap_any(void *a, void *b, size_t size)
 
 struct Point { float x, y, z; };
 
+static unsigned char images[2][100000];
+
 int main(void)
 {
     int a, b;
@@ -34,8 +36,12 @@ int main(void)
     swap_any(&c, &d, sizeof c);
     swap_any(&x, &y, sizeof x);
     swap_any(&points[0], &points[1], sizeof points[0]);
+    images[0][99999] = 1;
+    images[1][99999] = 2;
+    swap_any(images[0], images[1], sizeof images[0]);
     printf("%d %d %c %c %g %g\n", a, b, c, d, x, y);
     for (int i = 0; i < 2; ++i) printf("%g %g %g\n", points[i].x, points[i].y, points[i].z);
+    printf("%d %d\n", images[0][99999], images[1][99999]);
     free(points);
     return 0;
 }

@@ -1,0 +1,358 @@
+"""The exercises of "C++ for CUDA"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_utils.exercises import (
+    Cases,
+    Exercise,
+    HostExercise,
+    Launch,
+    Promises,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
+
+from .common import listed, values_of, whole
+
+DEGREE = 5
+
+
+def buffers(case: str) -> str:
+    sizes = [int(word) for word in case.split()]
+    kept = [n for n in sizes if n % 2 == 0]
+    total = sum(0.5 * i for n in kept for i in range(n))
+    lines = ["can be copied: 0, moved without fail: 1"]
+    lines += [f"moved {n}, 0 left behind" for n in kept]
+    return "\n".join([*lines, f"{len(kept)} kept, sum {total:g}"])
+
+
+def composed(case: str) -> str:
+    lines = []
+    for x in map(float, case.split()):
+        count = int(x / 2)
+        stars = "*" * (count % 8 if count > 0 else 0)
+        lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
+    return "\n".join(lines)
+
+
+def drawn_quarters(rng: np.random.Generator) -> str:
+    return " ".join(str(x / 4) for x in whole(rng, int(rng.integers(1, 6)), -80, 80))
+
+
+def three_more(case: str) -> str:
+    numbers = values_of(case)
+    return " ".join(map(str, [*numbers, *numbers[:1] * 3]))
+
+
+def polynomial(given: dict) -> dict:
+    x = given["x"].astype(np.float64)
+    return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
+
+
+APPEND_FIRST = HostExercise(
+    id="02.append_first",
+    title="find the bug: a reference",
+    task="""
+The function appends the first number of a list three times. Run it, read the verdict, and change
+as little as you can.
+""",
+    source="02_c_and_cpp/exercises/append_first.cpp",
+    standard="c++17",
+    cases=(listed([4, 7]), listed([1]), listed(range(10))),
+    reference=three_more,
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40))))),
+    bug=kinds.USE_AFTER_FREE,
+    hints=(
+        "What happens to the elements of a vector when there is no room for one more?",
+        "They move to a larger block, and the old one is freed. `first` still means the old place.",
+        "`const int first = x.front();` is a copy, which stays.",
+    ),
+    explanation="""
+A reference is an address under another name, and it does not follow what moves. After the first
+`push_back` the vector may lie elsewhere. Iterators and pointers into a vector have the same
+trouble.
+""",
+    mutants=(
+        mutant(
+            "a pointer",
+            kinds.USE_AFTER_FREE,
+            ("const int first = x.front();", "const int *at = &x.front();"),
+            ("x.push_back(first)", "x.push_back(*at)"),
+        ),
+        mutant("the last", kinds.WRONG_OUTPUT, ("x.front()", "x.back()")),
+        mutant("twice", kinds.WRONG_OUTPUT, ("k < 3", "k < 2")),
+        mutant(
+            "a copy of the list",
+            kinds.WRONG_OUTPUT,
+            ("std::vector<int> &x)", "std::vector<int> x)"),
+        ),
+    ),
+)
+
+SORT_THREE = Exercise(
+    id="02.sort_three",
+    title="swap by reference",
+    task="""
+Three calls sort three variables. Write the function that they call. The variables may hold any
+numbers, ±inf too, and equal ones.
+""",
+    source="02_c_and_cpp/exercises/sort_three.cu",
+    kernel="sort_three",
+    inputs=lambda rng, n: {"x": floats(rng, 3 * n), "y": empty(3 * n), "n": np.int32(n)},
+    reference=lambda given: {"y": np.sort(given["x"].reshape(-1, 3)).ravel()},
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
+    means=(means.one_store_each(), means.work_shared_out()),
+    hints=(
+        "A parameter `float &low` is the caller's variable itself, not a copy of it.",
+        "Read both before you write: `const float smaller = fminf(low, high);`",
+        "`high = fmaxf(low, high); low = smaller;`",
+    ),
+    explanation="""
+The compiler puts the function in line, and a, b and c stay in registers: no address is ever formed.
+With parameters `float low, float high` the kernel compiles as well, and sorts copies that nobody
+sees.
+""",
+    mutants=(
+        mutant("by value", kinds.WRONG, ("float &low, float &high", "float low, float high")),
+        mutant("one by value", kinds.WRONG, ("float &low, float &high", "float &low, float high")),
+        mutant(
+            "overwritten first",
+            kinds.WRONG,
+            (
+                "const float smaller = fminf(low, high);\n    high = fmaxf(low, high);\n"
+                "    low = smaller;",
+                "low = fminf(low, high);\n    high = fmaxf(low, high);",
+            ),
+        ),
+        mutant(
+            "the wrong way",
+            kinds.WRONG,
+            ("= fminf", "= fmaxf"),
+            ("= fmaxf(low, high);\n    low", "= fminf(low, high);\n    low"),
+        ),
+        mutant(
+            "constant references",
+            kinds.COMPILE_ERROR,
+            ("float &low, float &high", "const float &low, const float &high"),
+        ),
+    ),
+)
+
+HORNER = Exercise(
+    id="02.horner",
+    title="recursion while compiling",
+    task="""
+A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
+polynomial whose degree is a template parameter.
+""",
+    source="02_c_and_cpp/exercises/horner.cu",
+    kernel="degree_five",
+    inputs=lambda rng, n: {
+        "c": floats(rng, DEGREE + 1),
+        "x": floats(rng, n),
+        "y": empty(n),
+        "n": np.int32(n),
+    },
+    reference=polynomial,
+    reduction=lambda n: DEGREE + 1,
+    launch=one_thread_each,
+    small=SMALL,
+    full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=spare_blocks,
+        values=(promises.data("c", *promises.ORDINARY), promises.data("x", promises.ZEROS)),
+    ),
+    means=(means.one_store_each(), means.work_shared_out()),
+    hints=(
+        "c[0] + c[1] x + c[2] x² is c[0] + x (c[1] + c[2] x): the same again in the parentheses, "
+        "with one coefficient less.",
+        "The shorter polynomial begins at `c + 1` and is `horner<kDegree - 1>(c + 1, x)`.",
+        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;`",
+    ),
+    explanation="""
+`if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five
+multiplications and additions in a row, without a loop or a call.
+""",
+    mutants=(
+        mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
+        mutant(
+            "coefficients reversed",
+            kinds.WRONG,
+            ("return c[0] + x *", "return c[kDegree] + x *"),
+            ("(c + 1, x)", "(c, x)"),
+        ),
+        mutant("the same coefficient", kinds.WRONG, ("(c + 1, x)", "(c, x)")),
+        mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
+        mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
+        mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
+    ),
+)
+
+COMPOSE = HostExercise(
+    id="02.compose",
+    title="one function after another",
+    task="""
+Write `then(f, g)`, which gives a function: first f, then g with what f returned. It takes lambdas,
+and its result can go into `then` again.
+""",
+    source="02_c_and_cpp/exercises/compose.cpp",
+    standard="c++17",
+    cases=("4 5.5 -2", "0", "", "17 100 1e3"),
+    reference=composed,
+    promises=Cases(drawn_quarters),
+    hints=(
+        "then does not call f: it returns something that will. That is a lambda.",
+        "`[f, g](auto x) { … }` keeps copies of f and g, and takes an x of any type.",
+        "`return [f, g](auto x) { return g(f(x)); };`",
+    ),
+    explanation="""
+`[f, g]` copies both into the lambda. With `[&]` it would refer to the parameters of `then`, which
+are gone when it is called. In a kernel such a chain is put in line, and the elements in between
+stay in registers: that is how libraries fuse elementwise operations.
+""",
+    mutants=(
+        mutant("the other order", kinds.COMPILE_ERROR, ("g(f(x))", "f(g(x))")),
+        mutant("only the second", kinds.WRONG_OUTPUT, ("g(f(x))", "g(x)")),
+        mutant("numbers alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x) -> double")),
+        mutant(
+            "one type for both",
+            kinds.COMPILE_ERROR,
+            ("template <typename F, typename G>", "template <typename F>"),
+            ("F f, G g", "F f, F g"),
+        ),
+        mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
+        mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
+    ),
+)
+
+EACH_INDEX = Exercise(
+    id="02.each_index",
+    title="a loop that takes its body",
+    task="""
+Write the grid-stride loop once, as a function template that takes what is done for each index as
+a lambda. It works with any grid and any block.
+""",
+    source="02_c_and_cpp/exercises/each_index.cu",
+    kernel="leaky_relu",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n),
+        "y": empty(n),
+        "slope": np.float32(0.25),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "y": np.where(given["x"] > 0, given["x"], given["slope"] * given["x"])
+    },
+    launch=lambda n: Launch((4,), (96,)),
+    small=SMALL,
+    full=FULL,
+    promises=Promises(
+        sizes=promises.lengths(),
+        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128)),
+        values=(
+            promises.scalars("slope", 0, 1, -1, 0.01),
+            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+        ),
+    ),
+    means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work()),
+    hints=(
+        "A body that is called like a function: `body(i);`",
+        "The first index is the thread's number in the grid; the next one lies "
+        "`gridDim.x * blockDim.x` further on.",
+        "`for (int i = …; i < n; i += threads) body(i);`",
+    ),
+    explanation="""
+`[=]` copies what the body uses into the lambda: the two pointers and the slope, not the arrays.
+The type of the lambda is known to the compiler, which puts the body into the loop: the machine
+code has no call.
+""",
+    mutants=(
+        mutant(
+            "no loop",
+            kinds.FIRST_BLOCK,
+            ("for (int i = blockIdx", "if (int i = blockIdx"),
+            ("; i < n; i += threads) {", "; i < n) {"),
+        ),
+        mutant(
+            "one block",
+            kinds.MEANS_MISSING,
+            ("gridDim.x * blockDim.x", "blockDim.x"),
+            ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "blocks of another size",
+            kinds.MEANS_MISSING,
+            ("gridDim.x * blockDim.x", "gridDim.x * 64"),
+        ),
+        mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
+        mutant("begins at 1", kinds.EDGES, ("+ threadIdx.x; i", "+ threadIdx.x + 1; i")),
+        mutant(
+            "every thread all",
+            kinds.MEANS_MISSING,
+            ("int i = blockIdx.x * blockDim.x + threadIdx.x", "int i = 0"),
+            ("i += threads", "i += threads / threads"),
+        ),
+    ),
+)
+
+BUFFER = HostExercise(
+    id="02.buffer",
+    title="a class that owns memory",
+    task="""
+Write what makes a class own its memory: it frees it when the object dies, it refuses to be copied,
+and it can be moved.
+""",
+    source="02_c_and_cpp/exercises/buffer.cpp",
+    standard="c++17",
+    cases=("4", "3", "", "2 4 6 8 10", "1 2 3 4 5 6 7 8", "0 100"),
+    reference=buffers,
+    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))),
+    hints=(
+        "What `new[]` gave, `delete[]` takes back, and it takes a nullptr without complaint.",
+        "`Buffer(const Buffer &) = delete;` and the same for `operator=`.",
+        "`Buffer(Buffer &&other) noexcept : data_(other.data_), n_(other.n_)`: take over both.",
+        "The other one dies too. Leave it a nullptr and a size of 0.",
+    ),
+    explanation="""
+That is what `std::unique_ptr<float[]>` does, and what a class for memory of a GPU has to do, with
+cudaMalloc and cudaFree in place of `new` and `delete`. `noexcept` matters: a vector that grows
+moves its elements only if that cannot fail half-way, and otherwise wants to copy them.
+""",
+    mutants=(
+        mutant("never freed", kinds.MEMORY_LEAK, ("~Buffer() { delete[] data_; }", "~Buffer() {}")),
+        mutant("no destructor", kinds.MEMORY_LEAK, ("    ~Buffer() { delete[] data_; }\n", "")),
+        mutant("two owners", kinds.USE_AFTER_FREE, ("        other.data_ = nullptr;\n", "")),
+        mutant("the size stays", kinds.WRONG_OUTPUT, ("        other.n_ = 0;\n", "")),
+        mutant(
+            "copies",
+            kinds.WRONG_OUTPUT,
+            ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
+        ),
+        mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
+        mutant(
+            "no move",
+            kinds.COMPILE_ERROR,
+            (
+                "    Buffer(Buffer &&other) noexcept : data_(other.data_), n_(other.n_)\n    {\n"
+                "        other.data_ = nullptr;\n        other.n_ = 0;\n    }\n",
+                "",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,276 @@
+"""The benchmarks of chapter 06: a matrix times a vector beside cuBLAS, softmax beside PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...devices.selection import cp
+from ...errors import LessonError
+from ...launching.modules import load
+from ...paths import kernel_file
+from ..baselines import cublas
+from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .first_kernels.common import as_tensors, compiled
+
+CHAPTER = "06_matmul_and_fft"
+Shape = tuple[int, int]
+
+
+# --- y = A x ---
+
+GEMV_SIZES = (4096, 4096), (8192, 8192), (16384, 16384)
+ROWS_OF_A_BLOCK = {"gemv_thread": 256, "gemv_warp": 8, "gemv_vector": 8, "gemv_in_flight": 8}
+
+
+def _gemv(name: str) -> Callable[[Shape], Work]:
+    def make(n: Shape) -> Work:
+        rows, columns = n
+        a, x, y = normal(n), normal(columns, 1), cp.empty(rows, cp.float32)
+        grid = blocks(rows, ROWS_OF_A_BLOCK.get(name, 1))
+        threads = 128 if name == "gemv_in_flight" else 256
+        tolerance = _rounding(columns, 1 if name == "gemv_thread" else 32)
+        return Work(
+            (KernelCall(_kernel(name), grid, threads, (a, x, y, rows, columns)),),
+            output=y,
+            expected=lambda: double(a) @ double(x),
+            rtol=tolerance,
+            atol=4 * tolerance,
+            libraries=cublas.vector_products(a, x) | _torch_mv(a, x),
+        )
+
+    return make
+
+
+def _gemv_transposed(n: Shape) -> Work:
+    """A block adds up BAND = 64 rows of 256 columns."""
+    rows, columns = n
+    a, x, y = normal(n), normal(rows, 1), cp.empty(columns, cp.float32)
+    grid = blocks(columns, 256), blocks(rows, 64)
+    tolerance = _rounding(rows, 32)
+    return Work(
+        (KernelCall(_kernel("gemv_transposed", BAND=64), grid, 256, (a, x, y, rows, columns)),),
+        output=y,
+        expected=lambda: double(a).T @ double(x),
+        rtol=tolerance,
+        atol=4 * tolerance,
+        libraries=cublas.vector_products(a, x, transposed=True) | _torch_mv(a.T, x),
+        cleared=(y,),
+        same_bits=False,  # blocks meet in an atomicAdd
+    )
+
+
+def _rounding(terms: int, sums: int) -> float:
+    """What ``terms`` additions shared by ``sums`` threads may be wrong by, for inputs around 1."""
+    return 1e-6 * (terms / sums) ** 0.5 * terms**0.5
+
+
+def _torch_mv(a: Any, x: Any) -> dict[str, Callable[[], Any]]:
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    matrix, vector = as_tensors(a, x)
+    return {"torch.mv": lambda: torch.mv(matrix, vector)}
+
+
+def _gemv_case(name: str, make: Callable[[Shape], Work], what: str, **other: Any) -> Case:
+    return Case(
+        name,
+        what,
+        (kernel_file(name, CHAPTER),),
+        make,
+        bytes=lambda n: 4 * (n[0] * n[1] + n[0] + n[1]),
+        flops=lambda n: 2 * n[0] * n[1],
+        ceiling="read",
+        **{"gpu_sizes": GEMV_SIZES, "test_sizes": ((1, 1), (5, 3), (9, 1031), (19, 260))} | other,
+    )
+
+
+# --- softmax of rows ---
+
+
+@dataclass(frozen=True)
+class RowShare:
+    """How a kernel that keeps a row in registers divides it: CLUSTER blocks of THREADS threads,
+    each with GROUPS groups of four numbers."""
+
+    THREADS: int
+    GROUPS: int
+    CLUSTER: int = 1
+
+    @property
+    def columns(self) -> int:
+        """The longest row, wherever it begins: three numbers may be left free before it."""
+        return 4 * self.THREADS * self.GROUPS * self.CLUSTER - 3
+
+    def holds(self, columns: int) -> bool:
+        """Whether rows of ``columns`` fit."""
+        return columns <= self.columns + (3 if columns % 4 == 0 else 0)
+
+
+SOFTMAX_SIZES = (16384, 4096), (8192, 32768), (1024, 131072)
+MOST_GROUPS = 8  # of four numbers that fit a thread's registers
+KEEP_THE_ROW = "softmax_vector", "softmax_cluster", "softmax_async"
+
+
+def row_share(columns: int) -> RowShare:
+    """How ``softmax_async.cu`` and the rungs before it divide rows of ``columns``, up to 262,141.
+
+    From a search on an H200: blocks as small as the row allows, up to 1024 threads; a longer row
+    for a cluster of blocks of 512 threads, of which two share a multiprocessor, or of 1024.
+    Raises LessonError where the row is longer.
+    """
+    for threads, most_blocks in ((128, 1), (256, 1), (512, 1), (1024, 1), (512, 8), (1024, 8)):
+        for cluster in range(1, most_blocks + 1):
+            if RowShare(threads, MOST_GROUPS, cluster).holds(columns):
+                groups = range(1, MOST_GROUPS + 1)
+                shares = (RowShare(threads, each, cluster) for each in groups)
+                return next(share for share in shares if share.holds(columns))
+    most = RowShare(1024, MOST_GROUPS, 8).columns
+    raise LessonError(f"A row of {columns} numbers is too long: a cluster's registers hold {most}.")
+
+
+def _softmax(name: str) -> Callable[[Shape], Work]:
+    def make(n: Shape) -> Work:
+        rows, columns = n
+        x, y = normal(n), cp.empty(n, cp.float32)
+        arguments = x, y, columns
+        if name in KEEP_THE_ROW:
+            share = row_share(columns)
+            if name == "softmax_vector":
+                kernel = _kernel(name, THREADS=share.THREADS, GROUPS=share.GROUPS)
+            else:
+                kernel = _kernel(name, **vars(share))
+            call = KernelCall(kernel, rows * share.CLUSTER, share.THREADS, arguments)
+        else:
+            dynamic = 0 if name == "softmax_online" else 4 * columns
+            call = KernelCall(_kernel(name), rows, 256, arguments, dynamic)
+
+        def expected() -> Any:
+            powers = np.exp(double(x) - double(x).max(axis=1, keepdims=True))
+            return powers / powers.sum(axis=1, keepdims=True)
+
+        return Work(
+            (call,),
+            output=y,
+            expected=expected,
+            rtol=1e-5,
+            atol=1e-9,
+            libraries=_by_torch("torch.softmax", _torch_softmax, x),
+            same_bits=False,  # expf may differ in its last digit
+        )
+
+    return make
+
+
+def _backward(n: Shape) -> Work:
+    rows, columns = n
+    powers, dy = np.exp(normal(n)), normal(n, 1)
+    y, dx = powers / powers.sum(axis=1, keepdims=True), cp.empty(n, cp.float32)
+    share = backward_share(columns)
+    grid = rows * share.CLUSTER
+    kernel = _kernel("softmax_backward", **vars(share))
+
+    def expected() -> Any:
+        product = double(y) * double(dy)
+        return product - double(y) * product.sum(axis=1, keepdims=True)
+
+    return Work(
+        (KernelCall(kernel, grid, share.THREADS, (y, dy, dx, columns)),),
+        output=dx,
+        expected=expected,
+        rtol=1e-5,
+        atol=1e-5 / columns,
+        libraries=_by_torch("torch._softmax_backward_data", _torch_backward, dy, y),
+    )
+
+
+def backward_share(columns: int) -> RowShare:
+    """How ``softmax_backward.cu`` divides rows of ``columns``: a thread keeps two arrays, so it has
+    half as many groups of each. Raises LessonError past 131,069 columns."""
+    for threads, cluster in ((512, 1), (512, 2), (512, 4), (512, 8), (1024, 8)):
+        for groups in (1, 2, 3, 4):
+            share = RowShare(threads, groups, cluster)
+            if share.holds(columns):
+                return share
+    raise LessonError(
+        f"A row of {columns} numbers is too long: a cluster's registers hold {share.columns}."
+    )
+
+
+def _torch_softmax(x: Any) -> Any:
+    return torch_on_gpu().softmax(x, dim=1)
+
+
+def _torch_backward(dy: Any, y: Any) -> Any:
+    return y * (dy - (dy * y).sum(dim=1, keepdim=True))
+
+
+def _by_torch(name: str, function: Callable, *arrays: Any) -> dict[str, Callable[[], Any]]:
+    """PyTorch's own kernel, ``name``, and what its compiler makes of ``function``."""
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    tensors = as_tensors(*arrays)
+    own = {
+        "torch.softmax": lambda: torch.softmax(tensors[0], dim=1),
+        "torch._softmax_backward_data": lambda: torch.ops.aten._softmax_backward_data(
+            *tensors, 1, torch.float32
+        ),
+    }
+    return {name: own[name]} | compiled(function, *tensors)
+
+
+def _kernel(name: str, **defines: int) -> Any:
+    return load(kernel_file(name, CHAPTER), defines=defines).kernel
+
+
+def _softmax_case(name: str, **other: Any) -> Case:
+    return Case(
+        name,
+        "softmax of rows, fp32",
+        (kernel_file(name, CHAPTER),),
+        _softmax(name),
+        bytes=lambda n: 2 * 4 * n[0] * n[1],
+        flops=lambda n: 4 * n[0] * n[1],  # subtract, exp, add, multiply
+        **{"gpu_sizes": SOFTMAX_SIZES, "test_sizes": ((1, 1), (3, 257), (5, 1003))} | other,
+    )
+
+
+LONG_ROWS = {"test_sizes": ((1, 1), (2, 4095), (2, 33001), (3, 1003))}
+
+CASES = (
+    *(
+        _gemv_case(name, _gemv(name), "matrix times vector, fp32")
+        for name in ("gemv_thread", "gemv_warp", "gemv_vector", "gemv_in_flight")
+    ),
+    _gemv_case(
+        "gemv_block",
+        _gemv("gemv_block"),
+        "matrix times vector, fp32",
+        gpu_sizes=(*GEMV_SIZES, (8192, 8191), (1024, 131072)),
+    ),
+    _gemv_case("gemv_transposed", _gemv_transposed, "transposed matrix times vector, fp32"),
+    _softmax_case("softmax_online"),
+    _softmax_case("softmax_shared", gpu_sizes=SOFTMAX_SIZES[:2]),
+    _softmax_case("softmax_shuffle", gpu_sizes=SOFTMAX_SIZES[:2]),
+    _softmax_case("softmax_vector", gpu_sizes=SOFTMAX_SIZES[:2]),
+    _softmax_case("softmax_cluster", **LONG_ROWS),
+    _softmax_case(
+        "softmax_async",
+        **LONG_ROWS | {"gpu_sizes": (*SOFTMAX_SIZES, (16384, 4095), (1024, 131071))},
+    ),
+    Case(
+        "softmax_backward",
+        "gradient of softmax, fp32",
+        (kernel_file("softmax_backward", CHAPTER),),
+        _backward,
+        bytes=lambda n: 3 * 4 * n[0] * n[1],
+        flops=lambda n: 4 * n[0] * n[1],  # two products, a sum, a difference
+        gpu_sizes=SOFTMAX_SIZES,
+        test_sizes=((1, 1), (2, 4095), (2, 33001), (3, 1003)),
+    ),
+)
