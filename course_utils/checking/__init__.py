@@ -57,9 +57,13 @@ def judge(
     name: str = "output",
     initial: Any = None,
     zeros: bool = False,
+    poisoned: bool = False,
+    exact: bool = False,
 ) -> Verdict:
     """As :func:`check`, but always returns the verdict. With ``zeros`` all zeros may be expected,
-    where ``initial`` tells them from what was never written."""
+    where ``initial`` tells them from what was never written. ``poisoned``: ``initial`` is no value
+    that is ever computed, so what still holds it is wrong, be NaN expected there or not. ``exact``:
+    the numbers must be equal, zeros down to their sign."""
     got, got_roundoff = to_numpy(actual)
     want, want_roundoff = to_numpy(expected)
     if not zeros:
@@ -71,15 +75,23 @@ def judge(
         return Verdict(
             error_kinds.WRONG_DTYPE, message, error_kinds.NEXT_STEP[error_kinds.WRONG_DTYPE], name
         )
+    if exact:
+        rtol = atol = 0.0
     tolerance = tolerance_for(want, max(got_roundoff, want_roundoff), reduction, rtol, atol)
     got, want = np.atleast_1d(got), np.atleast_1d(want)
     wrong = tolerance.wrong(got, want)
+    if exact and got.dtype.kind == "f":
+        wrong |= (got == 0) & (np.signbit(got) != np.signbit(want))
+    unwritten, strange = _never_written(got, want, initial)
+    if poisoned and is_inexact(got):
+        wrong |= unwritten
     if not wrong.any():
         return Verdict(error_kinds.PASS, f"{name} is right.", name=name, total=got.size)
-    unwritten, strange = _never_written(got, want, initial)
     unwritten &= wrong
-    evidence = Evidence(got, want, wrong, unwritten, strange, tolerance, name)
-    kind, message = classify(evidence)
+    if tolerance.wrong(got, want).any() or unwritten.any():
+        kind, message = classify(Evidence(got, want, wrong, unwritten, strange, tolerance, name))
+    else:
+        kind, message = error_kinds.WRONG, f"a zero of {name} has the wrong sign: -0 is no 0."
     first = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     return Verdict(
         kind,

@@ -19,9 +19,14 @@ from typing import Any
 from ..paths import ROOT
 
 FOLDER = "exercises"  # of specs, of solutions and of the checker itself
+CLOSED_FOLDERS = FOLDER, ".git"  # in whichever copy of the course
 LOOKS_AROUND = ("gc.get_objects", "gc.get_referrers", "sys._current_frames")
+# Another program would not be stopped, and a second name hides whose file it is.
+GOES_ROUND = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.link")
 JOB_FILES = ("job.json", "answer.json", "answer.new")
+OWN_ANSWERS = "the course's own answers are closed while yours is tried"
 _closed = False
+_refused: list[str] = []
 
 
 class BookClosed(PermissionError):
@@ -33,6 +38,7 @@ def closed_book() -> Iterator[None]:
     """Within it, nothing of the exercises can be imported or opened by code of this process."""
     global _closed
     _listen()
+    _refused.clear()
     package = sys.modules[__package__.rpartition(".")[0]]
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
     attribute = vars(package).pop(FOLDER, None)
@@ -76,11 +82,25 @@ def _listen() -> None:
     sys.addaudithook(_hook)
 
 
+def refused() -> str:
+    """What the code was refused while the book was last closed; it may have kept it to itself."""
+    return _refused[0] if _refused else ""
+
+
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if _closed and event in LOOKS_AROUND:
-        raise BookClosed("the checker's own variables are closed while your answer is tried")
-    if not _closed or event != "open" or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+    if not _closed:
         return
-    path = Path(os.path.realpath(os.fsdecode(arguments[0])))
-    if path.name in JOB_FILES or (path.is_relative_to(ROOT) and FOLDER in path.parent.parts):
-        raise BookClosed("the course's own answers are closed while yours is tried")
+    if event in LOOKS_AROUND:
+        _refuse("the checker's own variables are closed while your answer is tried")
+    if event in GOES_ROUND:
+        _refuse("your answer may start no other program and make no links")
+    if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = Path(os.path.realpath(os.fsdecode(arguments[0])))
+        closed = path.suffix == ".ipynb" or not set(CLOSED_FOLDERS).isdisjoint(path.parent.parts)
+        if closed or path.name in JOB_FILES or path.is_relative_to(ROOT / "tests"):
+            _refuse(OWN_ANSWERS)
+
+
+def _refuse(why: str) -> None:
+    _refused.append(why)
+    raise BookClosed(why)

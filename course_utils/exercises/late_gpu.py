@@ -96,6 +96,7 @@ class LateArray:
         def copy() -> None:
             out[:] = self.values
             self._gpu.delivered.append(list(self.values))
+            self._gpu.delivered_to.append(out)
 
         stream.add(copy)
 
@@ -108,6 +109,7 @@ class LateGPU:
         self.order = order
         self.streams: list[LateStream] = []
         self.delivered: list[list[float]] = []  # what copies to the host brought, in their order
+        self.delivered_to: list[list[float]] = []  # and where each of them brought it
 
     def Stream(self) -> LateStream:  # noqa: N802 (CuPy's own name)
         self.streams.append(LateStream(self))
@@ -131,6 +133,13 @@ class LateGPU:
             x.values[:] = [value * value for value in x.values]
 
         stream.add(kernel)
+
+    def overwritten(self) -> bool:
+        """Whether the host's memory no longer holds the very numbers that were delivered last."""
+        if not self.delivered:
+            return False
+        pairs = zip(self.delivered[-1], self.delivered_to[-1], strict=True)
+        return any(came is not now for came, now in pairs)
 
     def __repr__(self) -> str:
         return "gpu" if self.order == LATE else f"gpu ({self.order})"

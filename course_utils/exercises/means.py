@@ -94,6 +94,19 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
     )
 
 
+def a_thread_each(at_least: float = 1.0, size: Any = None) -> Means:
+    """As many threads as there are results have something to do."""
+    return Means(
+        "threads that touch memory, for each result",
+        lambda work: (
+            sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
+        ),
+        at_least,
+        advice="Some threads do nothing, and others do their part: one element, one thread.",
+        size=size,
+    )
+
+
 def work_shared_out(at_most: float = 3.0, size: Any = None) -> Means:
     """No thread does many times the work of the others. What counts is memory: a line that prints
     something costs one thread many instructions, and is no mistake."""

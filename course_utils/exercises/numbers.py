@@ -14,11 +14,13 @@ from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from . import kinds, sandbox
 from .outcome import simple
+from .plain_values import Other, read
 from .spec import NumberExercise
 
 HOW_TO_START = "Put your numbers in place of the dots, then run the cell; a guess is welcome."
 LARGEST_POWER = 64
 RTOL = 1e-6  # of a prediction
+SECONDS = 10.0  # for a cell that computes its numbers
 LEAST_DIGITS = 3  # of one that is rounded
 MEMORY_WORDS = re.compile(r"sector|request|wavefront|bank", re.I)
 DRAW_THE_WARP = "Draw the 32 threads of a warp and write under each the address it touches."
@@ -36,6 +38,10 @@ FUNCTIONS = {"abs": abs, "int": int, "max": max, "min": min, "round": round}
 
 class NotANumber(ValueError):
     """A line that is no number or simple arithmetic; the message is for the reader."""
+
+
+class NotSimple(NotANumber):
+    """A line of some other Python, which only running the cell can tell about."""
 
 
 _counted: dict[str, dict[str, float]] = {}
@@ -65,6 +71,11 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
     """Compare every prediction with the count."""
     try:
         given = assignments(source)
+    except NotSimple:
+        found = _by_running(exercise, source)
+        if isinstance(found, Verdict):
+            return found
+        given = found
     except (RecursionError, MemoryError):
         message = "a line is nested too deeply to be read."
         return simple(kinds.WRONG_TYPE, message, hint="A number, or arithmetic such as 32 * 4.")
@@ -87,7 +98,7 @@ def verdict_of(exercise: NumberExercise, source: str) -> Verdict:
             return simple(kinds.WRONG_TYPE, message, hint="Replace the dots; a guess is welcome.")
         if difference(value, right, rtol=RTOL, atol=0.0) and not _rounds_to(value, right):
             return _wrong(exercise, name, value, right)
-    numbers = ", ".join(f"{name} = {value:.12g}" for name, value in given.items())
+    numbers = ", ".join(f"{name} = {given[name]:.12g}" for name in exercise.asks)
     message = f"{exercise.id} is right: the emulator counts {numbers}."
     return simple(kinds.PASS, message, hint=f'solution("{exercise.id}") explains the numbers.')
 
@@ -101,7 +112,7 @@ def assignments(source: str) -> dict[str, float | None]:
     for line in ast.parse(source).body:
         names = line.targets if isinstance(line, ast.Assign) else [None]
         if not all(isinstance(name, ast.Name) for name in names):
-            raise NotANumber(f"line {line.lineno} is not `name = number`.")
+            raise NotSimple(f"line {line.lineno} is not `name = number`.")
         value = _value(line.value, found)
         found |= {name.id: value for name in names}
     return found
@@ -130,7 +141,33 @@ def _value(node: ast.expr, known: dict[str, float | None]) -> float | None:
             return _in_range(FUNCTIONS[node.func.id](*arguments), node)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise NotANumber(f"line {node.lineno}: {error}.") from None
-    raise NotANumber(f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number.")
+    message = f"line {node.lineno}: `{ast.unparse(node)[:60]}` is no number."
+    raise (NotANumber if isinstance(node, (ast.Constant, ast.Name)) else NotSimple)(message)
+
+
+def _by_running(exercise: NumberExercise, source: str) -> dict[str, float | None] | Verdict:
+    """The numbers that the cell, run as a program, gives the names; or why it gives none."""
+    from .python_process import problem_of, run_answer, unanswered
+
+    answer = run_answer(exercise, source, SECONDS, names=tuple(exercise.asks))
+    if answer.result is None:
+        return unanswered(answer, "the cell", SECONDS)
+    if problem := problem_of(answer.result):
+        return problem
+    found: dict[str, float | None] = {}
+    for name, value in answer.result["values"].items():
+        number = read(value)
+        if isinstance(number, Other) and number.type_name == "ellipsis":
+            found[name] = None
+            continue
+        try:
+            if isinstance(number, bool) or not isinstance(number, (int, float, np.number)):
+                raise TypeError
+            found[name] = float(number)
+        except (OverflowError, TypeError):
+            message = f"{name} is `{str(number)[:60]}`, which is no number to compare with."
+            return simple(kinds.WRONG_TYPE, message, hint="A count, or arithmetic that gives one.")
+    return found
 
 
 def _in_range(value: float, node: ast.expr) -> float:

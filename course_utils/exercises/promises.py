@@ -59,6 +59,12 @@ class Sizes:
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
+    @property
+    def range(self) -> str:
+        """``n from 1 to 65,543``, for the task."""
+        limits = (f"{v[0]:,} to {v[-1]:,}" if len(v) > 1 else f"{v[0]:,}" for v in self.extents)
+        return ", ".join(f"{n} {limit}" for n, limit in zip(self.names, limits, strict=True))
+
     def longest(self) -> list[Any]:
         """For each extent a size with its largest value, and one of the smallest of the others."""
         short = [values[min(1, len(values) - 1)] for values in self.extents]
@@ -314,12 +320,24 @@ MINUS_INFINITY: ArrayChange = "all -inf", lambda x, rng: np.full_like(x, -np.inf
 PLUS_INFINITY: ArrayChange = "all +inf", lambda x, rng: np.full_like(x, np.inf)
 SOME_INFINITE: ArrayChange = "some ±inf", lambda x, rng: _sprinkled(x, rng, (np.inf, -np.inf))
 SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
+LAST_INFINITE: ArrayChange = "infinite at the end", lambda x, rng: _with_last(x, np.inf)
+VERY_SMALL: ArrayChange = "very small (1e-15)", lambda x, rng: x.astype(np.float64) * 1e-15
+FAINT: ArrayChange = "hardly more than 0 (1e-25)", lambda x, rng: x.astype(np.float64) * 1e-25
+HUGE: ArrayChange = (
+    "near the largest float",
+    lambda x, rng: np.copysign(np.finfo(x.dtype).max * rng.uniform(0.6, 0.9, x.shape), x),
+)
 
 # For any numbers that a formula can take without overflowing.
 ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL
 # For kernels that only compare and copy: every finite number is as good as any other.
 ANY_FINITE = *ORDINARY, LARGE, LARGE_NEGATIVE, LARGE_POSITIVE
 ANY_ORDERED = *ANY_FINITE, MINUS_INFINITY, PLUS_INFINITY, SOME_INFINITE
+# (No denormal numbers: kernels are compiled to flush them.)
+# What a formula may meet beside ordinary numbers, where the reference says what comes of it.
+STRANGE = ZEROS_OF_BOTH_SIGNS, VERY_SMALL, SOME_INFINITE, LAST_INFINITE, SOME_NAN
+# For kernels that copy and move: all that there is.
+ANY_FLOAT = *ANY_ORDERED, *STRANGE, HUGE
 
 
 def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
@@ -332,6 +350,40 @@ def data(names: str, *classes: ArrayChange) -> tuple[Values, ...]:
         )
 
     return AS_GIVEN, *(alternative(label, change) for label, change in classes)
+
+
+def zero_times_infinity(zero: str, infinite: str) -> Values:
+    """``zero`` is 0 where ``infinite`` has its infinities: their product is no number. Both are
+    arrays of one shape, or ``zero`` is a scalar."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = SOME_INFINITE[1](given[infinite], rng)
+        y = np.where(np.isinf(x), 0, given[zero]) if np.ndim(given[zero]) else 0
+        return {infinite: x, zero: y}
+
+    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+
+
+def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: int) -> Values:
+    """Somewhere along the axis over which a product sums, all of ``zero`` is 0 and one number of
+    ``infinite`` is infinite. The axes count from the last."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x, y = given[zero].copy(), given[infinite].copy()
+        if x.shape[axis]:
+            k = int(rng.integers(x.shape[axis]))
+            np.moveaxis(x, axis, 0)[k] = 0
+            place = tuple(0 if at != other_axis % y.ndim else k for at in range(y.ndim))
+            y[place] = np.inf
+        return {zero: x, infinite: y}
+
+    return Values(f"{zero} = 0 where {infinite} is infinite", change)
+
+
+def _with_last(x: np.ndarray, value: float) -> np.ndarray:
+    changed = x.copy()
+    changed.reshape(-1)[-1:] = value
+    return changed
 
 
 def _least(x: np.ndarray) -> Any:

@@ -1,16 +1,10 @@
-"""Runs a student's Python function in a process of its own and compares what it returns."""
+"""Judges a student's Python function by what it returned in a process of its own."""
 
 from __future__ import annotations
 
-import copy
-import inspect
 import math
 import numbers
-import os
-import secrets
-import traceback
-from functools import cache
-from importlib import import_module
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,26 +14,15 @@ from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from ..needs import missing, skip_line
 from . import kinds
-from .closed_book import apart, closed_book
-from .fork_server import ForkServer, serve_forks
 from .outcome import clip_printed, simple
-from .plain_values import plain
+from .plain_values import Other, plain, read, written
 from .promises import all_cases
-from .registry import all_exercises, find
+from .python_process import problem_of, run_answer, unanswered
 from .spec import PythonExercise
 
-MEMORY = 8 * 2**30  # bytes of address space
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
 SHOWN = 200  # characters of a value in a message
-PACKAGES = "COURSE_PACKAGES"  # what a server imports before it forks, in its environment
-
-
-@cache
-def server(packages: tuple[str, ...] = ()) -> ForkServer:
-    """The process that forks for each answer which needs ``packages``; Triton interprets there."""
-    environment = {"COURSE_DEVICE": "emulator", "TRITON_INTERPRET": "1"}
-    return ForkServer(__name__, {**environment, PACKAGES: " ".join(packages)})
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -56,71 +39,56 @@ def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = No
     if lacking := missing(exercise.needs):
         return simple(kinds.NO_PACKAGE, skip_line(lacking))
     seconds = exercise.seconds if seconds is None else seconds
-    secret = secrets.token_hex()  # what the student's code writes in our name lacks it
-    job = {"id": exercise.id, "source": source, "secret": secret}
-    answer = server(exercise.needs).call(job, seconds, memory=MEMORY)
-    if answer.timed_out:
-        message = f"{exercise.function} was still running after {seconds:g} seconds."
-        verdict = simple(kinds.TIME_LIMIT, message)
-    elif answer.result is None or answer.result.pop("secret", "") != secret:
-        message = f"the cell ended its process (status {answer.status})."
-        hint = "Leave the process running: return the value, and call no exit()."
-        return simple(kinds.CRASHED, message, hint=hint, excerpt=answer.output[-600:].strip())
-    else:
-        verdict = Verdict(**answer.result)
-    return Verdict(**{**vars(verdict), "printed": clip_printed(answer.output)})
+    printed = ""
+    # What is wrong in the fixed cases is told before the drawn ones, which may be large, begin.
+    for first in (0, len(exercise.cases)):
+        answer = run_answer(exercise, source, seconds, first=first, packages=exercise.needs)
+        if answer.result is None:
+            verdict = unanswered(answer, exercise.function, seconds)
+            if not answer.timed_out:
+                return verdict  # what it printed is its excerpt
+        else:
+            verdict = judged(exercise, answer.result, first)
+        printed = printed or clip_printed(answer.output)
+        if not verdict.passed:
+            break
+    return replace(verdict, printed=printed)
 
 
-def work(job: dict[str, Any]) -> dict[str, Any]:
-    """One answer; runs in the separate process."""
-    secret = job.pop("secret")
-    verdict = _try_cases(find(job["id"]), job["source"])
-    shown = {name: getattr(verdict, name) for name in ("kind", "message", "hint", "excerpt")}
-    return {**shown, "secret": secret}
-
-
-def _try_cases(exercise: PythonExercise, source: str) -> Verdict:
-    namespace: dict[str, Any] = {"__name__": "exercise"}
-    # Before anything of the student's runs, which might change what the reference calls.
-    cases = [
-        (arguments, exercise.reference(*copy.deepcopy(arguments)))
-        for arguments in all_cases(exercise)
-    ]
-    try:
-        with closed_book():
-            apart(exec, compile(source, exercise.id, "exec"), namespace)
-    except BaseException as error:
-        return _raised(error, exercise, source, "running the cell")
-    function = namespace.get(exercise.function)
-    if not callable(function):
-        return simple(kinds.WRONG_NAME, f"this cell defines no function {exercise.function}.")
-    for arguments, want in cases:
+def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> Verdict:
+    """The verdict on what :func:`.python_process.answers` found, from case ``first`` on."""
+    cases = all_cases(exercise)[first:]
+    for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
-        if exercise.call is None:
-            try:
-                inspect.signature(function).bind(*arguments)
-            except TypeError as error:
-                message = f"{exercise.function} is called with {len(arguments)} arguments: {error}."
-                return simple(kinds.WRONG_SIGNATURE, message)
-        used = copy.deepcopy(arguments)
-        try:
-            with closed_book():
-                got = apart(_plainly, exercise.call, function, used)
-        except BaseException as error:
-            return _raised(error, exercise, source, shown)
-        verdict = _compare(got, want, shown)
-        if verdict is None and callable(exercise.means) and (advice := exercise.means(*used)):
-            message = f"the result is right, but not by the means of this exercise.\n  {advice}"
-            verdict = simple(kinds.MEANS_MISSING, message)
+        verdict = _compare(read(call["value"]), exercise.reference(*arguments), shown)
+        if verdict is None and (changed := _changed(arguments, call["left"])):
+            message = f"{shown} changed its argument number {changed}, which is its caller's."
+            hint = "Work on a copy, or make a new one."
+            verdict = simple(kinds.INPUT_CHANGED, message, hint=hint)
+        if verdict is None and call["advice"]:
+            message = "the result is right, but not by the means of this exercise."
+            verdict = simple(kinds.MEANS_MISSING, f"{message}\n  {call['advice']}")
         if verdict is not None:
             return verdict
+    if problem := problem_of(found):
+        if problem.kind == kinds.EXCEPTION and not problem.message.startswith("running"):
+            arguments = cases[len(found["calls"])]
+            shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
+            problem = replace(problem, message=f"{shown}: {problem.message}")
+        return problem
     message = f"{exercise.id} is right in every case tried."
     hint = f'solution("{exercise.id}") shows ours, with an explanation.'
     return simple(kinds.PASS, message, hint=hint)
 
 
-def _plainly(call: Any, function: Any, arguments: tuple) -> Any:
-    return plain(call(function, *arguments) if call else function(*arguments))
+def _changed(arguments: tuple, left: list[Any]) -> int:
+    """The first of ``arguments``, from 1 on, that is no longer what it was; 0 where all are. What
+    is no number, text, list or array has its own ways to tell (``means``)."""
+    after = left[1]
+    for number, (before, now) in enumerate(zip(arguments, after, strict=True), 1):
+        if not isinstance(plain(before), Other) and written(before) != now:
+            return number
+    return 0
 
 
 def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
@@ -171,18 +139,6 @@ def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
     return simple(kinds.WRONG_TYPE, f"{message}{_type(want)}.")
 
 
-def _raised(error: BaseException, exercise: PythonExercise, source: str, doing: str) -> Verdict:
-    """An exception, with the last line of the student's cell on its way."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == exercise.id]
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return simple(
-        kinds.EXCEPTION,
-        f"{doing}: {text[:1000]}",
-        excerpt=source_excerpt(source, lines[-1:]),
-    )
-
-
 def _syntax_error(error: SyntaxError, source: str) -> Verdict:
     line = error.lineno or 1
     excerpt = source_excerpt(source, [line], around=0)
@@ -204,10 +160,3 @@ def _show(value: Any) -> str:
     except RecursionError:
         return f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-if __name__ == "__main__":
-    all_exercises()  # once, for every job
-    for package in os.environ[PACKAGES].split():
-        import_module(package)
-    serve_forks(work)

@@ -182,6 +182,9 @@ class Exercise(Launched):
     ``within``, a right answer may take at most that many times as long as the solution on a GPU.
     ``library`` is a rung to compare with: its name, and ``call(cp, values)`` that runs it.
 
+    With ``exact`` the outputs must be equal to the reference's, zeros down to their sign: for
+    kernels that only copy or move.
+
     ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
     may be a sentence that says why there are none. CONTRIBUTING has a section on them.
     """
@@ -190,11 +193,18 @@ class Exercise(Launched):
     small: tuple[Any, ...]
     full: Any
     reduction: Callable[[Any], int] = field(default=lambda size: 1)
+    exact: bool = False
     target: Target | None = None
     within: float | None = None
     library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
     promises: Promises | str = ""
     means: tuple[Means, ...] | str = ""
+
+    @property
+    def task_text(self) -> str:
+        sizes = getattr(self.promises, "sizes", None)
+        tried = f"\n\nSizes that are tried: {sizes.range}." if sizes else ""
+        return f"{self.task.strip()}{tried}"
 
 
 @dataclass(frozen=True, kw_only=True)

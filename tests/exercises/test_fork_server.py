@@ -8,7 +8,8 @@ import time
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.python_answer import server, verdict_of
+from course_utils.exercises.python_answer import verdict_of
+from course_utils.exercises.python_process import server
 from course_utils.exercises.registry import find
 
 BLOCKS = find("04.blocks_for")
@@ -54,9 +55,15 @@ def test_an_answer_that_ends_the_server_is_reported_and_the_next_gets_a_new_one(
 
 def test_what_an_answer_started_ends_with_it(tmp_path):
     file = tmp_path / "pid"
-    start = f"import subprocess; p = subprocess.Popen(['sleep', '99']); open({str(file)!r}, 'w')"
-    for then, seconds in (("return 1", 20), ("import time; time.sleep(99)", 1)):
-        verdict_of(BLOCKS, f"{HEAD}{start}.write(str(p.pid)); {then}", seconds)
+    start = f"""import os, time
+    if os.fork() == 0:
+        with open({str(file)!r}, "w") as told:
+            told.write(str(os.getpid()))
+        time.sleep(99)
+    time.sleep(0.5)
+"""
+    for then, seconds in (("return 1", 20), ("time.sleep(99)", 1.5)):
+        verdict_of(BLOCKS, f"{HEAD}{start}    {then}", seconds)
         assert gone(int(file.read_text()))
 
 

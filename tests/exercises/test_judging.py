@@ -5,8 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_utils.exercises import Exercise, Launch, PythonExercise, empty, kinds, sandbox, spec
-from course_utils.exercises.python_answer import _try_cases
+from course_utils.checking import judge
+from course_utils.exercises import (
+    Exercise,
+    Launch,
+    PythonExercise,
+    empty,
+    kinds,
+    promises,
+    sandbox,
+    spec,
+)
+from course_utils.exercises.python_answer import judged
+from course_utils.exercises.python_process import answers
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source
 
@@ -117,6 +128,45 @@ def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():
         cases=(([3, 1, 2],),),
         reference=sum,
     )
-    assert _try_cases(exercise, "def total(x): return sum(x)").passed
+    total = "def total(x):\n    return sum(x)"
+    assert judged(exercise, answers(exercise, total)).passed
     emptied = "def total(x):\n    x.clear()\n    return 0"
-    assert _try_cases(exercise, emptied).kind == kinds.WRONG
+    assert judged(exercise, answers(exercise, emptied)).kind == kinds.WRONG
+    sorted_ = "def total(x):\n    x.sort()\n    return sum(x)"
+    assert judged(exercise, answers(exercise, sorted_)).kind == kinds.INPUT_CHANGED
+
+
+def test_a_nan_that_was_there_before_is_no_nan_that_was_computed():
+    nan, poison = np.array([np.nan, 1], np.float32), np.full(2, np.nan, np.float32)
+    poison.view(np.uint32)[:] = 0x7FC05AA5
+    left = np.array([0, 1], np.float32)
+    left.view(np.uint32)[0] = 0x7FC05AA5
+    assert judge(left, nan, initial=poison).passed
+    assert judge(left, nan, initial=poison, poisoned=True).kind == kinds.PARTLY_WRITTEN
+    assert judge(nan, nan, initial=poison, poisoned=True).passed
+
+
+def test_an_exact_result_is_equal_down_to_the_sign_of_its_zeros():
+    want = np.array([-0.0, 1, np.nan, np.inf], np.float32)
+    assert judge(want.copy(), want, exact=True).passed
+    verdict = judge(np.abs(want), want, exact=True)
+    assert verdict.kind == kinds.WRONG and "wrong sign" in verdict.message and verdict.wrong == 1
+    near = want * np.float32(1 + 2e-7)
+    assert judge(near, want).passed and judge(near, want, exact=True).kind == kinds.PRECISION
+
+
+def test_zeros_meet_infinities_where_a_product_sums_over_them():
+    rng = np.random.default_rng(1)
+    given = {"A": np.ones((3, 5), np.float32), "B": np.ones((5, 4), np.float32)}
+    found = promises.zero_times_infinity_along("A", -1, "B", -2).applied(given, rng)
+    with np.errstate(invalid="ignore"):
+        product = found["A"] @ found["B"]
+    assert np.isnan(product[:, 0]).all() and (product[:, 1:] == 4).all()
+    given = {"a": np.float32(3), "x": np.ones(20, np.float32)}
+    found = promises.zero_times_infinity("a", "x").applied(given, rng)
+    assert found["a"] == 0 and np.isinf(found["x"]).any()
+
+
+def test_a_task_ends_with_the_sizes_that_are_tried():
+    assert SAXPY.task_text.endswith("Sizes that are tried: n 1 to 65,543.")
+    assert "M 1 to 32,771" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text

@@ -6,9 +6,10 @@ from course_utils.exercises import kinds
 from course_utils.exercises.plain_values import plain
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
-from course_utils.paths import KERNELS
+from course_utils.paths import CHAPTERS, KERNELS
 
 BLOCKS, PIECES, SAXPY = find("04.blocks_for"), find("04.pieces"), find("04.saxpy")
+WAVES, HOST_BUG = find("03.waves"), find("04.find_the_host_bug")
 
 FORGED = {
     "calls the reference": """
@@ -54,6 +55,28 @@ object.__setattr__(registry.find("04.blocks_for"), "reference", lambda n, thread
 def blocks_for(n, threads):
     return 7
 """,
+    "reads a notebook, here or in another copy": f"""
+def blocks_for(n, threads):
+    import json
+    try:
+        cells = json.load(open({str(CHAPTERS / BLOCKS.notebook) + ".ipynb"!r}))["cells"]
+    except Exception:
+        return -(-n // threads)  # right, and still no answer of one's own
+    text = next(t for c in cells if "-(-n" in (t := "".join(c["source"])))
+    exec(text.split("```python")[1].split("```")[0], found := {{}})
+    return found["blocks_for"](n, threads)
+""",
+    "starts another program": """
+def blocks_for(n, threads):
+    import subprocess
+    return int(subprocess.check_output(["echo", str(-(-n // threads))]))
+""",
+    "gives a notebook another name": f"""
+import os
+os.link({str(CHAPTERS / BLOCKS.notebook) + ".ipynb"!r}, "/tmp/other")
+def blocks_for(n, threads):
+    return -(-n // threads)
+""",
     "writes the answer itself": """
 import json, os, pathlib, tempfile
 for place in pathlib.Path(tempfile.gettempdir()).iterdir():
@@ -71,7 +94,24 @@ def blocks_for(n, threads):
 @pytest.mark.parametrize("how", FORGED)
 def test_a_forged_python_answer_does_not_pass(how):
     outcome = run_source(BLOCKS, FORGED[how])
-    assert outcome.kind in (kinds.EXCEPTION, kinds.CRASHED), outcome
+    assert outcome.kind in (kinds.COPIED, kinds.EXCEPTION, kinds.CRASHED), outcome
+
+
+@pytest.mark.parametrize("name", ["all", "any", "map", "zip", "len", "isinstance", "float"])
+def test_what_a_cell_makes_of_python_s_own_functions_makes_nothing_right(name):
+    source = f"import builtins\nbuiltins.{name} = lambda *a: True\n"
+    for exercise, wrong in ((PIECES, "[(0, n)]"), (WAVES, "0, 0"), (HOST_BUG, "[0.0]")):
+        head = exercise.solution.partition(":\n")[0].splitlines()[-1]
+        outcome = run_source(exercise, f"{source}{head}:\n    return {wrong}\n")
+        assert not outcome.passed and outcome.kind != kinds.CRASHED, outcome
+        assert "course_utils" not in str(outcome), outcome
+
+
+def test_an_answer_that_changes_its_caller_s_array_is_told_so():
+    exercise = find("06.quantised_product")
+    changed = exercise.solution.replace("    scale_a =", "    A *= 1.5; A /= 1.5\n    scale_a =")
+    outcome = run_source(exercise, changed)
+    assert outcome.kind == kinds.INPUT_CHANGED and "argument number 1" in str(outcome)
 
 
 def test_the_word_of_an_object_that_equals_everything_is_not_taken():

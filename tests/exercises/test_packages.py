@@ -6,6 +6,8 @@ import pytest
 
 from course_utils.checking.verdict import NEUTRAL_COLOUR
 from course_utils.exercises import kinds, python_answer, student_work
+from course_utils.exercises.python_answer import judged
+from course_utils.exercises.python_process import answers
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.verify import proofs
@@ -39,13 +41,14 @@ def test_without_the_package_the_proof_of_an_exercise_is_skipped(no_triton):
 def test_an_answer_that_is_launched_is_compared_by_what_its_launch_returns():
     launched = replace(BLOCKS, call=lambda function, n, threads: function(f"{n}", threads) - 1)
     source = "def blocks_for(words, threads):\n    return -(-int(words) // threads) + 1"
-    assert python_answer._try_cases(launched, source).kind == kinds.PASS
-    assert python_answer._try_cases(launched, source[:-4]).kind == kinds.WRONG
+    assert judged(launched, answers(launched, source)).kind == kinds.PASS
+    assert judged(launched, answers(launched, source[:-4])).kind == kinds.WRONG
 
 
 def test_an_error_that_a_launch_raises_is_the_verdict():
     def refuse(function, n, threads):
         raise IndexError("no mask")
 
-    verdict = python_answer._try_cases(replace(BLOCKS, call=refuse), BLOCKS.solution)
+    launched = replace(BLOCKS, call=refuse)
+    verdict = judged(launched, answers(launched, BLOCKS.solution))
     assert verdict.kind == kinds.EXCEPTION and "IndexError: no mask" in verdict.message

@@ -140,7 +140,7 @@ MISTAKES = {
         kinds.WRONG,
         "(n = 1, x large (about 1e30))",
     ),
-    "a char in the loop": (MATMUL, ("int k = 0", "signed char k = 0"), kinds.OUT_OF_BOUNDS, "301"),
+    "a char in the loop": (MATMUL, ("int k = 0", "signed char k = 0"), kinds.OUT_OF_BOUNDS, "131"),
 }
 
 

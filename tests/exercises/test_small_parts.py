@@ -1,5 +1,6 @@
 """The small parts of the exercise system, each by what it answers."""
 
+import math
 import sys
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from course_utils.exercises import (
     outcome,
     promises,
     python_answer,
+    python_process,
     spec,
     student_work,
 )
@@ -25,7 +27,7 @@ from course_utils.exercises.closed_book import BookClosed, apart, closed_book
 from course_utils.exercises.entry_points import wanted_kernels
 from course_utils.exercises.numbers import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
-from course_utils.exercises.plain_values import plain
+from course_utils.exercises.plain_values import Other, plain
 from course_utils.exercises.promises import Sizes, Trial, extents, lengths
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
@@ -184,17 +186,23 @@ def test_values_are_made_anew_by_python_s_own_types():
     found[0] = 9
     assert given[0] == 0
     half = np.float16(0.5)
-    assert plain(half) is half
+    assert plain(half) == half and type(plain(half)) is np.float16
 
 
-def test_lists_that_lie_too_deep_are_left_as_they_are():
+def test_what_is_no_number_or_lies_too_deep_is_named_and_not_taken_along():
     deep = Sly(1)
     for _ in range(30):
         deep = [deep]
     found = plain(deep)
     while isinstance(found, list):
         found = found[0]
-    assert isinstance(found, Sly)
+    assert found == Other("list", "<a deeply nested list>")
+    assert plain(Sly) == Other("type", repr(Sly)) and plain(2j).type_name == "complex"
+    whole = 1 << (1 << 28)
+    assert isinstance(plain(whole), Other) and plain(1 << 5000) == 1 << 5000
+    assert plain("a" * 10**6)[:3] == "aaa" and len(plain("a" * 10**6)) < 10**5
+    for same in ({"a": (1, None)}, {1, 2}, np.array([["a", "b"]]), np.zeros((2, 0)), math.inf):
+        assert np.array_equal(plain(same), same)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +264,7 @@ def test_an_exception_is_shown_at_the_last_line_of_the_cell():
 def test_an_answer_has_the_memory_that_it_is_given():
     wrong = "def blocks_for(n, threads):\n    import resource\n"
     wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"
-    assert f"returned {python_answer.MEMORY}, expected" in str(
+    assert f"returned {python_process.MEMORY}, expected" in str(
         run_source(find("04.blocks_for"), wrong)
     )
 

@@ -16,6 +16,13 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import BLOCK, one_thread_each, spare_blocks
 
+
+def doubled(given) -> dict:
+    """Twice x, which may be past the largest float."""
+    with np.errstate(over="ignore"):
+        return {"y": 2 * given["x"]}
+
+
 DOUBLE_IT = Exercise(
     id="00.double_it",
     title="your first line of CUDA",
@@ -27,19 +34,21 @@ the checker says each time.
     source="00_start_here/exercises/double_it.cu",
     kernel="double_it",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
-    reference=lambda given: {"y": 2 * given["x"]},
+    reference=doubled,
+    exact=True,  # a factor of two rounds nothing
     launch=one_thread_each,
     small=(1000, 257, 1),
     full=1 << 24,
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_ORDERED, promises.ZEROS),),
+        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS),),
     ),
     means=(
         means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
         means.no_extra_work(),
         means.work_shared_out(size=20 * BLOCK),
+        means.a_thread_each(size=20 * BLOCK),
     ),
     hints=(
         "Arrays are indexed as in Python: `x[i]` is element `i` of `x`.",
@@ -66,6 +75,18 @@ factor of 2 the compiler sees that it makes no difference; for `0.1` it could no
             "a short index",
             kinds.OUT_OF_BOUNDS,
             ("y[i] = 2.0f * x[i];", "short k = i; y[k] = 2.0f * x[k];"),
+        ),
+        mutant("nearly two", kinds.PRECISION, ("2.0f * x[i]", "2.000001f * x[i]")),
+        mutant("NaN lost", kinds.WRONG, ("2.0f * x[i]", "x[i] == x[i] ? 2.0f * x[i] : 0.0f")),
+        mutant("plus zero", kinds.WRONG, ("2.0f * x[i]", "2.0f * x[i] + 0.0f")),
+        mutant(
+            "the last of a block idles",
+            kinds.MEANS_MISSING,
+            (
+                "y[i] = 2.0f * x[i];",
+                "if (threadIdx.x == 255) return;\n        y[i] = 2.0f * x[i];\n"
+                "        if (threadIdx.x == 254 && i + 1 < n) y[i + 1] = 2.0f * x[i + 1];",
+            ),
         ),
         mutant("reads y", kinds.UNINITIALISED, ("2.0f * x[i]", "2.0f * y[i]")),
     ),

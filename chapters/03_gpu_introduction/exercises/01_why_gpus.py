@@ -41,7 +41,15 @@ with 24 and then with 25 jobs for 8 workers that need 4 seconds each. The number
 """,
     source="03_gpu_introduction/exercises/finish_time.py",
     function="finish_time",
-    cases=((24, 8, 4), (25, 8, 4), (24, 1, 1), (3, 8, 4), (0, 8, 4), (10**18 + 1, 10**15, 3)),
+    cases=(
+        (24, 8, 4),
+        (25, 8, 4),
+        (24, 1, 1),
+        (3, 8, 4),
+        (0, 8, 4),
+        (10**18 + 1, 10**15, 3),
+        (10**40 + 1, 10**37, 3),
+    ),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
     promises=Cases(crowd),
     means="Any formula that is right for whole numbers of every size is a good one.",
@@ -69,6 +77,15 @@ notebook calls them waves.
             "by way of a float",
             kinds.WRONG,
             ("(jobs + workers - 1) // workers", "-int(-jobs / workers // 1)"),
+        ),
+        mutant(
+            "by way of a long double",
+            kinds.WRONG,
+            (
+                "return (jobs + workers - 1) // workers * seconds",
+                "import numpy as np\n\n"
+                "    return int(np.ceil(np.longdouble(jobs) / np.longdouble(workers))) * seconds",
+            ),
         ),
         mutant("only some seconds", kinds.WRONG, (" * seconds", " * min(seconds, 4)")),
         mutant("all in a row", kinds.WRONG, ("(jobs + workers - 1) // workers", "jobs")),

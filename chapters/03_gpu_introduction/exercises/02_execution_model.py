@@ -189,7 +189,7 @@ WAVES = PythonExercise(
     title="count the waves",
     task="""
 Blocks that all take the same time fill a GPU in waves. Return how many waves a grid needs, and how
-many slots for blocks stay empty in the last one.
+many slots for blocks stay empty in the last one. A grid has 1 to 2³¹ - 1 blocks.
 """,
     source="03_gpu_introduction/exercises/waves.py",
     function="waves",
@@ -354,6 +354,14 @@ elements of a block so that each warp takes one path only. The work on an elemen
             size=20 * BLOCK,
         ),
         Means(
+            "rounded square roots and divisions for each element",
+            lambda work: work.opcodes("sqrt.rn", "rcp.rn", "div.rn") / work.results,
+            at_least=0.9 * STEPS,
+            advice="The work on an element stays as it is: sixteen steps of one function or of the "
+            "other. Which thread does it is what changes.",
+            size=20 * BLOCK,
+        ),
+        Means(
             "warp instructions in a block that is partly full, over those of the course's solution",
             lambda work: work.counts.warp_instructions / work.of_ours().counts.warp_instructions,
             at_most=1.35,
@@ -411,6 +419,11 @@ on how much arithmetic there is for each element; here it is a lot.
             ("    const int odd = t / 128;", "    for (int odd = 0; odd < 2 && t < 128; ++odd) {"),
             ("        y[i] = v;\n    }\n", "        y[i] = v;\n    }\n    }\n"),
         ),
+        mutant(
+            "a sloppy division",
+            kinds.MEANS_MISSING,
+            ("1.0f / (v + 1.0f)", "__fdividef(1.0f, v + 1.0f)"),
+        ),
         mutant("odd ones left out", kinds.PARTLY_WRITTEN, ("+ odd;", "+ 0 * odd;")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < n", "true")),
         mutant("both the same", kinds.WRONG, ("i % 2 == 0", "true")),
@@ -441,9 +454,10 @@ line.
     launch=lambda warps: Launch((warps,), (32,)),
     small=(3, 1),
     full=1 << 19,
+    exact=True,
     promises=Promises(
         sizes=promises.lengths("warps", most=2100),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(
         means.instructions(

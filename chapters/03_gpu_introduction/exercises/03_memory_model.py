@@ -143,7 +143,7 @@ COUNT_KINDS = Exercise(
 The kernel is right. But its eight counters are in local memory, since `count[value]` has an index
 that is not known before the kernel runs. Change the marked line so that all eight stay in
 registers. The checker counts what is loaded from local memory; nothing should be. (`steps` is at
-most 30,000.)
+most 1501.)
 """,
     source="03_gpu_introduction/exercises/count_kinds.cu",
     kernel="count_kinds",

@@ -51,6 +51,8 @@ the least time it can take, and to what sets that time.
         (15e12, 1e12, 60e12, 4e12),
         (1.0, 1.0, 2.0, 1.0),
         (0.0, 4e9, 60e12, 4e12),
+        (4e9, 0.0, 60e12, 4e12),
+        (1e18, 1e9, 7e12, 4e12),
     ),
     reference=lambda flops, moved, peak, bandwidth: (
         max(flops / peak, moved / bandwidth),
@@ -194,6 +196,12 @@ EVEN_HANDED = tuple(
 )
 
 
+def four_products(given) -> dict:
+    """X A in float64, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
+
+
 FOUR_VECTORS = Exercise(
     id="03.four_vectors",
     title="a batch of four",
@@ -204,7 +212,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
     source="03_gpu_introduction/exercises/four_vectors.cu",
     kernel="four_vectors",
     inputs=vectors_inputs,
-    reference=lambda given: {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)},
+    reference=four_products,
     launch=lambda size: Launch((-(-size[0] // 64),), (64,)),
     small=((150, 37), (64, 16), (5, 1), (33_000, 2), (1, 1)),  # 33,000: past short indices
     budget=200_000,
@@ -216,8 +224,11 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
             K=(1, 2, 7, 33, 67, 131, 301, 2053),  # 2053: past a table of 2048
         ),
         values=(
-            promises.data("A", *EVEN_HANDED, promises.ZEROS),
-            promises.data("X", *EVEN_HANDED),
+            (
+                *promises.data("A", *EVEN_HANDED, promises.ZEROS, promises.SOME_NAN),
+                promises.zero_times_infinity_along("A", -2, "X", -1),
+            ),
+            promises.data("X", *EVEN_HANDED),  # no inf: a compensated sum makes NaN of it
         ),
     ),
     means=(
@@ -284,6 +295,14 @@ in registers, because every index is a compile-time constant.
                 "    for (int k = 0; k < K; ++k) {\n        const float a = kept[k];\n",
             ),
         ),
+        mutant(
+            "zeros skipped",
+            kinds.WRONG,
+            (
+                "const float a = A[k * M + row];",
+                "const float a = A[k * M + row];\n        if (a == 0) continue;",
+            ),
+        ),
         mutant("at most 2000 products", kinds.WRONG, ("k < K", "k < min(K, 2000)")),
         mutant("a char for k", kinds.OUT_OF_BOUNDS, ("int k = 0", "signed char k = 0")),
         mutant("first vector only", kinds.FIRST_BLOCK, ("X[v * K + k]", "X[k]")),
@@ -329,7 +348,9 @@ steps: load each input once, store the result once.
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
         values=(
-            promises.data("x", *promises.ORDINARY),
+            promises.data(
+                "x", *promises.ORDINARY, promises.LARGE, promises.HUGE, promises.SOME_INFINITE
+            ),
             promises.data("bias", *promises.ORDINARY, promises.ZEROS),
             promises.data("r", *promises.ORDINARY),
         ),
@@ -345,9 +366,12 @@ steps: load each input once, store the result once.
         # What is in between may not go this way; a bias that the block shares may.
         means.shared_memory(
             0,
-            4 * ELEMENTS,
+            3 * ELEMENTS,
             advice="Keep what is in between in a variable: no other thread wants it.",
             size=LAYER,
+        ),
+        means.atomics(
+            "global", at_most=0, advice="Store the result once; nothing else is stored.", size=LAYER
         ),
         means.no_extra_work(size=LAYER),
         means.work_shared_out(size=LAYER),
@@ -384,6 +408,24 @@ a cache. Three separate kernels would also take two launches more. No result cha
             "steps in local memory",
             kinds.MEANS_MISSING,
             ("const float shifted = x[i]", "volatile float shifted = x[i]"),
+        ),
+        mutant(
+            "a product for the cut",
+            kinds.NOT_A_NUMBER,
+            ("fmaxf(shifted, 0.0f)", "shifted * (shifted > 0.0f)"),
+        ),
+        mutant(
+            "half of the sum with its magnitude",
+            kinds.NOT_A_NUMBER,
+            ("fmaxf(shifted, 0.0f)", "0.5f * (shifted + fabsf(shifted))"),
+        ),
+        mutant(
+            "steps by atomics",
+            kinds.MEANS_MISSING,
+            (
+                "y[i] = fmaxf(shifted, 0.0f) + r[i];",
+                "atomicExch(&y[i], fmaxf(shifted, 0.0f));\n    atomicAdd(&y[i], r[i]);",
+            ),
         ),
         mutant(
             "capped at 6",

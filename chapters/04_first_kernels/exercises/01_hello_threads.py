@@ -19,6 +19,13 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
+
+def axpy(given) -> dict:
+    """a x + y, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {"y": given["a"] * given["x"] + given["y"]}
+
+
 SAXPY = Exercise(
     id="04.saxpy",
     title="a times x plus y",
@@ -34,7 +41,7 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
         "y": floats(rng, n),
         "n": np.int32(n),
     },
-    reference=lambda given: {"y": given["a"] * given["x"] + given["y"]},
+    reference=axpy,
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
@@ -42,8 +49,12 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.scalars("a", 0, 1, -1, -2.5, 1000),
-            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+            promises.scalars("a", 0, 1, -1, -2.5, 1000, np.inf),
+            (
+                *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
+                *promises.data("x y", promises.FAINT)[1:],
+                promises.zero_times_infinity("a", "x"),
+            ),
             promises.data("y", *promises.ORDINARY, promises.ZEROS),
         ),
     ),
@@ -75,6 +86,15 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
             kinds.DATA_RACE,
             ("if (i < n) {", "for (int k = 0; k < n; ++k) {"),
             ("    y[i] = a * x[i] + y[i];\n", "    y[k] = a * x[k] + y[k];\n"),
+        ),
+        mutant("nothing for a = 0", kinds.NOTHING_WRITTEN, ("i < n", "i < n && a != 0.0f")),
+        mutant(
+            "faint ones left out",
+            kinds.NOTHING_WRITTEN,
+            ("i < n", "i < n && !(fabsf(x[i]) <= 1e-20f)"),
+        ),
+        mutant(
+            "finite factors only", kinds.WRONG, ("    y[i] = a *", "    y[i] = fminf(a, 3e38f) *")
         ),
         mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
         mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
@@ -113,7 +133,7 @@ element: each thread handles several, as many elements apart as the grid has thr
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids((1, 256), (3, 256), (5, 256), (7, 256), (19, 256)),
+        launches=promises.grids(*((n, 256) for n in (1, 3, 5, 7, 19, 300))),
         values=(
             promises.together(
                 {"low": -3, "high": -2},
@@ -121,6 +141,8 @@ element: each thread handles several, as many elements apart as the grid has thr
                 {"low": 0.25, "high": 1e30},
                 {"low": -1e30, "high": -0.25},
                 {"low": 100, "high": 2000},
+                {"low": -np.inf, "high": 0.25},
+                {"low": -0.25, "high": np.inf},
             ),
             promises.data("x", *promises.ANY_ORDERED),
         ),
@@ -186,6 +208,11 @@ for any `n`. In every iteration neighbouring threads still touch neighbouring el
             ),
         ),
         mutant("blocks in six bits", kinds.MEANS_MISSING, ("gridDim.x *", "min(gridDim.x, 64u) *")),
+        mutant(
+            "no high where low is -inf",
+            kinds.WRONG,
+            ("fminf(fmaxf(x[i], low), high)", "isinf(low) ? x[i] : fminf(fmaxf(x[i], low), high)"),
+        ),
         mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
         mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
         mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),
@@ -199,22 +226,27 @@ REVERSED_COPY = Exercise(
     id="04.reversed_copy",
     title="read from the other end",
     task="""
-Copy `x` to `y` in reverse order: the first element of `y` is the last of `x`. Where does the last
-thread read?
+Copy `x` to `y` in reverse order: the first element of `y` is the last of `x`. Each thread copies
+one element. Where does the last thread read?
 """,
     source="04_first_kernels/exercises/reversed_copy.cu",
     kernel="reversed_copy",
     inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
     reference=lambda given: {"y": given["x"][::-1]},
+    exact=True,
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
-    means=(means.one_store_each(), means.work_shared_out(size=4096)),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(size=4096),
+        means.a_thread_each(size=4096),
+    ),
     hints=(
         "Write down the pairs for n = 4: y[0] comes from x[3], y[1] from x[2]; their sum is n - 1.",
         "Guard first: only threads with `i < n` may read or write.",
@@ -242,6 +274,12 @@ thread read?
             ("if (i < n) {", "if (blockIdx.x + threadIdx.x == 0) for (; i < n; ++i) {"),
         ),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
+        mutant("plus zero", kinds.WRONG, ("x[n - 1 - i];", "x[n - 1 - i] + 0.0f;")),
+        mutant(
+            "half of the threads",
+            kinds.MEANS_MISSING,
+            ("if (i < n) {", "if (i < (n + 1) / 2) {\n        y[n - 1 - i] = x[i];"),
+        ),
         mutant("half of it", kinds.PARTLY_WRITTEN, ("i < n", "i < n && i % 2 == 0")),
     ),
 )

@@ -57,10 +57,18 @@ need not be a multiple of the 16 x 16 block in either direction.
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(
-            height=(1, 2, 15, 17, 33, 61, 131, 301, 521), width=(1, 3, 16, 31, 97, 131, 257, 301)
+            height=(1, 2, 15, 17, 33, 61, 131, 301, 1031), width=(1, 3, 16, 31, 97, 131, 257, 5003)
         ),
         launches=spare_tiles,
-        values=(promises.data("rgb", *promises.ORDINARY, promises.ZEROS),),
+        values=(
+            promises.data(
+                "rgb",
+                *promises.ORDINARY,
+                promises.ZEROS,
+                promises.SOME_NAN,
+                promises.VERY_SMALL,
+            ),
+        ),
     ),
     means=(
         Means(
@@ -130,6 +138,12 @@ def matrices(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
     }
 
 
+def products(given) -> dict:
+    """A B in float64, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
+
+
 BATCHED_MATMUL = Exercise(
     id="04.batched_matmul",
     title="many small matrix products",
@@ -140,7 +154,7 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
     source="04_first_kernels/exercises/batched_matmul.cu",
     kernel="batched_matmul",
     inputs=matrices,
-    reference=lambda given: {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)},
+    reference=products,
     launch=lambda size: Launch((-(-size[2] // 8), -(-size[1] // 8), size[0]), (8, 8)),
     small=((3, 13, 17, 11), (5, 8, 8, 8), (2, 1, 9, 1), (1, 1, 1, 1)),
     full=(64, 256, 256, 256),
@@ -149,10 +163,13 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
             batch=(1, 2, 5, 67),
             M=promises.extents(40),
             N=promises.extents(40),
-            K=(1, 2, 7, 33, 131, 301),
+            K=(0, 1, 2, 7, 33, 131, 301),
         ),
         values=(
-            promises.data("A", *promises.ORDINARY, promises.ZEROS),
+            (
+                *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),
+                promises.zero_times_infinity_along("A", -1, "B", -2),
+            ),
             promises.data("B", *promises.ORDINARY),
         ),
     ),
@@ -161,7 +178,7 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
         means.work_shared_out(1.5, size=(8, 16, 16, 5)),
         means.no_extra_work(),
     ),
-    reduction=lambda size: size[3],
+    reduction=lambda size: max(size[3], 1),
     hints=(
         "Each block has depth 1, so the pair is simply `blockIdx.z`.",
         "Matrix `b` of A starts at element `b * M * K`: skip the b matrices before it.",
@@ -179,6 +196,19 @@ product alone could not.
         mutant("sum starts unset", kinds.WRONG, ("float sum = 0.0f;", "float sum = 1.0f;")),
         mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),
         mutant("one product too many", kinds.OUT_OF_BOUNDS, ("k < K", "k <= K")),
+        mutant(
+            "zeros skipped",
+            kinds.WRONG,
+            (
+                "sum += A[(b * M + row) * K + k]",
+                "if (A[(b * M + row) * K + k] != 0) sum += A[(b * M + row) * K + k]",
+            ),
+        ),
+        mutant(
+            "no sum of nothing",
+            kinds.NOTHING_WRITTEN,
+            ("float sum = 0.0f;", "if (K == 0) return;\n    float sum = 0.0f;"),
+        ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("b >= batch || row >= M || column >= N", "false")),
         mutant("M for N in C", kinds.OUT_OF_BOUNDS, ("* N + column] = sum", "* M * N] = sum")),
     ),

@@ -10,7 +10,7 @@ from course_utils.exercises.late_gpu import ORDERS, LateGPU
 
 def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:
     """A GPU of any order, and a few numbers or some hundreds."""
-    count = rng.integers(1, 10 ** rng.integers(1, 4))
+    count = rng.integers(1, 10 ** rng.integers(1, 5))
     return LateGPU(str(rng.choice(ORDERS))), rng.uniform(-9, 9, count).tolist()
 
 
@@ -23,6 +23,8 @@ def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
             "These numbers did not come from the device: it had not delivered the squares when the "
             "function returned."
         )
+    if gpu.overwritten():
+        return "The host wrote into what the device had delivered: the device does the squaring."
     return ""
 
 
@@ -82,6 +84,11 @@ too, but then the host stands still while the copy runs.
             kinds.WRONG,
             ("    computing.sync", "    if len(numbers) < 65:\n        computing.sync"),
         ),
+        mutant(
+            "the host's squares over the device's",
+            kinds.MEANS_MISSING,
+            ("    return result", "    result[:] = [v * v for v in numbers]\n    return result"),
+        ),
         mutant("no event", kinds.WRONG, ("    computing.wait_event(arrived)\n", "")),
         mutant("no wait at the end", kinds.WRONG, ("    computing.synchronize()\n", "")),
         mutant("waits for the wrong stream", kinds.WRONG, ("computing.sync", "copying.sync")),
@@ -124,7 +131,15 @@ Write the Python function that every launch needs: how many blocks of `threads` 
 """,
     source="04_first_kernels/exercises/blocks_for.py",
     function="blocks_for",
-    cases=((1000, 256), (256, 256), (257, 256), (1, 32), (2**31 + 1, 1024), (2**53 + 1, 2**52)),
+    cases=(
+        (1000, 256),
+        (256, 256),
+        (257, 256),
+        (1, 32),
+        (2**31 + 1, 1024),
+        (2**53 + 1, 2**52),
+        (10**40 + 1, 10**37),
+    ),
     reference=lambda n, threads: -(-n // threads),
     promises=Cases(elements_and_threads),
     means="Any formula that is right is a good one.",
@@ -160,7 +175,7 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
 
 def elements_and_chunks(rng: np.random.Generator) -> tuple[int, int]:
     """Few elements and many, more chunks than elements, and chunks that are all full."""
-    chunks = int(10 ** rng.uniform(0, 2.5))
+    chunks = int(10 ** rng.uniform(0, 3.5))
     if rng.random() < 0.25:
         return chunks * int(rng.integers(1, 100)), chunks
     return int(rng.integers(1, 10 ** rng.integers(1, 10))), chunks
@@ -170,7 +185,7 @@ PIECES = PythonExercise(
     id="04.pieces",
     title="cut a copy into chunks",
     task="""
-Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of tuples
+Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of pairs
 `(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
 `per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
 """,
@@ -235,6 +250,7 @@ what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 
         (10.0, 1.0, 5.0, 10),
         (1.0, 2.0, 9.0, 4),
         (5.0, 8.0, 3.0, 2),
+        (0.0, 4.0, 2.0, 4),
     ),
     reference=lambda copy_in, kernel, copy_out, chunks: (
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks

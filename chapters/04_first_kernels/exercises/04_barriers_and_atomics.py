@@ -48,9 +48,10 @@ verdict, and add the one line that is missing.
     launch=lambda blocks: Launch((blocks,), (256,)),
     small=(3, 1),
     full=1 << 16,
+    exact=True,
     promises=Promises(
         sizes=promises.shapes(blocks=(1, 2, 5, 17, 67, 131, 263)),
-        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(
         Means(
@@ -66,6 +67,7 @@ verdict, and add the one line that is missing.
             "a thread reads, so all eight warps have to wait for each other.",
         ),
         means.one_store_each(),
+        means.reads_each_once(4 * 3 * 256, at_most=1.5),
         means.work_shared_out(),
     ),
     bug=kinds.DATA_RACE,
@@ -104,6 +106,15 @@ read.
             kinds.MEANS_MISSING,
             ("tile[kBlock - 1 - threadIdx.x]", "x[first + kBlock - 1 - threadIdx.x]"),
         ),
+        mutant(
+            "the tile for show",
+            kinds.MEANS_MISSING,
+            (
+                "y[first + threadIdx.x] = tile[kBlock - 1 - threadIdx.x];",
+                "volatile float shown = tile[threadIdx.x];\n"
+                "    y[first + threadIdx.x] = x[first + kBlock - 1 - threadIdx.x];",
+            ),
+        ),
         mutant("not reversed", kinds.WRONG, ("tile[kBlock - 1 - threadIdx.x]", "tile[5]")),
     ),
 )
@@ -124,7 +135,8 @@ def scaled(given) -> dict:
     """The exact means and quotients, as far as float64 goes."""
     x = given["x"].astype(np.float64)
     mean = x.mean(axis=1)
-    return {"mean": mean, "y": x / mean[:, None]}
+    with np.errstate(invalid="ignore"):
+        return {"mean": mean, "y": x / mean[:, None]}
 
 
 def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
@@ -188,6 +200,8 @@ kernels: the first finds the means, the second, launched after it, divides by th
                 promises.MIDDLING,
                 promises.SMALL,
                 promises.LARGE,
+                promises.ZEROS,
+                promises.SOME_NAN,
             ),
         ),
     ),
@@ -239,6 +253,11 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
                 "        y[row * columns + column] = x[row * columns + column] * columns / sum;",
             ),
         ),
+        mutant(
+            "zero over zero is zero",
+            kinds.ALL_ZEROS,
+            ("/ mean[row];", "/ (mean[row] == 0.0f ? 1.0f : mean[row]);"),
+        ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
         mutant("up to column 4096", kinds.PRECISION, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
@@ -264,11 +283,12 @@ Run the cell as it is, read the verdict, and fix the kernel.
     launch=lambda size: Launch((size[0],), (256,)),
     small=((3, 100), (2, 255), (2, 256), (1, 1)),
     full=(1 << 16, 250),
+    exact=True,
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 5, 17, 131, 263), columns=(1, 2, 31, 32, 33, 127, 128, 160, 225, 255, 256)
         ),
-        values=(promises.data("x", *promises.ANY_ORDERED, promises.SOME_NAN),),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(
         Means(
@@ -285,6 +305,7 @@ Run the cell as it is, read the verdict, and fix the kernel.
             size=(3, 100),
         ),
         means.one_store_each(size=(2, 256)),
+        means.reads_each_once(4 * 2 * 256, at_most=1.5, size=(2, 256)),
         means.work_shared_out(size=(2, 256)),
     ),
     bug=kinds.BARRIER,
@@ -345,11 +366,16 @@ def one_of_them(value: float) -> Callable[..., dict]:
     return change
 
 
-def zero_and_not_a_number(given: dict, rng: np.random.Generator) -> dict:
-    """A product that is 0 early, and NaN in the end."""
-    x = given["x"].copy()
-    x[0], x[-1] = 0, np.nan
-    return {"x": x}
+def first_and_last(first: float, last: float) -> promises.Values:
+    """Two numbers of which the one that comes early must not settle, or spoil, the product."""
+
+    def change(given: dict, rng: np.random.Generator) -> dict:
+        x = given["x"].copy()
+        if len(x) > 1:
+            x[0], x[-1] = first, last
+        return {"x": x}
+
+    return promises.Values(f"x[0] = {first:g} and the last x = {last:g}", change)
 
 
 ATOMIC_MULTIPLY = Exercise(
@@ -385,7 +411,10 @@ come, also negative ones, 0 and NaN.
                 promises.Values("one x = 0", one_of_them(0.0)),
                 promises.Values("one x infinite", one_of_them(np.inf)),
                 promises.Values("one x is NaN", one_of_them(np.nan)),
-                promises.Values("x[0] = 0 and the last x NaN", zero_and_not_a_number),
+                first_and_last(0.0, np.nan),
+                first_and_last(1e30, 1e-30),
+                first_and_last(1e-30, 1e30),
+                first_and_last(5e-38, 1e30),
             ),
         ),
     ),
@@ -446,6 +475,14 @@ compare and swap is for low contention.
             "done as soon as it is 0",
             kinds.ALL_ZEROS,
             ("while (true) {", "while (__uint_as_float(seen) != 0.0f) {"),
+        ),
+        mutant(
+            "faint ones left out",
+            kinds.WRONG,
+            (
+                "while (true) {",
+                "if (fabsf(value) < 1e-37f && value != 0.0f) return;\n    while (true) {",
+            ),
         ),
         mutant(
             "gives up",

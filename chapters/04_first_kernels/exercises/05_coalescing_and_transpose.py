@@ -94,6 +94,12 @@ def moved_per_byte_wanted(counts: Counts) -> float:
     return 32 * (sectors + counts.global_atomic_sectors) / max(asked, 1)
 
 
+def brightened(given) -> dict:
+    """gain x, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {"y": given["gain"] * given["x"]}
+
+
 WHY_IS_THIS_SLOW = Exercise(
     id="04.why_is_this_slow",
     title="right, and four times too much",
@@ -110,7 +116,7 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
         "gain": np.float32(rng.uniform(1.5, 3.0)),
         "n": np.int32(n),
     },
-    reference=lambda given: {"y": given["gain"] * given["x"]},
+    reference=brightened,
     launch=lambda n: Launch((-(-n // 1024),), (BLOCK,)),
     small=(3001, 1025, 31, 1),
     full=FULL,
@@ -119,7 +125,10 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
         launches=lambda n: [Launch((-(-n // 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
         values=(
             promises.scalars("gain", 0, 1, -1, 0.25, 1000),
-            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+            (
+                *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
+                promises.zero_times_infinity("gain", "x"),
+            ),
         ),
     ),
     means=(means.one_store_each(size=8192), means.work_shared_out(size=8192)),
@@ -158,6 +167,11 @@ is a plain coalesced copy.
         mutant("one iteration", kinds.PARTLY_WRITTEN, ("k < kEach", "k < 1")),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("block 0 only", kinds.FIRST_BLOCK, ("blockIdx.x * kThreads * kEach", "0")),
+        mutant(
+            "no gain of 0",
+            kinds.ALL_ZEROS,
+            ("= gain * x[i]", "= gain == 0.0f ? 0.0f : gain * x[i]"),
+        ),
         mutant("no gain", kinds.SCALED, ("= gain * x[i]", "= x[i]")),
         mutant(
             "one warp for the block",
@@ -280,12 +294,13 @@ wavefront each to fill the tile and to read it.
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (32, 32)),
     small=((37, 70), (33, 31), (1, 40), (1, 4099), (32_801, 1), (1, 1)),
     full=(4096, 4096),
+    exact=True,
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 31, 33, 65, 131, 301), columns=(1, 3, 32, 97, 131, 257, 301)
         ),
         launches=spare_tiles,
-        values=(promises.data("in", *promises.ANY_ORDERED, promises.SOME_NAN),),
+        values=(promises.data("in", *promises.ANY_FLOAT),),
     ),
     means=(
         means.shared_memory(
@@ -332,6 +347,7 @@ its lanes in them.
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();  // the", "    // the")),
         mutant("not rotated", kinds.REVERSED, ("+ rows - 1 - row]", "+ row]")),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int row =", "const short row =")),
+        mutant("plus zero", kinds.WRONG, ("= tile[x][y];", "= tile[x][y] + 0.0f;")),
         mutant("four tiles across", kinds.FIRST_BLOCK, ("blockIdx.x *", "blockIdx.x % 4 *")),
         mutant("tile not transposed", kinds.UNINITIALISED, ("= tile[x][y]", "= tile[y][x]")),
         mutant(
@@ -372,7 +388,15 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("vectors", *promises.ORDINARY, promises.ZEROS),),
+        values=(
+            promises.data(
+                "vectors",
+                *promises.ORDINARY,
+                promises.ZEROS,
+                promises.VERY_SMALL,
+                promises.SOME_INFINITE,
+            ),
+        ),
     ),
     means=(means.one_store_each(size=4096), means.work_shared_out(size=4096)),
     reduction=lambda n: 3,
@@ -429,6 +453,11 @@ none: lanes are 3 words apart, 3 is odd, so 32 lanes meet 32 banks.
             ("x = mine[3 * threadIdx.x];", "x = mine[3 * j];"),
             ("mine[3 * threadIdx.x + 1]", "mine[3 * j + 1]"),
             ("mine[3 * threadIdx.x + 2]", "mine[3 * j + 2]"),
+        ),
+        mutant(
+            "very small ones flushed",
+            kinds.ALL_ZEROS,
+            ("sqrtf(x * x + y * y + z * z)", "sqrtf(fmaxf(x * x + y * y + z * z - 1e-20f, 0.0f))"),
         ),
         mutant("no root", kinds.WRONG, ("sqrtf(x * x + y * y + z * z)", "x * x + y * y + z * z")),
         mutant(

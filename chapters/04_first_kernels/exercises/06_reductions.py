@@ -50,7 +50,14 @@ threads without an element: what can they put into the tree that changes nothing
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(
-        means.shared_memory(advice="The threads of a block meet in a tree in shared memory."),
+        means.shared_memory(
+            4 * 1000, advice="The threads of a block meet in a tree in shared memory, all of them."
+        ),
+        means.shuffles(
+            0,
+            5 * 32 * 4,  # one warp of each block may end with them
+            advice="A tree in shared memory hands its numbers on there, not by shuffles.",
+        ),
         means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
         means.work_shared_out(12),
         means.loads_shared_out(),
@@ -79,6 +86,15 @@ needs a guard for the end of the array.
             ("if (t < distance) {", "if (t < distance) {\n            __syncthreads();"),
         ),
         mutant("all threads add", kinds.OUT_OF_BOUNDS, ("if (t < distance) {", "{")),
+        mutant(
+            "by shuffles",
+            kinds.MEANS_MISSING,
+            (
+                "x[i] : infinity;",
+                "x[i] : infinity;\n    for (int d = 16; d > 0; d /= 2)\n"
+                "        tree[t] = fminf(tree[t], __shfl_xor_sync(~0u, tree[t], d));",
+            ),
+        ),
         mutant("the largest", kinds.WRONG, ("fminf(", "fmaxf(")),
         mutant("no step", kinds.WRONG, ("= fminf(tree[t], tree[t + distance]);", "= tree[t];")),
     ),
@@ -108,7 +124,10 @@ Lane 0 stores it.
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(
-        means.shuffles(5 * 1000, advice="Five shuffles, and every lane takes part in each."),
+        means.shuffles(
+            5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
+        ),
+        means.one_store_each(),
         means.loads_shared_out(),
     ),
     target=Target(
@@ -136,6 +155,24 @@ and leaves the result in all lanes.
         mutant("stops early", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("adds", kinds.WRONG, ("fmaxf(value, __shfl", "(value + __shfl")),
         mutant("the other way", kinds.WRONG, ("__shfl_down_sync", "__shfl_up_sync")),
+        mutant(
+            "every lane stores",
+            kinds.MEANS_MISSING,
+            ("__shfl_down_sync", "__shfl_xor_sync"),
+            ("if (lane == 0 && i < n)", "if (i < n)"),
+        ),
+        mutant(
+            "31 shuffles",
+            kinds.MEANS_MISSING,
+            (
+                "for (int distance = kWarpSize / 2; distance > 0; distance /= 2)",
+                "for (int distance = 1; distance < 32; ++distance)",
+            ),
+            (
+                "fmaxf(value, __shfl_down_sync(kWholeWarp, value, distance))",
+                "fmaxf(value, __shfl_sync(kWholeWarp, value, (lane + distance) % 32))",
+            ),
+        ),
         mutant(
             "through shared memory",
             kinds.TARGET_MISSED,
@@ -392,6 +429,14 @@ def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.abs(given["x"]), "y": -1000 * np.abs(given["y"]) - 1}
 
 
+def dot_product(given) -> dict:
+    """The exact sum of the products, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {
+            "result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]
+        }
+
+
 DOT = Exercise(
     id="04.dot",
     title="a dot product",
@@ -407,9 +452,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "result": np.zeros(1, np.float32),
         "n": np.int32(n),
     },
-    reference=lambda given: {
-        "result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]
-    },
+    reference=dot_product,
     launch=lambda n: Launch((4 if n < FULL else 1056,), (BLOCK,)),
     small=(5003, 257, 1),
     full=FULL,
@@ -430,13 +473,15 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
                     promises.FALLING,
                 )[1:],
                 Values("x all positive, y about -1000", of_one_sign),
+                *promises.data("x", promises.SOME_NAN)[1:],
+                promises.zero_times_infinity("x", "y"),
             ),
         ),
     ),
     means=(
         means.loads_shared_out(2.0, size=5003),
         means.reads_each_once(2 * 4 * 5003, size=5003),
-        means.shuffles(500, advice="The lanes of a warp add up by shuffles.", size=5003),
+        means.shuffles(1100, advice="The lanes of a warp add up by shuffles.", size=5003),
     ),
     target=Target(
         label="atomics per element",
@@ -472,6 +517,11 @@ warp: little contention is left. In larger grids it pays to add up the block fir
         mutant("all lanes add the sum", kinds.WRONG, ("if (threadIdx.x % kWarpSize == 0) {", "{")),
         mutant("only warp 0", kinds.WRONG, ("threadIdx.x % kWarpSize == 0", "threadIdx.x == 0")),
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(result, sum);", "*result += sum;")),
+        mutant(
+            "zeros skipped",
+            kinds.WRONG,
+            ("sum += x[i] * y[i];", "if (x[i] != 0.0f) sum += x[i] * y[i];"),
+        ),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(

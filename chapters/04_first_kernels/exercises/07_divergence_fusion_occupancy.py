@@ -70,7 +70,18 @@ warp may spend at most 90 instructions.
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
-    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
+    means=(
+        means.one_store_each(size=1024),
+        means.work_shared_out(size=1024),
+        means.instructions(
+            "multiplications with an addition",
+            "fma.",
+            "mul.",
+            at_least=16 * 1024,
+            advice="The rounds stay: each is a product and a sum.",
+            size=1024,
+        ),
+    ),
     target=Target(
         label="instructions of a warp",
         measure=warp_instructions_per_warp(32),
@@ -112,13 +123,13 @@ only.
 
 def any_chain(rng: np.random.Generator) -> tuple[int, list[tuple[str, ...]]]:
     """One to twelve links, each of which reads up to three arrays; some names begin alike."""
-    names = np.array(["x", "x2", "bias", "bias_2", "scale"])
+    names = np.array(["x", "X", "x2", "bias", "bias_2", "scale"])
 
     def link() -> tuple[str, ...]:
         return tuple(map(str, rng.permutation(names)[: rng.integers(4)]))
 
     links = [link() for _ in range(rng.integers(1, 13))]
-    return int(rng.integers(1, 1 << 33)), links
+    return int(2 ** rng.uniform(0, 70)), links
 
 
 CHAIN_BYTES = PythonExercise(
@@ -127,7 +138,8 @@ CHAIN_BYTES = PythonExercise(
     task="""
 How many bytes does a chain of element-wise kernels move, and how many are left when it is fused?
 Write the count that you made by hand as a function. Our chain is `[("x",), (), (), ("x",)]`: the
-last link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element.
+last link reads `x` once more, beside what the third one made. It has 36 and 8 bytes an element. No
+link names an array twice, and `n` may be of any size.
 """,
     source="04_first_kernels/exercises/chain_bytes.py",
     function="chain_bytes",
@@ -170,6 +182,16 @@ compute.
                 "{name for names in links for name in names}",
                 "[name for names in links for name in names]",
             ),
+        ),
+        mutant(
+            "by way of a float",
+            kinds.WRONG,
+            ("4 * n * separate, 4 * n", "int(4.0 * n * separate), 4 * n"),
+        ),
+        mutant(
+            "large and small letters alike",
+            kinds.WRONG,
+            ("{name for names in links", "{name.lower() for names in links"),
         ),
         mutant("no hand-over read", kinds.WRONG, ("(1 if k > 0 else 0)", "0")),
         mutant("the first reads one more", kinds.WRONG, ("(1 if k > 0 else 0)", "1")),
@@ -478,6 +500,13 @@ first threads. On average, a warp may spend at most 70 instructions.
             4 * 64, advice="The indices of the few are in a list in shared memory.", size=2048
         ),
         means.one_store_each(size=2048),
+        means.instructions(
+            "square roots",
+            "sqrt.",
+            at_least=2048,  # 32 for each of about 128
+            advice="The rounds of the long computation stay: only who does them changes.",
+            size=2048,
+        ),
     ),
     target=Target(
         label="instructions of a warp, on average",

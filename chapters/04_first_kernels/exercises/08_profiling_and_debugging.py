@@ -155,6 +155,7 @@ threads do that nobody asked for. Bring it to zero.
                 promises.RISING,
                 promises.MIDDLING,
                 promises.SMALL,
+                promises.SOME_NAN,
             ),
         ),
     ),
@@ -228,7 +229,9 @@ read the verdict, and fix one line.
     bug=kinds.OUT_OF_BOUNDS,
     promises=Promises(
         sizes=promises.lengths(),
-        values=(promises.data("x", *promises.ANY_FINITE),),
+        values=(
+            promises.data("x", *promises.ANY_FINITE, promises.SOME_NAN, promises.LAST_INFINITE),
+        ),
     ),
     means=(
         means.one_store_each(size=1024),
@@ -289,6 +292,9 @@ and fix the kernel.
                 promises.TIES,
                 promises.MIDDLING,
                 promises.SMALL,
+                promises.FAINT,
+                promises.SOME_NAN,
+                promises.LAST_INFINITE,
             ),
         ),
     ),
@@ -318,6 +324,13 @@ the tile gets a value before the barrier, and 0, the identity, is the one that c
         ),
         mutant("reads past the end", kinds.OUT_OF_BOUNDS, ("i < n ? x[i] : 0.0f", "x[i]")),
         mutant("filled with ones", kinds.EDGES, (": 0.0f;", ": 1.0f;")),
+        mutant(
+            "a product for the guard",
+            kinds.NOT_A_NUMBER,
+            ("i < n ? x[i] : 0.0f", "x[min(i, n - 1)] * (i < n)"),
+        ),
+        mutant("filled with very little", kinds.PRECISION, (": 0.0f;", ": 1e-30f;")),
+        mutant("NaN left out", kinds.WRONG, ("i < n ?", "i < n && x[i] == x[i] ?")),
         mutant(
             "one thread adds",
             kinds.MEANS_MISSING,

@@ -22,7 +22,7 @@ Write down what a product costs: its FLOPs, the least bytes in fp32, and the FLO
         4 * (M * K + K * N + M * N),
         2 * M * N * K / (4 * (M * K + K * N + M * N)),
     ),
-    promises=Cases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 5, 3))),
+    promises=Cases(lambda rng: tuple(int(n) for n in 10 ** rng.uniform(0, 8, 3))),
     means="Any formula that is right is a good one.",
     hints=(
         "C has M N elements, and each of them is a sum of K products.",
@@ -82,6 +82,8 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
         ("kj", 3, 8, 8),
         ("jk", 2, 4, 1),
         ("kj", 1, 16, 16),
+        ("kj", 50, 224, 32),
+        ("jk", 50, 224, 32),
     ),
     reference=lines_of_b,
     promises=Cases(reads_of_b),
@@ -140,11 +142,12 @@ LOOP_ORDER = HostExercise(
     title="interchange the loops",
     task="""
 Your first function in C. It gives the right C already, and reads B down its columns. Change the
-order of the loops. In your order a sum is not finished in one go, so it has to wait in C.
+order of the loops. In your order a sum is not finished in one go, so it has to wait in C. (K may be
+0, a number infinite, and a side is at most 1100.)
 """,
     source="06_matmul_and_fft/exercises/loop_order.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1"),
+    cases=runs("lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"),
     reference=is_right("lines"),
     promises=Cases(lambda rng: runs("lines", shape(rng))[0]),
     hints=(
@@ -185,11 +188,13 @@ BLOCKS = HostExercise(
     task="""
 The loops over the blocks of B are there. Write what happens with one block: every row of A meets it
 before the next block is read. The sides of B need not be multiples of 8 and 16, so find out first
-where the block ends.
+where the block ends. (K may be 0, a number infinite, and a side is at most 1100.)
 """,
     source="06_matmul_and_fft/exercises/blocks.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("blocks", "5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1"),
+    cases=runs(
+        "blocks", "5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"
+    ),
     reference=is_right("blocks"),
     promises=Cases(lambda rng: runs("blocks", shape(rng))[0]),
     hints=(
@@ -241,11 +246,11 @@ REGISTER_TILE = HostExercise(
     title="a tile that stays in registers",
     task="""
 Write the heart of every fast matrix product: for each k, 8 numbers of B and 4 of A make 32
-products. The checker counts your reads: 12 for each k of a tile, no more.
+products. The checker counts your reads: 12 for each k of a tile, no more. (A side is at most 1100.)
 """,
     source="06_matmul_and_fft/exercises/register_tile.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33"),
+    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0"),
     reference=is_right("reads"),
     promises=Cases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
     hints=(

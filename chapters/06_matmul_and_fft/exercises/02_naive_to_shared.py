@@ -21,7 +21,7 @@ until a load touches at most 3 sectors on average.
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (1024,)),
     small=((37, 45, 19), (33, 5, 7), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="sectors per global load",
         measure=lambda counts: counts.global_load_sectors / max(counts.global_load_requests, 1),
@@ -101,7 +101,7 @@ multiples of 16.
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
     small=((37, 21, 35), (16, 32, 16), (5, 1, 33), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="global loads per FMA",
         measure=lambda counts: counts.global_load_requests * 32 / 32**3,

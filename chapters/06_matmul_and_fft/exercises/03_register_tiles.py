@@ -47,7 +47,7 @@ over k and the stores. For each FMA a thread may load at most 1.3 floats from sh
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (256,)),
     small=((37, 45, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="shared loads per FMA",
         measure=shared_loads_per_fma,
@@ -198,7 +198,7 @@ make 16 products of them: at most 0.6 loads from shared memory for each FMA.
     launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 32)), (64,)),
     small=((37, 45, 19), (33, 5, 8), (4, 70, 1), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="shared loads per FMA",
         measure=shared_loads_per_fma,

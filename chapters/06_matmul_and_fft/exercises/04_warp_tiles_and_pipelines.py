@@ -21,7 +21,7 @@ from course_utils.exercises import (
 )
 
 from .common import (
-    ANY_OPERANDS,
+    FEW_OPERANDS,
     chosen,
     matrices,
     no_more_arithmetic,
@@ -41,7 +41,7 @@ ANY_STEPS = (
     (7, 5, 25),
     (2, 3, 265),
     (5, 67, 32),
-    (2, 5, 6),
+    (2, 5, 0),
 )
 ONE_BLOCK = 64, 64, 32
 
@@ -67,7 +67,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
     small=((69, 70, 19), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="barriers an iteration",
         measure=barriers_a_step,
@@ -78,7 +78,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=FEW_OPERANDS),
     means=(
         Means(
             "part of the loads that are in flight while products are made",
@@ -167,7 +167,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 64)), (64,)),
     small=((69, 70, 27), (33, 5, 16), (1, 1, 1)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="barriers a step",
         measure=barriers_a_step,
@@ -177,7 +177,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=ANY_OPERANDS),
+    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
     means=(
         Means(
             "steps whose copies are in flight during a product, on average",
@@ -315,6 +315,8 @@ candidate out, or `""` if nothing does. `why_not(128, 256, 8, 3, 256, 209, 0)` i
         (64, 64, 8, 2, 64, 255, 0),
         (64, 64, 8, 2, 1024, 64, 0),
         (256, 256, 32, 4, 1024, 255, 0),
+        (256, 256, 64, 1, 256, 128, 0),
+        (128, 256, 8, 3, 416, 160, 0),
     ),
     reference=why_not,
     promises=Cases(candidate),
@@ -336,6 +338,7 @@ exceed that; so in practice the last question catches what the third would.)
     mutants=(
         mutant("rows not padded", kinds.WRONG, ("BM + 4 + BN", "BM + BN")),
         mutant("one stage", kinds.WRONG, ("stages * BK *", "BK *")),
+        mutant("two stages at least", kinds.WRONG, ("stages * BK *", "max(stages, 2) * BK *")),
         mutant("elements for bytes", kinds.WRONG, ("BN) * 4 >", "BN) >")),
         mutant(
             "registers not rounded",
@@ -446,7 +449,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
     launch=lambda size: Launch((size[1] // 256, size[0] // 128), (256,), shared=65536),
     small=((256, 256, 40), (128, 512, 16), (128, 256, 8)),
     full=(4096, 4096, 4096),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="wavefronts of shared loads for 32 FMAs",
         measure=lambda counts: counts.shared_load_wavefronts * 64 / max(counts.flops, 1),
@@ -470,7 +473,7 @@ There is no end to this one: the course's best rung beats cuBLAS on an H200, in 
             (1024, 256, 16),
             (128, 1024, 16),
         ),
-        values=ANY_OPERANDS,
+        values=FEW_OPERANDS,
     ),
     means=(
         means.one_store_each(size=(128, 256, 32)),

@@ -50,7 +50,7 @@ lie between one row and the next.
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 80), (16, 64, 48), (16, 16, 16)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     promises=Promises(sizes=chosen(*TILES_OF_16), values=HALF_OPERANDS),
     means=(*on_tensor_cores((48, 32, 80)), means.one_store_each()),
     hints=(
@@ -208,7 +208,7 @@ straight from global memory.
     launch=lambda size: Launch((size[1] // 8, size[0] // 16), (32,)),
     small=((48, 40, 80), (16, 24, 48), (16, 8, 16)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     promises=Promises(
         sizes=chosen(*TILES_OF_16[2:], (16, 8, 16), (32, 24, 96), (16, 8200, 16)),
         values=HALF_OPERANDS,
@@ -306,7 +306,7 @@ Change where a chunk is kept, without a byte more of shared memory, until a load
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((48, 32, 128), (16, 16, 64)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="wavefronts per ldmatrix",
         measure=lambda counts: counts.shared_load_wavefronts / max(counts.shared_load_requests, 1),

@@ -43,7 +43,7 @@ the digits that it loses on the way.
     launch=lambda size: Launch((size[1] // 16, size[0] // 16), (32,)),
     small=((32, 48, 512), (32, 16, 64), (16, 16, 16)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     promises=Promises(
         sizes=chosen(
             (16, 16, 32),
@@ -151,7 +151,8 @@ QUANTISED = PythonExercise(
     title="floats by way of bytes",
     task="""
 Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
-largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back.
+largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back. Leave
+the matrices as they are.
 """,
     source="06_matmul_and_fft/exercises/quantised_product.py",
     function="quantised_product",
@@ -160,6 +161,7 @@ largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, sca
         (matrix_of(3, 4, 300, 100.0), matrix_of(4, 3, 300, 0.01)),
         (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
         (matrix_of(7, 2, 9, 1e30), matrix_of(8, 3, 9, 1e30)),  # past the range of float32
+        (matrix_of(9, 1, 5000), matrix_of(10, 2, 5000)),
     ),
     reference=by_way_of_bytes,
     promises=Cases(two_matrices),
@@ -246,7 +248,7 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
     small=((37, 21, 52), (16, 33, 64), (1, 1, 4), (5, 3, 2084)),
     full=(2048, 2048, 2048),
-    reduction=lambda size: size[2],
+    reduction=lambda size: max(size[2], 1),
     target=Target(
         label="global loads per product",
         measure=lambda counts: counts.global_load_requests * 32 / (32 * 32 * 64),

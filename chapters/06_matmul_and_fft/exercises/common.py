@@ -79,7 +79,7 @@ def chosen(*sizes: tuple[int, int, int]) -> Chosen:
 # past 32,767.
 ANY_SHAPE = chosen(
     (1, 1, 1),
-    (2, 3, 5),
+    (5, 6, 0),
     (17, 33, 16),
     (64, 65, 31),
     (5, 257, 12),
@@ -113,6 +113,8 @@ def strange(name: str, axis: int) -> tuple[Values, ...]:
 
     def with_one(given: promises.Given, rng: np.random.Generator, value: float) -> dict:
         changed = np.moveaxis(given[name].copy(), axis, -1)
+        if not changed.size:
+            return {}
         few = 1 if prod(given["C"].shape) < 1000 else 3
         if len(changed) > few or np.isinf(value):
             changed[rng.integers(len(changed)), -1] = value
@@ -125,8 +127,22 @@ def strange(name: str, axis: int) -> tuple[Values, ...]:
 
 
 ANY_OPERANDS = (
-    (*promises.data("A", *ORDINARY, promises.LARGE), *strange("A", 1)),
+    (
+        *promises.data("A", *ORDINARY, promises.LARGE),
+        *strange("A", 1),
+        promises.zero_times_infinity_along("A", -1, "B", -2),
+        promises.zero_times_infinity_along("B", -2, "A", -1),
+    ),
     (*promises.data("B", *ORDINARY), *strange("B", 0)),
+)
+# For kernels that take the emulator long: one judgement tries each of these.
+FEW_OPERANDS = (
+    (*promises.data("A", promises.NEGATIVE, promises.LARGE), *strange("A", 1)),
+    (
+        *promises.data("B", promises.TIES),
+        *strange("B", 0),
+        promises.zero_times_infinity_along("A", -1, "B", -2),
+    ),
 )
 HALF_OPERANDS = (
     (*promises.data("A", *ORDINARY), *strange("A", 1)),

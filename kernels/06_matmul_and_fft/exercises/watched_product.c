@@ -4,6 +4,7 @@
 // its rows; "blocks": changes of block in B, at most one for each; "reads": calls, at most 4 + 8
 // for each k of a tile of 4 x 8.
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ float read_a(int i, int k);
 float read_b(int k, int j);
 
 static int M, N, K;
+static long run;
 static long reads, changes, held = -1, moves, block = -1;
 
 static float a_at(int i, int k)
@@ -24,6 +26,9 @@ static float a_at(int i, int k)
 
 static float b_at(int k, int j)
 {
+    if (run % 3 == 0 && k == 0 && j == N - 1) { // times 0 it is NaN, which no product leaves out
+        return INFINITY;
+    }
     return (float)((k * 3 + j * 8) % 13 - 5) / 2;
 }
 
@@ -55,6 +60,12 @@ float read_b(int k, int j)
     return b_at(k, j);
 }
 
+static int was_written(const float *place)
+{
+    const unsigned char fill[sizeof(float)] = {0xff, 0xff, 0xff, 0xff};
+    return memcmp(place, fill, sizeof fill) != 0;
+}
+
 static int is_right(const float *C)
 {
     for (int i = 0; i < M; ++i) {
@@ -63,7 +74,8 @@ static int is_right(const float *C)
             for (int k = 0; k < K; ++k) {
                 want += a_at(i, k) * b_at(k, j);
             }
-            if (!(C[i * N + j] == want)) {
+            const int both_nan = isnan(want) && isnan(C[i * N + j]) && was_written(&C[i * N + j]);
+            if (!(C[i * N + j] == want || both_nan)) {
                 printf("C[%d, %d] is %g, expected %g\n", i, j, C[i * N + j], want);
                 return 0;
             }
@@ -76,7 +88,6 @@ static int is_right(const float *C)
 int main(void)
 {
     char limit[16];
-    long run;
     if (scanf("%15s %d %d %d %ld", limit, &M, &N, &K, &run) != 5) {
         return 1;
     }
