@@ -45,7 +45,9 @@ def test_the_time_of_several_runs_is_their_median(monkeypatch):
 def test_the_h200s_record_holds_what_the_notebook_says_of_it():
     record = measurements("six_ways", REFERENCE)
     times, three_reads = record["median_ms"], record["three_reads_ms"]
-    assert times["torch.compile"] < times["torch.softmax"] < three_reads["a warp a row"]
+    assert max(times["Triton"], times["CUDA C++"]) < times["torch.softmax"]
+    assert times["torch.softmax"] < times["torch.compile"] < three_reads["a warp a row"]
+    assert record["loads_of_compile"] == 2
     assert three_reads["a block a row"] / three_reads["a warp a row"] == pytest.approx(0.5, abs=0.1)
 
 
