@@ -1,8 +1,8 @@
 // The transforms of batch rows of POINTS = R0 R1 R2 complex points; INVERSE 1 is the inverse, times
 // POINTS. HELD points a thread, a multiple of each radix; TRANSFORMS rows a block.
 // Adds to fft_twiddles: any power of two up to 16384, with radices to suit it, and several rows a
-// block where a row is short: enough threads on a multiprocessor to keep its memory busy.
-// Limit: memory up to 4096 points; from 8192 points on, few blocks that wait for memory together.
+// block where a row is short. At 256 and 4096 points it is as fast as fft_twiddles was.
+// Limit: memory up to 4096 points; from 8192 points on few blocks share a multiprocessor.
 // grid (ceil(batch / TRANSFORMS)), block (POINTS / HELD * TRANSFORMS), dynamic shared POINTS / 16 * 17 * 8 * TRANSFORMS
 
 #include "fft_block.cuh"

@@ -4,7 +4,8 @@
 // results in `middle`; tiles of rows follow `lag` rows of `in` behind (lag < ring), so that what
 // they fetch still lies in the L2 cache. Counters say when a row may be fetched, and when
 // overwritten.
-// Limit: four trips through the L2 cache, two of them on to memory.
+// Limit: four trips through the L2 cache, two of them on to memory. All blocks must run at once:
+// an ordinary launch on a GPU that does nothing else.
 // grid (at most as many blocks as run at once), block (256), dynamic shared 8 * 16 * (256 + 256 / 16 + 1)
 
 #include "fft_lines.cuh"

@@ -2,7 +2,7 @@
 // 16, ROWS 128 or 256. After fft_batched along the rows it makes the two-dimensional transform.
 // Adds to fft_batched: lines that lie across memory. A block takes 16 columns side by side, so that
 // what it reads and writes are whole 128-byte lines.
-// Limit: memory; with the rows, every point is read and written twice.
+// Limit: memory. With the rows every point is read and written twice, nearly at a copy's rate.
 // grid (batch * N / 16), block (ROWS), dynamic shared 8 * 16 * ROWS
 
 #include "fft_lines.cuh"

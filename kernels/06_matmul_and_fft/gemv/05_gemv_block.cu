@@ -12,7 +12,7 @@
 #define THREADS 256
 #endif
 #ifndef LOADS
-#define LOADS 8 // that a thread has in flight
+#define LOADS 8 // that a thread asks for together
 #endif
 
 __device__ inline float dot(float a, float b)

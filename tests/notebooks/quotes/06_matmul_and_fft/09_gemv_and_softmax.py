@@ -1,0 +1,102 @@
+from tests.notebooks.drawn import bytes_per_second, case, milliseconds, record
+
+SQUARE, LARGE = [8192, 8192], [16384, 16384]
+SHORT, LONG, LONGEST = [16384, 4096], [8192, 32768], [1024, 131072]
+
+
+def rate(kernel, size):
+    return bytes_per_second(kernel, size) / 1e12
+
+
+def copy():
+    return record("kernels")["copy_bytes_per_second"] / 1e12
+
+
+def library(kernel, size, name):
+    """Milliseconds of a library beside a kernel."""
+    return case(kernel, size)["libraries"][name]
+
+
+def times_as_fast(kernel, size, name):
+    return library(kernel, size, name) / milliseconds(kernel, size)
+
+
+def copy_beside(size):
+    """How many times as fast as PyTorch's compiler a kernel at the rate of the copy is."""
+    moved = case("softmax_async", size)["bytes"]
+    return library("softmax_async", size, "torch.compile") * copy() * 1e9 / moved
+
+
+def own_backward():
+    """How many times as long PyTorch's own kernel takes."""
+    name = "torch._softmax_backward_data"
+    return [times_as_fast("softmax_backward", size, name) for size in (SHORT, LONG, LONGEST)]
+
+
+def backward_rates():
+    return [rate("softmax_backward", size) for size in (SHORT, LONG, LONGEST)]
+
+
+def compiled():
+    """Milliseconds of the compiled formula in the three processes that measured it."""
+    kernels = "softmax_online", "softmax_cluster", "softmax_async"
+    return [library(kernel, LONGEST, "torch.compile") for kernel in kernels]
+
+
+def sgemv_beside_lt():
+    lt = library("gemv_in_flight", SQUARE, "cuBLASLt fp32")
+    return library("gemv_in_flight", SQUARE, "cuBLAS sgemv") / lt
+
+
+def cluster_beside_async():
+    return milliseconds("softmax_cluster", LONGEST) / milliseconds("softmax_async", LONGEST)
+
+
+def read():
+    return record("kernels")["read_bytes_per_second"] / 1e12
+
+
+QUOTES = {
+    "at 4.01 TB/s and ` at 4.20 TB/s for": lambda: (
+        rate("gemv_warp", SQUARE),
+        rate("gemv_in_flight", SQUARE),
+    ),
+    "at 4.32 TB/s and ` at 4.44 TB/s for": lambda: (
+        rate("gemv_warp", LARGE),
+        rate("gemv_vector", LARGE),
+    ),
+    "where a pure read reaches 4.66 TB/s": read,
+    "is 1.4 times as fast at 8192 x 8192": sgemv_beside_lt,
+    "is 1.03 times as fast there": lambda: times_as_fast("gemv_in_flight", SQUARE, "cuBLASLt fp32"),
+    "reaches 4.59 TB/s there": lambda: rate("gemv_rows", LARGE),
+    "reaches 3.51 TB/s there, ` 3.27 TB/s": lambda: (
+        rate("softmax_rows", SHORT),
+        rate("softmax_online", SHORT),
+    ),
+    "4.13 TB/s for rows of 4095 numbers": lambda: rate("softmax_async", [16384, 4095]),
+    "only 3.22 TB/s for rows of 131,071": lambda: rate("softmax_async", [1024, 131071]),
+    "as fast as the copy, 4.28 TB/s in the records": copy,
+    "is 1.12 times as fast as the compiled one": lambda: copy_beside(SHORT),
+    "and 1.45 times at 8192 x 32768": lambda: copy_beside(LONG),
+    "at 1.08 and 1.41 times": lambda: [
+        times_as_fast("softmax_async", size, "torch.compile") for size in (SHORT, LONG)
+    ],
+    "where the copy would be at 1.60 times": lambda: copy_beside(LONGEST),
+    "two got 0.40 ms and one 0.54 ms": lambda: sorted(compiled())[1:],
+    "it moves 4.33 to 4.41 TB/s": lambda: (min(backward_rates()), max(backward_rates())),
+    "half are written, 4.28 TB/s": copy,
+    "takes 2.05 to 2.39 times as long": lambda: (min(own_backward()), max(own_backward())),
+    "0.181 ms beside 0.184 ms": lambda: (
+        library("softmax_backward", SHORT, "torch.compile"),
+        milliseconds("softmax_backward", SHORT),
+    ),
+    "takes 1.66 times as long at 1024 x 131072": lambda: times_as_fast(
+        "softmax_backward", LONGEST, "torch.compile"
+    ),
+    "8192 x 8192 3.93 and 4.20 TB/s": lambda: (
+        rate("gemv_vector", SQUARE),
+        rate("gemv_in_flight", SQUARE),
+    ),
+    "1.12 times as long at 1024 x 131072 as": cluster_beside_async,
+}
+GIVEN = ("your aim is 1.5 times the best",)
