@@ -146,8 +146,8 @@ def test_plain_values_are_of_python_s_own_types():
 
 
 def test_one_set_is_written_down_in_one_way():
-    names = [f"name {n}" for n in range(50)]
-    there, back = set(names), set(reversed(names))
+    there, back = set([0, 8]), set([8, 0])  # noqa: C405 (their orders differ)
+    assert list(there) != list(back)
     assert written({"a": (there, frozenset(back))}) == written({"a": (back, frozenset(there))})
 
 
