@@ -54,7 +54,8 @@ def written(value: Any, depth: int = 0) -> list[Any]:
         return ["text", text if len(text) <= LONGEST else text[:LONGEST] + "..."]
     for name, base in NESTED.items():
         if isinstance(value, base):
-            return [name, [written(element, depth + 1) for element in base.__iter__(value)]]
+            elements = [written(element, depth + 1) for element in base.__iter__(value)]
+            return [name, elements if base in (list, tuple) else sorted(elements, key=repr)]
     if isinstance(value, dict):
         pairs = dict.items(value)
         return ["dict", [[written(k, depth + 1), written(v, depth + 1)] for k, v in pairs]]

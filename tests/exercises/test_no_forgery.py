@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils.exercises import kinds
-from course_utils.exercises.plain_values import plain
+from course_utils.exercises.plain_values import plain, written
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 from course_utils.paths import CHAPTERS, KERNELS
@@ -143,6 +143,12 @@ def test_plain_values_are_of_python_s_own_types():
     assert found == (3, [1, 2.5], True, None, "a")
     assert [type(x) for x in found] == [int, list, bool, type(None), str]
     assert type(found[1][0]) is int
+
+
+def test_one_set_is_written_down_in_one_way():
+    there, back = set([0, 8]), set([8, 0])  # noqa: C405 (their orders differ)
+    assert list(there) != list(back)
+    assert written({"a": (there, frozenset(back))}) == written({"a": (back, frozenset(there))})
 
 
 def test_a_cell_that_includes_the_solution_is_told_so():
