@@ -74,9 +74,9 @@ def lacking(token: str) -> str | None:
     """What this machine lacks of ``token``, in words ("an sm_90 GPU"); None when it has it.
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
-    C compiler with a command of its own), ``c++`` (any such C++ compiler), ``c`` and ``cpp`` (any
-    that ``%%c`` can use), a program (``nvcc``, ``ncu``...) or a Python package (``torch``,
-    ``triton``...).
+    C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
+    ``c`` and ``cpp`` (any that ``%%c`` can use), a program (``nvcc``, ``ncu``...) or a Python
+    package (``torch``, ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -89,7 +89,7 @@ def lacking(token: str) -> str | None:
     if token == "cc":
         return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
     if token == "c++":
-        return None if any(map(shutil.which, CPP_COMPILERS)) else "a C++ compiler"
+        return _lacking_for_torch_compile()
     if token in IN_WORDS:
         return None if host_compiler(token) else IN_WORDS[token]
     if token in PROGRAMS:
@@ -101,6 +101,19 @@ def lacking(token: str) -> str | None:
         f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
         f"cpp, a program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
     )
+
+
+def _lacking_for_torch_compile() -> str | None:
+    """What ``torch.compile`` lacks to build its C++ programs: a compiler, or a path it can pass on.
+
+    Where PyTorch lies in a folder with a blank in its name, its calls of the compiler break there.
+    """
+    if not any(map(shutil.which, CPP_COMPILERS)):
+        return "a C++ compiler"
+    torch = find_spec("torch")
+    if torch and any(character.isspace() for character in str(torch.origin)):
+        return "PyTorch in a folder without blanks in its path, for torch.compile"
+    return None
 
 
 def missing(tokens: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from importlib.machinery import ModuleSpec
 
 import pytest
 
@@ -78,7 +79,23 @@ def test_any_c_plus_plus_compiler_will_do(monkeypatch, there):
     monkeypatch.setattr(
         needs.shutil, "which", lambda asked: asked if there and asked == "clang++" else None
     )
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
     assert needs.missing(["c++"]) == ([] if there else ["a C++ compiler"])
+    needs.lacking.cache_clear()
+
+
+def test_torch_compile_wants_a_path_without_blanks(monkeypatch):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs.shutil, "which", lambda asked: asked)
+    for folder, there in (("/a course", False), ("/Müller", True)):
+        needs.lacking.cache_clear()
+        origin = f"{folder}/torch/__init__.py"
+        monkeypatch.setattr(
+            needs, "find_spec", lambda name, at=origin: ModuleSpec(name, None, origin=at)
+        )
+        found = needs.missing(["torch", "c++"])
+        assert bool(found) != there
+        assert there or "without blanks" in found[0]
     needs.lacking.cache_clear()
 
 
