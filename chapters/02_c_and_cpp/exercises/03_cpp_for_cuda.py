@@ -186,8 +186,8 @@ polynomial whose degree is a template parameter.
     ),
     explanation="""
 `if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
-the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five
-multiplications and additions in a row, without a loop or a call.
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five fused
+multiply-adds (FFMA) in a row, without a loop or a call.
 """,
     mutants=(
         mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
@@ -332,7 +332,8 @@ and it can be moved.
     explanation="""
 That is what `std::unique_ptr<float[]>` does, and what a class for memory of a GPU has to do, with
 cudaMalloc and cudaFree in place of `new` and `delete`. `noexcept` matters: a vector that grows
-moves its elements only if that cannot fail half-way, and otherwise wants to copy them.
+moves its elements if that cannot fail half-way, and otherwise copies them. (Where copies are
+forbidden, as here, it moves them all the same, and a failure half-way would lose some.)
 """,
     mutants=(
         mutant("never freed", kinds.MEMORY_LEAK, ("~Buffer() { delete[] data_; }", "~Buffer() {}")),

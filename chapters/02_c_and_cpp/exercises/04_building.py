@@ -148,9 +148,10 @@ it. Work out which members a linker takes, and which names stay undefined.
         "Stop when a whole round takes nothing.",
     ),
     explanation="""
-So a large library costs a program only what it uses. Real linkers of this kind go through the files
-in the order of the command line, and a library that stands before the object that needs it is
-passed by: hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`.
+So a large library costs a program only what it uses. GNU's linkers go through the files once, in the
+order of the command line, and a library that stands before the object that needs it is passed by:
+hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`. LLVM's lld looks back, so that a wrong order
+may come to light on another machine.
 """,
     mutants=(
         mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
@@ -203,7 +204,8 @@ Write the heart of make: which targets does it build, and in which order?
     explanation="""
 That is all that make does: it compares times, and follows the dependencies that you wrote down. It
 does not look into a file. A header that no rule names can change, and nothing is built: the program
-then mixes two versions of a struct. `gcc -MD` writes such rules for you.
+then mixes two versions of a struct. `gcc -MMD` writes such rules for you. Nor does it look at
+commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja notice that.
 """,
     mutants=(
         mutant(
