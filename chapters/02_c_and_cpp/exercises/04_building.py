@@ -148,10 +148,10 @@ it. Work out which members a linker takes, and which names stay undefined.
         "Stop when a whole round takes nothing.",
     ),
     explanation="""
-So a large library costs a program only what it uses. GNU's linkers go through the files once, in the
-order of the command line, and a library that stands before the object that needs it is passed by:
-hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`. LLVM's lld looks back, so that a wrong order
-may come to light on another machine.
+So a large library costs a program only what it uses. GNU's linkers go through the files once, in
+the order of the command line, and a library that stands before the object that needs it is passed
+by: hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`. LLVM's lld looks back, so that a wrong
+order may come to light on another machine.
 """,
     mutants=(
         mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
