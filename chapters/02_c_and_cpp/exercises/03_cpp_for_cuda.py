@@ -125,6 +125,8 @@ numbers, ±inf too, and equal ones.
 The compiler puts the function in line, and a, b and c stay in registers: no address is ever formed.
 With parameters `float low, float high` the kernel compiles as well, and sorts copies that nobody
 sees.
+(Numbers too small for a normal float count as 0: the course compiles with `-ftz=true`, as CuPy
+does. fminf then stores 0 for them, and `<` calls them equal.)
 """,
     mutants=(
         mutant("by value", kinds.WRONG, ("float &low, float &high", "float low, float high")),
