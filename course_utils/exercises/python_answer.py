@@ -112,10 +112,11 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
-    message = f"{shown} returned {_show(got)}, expected {_show(want)}"
     if _equal(got, want):
-        return simple(kinds.WRONG_TYPE, f"{message}: equal numbers, of another type.")
-    return simple(kinds.WRONG, f"{message}.", hint=BY_HAND)
+        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        return simple(kinds.WRONG_TYPE, message)
+    message = f"{shown} returned {_show(got)}, expected {_show(want)}."
+    return simple(kinds.WRONG, message, hint=BY_HAND)
 
 
 def _right(got: Any, want: Any) -> bool:

@@ -71,7 +71,7 @@ def test_the_wrong_end_of_an_array_is_not_blamed_on_a_thread():
 def test_equal_numbers_of_another_type_are_called_so():
     verdict = _compare((4.0, 2), (4, 2), "work()")
     assert verdict.kind == kinds.WRONG_TYPE
-    assert "returned (4.0, 2), expected (4, 2): equal numbers, of another type" in str(verdict)
+    assert "returned (4.0, 2): equal to (4, 2), but of another type" in str(verdict)
     assert _compare((5.0, 2), (4, 2), "work()").kind == kinds.WRONG
 
 
