@@ -108,7 +108,22 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
     if _right(got, want):
         return None
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=BY_HAND)
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{BY_HAND}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    if sorted(map(repr, got)) == sorted(map(repr, want)):
+        return "The items are right, and their order is not. "
+    for inner, wanted in zip(got, want, strict=True):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            if sorted(map(repr, inner)) == sorted(map(repr, wanted)) and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
 
 
 def _right(got: Any, want: Any) -> bool:
