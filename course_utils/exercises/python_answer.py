@@ -117,11 +117,10 @@ def _about_the_items(got: Any, want: Any) -> str:
         return ""
     if len(got) != len(want):
         return f"Its length is {len(got)}, and {len(want)} was expected. "
-    if sorted(map(repr, got)) == sorted(map(repr, want)):
-        return "The items are right, and their order is not. "
-    for inner, wanted in zip(got, want, strict=True):
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
         if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
-            if sorted(map(repr, inner)) == sorted(map(repr, wanted)) and not _right(inner, wanted):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
                 return "The items of a list are right, and their order is not. "
     return ""
 

@@ -52,8 +52,8 @@ REMEDIES = {
     "quotation mark that was pasted from a web page: type it anew.",
     r"[Rr]eturn type of 'main'|'main' must return": "main gives the program's status: "
     "int main(void).",
-    r"use of deleted function|call to deleted|implicitly[- ]deleted": "The class forbids this: hand "
-    "the object on with std::move, and give the class a move constructor.",
+    r"use of deleted function|call to deleted|implicitly[- ]deleted": "The class forbids this: "
+    "hand the object on with std::move, and give the class a move constructor.",
     r"lvalue|not assignable|read-only|const-qualified": "It cannot be written to: is it const, or "
     "not a variable at all?",
     r"dereferencing.*void|indirection.*void|void value|declared void|type 'void'": "A "
