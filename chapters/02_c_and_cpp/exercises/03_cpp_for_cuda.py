@@ -182,8 +182,8 @@ polynomial whose degree is a template parameter.
         "c[0] + c[1] x + c[2] x² is c[0] + x (c[1] + c[2] x): the same again in the parentheses, "
         "with one coefficient less.",
         "The shorter polynomial begins at `c + 1` and is `horner<kDegree - 1>(c + 1, x)`.",
-        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;` Without the `else` the "
-        "second `return` is compiled for degree 0 too, and asks for -1, -2 and so on.",
+        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;` Without the `else` "
+        "the second `return` is compiled for degree 0 too, and asks for -1, -2 and so on.",
     ),
     explanation="""
 `if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
