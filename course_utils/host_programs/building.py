@@ -36,7 +36,7 @@ REMEDIES = {
     "many, or do braces lack?",
     r"expected [^,]*';'[^,]*$|expected ',' or ';'": "The semicolon is often missing at the "
     "end of the line before.",
-    r"undeclared|was not declared|undeclared identifier": "Declare it before this line, or check "
+    r"undeclared|not (?:been )?declared": "Declare it before this line, or check "
     "its spelling: capitals count.",
     r"implicit declaration|undeclared function": "Include the header that declares it, or define "
     "it above this line.",
@@ -158,7 +158,10 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
     begin = output.rfind("\n", 0, min(first.start(), at.start())) + 1
     where = f"line {at['line']}" if len(files) == 1 else f"{at['file']}, line {at['line']}"
     remedy = next((REMEDIES[p] for p in REMEDIES if re.search(p, first["text"])), "")
-    excerpt = clip(output[begin:], 16, 2000)
+    shown = output[begin:]
+    if at is not first:  # how the library came to its later errors helps nobody
+        shown = shown.partition("\nIn file included from ")[0]
+    excerpt = clip(shown, 16, 2000)
     return _verdict(kinds.COMPILE_ERROR, f"{where}: {first['text']}", excerpt=excerpt, hint=remedy)
 
 
