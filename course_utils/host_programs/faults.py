@@ -115,7 +115,8 @@ class Fault:
             return kinds.NEXT_STEP[self.kind]
         freed = next((place for place in self.places if place.did == "freed in"), None)
         if freed is None:
-            return kinds.VARIABLE_GONE
+            on_stack = "the variable" in self.message
+            return kinds.VARIABLE_GONE if on_stack else kinds.NEXT_STEP[self.kind]
         line = sources[freed.file].splitlines()[freed.line - 1]
         if re.search(r"~\s*\w+\s*\(", line):
             return kinds.FREED_BY_DESTRUCTOR
