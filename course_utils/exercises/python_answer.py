@@ -116,7 +116,21 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=BY_HAND)
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{BY_HAND}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
 
 
 def _right(got: Any, want: Any) -> bool:

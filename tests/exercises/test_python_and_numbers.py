@@ -208,3 +208,18 @@ def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, ri
     from course_utils.exercises.numbers import _rounds_to
 
     assert _rounds_to(value, right) == near
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("return sorted(taken), sorted", "by hand"),
+        ("return sorted(taken)[::-1], sorted", "their order is not"),
+        ("return sorted(taken), [], sorted", "Its length is 3, and 2 was expected"),
+    ],
+)
+def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
+    source = find("02.linked").solution.replace("return sorted(taken), sorted", answer)
+    if words == "by hand":
+        source = source.replace(" and library[m][0] & (used - defined)", "")
+    assert words in str(run_source(find("02.linked"), source))

@@ -291,6 +291,8 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     cases=(
         *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
+        (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
+        (["compute_90", "sm_90"], 90),
     ),
     reference=picked,
     promises=Cases(drawn_fatbinary, count=60),
@@ -338,6 +340,11 @@ GPUs it knows, and the PTX of the newest for those that come later.
             kinds.WRONG,
             ("best = (-1, -1,", 'best = (-1, "",'),
             ('int(kind == "sm"), made_for,', 'int(kind == "sm"), version,'),
+        ),
+        mutant(
+            "the largest capability first",
+            kinds.WRONG,
+            ('(int(kind == "sm"), made_for, exact', '(made_for, int(kind == "sm"), exact'),
         ),
         mutant("PTX preferred", kinds.WRONG, ('int(kind == "sm")', 'int(kind != "sm")')),
     ),
