@@ -1,7 +1,8 @@
 """Judges a student's C or C++: built and run by `host_programs`, its output compared.
 
 What the course's own main function prints stands between words drawn anew for each judgement: what
-a student's function prints beside it is shown, and is no part of the answer.
+a student's function prints beside it is shown, and is no part of the answer. Where the cell has a
+main of its own, for the student, that one is renamed and never runs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .promises import all_cases
 from .spec import HostExercise
 
 TEST_PROGRAM = "the test program"
+BEFORE, PROBE = "before_the_cell.h", "test_of_the_cell.h"
 SEALED = """\
 #ifdef __cplusplus
 #include <cstdio>
@@ -49,7 +51,7 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
         seal = secrets.token_hex(16) if exercise.driver else ""
         built = _compile(exercise, compiler, source, folder, name, seal)
         if failed(built):
-            return compile_error(built, [name])
+            return _not_built(built, name)
         if copied := _included_answer(folder):
             return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
         for case in all_cases(exercise):
@@ -78,8 +80,25 @@ def _compile(
         if failed(built):
             return built
         files.append(f"{Path(exercise.driver).stem}.o")
+    (folder / BEFORE).write_text(exercise.before, encoding="utf-8")
+    (folder / PROBE).write_text(exercise.probe, encoding="utf-8")
+    flags = ["-MD", *exercise.flags]
+    if exercise.probe:
+        source = f'{source}\n#include "{PROBE}"\n'
+        flags += ["-Dmain=main_of_the_cell", "-include", BEFORE]
     (folder / name).write_text(source, encoding="utf-8")
-    return build(compiler, files, folder, exercise.standard, ["-MD"])
+    return build(compiler, files, folder, exercise.standard, flags)
+
+
+def _not_built(built: Ended, name: str) -> Verdict:
+    """Why there is no program: by the cell's first error, or by what the probe does not find."""
+    verdict = compile_error(built, [name])
+    in_probe = re.search(rf"{PROBE}:\d+:\d+: (?:fatal )?error: (?P<text>[^\[\n]*)", built.output)
+    if in_probe is None or re.search(rf"^{re.escape(name)}:\d+:\d+: error", built.output, re.M):
+        return verdict
+    message = f"{TEST_PROGRAM} cannot use what this cell defines: {in_probe['text'].strip()}."
+    hint = "Leave the names, the parameters and the types as the starter has them."
+    return simple(kinds.WRONG_NAME, message, hint=hint)
 
 
 def _compile_driver(
@@ -90,7 +109,7 @@ def _compile_driver(
     sealed, copied = folder / "sealed.h", folder / Path(exercise.driver).name
     sealed.write_text(SEALED.format(seal), encoding="utf-8")
     shutil.copy(KERNELS / exercise.driver, copied)
-    flags = ["-include", sealed.name]
+    flags = ["-D_GNU_SOURCE", "-include", sealed.name]  # a driver may ask the system for anything
     built = build(compiler, [copied.name], folder, exercise.standard, flags, link=False)
     sealed.unlink()
     copied.unlink()
@@ -103,7 +122,7 @@ def _included_answer(folder: Path) -> str:
         words = re.split(r"(?<!\\)\s+", file.read_text(encoding="utf-8", errors="replace"))
         for word in words:  # as make reads them: a blank in a name has a backslash before it
             path = (folder / word.replace("\\ ", " ")).resolve()
-            if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
+            if path.is_relative_to(KERNELS) and "exercises" in path.parts:
                 return path.name
     return ""
 
@@ -153,5 +172,6 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
         if number > len(got) or got[number - 1] != line:
             message = f"line {number} that {who} prints is {shown}, expected {line!r}."
             return simple(kinds.WRONG_OUTPUT, message)
-    message = f"{who} prints {len(got)} lines, expected {len(want)}."
+    further = repr(got[len(want)][:200])
+    message = f"line {len(want) + 1} that {who} prints is {further}, expected no such line."
     return simple(kinds.WRONG_OUTPUT, message)

@@ -285,18 +285,35 @@ class HostExercise(BaseExercise):
     alone; without one the cell is a whole program. The program gets each of ``cases`` as its input
     and must print what ``reference(case)`` returns. ``seconds`` is the limit for each case.
     ``promises`` draws more cases, or says why it does not.
+
+    A cell may hold a ``main`` beside the function, for the student to try it with. Then ``probe``
+    is code that is compiled behind the cell's, with functions through which the driver reaches what
+    the cell defines, macros and structs too. The cell's own ``main`` is not run.
+    ``before`` is compiled ahead of the cell, and ``flags`` are more options for its compiler.
     """
 
     cases: tuple[str, ...]
     reference: Callable[[str], str]
     standard: str = "c11"
     driver: str = ""
+    probe: str = ""
+    before: str = ""
+    flags: tuple[str, ...] = ()
     seconds: float = 5.0
     promises: Cases | str = ""
 
     @property
     def language(self) -> str:
         return "cpp" if "++" in self.standard else "c"
+
+    @property
+    def task_text(self) -> str:
+        parts = [self.task.strip()]
+        if self.probe:
+            parts.append("What you write is tried by a program of the course: main is yours.")
+        if tried := getattr(self.promises, "tried", ""):
+            parts.append(f"Tried: {tried}.")
+        return "\n\n".join(parts)
 
 
 def describe_size(size: Any) -> str:

@@ -191,6 +191,72 @@ def test_a_cpp_function_is_called_by_the_course_s_main(twice):
     assert run_source(twice, "int thrice(int x) { return 3 * x; }").kind == kinds.WRONG_NAME
 
 
+WITH_MAIN = """\
+#include <stdio.h>
+#include <stdlib.h>
+%sint twice(int x) { return 2 * x; }
+int main(void) { printf("%%d\\n", twice(4)); return 0; }
+"""
+HELD = """\
+#include <stdio.h>
+#include <stdlib.h>
+static int blocks;
+void *watched_malloc(size_t bytes) { ++blocks; return malloc(bytes); }
+int try_twice(int x);
+int main(void)
+{
+    int x;
+    if (scanf("%d", &x) != 1) return 1;
+    const int y = try_twice(x);
+    printf("%d, %d blocks\\n", y, blocks);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def held(twice, tmp_path):
+    """The same in C, for a cell with a main function of its own."""
+    (tmp_path / "held.c").write_text(HELD)
+    return replace(
+        twice,
+        cases=("4", "5"),
+        reference=lambda text: f"{2 * int(text)}, 0 blocks",
+        standard="c11",
+        driver="held.c",
+        before="#include <stdlib.h>\nvoid *watched_malloc(size_t);\n"
+        "#define malloc watched_malloc\n",
+        probe="int try_twice(int x) { return twice(x); }",
+    )
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", ["", "static ", "// int\n"])
+def test_a_cell_s_own_main_is_not_run(held, kind):
+    assert run_source(held, WITH_MAIN % kind).passed
+    without = (WITH_MAIN % kind).partition("int main")[0]
+    assert run_source(held, without).passed
+    forged = (WITH_MAIN % kind).replace("2 * x", "8").replace("twice(4)", "10")
+    assert run_source(held, forged).kind == kinds.WRONG_OUTPUT
+
+
+@needs_compiler
+def test_a_driver_sees_the_calls_that_are_named_ahead_of_the_cell(held):
+    asks = (WITH_MAIN % "").replace("return 2 * x", "free(malloc(4)); return 2 * x")
+    outcome = run_source(held, asks)
+    assert outcome.kind == kinds.WRONG_OUTPUT and "'8, 1 blocks'" in str(outcome)
+
+
+@needs_compiler
+def test_a_function_of_another_name_is_missed_by_its_name(held):
+    outcome = run_source(held, (WITH_MAIN % "").replace("twice", "thrice"))
+    assert outcome.kind == kinds.WRONG_NAME and "twice" in outcome.verdict.message, outcome
+    typo = run_source(held, (WITH_MAIN % "").replace("2 * x", "2 * z"))
+    assert typo.kind == kinds.COMPILE_ERROR and "'z'" in str(typo).replace("‘", "'").replace(
+        "’", "'"
+    )
+
+
 FORGED = {
     "prints the answer and ends": 'printf("8\\n"); exit(0);',
     "without the library's end": 'printf("8\\n"); fflush(stdout); _exit(0);',

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import LARGEST, listed, values_of, whole
+from .common import LARGEST, driver, listed, shown, some_length, values_of, whole
 
 
 def last_positive(case: str) -> str:
@@ -22,28 +22,69 @@ def matrix(rows: int, columns: int, values: list[int]) -> str:
 def column_sums(case: str) -> str:
     rows, columns, *values = map(float, case.split())
     sums = np.array(values).reshape(int(rows), int(columns)).sum(axis=0)
-    return "\n".join(f"{x:g}" for x in sums)
+    return "\n".join(shown(sums))
 
 
 def drawn_matrix(rng: np.random.Generator) -> str:
-    rows, columns = (int(n) for n in rng.integers(1, 12, 2))
+    rows, columns = drawn_shape(rng)
     return matrix(rows, columns, whole(rng, rows * columns))
+
+
+def drawn_shape(rng: np.random.Generator) -> tuple[int, int]:
+    """Two sides of which one may be long."""
+    sides = [int(n) for n in rng.integers(1, 12, 2)]
+    sides[rng.integers(2)] = some_length(rng, most=9000)
+    return sides[0], sides[1]
+
+
+def drawn_numbers(rng: np.random.Generator) -> str:
+    """Some ints, small ones or any."""
+    n, any_int = some_length(rng), rng.integers(2)
+    return listed(whole(rng, n, -LARGEST - 1, LARGEST) if any_int else whole(rng, n))
+
+
+def mostly_negative(rng: np.random.Generator) -> str:
+    """Numbers of which few are above 0, or only those before a place anywhere."""
+    values = np.array(whole(rng, some_length(rng, least=0), -9, 3))
+    if rng.integers(2) and len(values):
+        values[int(rng.integers(len(values))) :] = -1
+    return listed(values)
 
 
 def table(case: str) -> str:
     rows, columns = map(int, case.split())
-    return "\n".join(str(100 * row + column) for row in range(rows) for column in range(columns))
+    n = rows * columns
+    return f"{n} of {n} elements lie row after row\n2 blocks of memory"
+
+
+SWAPPED_SIZES = 0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1_000_003
 
 
 def swapped(case: str) -> str:
     a, b = map(int, case.split())
-    return f"{b} {a} d c {b / 8:g} {a / 8:g}\n{b} 3 4\n{a} 1 2\n2 1\n"
+    lines = [f"{b} {a} d c {b / 8:g} {a / 8:g}", f"{b} 3 4", f"{a} 1 2"]
+    return "\n".join([*lines, *(f"size {n}: 0 bytes are wrong" for n in SWAPPED_SIZES)])
+
+
+def words(rng: np.random.Generator) -> str:
+    """One to five words of any letters."""
+    lengths = [some_length(rng) for _ in range(rng.integers(1, 6))]
+    return " ".join("".join(map(chr, whole(rng, n, ord("!"), ord("~")))) for n in lengths)
+
+
+WATCHED = """
+#include <stdlib.h>
+void *watched_malloc(size_t bytes);
+void *watched_calloc(size_t n, size_t bytes);
+void *watched_realloc(void *block, size_t bytes);
+void watched_free(void *block);
+"""
 
 
 def grown(case: str) -> str:
     values = case.split()
     room = 1 << (len(values) - 1).bit_length() if values else 0
-    return "\n".join([f"{len(values)} values, room for {room}", *values])
+    return "\n".join([f"{len(values)} values, room for {room}", *shown(map(int, values))])
 
 
 MIN_MAX = HostExercise(
@@ -54,6 +95,10 @@ A C function returns one value. Here it has two results, so its caller hands ove
 two variables, and the function stores through them.
 """,
     source="02_c_and_cpp/exercises/min_max.c",
+    driver=driver("min_max"),
+    probe="""
+void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, high); }
+""",
     cases=(
         listed([3, -1, 7, 2]),
         listed([5]),
@@ -61,10 +106,14 @@ two variables, and the function stores through them.
         listed([8, 8]),
         listed([LARGEST, LARGEST]),
         listed([-LARGEST - 1, -LARGEST - 1]),
+        listed([2_000_000_000, -2_000_000_000]),
+        listed([-2_000_000_000, 2_000_000_000]),
         listed(range(1000, 0, -1)),
+        listed(range(-35_000, 35_000)),
+        listed(range(35_000, -35_000, -1)),
     ),
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 30))))),
+    promises=Cases(drawn_numbers, tried="n from 1 to 70,000, any ints"),
     hints=(
         "`*low` is the variable that low points to: it can be read and assigned.",
         "Begin with x[0] in both, so that no made-up number gets in.",
@@ -82,9 +131,23 @@ the output.
         mutant("one result", kinds.WRONG_OUTPUT, ("if (x[i] > *high) *high = x[i];", "")),
         mutant("the pointer changed", kinds.WRONG_OUTPUT, ("*high = x[i]", "high = (int *)&x[i]")),
         mutant(
-            "a number for an address", kinds.NULL_POINTER, ("min_max(x, n, &low", "min_max(x, n, 0")
+            "a number for an address",
+            kinds.NULL_POINTER,
+            ("*low = x[0];", "low = 0;\n*low = x[0];"),
         ),
         mutant("a pointer for a number", kinds.WRONG_OUTPUT, ("x[i] < *low", "x[i] < 0")),
+        mutant("a difference", kinds.UNDEFINED, ("x[i] < *low", "x[i] - *low < 0")),
+        mutant(
+            "the last one moved to the front",
+            kinds.WRONG_OUTPUT,
+            ("*low = x[0];", "((int *)x)[0] = x[n - 1];\n    *low = x[0];"),
+        ),
+        mutant(
+            "done by main",
+            kinds.WRONG_OUTPUT,
+            ("*low = x[0];\n    *high = x[0];", "*low = *high = 0;\n    return;"),
+            ('printf("%d %d\\n", low, high);', 'printf("-1 7\\n");'),
+        ),
     ),
 )
 
@@ -96,9 +159,24 @@ ROW_POINTERS = HostExercise(
 over one block of elements, and free it.
 """,
     source="02_c_and_cpp/exercises/row_pointers.c",
-    cases=("2 3", "1 1", "5 1", "1 6", "40 70"),
+    driver=driver("row_pointers"),
+    probe="""
+int **try_make_table(int rows, int columns) { return make_table(rows, columns); }
+void try_free_table(int **table) { free_table(table); }
+""",
+    before=WATCHED
+    + """
+#define malloc watched_malloc
+#define calloc watched_calloc
+#define realloc watched_realloc
+#define free watched_free
+""",
+    cases=("2 3", "1 1", "5 1", "1 6", "40 70", "101 100", "70000 1", "1 70000", "300 300"),
     reference=table,
-    promises=Cases(lambda rng: f"{rng.integers(1, 9)} {rng.integers(1, 9)}"),
+    promises=Cases(
+        lambda rng: "{} {}".format(*drawn_shape(rng)),
+        tried="rows and columns from 1 to 70,000, with up to 100,000 elements",
+    ),
     hints=(
         "Two calls of malloc: `sizeof(int) * rows * columns` bytes, and `sizeof(int *) * rows`.",
         "Row `row` begins `row * columns` elements behind the first: `elements + row * columns`.",
@@ -133,6 +211,26 @@ and cannot overflow as `rows * columns` in ints could.)
         ),
         mutant("rows overlap", kinds.WRONG_OUTPUT, ("row * columns;", "row;")),
         mutant(
+            "one block for both",
+            kinds.WRONG_OUTPUT,
+            (
+                "int *elements = malloc(sizeof *elements * rows * columns);\n"
+                "    int **table = malloc(sizeof *table * rows);",
+                "int **table = malloc(sizeof *table * rows + sizeof(int) * rows * columns);\n"
+                "    int *elements = (int *)(table + rows);",
+            ),
+            ("free(table[0]);\n", ""),
+        ),
+        mutant(
+            "no allocation",
+            kinds.WRONG_OUTPUT,
+            (
+                "int *elements = malloc(sizeof *elements * rows * columns);",
+                "static int elements[100000];",
+            ),
+            ("free(table[0]);\n", ""),
+        ),
+        mutant(
             "rows and columns", kinds.OUT_OF_BOUNDS, ("row * columns;", "row * rows + columns;")
         ),
     ),
@@ -146,9 +244,27 @@ Write what is behind Python's `append`: a block that moves to a larger place whe
 function changes three variables of its caller, and one of them is a pointer.
 """,
     source="02_c_and_cpp/exercises/append.c",
-    cases=("4 8 15 16 23", "7", "", "1 2 3 4", " ".join(map(str, range(1500)))),
+    driver=driver("append"),
+    probe="""
+void try_append(int **values, size_t *count, size_t *capacity, int value)
+{
+    append(values, count, capacity, value);
+}
+""",
+    before=WATCHED + "#define realloc watched_realloc\n",
+    cases=(
+        "4 8 15 16 23",
+        "7",
+        "",
+        "1 2 3 4",
+        " ".join(map(str, range(1500))),
+        " ".join(map(str, range(70_000))),
+    ),
     reference=grown,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 40)))))),
+    promises=Cases(
+        lambda rng: " ".join(map(str, whole(rng, some_length(rng, least=0)))),
+        tried="up to 70,000 values, and when realloc is asked for which room",
+    ),
     hints=(
         "`*values` is the caller's pointer, `(*values)[i]` an element of its array.",
         "The room doubles: `*capacity > 0 ? 2 * *capacity : 1`; realloc counts bytes: multiply by "
@@ -175,12 +291,21 @@ the result in a variable of its own first: `*values = realloc(*values, …)` wou
         mutant("bytes, not elements", kinds.OUT_OF_BOUNDS, (" * sizeof **values", "")),
         mutant(
             "room for a thousand",
-            kinds.OUT_OF_BOUNDS,
+            kinds.WRONG_OUTPUT,
             ("*capacity * sizeof **values", "1000 * sizeof **values"),
         ),
         mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
         mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
         mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
+        mutant(
+            "asked each time",
+            kinds.WRONG_OUTPUT,
+            (
+                "    }\n    (*values)[*count] = value;",
+                "    }\n    *values = realloc(*values, *capacity * sizeof **values);\n"
+                "    (*values)[*count] = value;",
+            ),
+        ),
         mutant(
             "full too late",
             kinds.OUT_OF_BOUNDS,
@@ -204,9 +329,26 @@ LAST_POSITIVE = HostExercise(
 Find the last number above 0. The loop runs backwards, and its counter cannot go below zero.
 """,
     source="02_c_and_cpp/exercises/last_positive.c",
-    cases=(listed([1, -2, 3, 0, -4]), listed([2, 0]), listed([0, -1]), listed([]), listed([9])),
+    driver=driver("last_positive"),
+    probe="""
+size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
+""",
+    cases=(
+        listed([1, -2, 3, 0, -4]),
+        listed([2, 0]),
+        listed([0, -1]),
+        listed([]),
+        listed([9]),
+        listed([LARGEST, -LARGEST - 1]),
+        listed([1] * 70_000),
+        listed([1] + [0] * 69_999),
+        listed([0] * 70_000),
+        listed([-1] * 40_000 + [5] + [-1] * 29_999),
+    ),
     reference=last_positive,
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(0, 20)), -9, 3))),
+    promises=Cases(
+        mostly_negative, tried="n from 0 to 70,000, and that a walk from the end reads no further"
+    ),
     hints=(
         "`i >= 0` is always true for a size_t: below 0 comes the largest number there is.",
         "Let i count how many elements are left, from n down to 1; the element is then x[i - 1].",
@@ -222,6 +364,18 @@ it breaks where n is more than an int holds, which no test with a small array ca
         mutant("zero counts", kinds.WRONG_OUTPUT, ("x[i - 1] > 0", "x[i - 1] >= 0")),
         mutant("off by one", kinds.WRONG_OUTPUT, ("return i - 1;", "return i;")),
         mutant("first one missed", kinds.WRONG_OUTPUT, ("i > 0; --i", "i > 1; --i")),
+        mutant(
+            "forwards",
+            kinds.WRONG_OUTPUT,
+            (
+                "for (size_t i = n; i > 0; --i) {\n        if (x[i - 1] > 0) return i - 1;\n    }",
+                "size_t last = n;\n    for (size_t i = 0; i < n; ++i) {\n"
+                "        if (x[i] > 0) last = i;\n    }\n    return last;",
+            ),
+        ),
+        mutant(
+            "an index of 16 bits", kinds.WRONG_OUTPUT, ("size_t i = n;", "unsigned short i = n;")
+        ),
         mutant(
             "never below zero",
             kinds.OUT_OF_BOUNDS,
@@ -239,6 +393,13 @@ A matrix is a pointer and two sizes. Add up its columns; the formula for element
 need.
 """,
     source="02_c_and_cpp/exercises/column_sums.c",
+    driver=driver("column_sums"),
+    probe="""
+void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
+{
+    column_sums(A, rows, columns, sums);
+}
+""",
     cases=(
         matrix(2, 3, [1, 2, 3, 4, 5, 6]),
         matrix(3, 2, [1, -2, 3, 9, 5, 6]),
@@ -246,9 +407,13 @@ need.
         matrix(4, 1, [1, 2, 3, 4]),
         matrix(0, 3, []),
         matrix(2, 300, [i % 17 for i in range(600)]),
+        matrix(3, 0, []),
+        matrix(70_000, 1, [i % 23 - 11 for i in range(70_000)]),
+        matrix(1, 70_000, [i % 29 - 14 for i in range(70_000)]),
+        matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
     ),
     reference=column_sums,
-    promises=Cases(drawn_matrix),
+    promises=Cases(drawn_matrix, tried="rows and columns from 0 to 70,000"),
     hints=(
         "Element (i, j) is A[i * columns + j].",
         "sums comes with anything in it, so set it to 0.0f first.",
@@ -267,6 +432,12 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
         ),
         mutant("last row only", kinds.WRONG_OUTPUT, ("sums[j] +=", "sums[j] =")),
         mutant("a row too many", kinds.OUT_OF_BOUNDS, ("i < rows; ++i", "i <= rows; ++i")),
+        mutant(
+            "set to zero by main",
+            kinds.WRONG_OUTPUT,
+            ("for (size_t j = 0; j < columns; ++j) sums[j] = 0.0f;\n", ""),
+            ("sums[j] = -7.0f;", "sums[j] = 0.0f;"),
+        ),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
     ),
 )
@@ -279,9 +450,16 @@ SWAP_ANY = HostExercise(
 you are told.
 """,
     source="02_c_and_cpp/exercises/swap_any.c",
+    driver=driver("swap_any"),
+    probe="""
+void try_swap_any(void *a, void *b, size_t size) { swap_any(a, b, size); }
+""",
     cases=("1 2", "-5 70000", "0 0"),
     reference=swapped,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000)))),
+    promises=Cases(
+        lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000))),
+        tried="sizes from 0 to 1,000,003 bytes, every byte, and a thing with itself",
+    ),
     hints=(
         "A `void *` can be neither followed nor indexed. Assign it to an `unsigned char *` first.",
         "`unsigned char *x = a, *y = b;`, and then a loop over the bytes.",
@@ -294,6 +472,11 @@ cudaMemcpy take `void *` for the same reason: they move bytes and need no type.
     mutants=(
         mutant("the first byte", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < 1; ++i")),
         mutant("a buffer of 64", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < size && i < 64; ++i")),
+        mutant(
+            "first and last",
+            kinds.WRONG_OUTPUT,
+            ("++i) {", "i += 1 + (size > 100) * (size - 2)) {"),
+        ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < size; ++i", "i <= size; ++i")),
         mutant("the pointers swapped", kinds.WRONG_OUTPUT, ("x[i] = y[i];\n", "")),
         mutant("sums", kinds.WRONG_OUTPUT, ("y[i] = byte", "y[i] = byte ^ y[i] ^ x[i] ^ 1")),
@@ -315,11 +498,19 @@ This function copies a text into memory of its own. It prints the right words on
 and it is wrong. Run it first, and read the verdict.
 """,
     source="02_c_and_cpp/exercises/copy_text.c",
-    cases=("kernel grid block", "a", "pneumonoultramicroscopicsilicovolcanoconiosis"),
-    reference=lambda case: "\n".join(case.split()),
-    promises=Cases(
-        lambda rng: " ".join("x" * int(n) for n in rng.integers(1, 60, rng.integers(1, 6)))
+    driver=driver("copy_text"),
+    probe="""
+char *try_copy_of(const char *text) { return copy_of(text); }
+""",
+    cases=(
+        "kernel grid block",
+        "a",
+        "pneumonoultramicroscopicsilicovolcanoconiosis",
+        f"{'y' * 79} {'z' * 80}",
+        "x" * 70_000,
     ),
+    reference=lambda case: "\n".join(f"[{word}]" for word in ["", *case.split()]),
+    promises=Cases(words, tried="texts of 0 to 70,000 characters, several copies at a time"),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
         "How many bytes does the text `a` take in memory, and how many does strlen count?",
@@ -335,12 +526,17 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
         mutant(
             "one in the wrong place", kinds.OUT_OF_BOUNDS, ("strlen(text) + 1", "strlen(text + 1)")
         ),
-        mutant("never freed", kinds.MEMORY_LEAK, ("free(copy);", "")),
+        mutant(
+            "a second block",
+            kinds.MEMORY_LEAK,
+            ("strcpy(copy, text);", "copy = malloc(strlen(text) + 1);\n    strcpy(copy, text);"),
+        ),
+        mutant("room for 80", kinds.OUT_OF_BOUNDS, ("strlen(text) + 1", "80")),
         mutant(
             "freed too early",
             kinds.USE_AFTER_FREE,
             ("return copy;", "free(copy);\n    return copy;"),
         ),
-        mutant("no copy", kinds.NOTHING_PRINTED, ("strcpy(copy, text);", 'strcpy(copy, "");')),
+        mutant("no copy", kinds.WRONG_OUTPUT, ("strcpy(copy, text);", 'strcpy(copy, "");')),
     ),
 )

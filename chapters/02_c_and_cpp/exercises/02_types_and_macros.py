@@ -6,7 +6,7 @@ import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import LARGEST, listed, values_of, whole
+from .common import LARGEST, driver, listed, shown, some_length, values_of, whole
 
 
 def parts(case: str) -> str:
@@ -27,7 +27,9 @@ def network(inputs: int, hidden: int, values: list[int]) -> str:
 
 
 def drawn_network(rng: np.random.Generator) -> str:
-    inputs, hidden = (int(n) for n in rng.integers(1, 8, 2))
+    sides = [int(n) for n in rng.integers(1, 8, 2)]
+    sides[rng.integers(2)] = some_length(rng, most=9000)
+    inputs, hidden = sides
     return network(inputs, hidden, whole(rng, inputs * hidden + hidden + inputs, -20, 20))
 
 
@@ -36,12 +38,15 @@ def layer(case: str) -> str:
     inputs, hidden = map(int, words[:2])
     numbers = np.array(words[2:], float)
     w1, b1, x = np.split(numbers, [inputs * hidden, inputs * hidden + hidden])
-    return "\n".join(f"{y:g}" for y in np.maximum(0, b1 + x @ w1.reshape(inputs, hidden)))
+    return "\n".join(shown(np.maximum(0, b1 + x @ w1.reshape(inputs, hidden))))
 
 
 def record(case: str) -> str:
     weight, count, label = case.split()
-    return f"16 bytes, aligned to 8\nk {float(weight):g} f {count} {label}"
+    return (
+        f"16 bytes, aligned to 8\nk {float(weight):g} f {count} {label}\n"
+        "each member lies at a multiple of its size"
+    )
 
 
 def mixed(case: str) -> str:
@@ -53,9 +58,12 @@ def mixed(case: str) -> str:
     largest = max(a, b)
     uses = (
         mix(a, b, t), mix(a + 1, b - 1, t), mix(a, b, t + 0.5), 2 * mix(a, b, t),
-        mix(largest, 0, t), mix(0, largest, t),
+        mix(largest, 0, t), mix(0, largest, t), mix(1, largest, t), mix(largest, 1, t),
+        mix(a, b, 1 if a < b else t), -mix(a, b, t), 7 - mix(a, b, t), mix(a, b, t) / 4,
+        mix(mix(a, b, t), b, mix(t, 1, t)), mix(a < b, b < a, t), mix(1, 3, t),
+        mix(16777217, 16777219, t),
     )  # fmt: skip
-    return "\n".join(f"{x:g}" for x in uses)
+    return "\n".join(f"{x:.10g}" for x in uses)
 
 
 def checked(case: str) -> str:
@@ -65,7 +73,19 @@ def checked(case: str) -> str:
             lines.append(f"give(code) failed with {code}")
         if code < 0:
             lines.append(f"give(2 * code) failed with {2 * code}")
-    return "\n".join([*lines, f"{len(codes)} calls, {len(lines)} failures"])
+        if code % 2:
+            lines.append(f"give(code % divisor ? code : 0) failed with {code}")
+        if code > 1000:
+            lines.append(f"code > 1000 failed with {1}")
+    return "\n".join([*lines, f"{2 * len(codes)} calls, {len(lines)} failures"])
+
+
+def drawn_codes(rng: np.random.Generator) -> str:
+    """Codes of few bits and of many, some of them with nothing but zeros in the lowest eight."""
+    n = int(rng.integers(0, 9))
+    return " ".join(
+        str(code << int(rng.choice([0, 0, 8, 16, 24]))) for code in whole(rng, n, -3, 3)
+    )
 
 
 def in_hexadecimal(data: bytes) -> str:
@@ -88,8 +108,12 @@ def header(case: str) -> str:
 
 
 def drawn_header(rng: np.random.Generator) -> str:
-    sizes = 10.0 ** rng.uniform(0, 9, rng.integers(1, 5))
-    return idx(*(int(n) for n in sizes), kind=int(rng.integers(8, 15)))
+    """A header with dimensions of any size, 0 too, and perhaps with data behind it."""
+    sizes = (10.0 ** rng.uniform(0, 9.6, rng.integers(1, 5))).astype(int)
+    sizes[rng.random(len(sizes)) < 0.2] = 0
+    data = rng.bytes(int(rng.choice([0, 1, 300])))
+    kind = int(rng.choice([rng.integers(8, 15), rng.integers(0, 256)]))
+    return f"{idx(*map(int, sizes), kind=kind)} {in_hexadecimal(data)}".strip()
 
 
 def by_halves(x: np.ndarray) -> np.float32:
@@ -100,9 +124,17 @@ def by_halves(x: np.ndarray) -> np.float32:
 
 
 def halves(case: str) -> str:
-    n, seed = map(int, case.split())
-    x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
-    return f"{float(by_halves(x)):.9g}"
+    numbers, sums = list(map(int, case.split())), []
+    for n, seed in zip(numbers[::2], numbers[1::2], strict=True):
+        x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
+        sums.append(f"{float(by_halves(x)):.9g}")
+    return "\n".join(sums)
+
+
+def drawn_lengths(rng: np.random.Generator) -> str:
+    """Lengths with seeds: some small ones, where few orders of a sum are alike, and a larger."""
+    lengths = [*rng.integers(0, 80, 12), rng.integers(80, 5000)]
+    return " ".join(f"{n} {rng.integers(0, 11)}" for n in lengths)
 
 
 WIDE_SUM = HostExercise(
@@ -113,14 +145,22 @@ A sum of ints that is wrong for large numbers. Run it, read the verdict, and cha
 you can.
 """,
     source="02_c_and_cpp/exercises/wide_sum.c",
+    driver=driver("wide_sum"),
+    probe="""
+long long try_sum_of(const int *x, int n) { return sum_of(x, n); }
+""",
     cases=(
         listed([1, 2, 3]),
         listed([LARGEST, LARGEST, LARGEST]),
         listed([-LARGEST - 1] * 5),
         listed([LARGEST, 1, -5]),
+        listed([LARGEST] * 70_000),
     ),
     reference=lambda case: str(sum(values_of(case))),
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 30)), -LARGEST, LARGEST))),
+    promises=Cases(
+        lambda rng: listed(whole(rng, some_length(rng), -LARGEST - 1, LARGEST)),
+        tried="n from 1 to 70,000, any ints",
+    ),
     bug=kinds.UNDEFINED,
     hints=(
         "Which type does the sum have while it grows? The one it is returned as comes too late.",
@@ -137,6 +177,9 @@ for a product of two ints that is assigned to a size_t: convert an operand, not 
         mutant("cut at the end", kinds.WRONG_OUTPUT, ("return sum;", "return (int)sum;")),
         mutant("a float", kinds.WRONG_OUTPUT, ("long long sum = 0;", "float sum = 0;")),
         mutant(
+            "a thousand", kinds.WRONG_OUTPUT, ("i < n; ++i) sum", "i < n && i < 1000; ++i) sum")
+        ),
+        mutant(
             "the last one missed", kinds.WRONG_OUTPUT, ("i < n; ++i) sum", "i < n - 1; ++i) sum")
         ),
     ),
@@ -149,9 +192,20 @@ FLOAT_PARTS = HostExercise(
 Take a float apart. A cast would convert the number; you want its bits as they are.
 """,
     source="02_c_and_cpp/exercises/float_parts.c",
-    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf"),
+    driver=driver("float_parts"),
+    probe="""
+void try_parts_of(float value, uint32_t parts[3])
+{
+    const struct Parts found = parts_of(value);
+    parts[0] = found.sign;
+    parts[1] = found.exponent;
+    parts[2] = found.fraction;
+}
+""",
+    flags=("-Werror=strict-aliasing",),  # where the compiler sees a cast that breaks the rule
+    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf", "nan", "1e-45 3.4e38"),
     reference=parts,
-    promises=Cases(drawn_floats),
+    promises=Cases(drawn_floats, tried="any floats, also subnormal ones, infinities and nan"),
     hints=(
         "`memcpy(&bits, &value, sizeof bits);` copies four bytes, whatever they mean.",
         "`bits >> 31` leaves the topmost bit, `x & 0xff` keeps the lowest eight.",
@@ -172,6 +226,11 @@ formats.
         mutant("shifted too far", kinds.WRONG_OUTPUT, ("(bits >> 23)", "(bits >> 24)")),
         mutant("one bit too many", kinds.WRONG_OUTPUT, ("0x7fffff", "0xffffff")),
         mutant("eight bytes", kinds.OUT_OF_BOUNDS, ("sizeof bits);", "8);")),
+        mutant(
+            "no number is infinite",
+            kinds.WRONG_OUTPUT,
+            ("bits & 0x7fffff", "value != value ? 0 : bits & 0x7fffff"),
+        ),
         mutant("all of it", kinds.WRONG_OUTPUT, ("bits >> 31", "bits")),
     ),
 )
@@ -184,14 +243,25 @@ The weights of a network are members of a struct, and the function gets its addr
 layer.
 """,
     source="02_c_and_cpp/exercises/layer.c",
+    driver=driver("layer"),
+    probe="""
+void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, float *y)
+{
+    const struct Network nn = {.inputs = inputs, .hidden = hidden, .w1 = w1, .b1 = b1};
+    layer(&nn, x, y);
+}
+""",
     cases=(
         network(2, 3, [4, 8, -12, 4, 0, 4, 1, 2, 3, 4, 8]),
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
         network(2, 300, [i % 13 - 6 for i in range(902)]),
+        network(70_000, 1, [i % 13 - 6 for i in range(140_001)]),
+        network(1, 70_000, [i % 17 - 8 for i in range(140_001)]),
+        network(300, 301, [i % 11 - 5 for i in range(90_901)]),
     ),
     reference=layer,
-    promises=Cases(drawn_network),
+    promises=Cases(drawn_network, tried="inputs and hidden from 1 to 70,000"),
     hints=(
         "nn is a pointer, so a member is `nn->hidden`; `nn.hidden` is for the struct itself.",
         "For each j: begin with `nn->b1[j]`, add `x[i] * nn->w1[i * nn->hidden + j]` for each i.",
@@ -219,10 +289,13 @@ and are not copied when a struct is.
             ("i < nn->inputs; ++i) sum", "i <= nn->inputs; ++i) sum"),
         ),
         mutant(
-            "a copy of the struct",
+            "freed by way of a copy of the struct",
             kinds.USE_AFTER_FREE,
-            ("layer(&nn, x, y);", "free(nn.b1);\n    layer(&nn, x, y);"),
-            ("    free(nn.b1);\n    free(nn.w1);", "    free(nn.w1);"),
+            (
+                "    for (int j = 0; j < nn->hidden; ++j) {\n        float sum",
+                "    const struct Network copy = *nn;\n    free(copy.b1);\n"
+                "    for (int j = 0; j < nn->hidden; ++j) {\n        float sum",
+            ),
         ),
     ),
 )
@@ -234,9 +307,30 @@ SMALL_STRUCT = HostExercise(
 Ordered as they are, these members take 32 bytes. Reorder them so that they take 16.
 """,
     source="02_c_and_cpp/exercises/small_struct.c",
-    cases=("1.5 7 3", "-2.25 -100000 -30000"),
+    driver=driver("small_struct"),
+    probe="""
+#include <stddef.h>
+struct Layout { size_t size, alignment, offset[5]; };
+struct Plain { double weight; int count, label, kind, flag; };
+
+struct Layout try_layout(void)
+{
+    return (struct Layout){sizeof(struct Record), _Alignof(struct Record),
+                           {offsetof(struct Record, weight), offsetof(struct Record, count),
+                            offsetof(struct Record, label), offsetof(struct Record, kind),
+                            offsetof(struct Record, flag)}};
+}
+
+struct Plain try_record(double weight, int count, short label, char kind, char flag)
+{
+    const struct Record r = {
+        .weight = weight, .count = count, .label = label, .kind = kind, .flag = flag};
+    return (struct Plain){r.weight, r.count, r.label, r.kind, r.flag};
+}
+""",
+    cases=("1.5 7 3", "-2.25 -100000 -30000", "1e100 2147483647 -32768"),
     reference=record,
-    promises="All records have one size: the two cases show that the members keep their types.",
+    promises="All records have one size: the cases show that the members keep their types.",
     hints=(
         "A double begins at a multiple of 8, an int at one of 4, a short at one of 2.",
         "Add the sizes up: 8 + 4 + 2 + 1 + 1. Which order leaves no gap?",
@@ -260,6 +354,23 @@ cost room; on a GPU they cost bandwidth too, since whole sectors are fetched, ga
             ('"%lf %d %hd"', '"%f %d %hd"'),
         ),
         mutant("a member missing", kinds.COMPILE_ERROR, ("    char flag;\n", "")),
+        mutant(
+            "packed",
+            kinds.WRONG_OUTPUT,
+            ("    double weight;\n", ""),
+            ("    char kind;\n", "    char kind;\n    double weight;\n"),
+            ("};\n\nint main", "} __attribute__((packed, aligned(8)));\n\nint main"),
+        ),
+        mutant(
+            "printed by main",
+            kinds.WRONG_OUTPUT,
+            ("    double weight;\n", ""),
+            ("    char kind;\n", "    char kind;\n    double weight;\n"),
+            (
+                'printf("%zu bytes, aligned to %zu\\n", sizeof r, _Alignof(struct Record))',
+                'puts("16 bytes, aligned to 8")',
+            ),
+        ),
     ),
 )
 
@@ -270,9 +381,38 @@ MIX_MACRO = HostExercise(
 Define a macro that survives whatever is put into it, and wherever it is put.
 """,
     source="02_c_and_cpp/exercises/mix_macro.c",
+    driver=driver("mix_macro"),
+    probe="""
+#ifndef MIX
+#error "MIX is no macro"
+#endif
+
+void try_mix(double a, double b, double t, double results[])
+{
+    results[0] = MIX(a, b, t);
+    results[1] = MIX(a + 1, b - 1, t);
+    results[2] = MIX(a, b, t + 0.5);
+    results[3] = 2 * MIX(a, b, t);
+    results[4] = MIX(a > b ? a : b, 0, t);
+    results[5] = MIX(0, a < b ? b : a, t);
+    results[6] = MIX(1, a < b ? b : a, t);
+    results[7] = MIX(a > b ? a : b, 1, t);
+    results[8] = MIX(a, b, a < b ? 1 : t);
+    results[9] = -MIX(a, b, t);
+    results[10] = 7 - MIX(a, b, t);
+    results[11] = MIX(a, b, t) / 4;
+    results[12] = MIX(MIX(a, b, t), b, MIX(t, 1, t));
+    results[13] = MIX(a < b, b < a, t);
+    results[14] = MIX(1, 3, t);
+    results[15] = MIX(16777217.0, 16777219.0, t);
+}
+""",
     cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0"),
     reference=mixed,
-    promises=Cases(lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40))),
+    promises=Cases(
+        lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40)),
+        tried="sixteen uses, with sums, comparisons and ?: as arguments, also inside of terms",
+    ),
     hints=(
         "A macro replaces text: `MIX(a + 1, …)` puts `a + 1` where the parameter stands.",
         "Each parameter in parentheses, and the whole in parentheses.",
@@ -293,6 +433,16 @@ take a macro where a function cannot do it.
             "none inside", kinds.WRONG_OUTPUT, ("((a) + (t) * ((b) - (a)))", "(a + t * (b - a))")
         ),
         mutant("t bare", kinds.WRONG_OUTPUT, ("(t) *", "t *")),
+        mutant("b bare", kinds.WRONG_OUTPUT, ("((b) - (a))", "(b - (a))")),
+        mutant("a bare", kinds.WRONG_OUTPUT, ("((a) + ", "(a + ")),
+        mutant(
+            "a function",
+            kinds.WRONG_NAME,
+            (
+                "#define MIX(a, b, t) ((a) + (t) * ((b) - (a)))",
+                "static double MIX(double a, double b, double t) { return a + t * (b - a); }",
+            ),
+        ),
         mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
         mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
     ),
@@ -306,9 +456,31 @@ Every CUDA program in C++ has a macro like this, because each call of its librar
 Write it so that it is one statement and makes the call once.
 """,
     source="02_c_and_cpp/exercises/check_macro.c",
-    cases=("0 3 -1 0", "", "-4", "7 7"),
+    driver=driver("check_macro"),
+    probe="""
+#ifndef CHECK
+#error "CHECK is no macro"
+#endif
+
+void try_check(const int *codes, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const int code = codes[i], divisor = 2;
+        if (code >= 0)
+            CHECK(give(code));
+        else
+            CHECK(give(2 * code));
+        CHECK(give(code % divisor ? code : 0));
+        CHECK(code > 1000);
+    }
+}
+
+int try_failures(void) { return failures; }
+int try_calls(void) { return calls; }
+""",
+    cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647"),
     reference=checked,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 9)), -3, 3)))),
+    promises=Cases(drawn_codes, tried="any codes, and calls of which the text has a %"),
     hints=(
         "Store the code in a variable first, so that the call is made once.",
         "A macro ends with its line; a backslash at the very end goes on with the next.",
@@ -328,6 +500,15 @@ has an unusual name so that a `code` in the argument is not hidden. A real one a
         mutant("not counted", kinds.WRONG_OUTPUT, ("++failures; ", "")),
         mutant("no text", kinds.COMPILE_ERROR, ("#call,", "call_text,")),
         mutant("negative only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ < 0")),
+        mutant("eight bits", kinds.WRONG_OUTPUT, ("const int code_", "const unsigned char code_")),
+        mutant(
+            "the text as a format",
+            kinds.WRONG_OUTPUT,
+            (
+                'printf("%s failed with %d\\n", #call, code_);',
+                'printf(#call " failed with %d\\n", code_);',
+            ),
+        ),
         mutant("positive only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ > 0")),
         mutant(
             "a name that hides",
@@ -345,6 +526,20 @@ Read the header of a file in the format that the handwritten digits of chapter 0
 refuse what is none.
 """,
     source="02_c_and_cpp/exercises/idx_header.c",
+    driver=driver("idx_header"),
+    probe="""
+struct Plain { int type, dimensions; unsigned size[4]; };
+
+int try_read_header(FILE *file, struct Plain *found)
+{
+    struct Header header = {-1, -1, {1, 2, 3, 4}};
+    const int code = read_header(file, &header);
+    found->type = header.type;
+    found->dimensions = header.dimensions;
+    for (int i = 0; i < 4; ++i) found->size[i] = header.size[i];
+    return code;
+}
+""",
     cases=(
         idx(60000, 28, 28),
         idx(10000),
@@ -358,10 +553,18 @@ refuse what is none.
         idx(3_000_000_000, kind=0x0D),
         idx(1, 2, 3, 4),
         idx(1, 2, 3, 4, 5),
+        idx(0),
+        idx(0, 3),
+        f"{idx(2, 3)} 01 02 03 04 05 06",
+        idx(5, kind=0),
+        idx(5, kind=255),
+        f"{idx(7)} {in_hexadecimal(bytes(5000))}",
         idx(),
     ),
     reference=header,
-    promises=Cases(drawn_header),
+    promises=Cases(
+        drawn_header, tried="any type, sizes from 0 on, files with data behind the header"
+    ),
     hints=(
         "`fread(bytes, 1, 4, file)` returns how many bytes it got: anything but 4 is no header.",
         "The first byte of a dimension is the most significant: shift it to the left by 24 bits.",
@@ -384,6 +587,22 @@ length of an array: a file is input from outside.
             "shifted as an int", kinds.UNDEFINED, ("(uint32_t)bytes[0] << 24", "bytes[0] << 24")
         ),
         mutant("any beginning", kinds.WRONG_OUTPUT, (" || bytes[0] != 0 || bytes[1] != 0", "")),
+        mutant(
+            "no size of 0",
+            kinds.WRONG_OUTPUT,
+            (
+                "bytes[3];\n    }\n    return 0;",
+                "bytes[3];\n    }\n    return header->size[0] ? 0 : -1;",
+            ),
+        ),
+        mutant(
+            "nothing behind it",
+            kinds.WRONG_OUTPUT,
+            (
+                "bytes[3];\n    }\n    return 0;",
+                "bytes[3];\n    }\n    return -(fgetc(file) != EOF);",
+            ),
+        ),
         mutant("one zero will do", kinds.WRONG_OUTPUT, (" || bytes[1] != 0", "")),
         mutant("the other will do", kinds.WRONG_OUTPUT, (" || bytes[0] != 0", "")),
         mutant("no dimensions", kinds.WRONG_OUTPUT, ("bytes[3] < 1 || ", "")),
@@ -413,9 +632,13 @@ HALVES = HostExercise(
 A function may call itself. Add up n floats by halves, and say where it ends.
 """,
     source="02_c_and_cpp/exercises/halves.c",
-    cases=("4 0", "1 5", "0 0", "7 3", "1000 1", "200000 4"),
+    driver=driver("halves"),
+    probe="""
+float try_sum_of(const float *x, int n) { return sum_of(x, n); }
+""",
+    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "200000 4"),
     reference=halves,
-    promises=Cases(lambda rng: f"{rng.integers(0, 5000)} {rng.integers(0, 11)}"),
+    promises=Cases(drawn_lengths, tried="n from 0 to 200,000"),
     hints=(
         "The cases that do not call it again come first: n == 0 and n == 1.",
         "The second half begins at `x + half` and has `n - half` elements.",
@@ -456,6 +679,15 @@ reductions of chapter 04 add in this shape, all halves of one size at once.
             (
                 "const int half = n / 2;\n    return sum_of(x, half) + sum_of(x + half, n - half);",
                 "float sum = 0;\n    for (int i = 0; i < n; ++i) sum += x[i];\n    return sum;",
+            ),
+        ),
+        mutant(
+            "four in a double",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (n == 1) return x[0];",
+                "if (n < 5) {\n        double sum = 0;\n"
+                "        for (int i = 0; i < n; ++i) sum += x[i];\n        return sum;\n    }",
             ),
         ),
         mutant(

@@ -21,3 +21,23 @@ def values_of(case: str) -> list[int]:
 def whole(rng: np.random.Generator, n: int, low: int = -50, high: int = 50) -> list[int]:
     """n whole numbers from low to high, both included."""
     return [int(x) for x in rng.integers(low, high + 1, n)]
+
+
+def shown(values: object) -> list[str]:
+    """What a driver prints of many values: the first 50, and one number that all others change."""
+    numbers = list(values)
+    rest = sum((i % 97 + 1) * x for i, x in enumerate(numbers) if i >= 50)
+    return [*(f"{x:g}" for x in numbers[:50]), f"the others, weighted: {rest:.17g}"]
+
+
+def driver(name: str) -> str:
+    """The course's main function for an exercise of this name."""
+    return f"02_c_and_cpp/exercises/drivers/{name}.c"
+
+
+def some_length(rng: np.random.Generator, least: int = 1, most: int = 70_000) -> int:
+    """Mostly few elements; each third time more than a byte can count, now and then more than 16
+    bits can."""
+    many = rng.integers(3) == 0
+    top = int(rng.choice([300, 3000, most])) if many else 30
+    return int(rng.integers(max(least, top // 2) if many else least, min(top, most) + 1))

@@ -1,0 +1,31 @@
+// Prints copies of the words that it reads, and of an empty text, in brackets. All copies are made
+// before the first is printed, and what they were made of is overwritten by then.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *try_copy_of(const char *text);
+
+enum { MOST = 20, LONGEST = 70000 };
+
+int main(void)
+{
+    static char word[LONGEST + 1];
+    char *copies[MOST] = {NULL};
+    int n = 0;
+    copies[n++] = try_copy_of("");
+    while (n < MOST && scanf("%70000s", word) == 1) {
+        copies[n++] = try_copy_of(word);
+        memset(word, '?', LONGEST);
+    }
+    for (int i = 0; i < n; ++i) {
+        if (copies[i] == NULL) {
+            printf("the copy is NULL\n");
+            return 0;
+        }
+        printf("[%s]\n", copies[i]);
+    }
+    for (int i = 0; i < n; ++i) free(copies[i]);
+    return 0;
+}

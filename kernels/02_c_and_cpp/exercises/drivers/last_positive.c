@@ -1,0 +1,64 @@
+// Prints the last of n numbers above 0. In a long array the pages that end before it are closed for
+// reading: who walks from the end does not come there, and who does is noted, and let in.
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t try_last_positive(const int *x, size_t n);
+
+static unsigned char *closed;
+static size_t closed_bytes;
+static volatile sig_atomic_t read_early;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const uintptr_t at = (uintptr_t)info->si_addr, first = (uintptr_t)closed;
+    if (at < first || at >= first + closed_bytes) { // a fault of another kind
+        signal(number, SIG_DFL);
+        return;
+    }
+    read_early = 1;
+    mprotect(closed, closed_bytes, PROT_READ);
+}
+
+static int reads_before_the_last(const int *x, size_t n, size_t last)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = n * sizeof *x;
+    closed_bytes = last * sizeof *x / page * page;
+    if (closed_bytes == 0) return 0;
+    closed = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (closed == MAP_FAILED) return 0;
+    memcpy(closed, x, bytes);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before, other;
+    sigaction(SIGSEGV, &action, &before);
+    sigaction(SIGBUS, &action, &other); // what some systems send in its place
+    mprotect(closed, closed_bytes, PROT_NONE);
+    try_last_positive((const int *)closed, n);
+    sigaction(SIGSEGV, &before, NULL);
+    sigaction(SIGBUS, &other, NULL);
+    munmap(closed, bytes);
+    return read_early;
+}
+
+int main(void)
+{
+    size_t n;
+    if (scanf("%zu", &n) != 1) return 1;
+    int *x = malloc(n * sizeof *x);
+    for (size_t i = 0; i < n; ++i) {
+        if (scanf("%d", &x[i]) != 1) return 1;
+    }
+    const size_t last = try_last_positive(x, n);
+    printf("%zu\n", last);
+    if (last < n && x[last] > 0 && reads_before_the_last(x, n, last)) {
+        printf("the walk reads numbers that lie far before the one it looks for\n");
+    }
+    free(x);
+    return 0;
+}
