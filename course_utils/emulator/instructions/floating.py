@@ -64,7 +64,7 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
             if scaled is None:
                 return answer
             edge = np.abs(answer) == TINY32
-            if edge.any():
+            if np.count_nonzero(edge):
                 edge &= np.abs(scaled(*sources)) < TINY32 * F32(2.0**64)
                 answer = np.where(edge, np.copysign(F32(0), answer), answer)
             return answer
