@@ -23,6 +23,8 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
 PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
+# NumPy's threads would wait for each other, spinning, on cores that other tests want.
+unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
 FIRST := chapters/00_start_here/01_this_machine.ipynb
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 

@@ -9,13 +9,34 @@ import pytest
 from course_utils.devices.selection import ON_GPU
 
 # The files whose tests take longest begin first, so that no worker is left alone with one.
-FIRST = ("browser/test_make_learn.py", "exercises/test_every_exercise.py")
+FIRST = (
+    "browser/test_make_learn.py",
+    "exercises/test_every_exercise.py",
+    "kernels/test_every_kernel.py",
+    "figures/test_figures.py",
+)
+# A worker takes the tests of a file together, of this one those of an exercise.
+SPREAD = "exercises/test_every_exercise.py"
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """One worker more than cores: some tests wait for other processes."""
     return (yield) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file, _, test = nodeid.partition("::")
+            return test.partition("[")[2] if file.endswith(SPREAD) else file
+
+    return Scheduling(config, log)
 
 
 def pytest_configure(config):
@@ -30,4 +51,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
         if item.get_closest_marker("emulator") and ON_GPU:
             item.add_marker(pytest.mark.skip(reason="the machine's device is a GPU"))
-    items.sort(key=lambda item: not item.path.as_posix().endswith(FIRST))
+    items.sort(key=_turn)
+
+
+def _turn(item):
+    path = item.path.as_posix()
+    return next((n for n, name in enumerate(FIRST) if path.endswith(name)), len(FIRST))
