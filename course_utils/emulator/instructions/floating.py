@@ -244,7 +244,7 @@ def _number_wins(choose):
 
     def chosen(a, b):
         result = choose(a, b)
-        if np.isnan(result).any():
+        if np.count_nonzero(np.isnan(result)):
             result = np.where(np.isnan(a), b, np.where(np.isnan(b), a, result))
         return result
 
