@@ -182,14 +182,15 @@ def _join(
     for slot in live:
         values = [r[slot] for r in registers]
         first = values[0]
-        alike, single = True, len(first) == 1
+        alike, single, mixed = True, len(first) == 1, False
         for v in values:
             alike = alike and v is first
             single = single and len(v) == 1
+            mixed = mixed or v.dtype != first.dtype
         if alike and single:  # not written since they parted
             out[slot] = first
             continue
-        if any([v.dtype != first.dtype for v in values]):
+        if mixed:
             values = [v.view(UNSIGNED[v.itemsize]) for v in values]
         if single and len({v.tobytes() for v in values}) == 1:
             out[slot] = values[0]
