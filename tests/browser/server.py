@@ -34,8 +34,6 @@ class Server:
         for path in in_use():
             (self.course / path.relative_to(ROOT)).write_bytes(committed(path))
         flags = "--no-browser --ServerApp.port=0 --expose-app-in-browser"
-        if os.name == "posix" and os.geteuid() == 0:
-            flags += " --allow-root"
         with self._log.open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
                 ["make", "learn", f"PYTHON={Path(sys.executable).name}", f"ARGS={flags}"],
