@@ -23,6 +23,10 @@ from .spec import PythonExercise
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
 SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
+STEPS = {  # where a kernel's step speaks of threads
+    kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
+    "that are right?",
+}
 SHOWN = 200  # characters of a value in a message
 SHOWN_ARRAY = 80  # characters of an array that is written out
 
@@ -103,14 +107,34 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         rtol = RTOL if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result")
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = _next_step(shown) if verdict.kind == kinds.WRONG else verdict.hint
+        if verdict.kind == kinds.WRONG:
+            hint = _next_step(shown)
+        else:
+            hint = STEPS.get(verdict.kind, verdict.hint)
         return None if verdict.passed else simple(verdict.kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
+    if _equal(got, want):
+        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=_next_step(shown))
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
 
 
 def _next_step(shown: str) -> str:
@@ -128,6 +152,14 @@ def _right(got: Any, want: Any) -> bool:
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))
+
+
+def _equal(got: Any, want: Any) -> bool:
+    """Are the numbers in tuples and lists equal, whatever their types?"""
+    if isinstance(want, (tuple, list)):
+        same = isinstance(got, (tuple, list)) and len(got) == len(want)
+        return same and all(map(_equal, got, want))
+    return isinstance(got, numbers.Real) and isinstance(want, numbers.Real) and got == want
 
 
 def _type(value: Any) -> str:
