@@ -122,7 +122,9 @@ def _try_case(
     if verdict is None:
         return None
     message = verdict.message
-    if case.strip():
+    if not case.strip() and any(map(str.strip, exercise.cases)):
+        message += "\n  (no input)"
+    elif case.strip():
         message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
     return replace(verdict, message=message, printed=clip_printed(shown))
 

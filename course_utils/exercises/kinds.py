@@ -109,6 +109,10 @@ KINDS = (
     *RESULTS,
 )
 
+CLUSTER_FIRST = (
+    "The blocks of a cluster start one by one: let all threads of both arrive at a barrier of the "
+    "cluster and wait there, before one block reaches into another."
+)
 NEXT_STEP: dict[str, str] = {
     **CHECK_STEPS,
     **HOST_STEPS,

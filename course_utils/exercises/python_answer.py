@@ -22,6 +22,19 @@ from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
+# The next steps of these speak of threads, of grids and of places in memory.
+IN_WORDS_OF_PYTHON = {
+    kinds.WRONG: BY_HAND,
+    kinds.ALL_ZEROS: BY_HAND,
+    kinds.EDGES: "Work out by hand the first element that is wrong: what is special about its "
+    "place?",
+    kinds.FIRST_BLOCK: "Work out by hand the first element that is wrong: from which index on does "
+    "it go wrong?",
+    kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
+    "dimensions with the one that is asked for.",
+    kinds.NOTHING_WRITTEN: "Every element of what you return needs a value.",
+    kinds.PARTLY_WRITTEN: "Every element of what you return needs a value.",
+}
 SHOWN = 200  # characters of a value in a message
 
 
@@ -60,7 +73,8 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     cases = all_cases(exercise)[first:]
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
-        verdict = _compare(read(call["value"]), exercise.reference(*arguments), shown)
+        value, expected = read(call["value"]), exercise.reference(*arguments)
+        verdict = _compare(value, expected, shown, exercise.exact)
         if verdict is None and (changed := _changed(arguments, call["left"])):
             message = f"{shown} changed its argument number {changed}, which is its caller's."
             hint = "Work on a copy, or make a new one."
@@ -91,7 +105,7 @@ def _changed(arguments: tuple, left: list[Any]) -> int:
     return 0
 
 
-def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
+def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
@@ -99,14 +113,17 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
         rtol = RTOL if want.dtype.kind in "fc" else None
-        verdict = judge(got, want, rtol=rtol, name="result")
+        verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = BY_HAND if verdict.kind == kinds.WRONG else verdict.hint
-        return None if verdict.passed else simple(verdict.kind, message, hint=hint)
+        hint = IN_WORDS_OF_PYTHON.get(verdict.kind, verdict.hint)
+        kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
+        return None if verdict.passed else simple(kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
+    if other := _other_type(got, want):
+        return simple(kinds.WRONG_TYPE, f"{shown} returned {_show(got)}: {other}.")
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
     return simple(kinds.WRONG, message, hint=BY_HAND)
 
@@ -121,6 +138,16 @@ def _right(got: Any, want: Any) -> bool:
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))
+
+
+def _other_type(got: Any, want: Any) -> str:
+    """What in a tuple is of another type, where all its numbers are right; otherwise nothing."""
+    if not isinstance(want, (tuple, list)) or len(got) != len(want):
+        return ""
+    if not all(isinstance(x, numbers.Real) for x in (*got, *want)) or list(got) != list(want):
+        return ""
+    one = next((g, w) for g, w in zip(got, want, strict=True) if _type(g) != _type(w))
+    return f"{one[0]!r} is of type {_type(one[0])}, expected {_type(one[1])}"
 
 
 def _type(value: Any) -> str:

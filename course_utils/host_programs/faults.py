@@ -87,6 +87,7 @@ class Fault:
     kind: str
     message: str
     places: tuple[Place, ...] = ()
+    hint: str = ""  # in place of the kind's own
 
     def verdict(self, sources: Mapping[str, str]) -> Verdict:
         """The fault with its lines of ``sources``, the program's files by name."""
@@ -100,7 +101,8 @@ class Fault:
             around = 0 if place.did else 1
             parts.append(source_excerpt(sources[place.file], [place.line], around=around))
         excerpt = "\n".join(filter(None, parts))
-        return Verdict(self.kind, self.message, kinds.NEXT_STEP[self.kind], excerpt=excerpt)
+        hint = self.hint or kinds.NEXT_STEP[self.kind]
+        return Verdict(self.kind, self.message, hint, excerpt=excerpt)
 
 
 def fault_of(ended: Ended, names: Iterable[str], seconds: float) -> Fault | None:
@@ -175,6 +177,9 @@ def _address(errors: str, files: tuple[str, ...]) -> Fault | None:
         message = f"the program {access[1].lower()}s {_bytes(access[2])}{_where(errors)}"
     else:
         message = IN_WORDS.get(what, what.removeprefix("attempting ").replace("-", " "))
+    if what.startswith("stack-use-after"):
+        message += ", which has ended"
+        return Fault(kind, f"{message}.", places, kinds.ENDED_VARIABLE)
     return Fault(kind, f"{message}.", places)
 
 

@@ -31,6 +31,10 @@ KINDS = (
     *BY_SANITIZER,
 )
 
+ENDED_VARIABLE = (
+    "A variable ends with the block or function that it stands in, and so do references and "
+    "pointers to it: keep a copy of its value."
+)
 NEXT_STEP: dict[str, str] = {
     COMPILE_ERROR: "Fix the first error and run again: later ones often follow from it.",
     WRONG_NAME: "Compare the spelling of the name where it is used and where it is defined.",

@@ -19,7 +19,7 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
-from .common import listed, values_of, whole
+from .common import LARGEST, listed, values_of, whole
 
 DEGREE = 5
 
@@ -29,7 +29,7 @@ def buffers(case: str) -> str:
     kept = [n for n in sizes if n % 2 == 0]
     total = sum(0.5 * i for n in kept for i in range(n))
     lines = ["can be copied: 0, moved without fail: 1"]
-    lines += [f"moved {n}, 0 left behind" for n in kept]
+    lines += [f"moved {n}, 0 left behind, where it was" for n in kept]
     return "\n".join([*lines, f"{len(kept)} kept, sum {total:g}"])
 
 
@@ -39,6 +39,7 @@ def composed(case: str) -> str:
         count = int(x / 2)
         stars = "*" * (count % 8 if count > 0 else 0)
         lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
+        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g}")
     return "\n".join(lines)
 
 
@@ -61,13 +62,20 @@ APPEND_FIRST = HostExercise(
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can.
+as little as you can. It must be right for a list of any length and for any ints.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
-    cases=(listed([4, 7]), listed([1]), listed(range(10))),
+    cases=(
+        listed([4, 7]),
+        listed([1]),
+        listed(range(10)),
+        listed([LARGEST, 0]),
+        listed([-LARGEST - 1] * 3),
+        listed(range(1000, 0, -1)),
+    ),
     reference=three_more,
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40))))),
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST))),
     bug=kinds.USE_AFTER_FREE,
     hints=(
         "What happens to the elements of a vector when there is no room for one more?",
@@ -88,6 +96,25 @@ trouble.
         ),
         mutant("the last", kinds.WRONG_OUTPUT, ("x.front()", "x.back()")),
         mutant("twice", kinds.WRONG_OUTPUT, ("k < 3", "k < 2")),
+        mutant(
+            "room for few",
+            kinds.USE_AFTER_FREE,
+            ("const int first", "x.reserve(64);\n    const int &first"),
+        ),
+        mutant(
+            "a copy in 16 bits",
+            kinds.WRONG_OUTPUT,
+            ("const int first = x.front()", "const short first = static_cast<short>(x.front())"),
+        ),
+        mutant(
+            "a copy as float",
+            kinds.WRONG_OUTPUT,
+            (
+                "const int first = x.front()",
+                "const long first = static_cast<long>(static_cast<float>(x.front()))",
+            ),
+            ("push_back(first)", "push_back(static_cast<int>(first))"),
+        ),
         mutant(
             "a copy of the list",
             kinds.WRONG_OUTPUT,
@@ -175,7 +202,10 @@ polynomial whose degree is a template parameter.
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("c", *promises.ORDINARY), promises.data("x", promises.ZEROS)),
+        values=(
+            promises.data("c", *promises.ORDINARY),
+            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
+        ),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
@@ -201,6 +231,9 @@ multiplications and additions in a row, without a loop or a call.
         mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
+        mutant(
+            "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
+        ),
     ),
 )
 
@@ -209,7 +242,7 @@ COMPOSE = HostExercise(
     title="one function after another",
     task="""
 Write `then(f, g)`, which gives a function: first f, then g with what f returned. It takes lambdas,
-and its result can go into `then` again.
+whatever types they take and return, and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
@@ -236,8 +269,24 @@ stay in registers: that is how libraries fuse elementwise operations.
             ("template <typename F, typename G>", "template <typename F>"),
             ("F f, G g", "F f, F g"),
         ),
+        mutant("a double alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x)")),
+        mutant(
+            "by way of a double",
+            kinds.COMPILE_ERROR,
+            ("g(f(x))", "g(static_cast<double>(f(x)))"),
+        ),
+        mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
+        mutant("references to what is gone", kinds.USE_AFTER_FREE, ("[f, g](auto", "[&](auto")),
         mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
-        mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
+        mutant(
+            "cut to whole numbers", kinds.COMPILE_ERROR, ("[f, g](auto x) {", "[f, g](int x) {")
+        ),
+        mutant(
+            "the first f for all",
+            kinds.WRONG_OUTPUT,
+            ("return [f, g](auto x)", "static const F first = f;\n    return [g](auto x)"),
+            ("g(f(x))", "g(first(x))"),
+        ),
     ),
 )
 
@@ -264,7 +313,7 @@ a lambda. It works with any grid and any block.
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128)),
+        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100)),
         values=(
             promises.scalars("slope", 0, 1, -1, 0.01),
             promises.data("x", *promises.ORDINARY, promises.ZEROS),
@@ -301,6 +350,11 @@ code has no call.
             ("gridDim.x * blockDim.x", "gridDim.x * 64"),
         ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
+        mutant(
+            "blocks of whole warps",
+            kinds.PARTLY_WRITTEN,
+            ("gridDim.x * blockDim.x", "gridDim.x * ((blockDim.x + 31) / 32 * 32)"),
+        ),
         mutant("begins at 1", kinds.EDGES, ("+ threadIdx.x; i", "+ threadIdx.x + 1; i")),
         mutant(
             "every thread all",
@@ -316,7 +370,7 @@ BUFFER = HostExercise(
     title="a class that owns memory",
     task="""
 Write what makes a class own its memory: it frees it when the object dies, it refuses to be copied,
-and it can be moved.
+and it can be moved: the numbers stay where they are, and change hands.
 """,
     source="02_c_and_cpp/exercises/buffer.cpp",
     standard="c++17",
@@ -345,6 +399,16 @@ moves its elements only if that cannot fail half-way, and otherwise wants to cop
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
+        mutant(
+            "moved by a copy",
+            kinds.WRONG_OUTPUT,
+            (
+                "noexcept : data_(other.data_), n_(other.n_)\n    {\n"
+                "        other.data_ = nullptr;\n",
+                "noexcept : data_(new float[other.n_]), n_(other.n_)\n    {\n"
+                "        for (int i = 0; i < n_; ++i) data_[i] = other.data_[i];\n",
+            ),
+        ),
         mutant(
             "no move",
             kinds.COMPILE_ERROR,
