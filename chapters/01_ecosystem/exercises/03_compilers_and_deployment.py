@@ -324,7 +324,8 @@ CHEAPEST = PythonExercise(
     title="which GPU to rent",
     task="""
 Offers differ in price, speed, set-up and the least time that is billed. Find the cheapest for a
-job. The prices are made up: prices change by the month, the sum does not.
+job. The prices are made up: prices change by the month, the sum does not. Set-up and work are added
+first, and their sum is rounded up to whole minutes.
 """,
     source=f"{FOLDER}/cheapest.py",
     function="cheapest",

@@ -229,7 +229,9 @@ then mixes two versions of a struct. `gcc -MD` writes such rules for you.
             ("changed[n] > changed[name]", "changed[n] >= changed[name]"),
         ),
         mutant("twice", kinds.WRONG, ("        seen.add(name)\n", "")),
-        mutant("in the order of names", kinds.WRONG, ("in rules[name]:", "in sorted(rules[name]):")),
+        mutant(
+            "in the order of names", kinds.WRONG, ("in rules[name]:", "in sorted(rules[name]):")
+        ),
         mutant(
             "built where nothing is depended on",
             kinds.WRONG,

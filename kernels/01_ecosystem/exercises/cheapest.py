@@ -4,8 +4,7 @@ from math import ceil
 def cheapest(offers, hours):
     """The name of the offer that costs least, and what it costs, for a job that takes `hours` on a
     GPU of speed 1. An offer is (name, price of an hour, speed, hours to set up, least hours that
-    are billed). What is paid for is the sum of set-up and work, rounded up to whole minutes, and
-    the least at least."""
+    are billed). What is paid for is set-up and work, in whole minutes, and the least at least."""
 
     # TODO: work out the cost of each offer; of two that cost the same, the first counts
     # STARTER
