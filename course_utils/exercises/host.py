@@ -122,10 +122,10 @@ def _try_case(
     if verdict is None:
         return None
     message = verdict.message
-    if not case.strip() and any(map(str.strip, exercise.cases)):
-        message += "\n  (no input)"
-    elif case.strip():
+    if case.strip():
         message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
+    elif any(given.strip() for given in exercise.cases):
+        message += "\n  (input: none at all)"
     return replace(verdict, message=message, printed=clip_printed(shown))
 
 

@@ -22,18 +22,14 @@ from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
-# The next steps of these speak of threads, of grids and of places in memory.
-IN_WORDS_OF_PYTHON = {
+STEPS = {  # where a kernel's step speaks of threads
     kinds.WRONG: BY_HAND,
     kinds.ALL_ZEROS: BY_HAND,
-    kinds.EDGES: "Work out by hand the first element that is wrong: what is special about its "
-    "place?",
-    kinds.FIRST_BLOCK: "Work out by hand the first element that is wrong: from which index on does "
-    "it go wrong?",
+    kinds.FIRST_BLOCK: BY_HAND,
+    kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
+    "that are right?",
     kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
     "dimensions with the one that is asked for.",
-    kinds.NOTHING_WRITTEN: "Every element of what you return needs a value.",
-    kinds.PARTLY_WRITTEN: "Every element of what you return needs a value.",
 }
 SHOWN = 200  # characters of a value in a message
 
@@ -115,17 +111,32 @@ def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | 
         rtol = RTOL if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = IN_WORDS_OF_PYTHON.get(verdict.kind, verdict.hint)
+        hint = STEPS.get(verdict.kind, verdict.hint)
         kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
         return None if verdict.passed else simple(kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
-    if other := _other_type(got, want):
-        return simple(kinds.WRONG_TYPE, f"{shown} returned {_show(got)}: {other}.")
+    if _equal(got, want):
+        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=BY_HAND)
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{BY_HAND}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
 
 
 def _right(got: Any, want: Any) -> bool:
@@ -140,14 +151,12 @@ def _right(got: Any, want: Any) -> bool:
     return _type(got) == _type(want) and bool(np.all(got == want))
 
 
-def _other_type(got: Any, want: Any) -> str:
-    """What in a tuple is of another type, where all its numbers are right; otherwise nothing."""
-    if not isinstance(want, (tuple, list)) or len(got) != len(want):
-        return ""
-    if not all(isinstance(x, numbers.Real) for x in (*got, *want)) or list(got) != list(want):
-        return ""
-    one = next((g, w) for g, w in zip(got, want, strict=True) if _type(g) != _type(w))
-    return f"{one[0]!r} is of type {_type(one[0])}, expected {_type(one[1])}"
+def _equal(got: Any, want: Any) -> bool:
+    """Are the numbers in tuples and lists equal, whatever their types?"""
+    if isinstance(want, (tuple, list)):
+        same = isinstance(got, (tuple, list)) and len(got) == len(want)
+        return same and all(map(_equal, got, want))
+    return isinstance(got, numbers.Real) and isinstance(want, numbers.Real) and got == want
 
 
 def _type(value: Any) -> str:

@@ -10,8 +10,6 @@ import re
 from ..compiling.signature import strip_comments
 
 _NAME = r"[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?"
-# Before a bracket these begin a list of captures, or names for the parts of a value.
-_NO_ARRAY = r"(?:return|co_return|else|case|and|or|not|auto)\b"
 _TYPE = r"(?:void|char|short|int|unsigned|long|float|double|half|const)\b"
 # In the order in which they are looked for; a pattern is tried on one line without its comments.
 HABITS: tuple[tuple[str, str], ...] = (
@@ -20,7 +18,7 @@ HABITS: tuple[tuple[str, str], ...] = (
         "`**` is no power in C++: write `x * x`, or `powf(x, y)`",
     ),
     (
-        rf"\b(?!{_NO_ARRAY})[A-Za-z_]\w*\s*\[[^\[\](){{}}]*[\w\])]\s*,[^\[\]]*\]",
+        r"(?<=\w)(?<!\breturn)\s*\[[^\[\](){}]*[\w\])]\s*,[^\[\]]*\]",
         "`a[i, j]` is `a[j]` in C++: write `a[i * columns + j]`, or `a[i][j]`",
     ),
     (

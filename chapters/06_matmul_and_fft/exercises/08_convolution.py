@@ -277,7 +277,7 @@ infinite, and a weight zero.
             (2, 1, 2052),
             (1, 2051, 4),
             (5, 40, 100),
-            names="C H W",
+            names=("C", "H", "W"),
         ),
         values=((*promises.data("w", *ORDINARY), Values("a zero of w at an infinite x", at_zero)),),
     ),
@@ -300,7 +300,9 @@ infinite, and a weight zero.
     explanation="""
 Nine loads for twelve FMAs: 0.75 each, where a thread with one pixel needs six loads for three. A
 filter of S taps and a row of SEG pixels: SEG + S - 1 + S loads for S SEG products. More filters for
-the same pixels make it fewer still; conv_row_tile has 14 pixels and 8 filters a thread.
+the same pixels make it fewer still; conv_row_tile has 14 pixels and 8 filters a thread. (Written
+as `sum[p] += pixels[p + s] * taps[s];`, with no arrays, it counts 0.75, too: the compiler merges
+loads of one element. It may, since nothing is stored between them.)
 """,
     mutants=(
         mutant(

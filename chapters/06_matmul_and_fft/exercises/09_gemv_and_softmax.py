@@ -103,7 +103,7 @@ element may be infinite, and another zero.
         "lanes take part, also those that added nothing.",
     ),
     explanation="""
-Each request brings 128 neighbouring bytes, and all of them are used. With one thread a row the same
+Each request brings 128 neighbouring bytes, and all of them are used. With one lane at work the same
 bytes came in 32 requests of one sector each, 4 bytes of which were needed at a time.
 """,
     mutants=(
@@ -335,7 +335,7 @@ exponential for each number.
             lambda work: work.opcodes("ex2.") / 4096,
             at_most=1.1,
             advice="Keep the exponential, too: in the place of the number that it is of.",
-            size=(1, 4096),  # sixteen registers of each thread have a number
+            size=(1, 4096),  # all sixteen registers of a thread have a number
         ),
         means.no_local_memory(IN_REGISTERS, size=(2, 1024)),
     ),
@@ -351,11 +351,12 @@ exponential for each number.
         "`__shared__ float kept[kMostColumns];`: 16 KB.",
         "A thread reads back only what it has stored itself, so the row itself needs no barrier.",
         "In the second loop: `kept[i] = expf(kept[i] - largest); sum += kept[i];`",
-        "Registers do as well: 16 numbers a thread, in loops that are unrolled.",
+        "Registers do as well: 16 numbers a thread, in loops that are unrolled, each with its `if "
+        "(i < columns)`.",
     ),
     explanation="""
-This is the second rung, with barriers of warps in place of a tree. The result is as many bytes as
-the softmax needs; what is left to gain is to have enough of them in flight.
+This is the rung `shuffle`: a row in shared memory, and warps that combine by shuffles. It moves as
+few bytes as a softmax can; what is left to gain is to have enough of them in flight.
 """,
     mutants=(
         mutant(
@@ -424,10 +425,10 @@ them exchange their pairs through distributed shared memory. Any number of colum
     ),
     within=2.0,
     hints=(
-        "`cluster.cuh` has `cluster_arrive`, `cluster_wait`, `address_in_block`, "
-        "`store_cluster_2`.",
-        "A block may reach into another only when that has surely started: one barrier of the "
-        "cluster before, one after.",
+        "Block `rank` has place `rank` in both arrays, its own and the other block's. So each "
+        "block finds both pairs in its own shared memory.",
+        "A block may reach into another only when that has surely started: `cluster_arrive(); "
+        "cluster_wait();` before, and once more after.",
         "`store_cluster_2(address_in_block(shared_address(of_block + rank), other), mine.largest, "
         "mine.sum);` for each of the two blocks.",
         "`all = merged(of_block[0], of_block[1]);`",
@@ -484,8 +485,8 @@ SOFTMAX_GRADIENT = Exercise(
     id="06.softmax_gradient",
     title="the way back",
     task="""
-dx = y (dy − Σ dy y): each element needs a sum over its row, as softmax does. Read y and dy once
-each and keep them in registers. Up to 2048 columns.
+dx = y (dy − Σ dy y), where the sum goes over the row: each element needs it, as in softmax. Read y
+and dy once each and keep them in registers. Up to 2048 columns.
 """,
     source="06_matmul_and_fft/exercises/softmax_gradient.cu",
     kernel="softmax_gradient",

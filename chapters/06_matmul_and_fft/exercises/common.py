@@ -67,12 +67,12 @@ class Chosen(promises.Sizes):
         return iter(sorted((s for s in self.sizes if prod(s) < prod(size)), key=prod))
 
 
-def chosen(*sizes: tuple[int, ...], names: str = "M N K") -> Chosen:
-    """Promised sizes with the names of their extents, no more than are drawn."""
+def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) -> Chosen:
+    """Promised sizes (M, N, K) or what else ``names`` calls them, no more than are drawn."""
     if len(sizes) > promises.DRAWN:
         raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
     extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
-    return Chosen(tuple(names.split()), extents, sizes)
+    return Chosen(names, extents, sizes)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Together(Chosen):
 
 def together(names: str, *sizes: tuple[int, ...]) -> Together:
     """As :func:`chosen`, of extents that go together."""
-    plain = chosen(*sizes, names=names)
+    plain = chosen(*sizes, names=tuple(names.split()))
     return Together(plain.names, plain.extents, plain.sizes)
 
 
