@@ -373,9 +373,8 @@ def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: i
         if x.shape[axis]:
             k = int(rng.integers(x.shape[axis]))
             np.moveaxis(x, axis, 0)[k] = 0
-            middle = [extent // 2 for extent in y.shape]  # at an edge it would look like a guard
-            middle[other_axis % y.ndim] = k
-            y[tuple(middle)] = np.inf
+            place = tuple(0 if at != other_axis % y.ndim else k for at in range(y.ndim))
+            y[place] = np.inf
         return {zero: x, infinite: y}
 
     return Values(f"{zero} = 0 where {infinite} is infinite", change)
