@@ -98,7 +98,7 @@ def drawn_link(rng: np.random.Generator) -> tuple[list, dict]:
 
     defined = [{names[2 * k], names[2 * k + 1]} for k in range(members)]
     if rng.random() < 0.5:
-        library = {f"m{k}.o": (defined[k], some(2)) for k in range(members)}
+        library = {f"m{k}.o": (defined[k], some(4)) for k in range(members)}
         return [({"main"}, some(2)), ({"helper"}, some(1))], library
     before = [some(1), *({names[2 * k]} for k in range(members - 1))]
     library = {f"m{k}.o": (defined[k], before[k]) for k in range(members)}
@@ -145,6 +145,10 @@ it. Work out which members a linker takes, and which names stay undefined.
         ([({"main", "divide"}, {"mean"})], MATHS),
         ([({"main"}, {"mean", "draw"})], MATHS),
         ([({"main"}, {"dot"})], {}),
+        (
+            [({"main"}, {"a"})],
+            {"a.o": ({"a"}, {"b", "c"}), "b.o": ({"b"}, {"d"}), "c.o": ({"c"}, set())},
+        ),
     ),
     reference=linked,
     promises=Cases(drawn_link),
@@ -163,6 +167,11 @@ order may come to light on another machine.
 """,
     mutants=(
         mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
+        mutant(
+            "one need of each member",
+            kinds.WRONG,
+            ("used |= library[member][1]", "used |= set(sorted(library[member][1])[:1])"),
+        ),
         mutant("all of it", kinds.WRONG, (" and library[m][0] & (used - defined)", "")),
         mutant(
             "what is defined already",
