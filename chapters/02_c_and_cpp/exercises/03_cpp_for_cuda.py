@@ -271,6 +271,7 @@ stay in registers: that is how libraries fuse elementwise operations.
             ("template <typename F, typename G>", "template <typename F>"),
             ("F f, G g", "F f, F g"),
         ),
+        mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
         mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
         mutant(
