@@ -1,11 +1,14 @@
 """Every form of atom and red, on every space, against NumPy that serves lane after lane."""
 
+import time
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import EmulatedModule
+from course_utils.emulator.instructions.atomics import _compare_and_swap
 
 F16, BF16 = np.float16, ml_dtypes.bfloat16
 LANES, WORDS = 64, 64
@@ -152,3 +155,29 @@ def test_two_threads_that_add_a_one_of_16_bits_leave_two(name):
     module = EmulatedModule(compile_ptx(source, filename="kernel.cu"))
     module.entry("run").launch(1, 2, (y.view(np.uint16),))
     assert y.tolist() == [2.0, 2.0 if name.endswith("2") else 0.0]
+
+
+def test_a_chain_in_which_each_swap_makes_the_next_one_possible_takes_no_time():
+    source = """extern "C" __global__ void run(unsigned* word, unsigned* old) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    old[i] = atomicCAS(word, i, i + 1);
+    }"""
+    lanes = 16384
+    word, old = np.zeros(1, np.uint32), np.zeros(lanes, np.uint32)
+    kernel = EmulatedModule(compile_ptx(source, filename="kernel.cu")).entry("run")
+    start = time.process_time()
+    kernel.launch(lanes // 256, 256, (word, old))
+    assert word[0] == lanes and np.array_equal(old, np.arange(lanes))
+    assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_compare_and_swap_of_few_values_is_that_of_lane_after_lane(seed):
+    rng = np.random.default_rng(seed)
+    lanes, most, words = (int(rng.integers(1, n)) for n in (200, 6, 40))
+    places = rng.integers(0, words, lanes)
+    expected, values = (rng.integers(0, most, lanes).astype(np.uint32) for _ in range(2))
+    left = rng.integers(0, most, words).astype(np.uint32)
+    wanted, found = serially("cas", left, places, values, expected)
+    assert _compare_and_swap(left, places, expected, values).tolist() == found.tolist()
+    assert left.tolist() == wanted.tolist()

@@ -131,26 +131,39 @@ def _in_turn(view, index, values, operation) -> np.ndarray:
 
 
 def _compare_and_swap(view, index, expected, values) -> np.ndarray:
-    """In each round the first lane left at every address tries; once nobody left expects what is
-    there, all the others fail together."""
+    """At every address the first lane that finds what it expects swaps, all of these at once.
+
+    Then the lanes behind it find the new value; only where one of them expects that, lanes are
+    served one after another.
+    """
     bits = DTYPES[f"u{view.itemsize * 8}"]
     view, expected, values = view.view(bits), expected.view(bits), values.view(bits)
-    old = np.empty_like(values)
-    left = np.arange(len(index))
-    while len(left):
-        current = view[index[left]]
-        matching = current == expected[left]
-        if not matching.any():
-            old[left] = current
-            break
-        # lanes before the first that matches at its address see the value as it is now
-        candidates = left[matching]
-        _, first = np.unique(index[candidates], return_index=True)
-        winners = candidates[first]
-        winner_at = dict(zip(index[winners].tolist(), winners.tolist(), strict=True))
-        limit = np.array([winner_at.get(a, -1) for a in index[left].tolist()])
-        done = (limit < 0) | (left <= limit)
-        old[left[done]] = current[done]
-        view[index[winners]] = values[winners]
-        left = left[~done]
+    old = view[index]
+    if not (old == expected).any():
+        return old
+    order, ordered, starts = _ranks(index)
+    expected, values, found = expected[order], values[order], old[order]
+    address = np.cumsum(starts) - 1
+    lanes = np.arange(len(order))
+    first = np.full(address[-1] + 1, len(order))
+    matching = np.flatnonzero(found == expected)
+    first[address[matching[::-1]]] = matching[::-1]
+    behind = lanes > first[address]
+    found[behind] = values[first[address[behind]]]
+    winners = first[first < len(order)]
+    view[ordered[winners]] = values[winners]
+    again = np.zeros(len(first), bool)
+    again[address[behind & (found == expected)]] = True
+    rest = np.flatnonzero(behind & again[address])
+    if len(rest):
+        held = dict(zip(ordered[rest].tolist(), found[rest].tolist(), strict=True))
+        seen = []
+        for lane in zip(*(x[rest].tolist() for x in (ordered, expected, values)), strict=True):
+            place, hoped, new = lane
+            seen.append(held[place])
+            if held[place] == hoped:
+                held[place] = new
+        found[rest] = seen
+        view[list(held)] = list(held.values())
+    old[order] = found
     return old
