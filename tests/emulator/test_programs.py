@@ -574,3 +574,34 @@ def test_a_base_below_zero_with_an_offset_above_it_is_an_address_like_any_other(
     out = np.zeros(32, np.int32)
     launch(source, "run", 1, 32, (out,), checks=ALL_CHECKS, counters=True, trace=TraceOptions())
     assert out.tolist() == [4 + (0 if every_lane else i) for i in range(32)]
+
+
+# The compiler unrolls the loop and keeps 32 * (row - lane) in a register, which lies below the
+# array, or in the memory of another block, until the constant of each turn is added.
+DIAGONALS = """
+template <int M> __device__ float at(unsigned a) {
+    float v; asm volatile("ld.shared.f32 %0, [%1+%2];" : "=f"(v) : "r"(a), "n"(M * 132)); return v;
+}
+extern "C" __global__ void CLUSTER run(float* y) {
+    __shared__ float t[8][33];
+    int x = threadIdx.x;
+    for (int i = 0; i < 8; ++i) t[i][x] = i * 100 + x;
+    __syncthreads();
+    unsigned below = (unsigned)__cvta_generic_to_shared(&t[0][0]) + 4 * (x - 33 * x);
+    float sum = 0;
+    TURNS
+    y[blockIdx.x * 32 + x] = sum;
+}"""
+TURN = "if ({0} - x >= 0 && {0} - x < 8 && x < 8) sum += {0} * {1};"
+
+
+@pytest.mark.parametrize("cluster", ["", "__cluster_dims__(2)"])
+@pytest.mark.parametrize("load", ["t[{0} - x][x]", "at<{0}>(below)"])
+def test_an_address_below_its_array_is_brought_back_by_the_constant(load, cluster):
+    turns = "\n".join(TURN.format(m, load.format(m)) for m in range(15))
+    source = DIAGONALS.replace("TURNS", turns).replace("CLUSTER", cluster)
+    y = np.zeros((2, 32), np.float32)
+    result = launch(source, "run", 2, 32, (y,), checks=ALL_CHECKS)
+    sums = [sum(m * ((m - x) * 100 + x) for m in range(x, x + 8)) for x in range(8)]
+    assert y.tolist() == [sums + [0] * 24] * 2
+    assert not result.findings
