@@ -16,7 +16,8 @@ from ..machine.lanes import Group
 if TYPE_CHECKING:
     from .init_check import InitCheck
 
-# A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register.
+# A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register; of the 16
+# bytes of a b128 all are when one is.
 LANE_SHIFT, RECORD_SHIFT = 8, 28
 BYTES = 0xFF
 
@@ -94,8 +95,10 @@ def _logic(check: InitCheck, group: Group, decoded) -> dict | None:
     return {target.slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
 
 
-def _moved(check: InitCheck, group: Group, decoded) -> dict:
+def _moved(check: InitCheck, group: Group, decoded) -> dict | None:
     target, source = decoded.instruction.operands
+    if decoded.instruction.modifiers[-1] == "b128":
+        return None
     if isinstance(target, ptx.OperandList):
         marks, width = _marks(check, group, source), _share(decoded, len(target.items))
         parts = {}

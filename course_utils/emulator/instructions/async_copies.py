@@ -399,9 +399,7 @@ def st(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[-1]
     dtype = DTYPES[kind]
     target, values = _Place(b, i.operands[0], "shared"), i.operands[1]
-    gets = [
-        b.read(v, kind) for v in (values.items if isinstance(values, ptx.OperandList) else [values])
-    ]
+    gets = [b.read(v, kind) for v in (ptx.items(values))]
     site = BarrierSite(b, i, i.operands[2])
     size = dtype.itemsize * len(gets)
 

@@ -215,10 +215,8 @@ def _parts(i: ptx.Instruction) -> tuple[str, int]:
 @step("ld", "ldu", traits=Traits(memory="load"))
 def ld(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
-    if kind == "b128":
-        return None
     target, address = i.operands[0], i.operands[1]
-    targets = target.items if isinstance(target, ptx.OperandList) else (target,)
+    targets = ptx.items(target)
     if "param" in "".join(i.modifiers) and isinstance(address.base, ptx.Symbol):
         return _load_parameter(b, i, targets, address, kind)
     site = Site(b, i, address, kind, count)
@@ -273,10 +271,8 @@ def _slot_register(b: Builder, variable, offset: int, kind: str) -> ptx.Register
 @step("st", traits=Traits(results=0, memory="store"))
 def st(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
-    if kind == "b128":
-        return None
     address, source = i.operands
-    sources = source.items if isinstance(source, ptx.OperandList) else (source,)
+    sources = ptx.items(source)
     gets = [b.read(s, kind) for s in sources]
     if "param" in "".join(i.modifiers):
         variable = i.scope.find("variables", address.base.name)

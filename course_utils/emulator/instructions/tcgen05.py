@@ -23,7 +23,7 @@ from ..machine.program import Builder
 from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
-from .fragment_layouts import items, read_registers, write_registers
+from .fragment_layouts import read_registers, write_registers
 from .loads_stores import Site
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
@@ -285,7 +285,7 @@ def _load(b: Builder, i: ptx.Instruction):
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None
     offset = i.operands[2].value if len(i.operands) > 2 else 0
-    cells = TensorCells.of(i, len(items(i.operands[0])), offset)
+    cells = TensorCells.of(i, len(ptx.items(i.operands[0])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
@@ -307,7 +307,7 @@ def _store(b: Builder, i: ptx.Instruction):
     if not {*flags} <= {"st", "sync", "aligned", "unpack::16b", "b32"}:
         return None
     offset = i.operands[1].value if len(i.operands) > 2 else 0
-    cells = TensorCells.of(i, len(items(i.operands[-1])), offset)
+    cells = TensorCells.of(i, len(ptx.items(i.operands[-1])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)

@@ -19,7 +19,7 @@ from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
 from .fault_messages import access_fault, deadlock, endless_loop, readable_name
-from .gpu_constants import LOCAL_LIMIT, WARP
+from .gpu_constants import LOCAL_LIMIT, RESERVED, WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -100,6 +100,9 @@ class Batch:
             found = regions.below(SHARED_WINDOW + offset)
             if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
                 continue  # no dynamic memory, or one more name of it
+            reserved = name == RESERVED
+            if reserved:
+                bank.reshape(self.block_count, -1)[:, offset : offset + size] = 0
             regions.add(
                 Region(
                     readable_name(name),
@@ -109,6 +112,7 @@ class Batch:
                     bank[offset:],
                     "block",
                     self.shared_stride,
+                    zeroed=reserved,
                 )
             )
         return regions

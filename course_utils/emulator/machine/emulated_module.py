@@ -14,7 +14,7 @@ from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
-from .gpu_constants import MAX_THREADS
+from .gpu_constants import MAX_THREADS, RESERVED, RESERVED_SHARED
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from .options import Options
 from .program import Builder, Code, unknown
@@ -194,6 +194,10 @@ class Entry:
             used = -(-used // variable.align) * variable.align + variable.size
             self.shared[variable.name] = (place, variable.size)
             place += -(-variable.size // 128) * 128 + GAP
+        self.reserved_offset = place = -(-place // 16) * 16
+        if any("%reserved_smem_offset" in (f.body or "") for f in self.module.functions.values()):
+            self.shared[RESERVED] = (place, RESERVED_SHARED)
+            place += RESERVED_SHARED + GAP
         self.dynamic_offset = -(-place // 1024) * 1024
         for variable in self.module.variables.values():
             if variable.space == "shared" and not variable.size:

@@ -21,6 +21,7 @@ from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
+from .special_registers import WIDE
 
 Step = Callable[[Group], None]
 Ending = Callable[[Group], Group | None]
@@ -186,7 +187,7 @@ class Builder:
 
     def special(self, name: str) -> int:
         if name not in self.specials:
-            wide = name.startswith("local:") or name == "gridid"
+            wide = name.startswith("local:") or name in WIDE
             kind = "pred" if name == "cc" else "b64" if wide else "b32"
             self.specials[name] = self.function.new_slot(kind)
         return self.specials[name]

@@ -75,6 +75,11 @@ SINK = Special("_")
 Operand = Register | Immediate | Special | Symbol | Address | OperandList
 
 
+def items(operand: Operand) -> tuple:
+    """The elements of a vector; of anything else just that."""
+    return operand.items if isinstance(operand, OperandList) else (operand,)
+
+
 @dataclass(slots=True)
 class Instruction:
     opcode: str  # base name, "fma"
