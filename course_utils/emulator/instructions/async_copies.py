@@ -229,8 +229,10 @@ def _deliver(
     """Start a copy of lane ``n`` that reports to an mbarrier, or else to a bulk group."""
     if key is not None and rank is not None:  # the same mbarrier of each block that gets the data
         clusters = group.batch.clusters
-        first = int(group.slots[n]) // (clusters.size if clusters else 1)
-        home = first * (clusters.size if clusters else 1) + rank
+        blocks = clusters.size if clusters else 1
+        if "cta_group::2" in i.modifiers:  # or of its peer: the one with the parity of `key`'s
+            rank = rank & ~1 | (key >> KEY_SHIFT) % blocks & 1
+        home = int(group.slots[n]) // blocks * blocks + rank
         key = home << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
     group.batch.engine.start(
         Transfer(
