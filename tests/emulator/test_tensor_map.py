@@ -294,7 +294,8 @@ def test_a_warp_specialised_wgmma_product_is_right_and_quiet(cluster, seed):
 
 
 @pytest.mark.parametrize(
-    ("mask", "home", "expected"), [(15, 0, {0: 2, 2: 2}), (6, 3, {1: 1, 3: 1}), (6, 2, {0: 1, 2: 1})]
+    ("mask", "home", "expected"),
+    [(15, 0, {0: 2, 2: 2}), (6, 3, {1: 1, 3: 1}), (6, 2, {0: 1, 2: 1})],
 )
 def test_a_pair_multicast_tells_the_block_of_each_pair_that_the_mbarrier_names(
     mask, home, expected

@@ -48,9 +48,12 @@ def _marks(check: InitCheck, group: Group, operand) -> np.ndarray:
     return np.zeros(group.n, np.int64) if found is None else found
 
 
-def _shuffled(check: InitCheck, group: Group, decoded) -> dict:
+def _shuffled(check: InitCheck, group: Group, decoded) -> dict | None:
     """Where each lane's value comes from is found by shuffling the lanes' numbers."""
-    slot = decoded.instruction.operands[1].slot
+    source = decoded.instruction.operands[1]
+    if check.marks_of(group, source) is None:  # the number of the lane is what is uninitialised
+        return None
+    slot = source.slot
     key = (len(group.stack), group.code, slot)
     echo = echo_of(group, group.R, {slot: group.lanes.astype(np.uint32)})
     decoded.act(echo)

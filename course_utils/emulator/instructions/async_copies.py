@@ -276,6 +276,8 @@ def _bulk(b: Builder, i: ptx.Instruction):
         for n, (to, from_, count, key, blocks) in enumerate(rows):
             for what, value in (("destination", to), ("source", from_), ("size", count)):
                 _aligned(group, n, i, what, value, 16)
+            if count == 0:
+                continue
             home, start, _ = _bytes_at(group, n, i, from_, count, False)
             _count(group, i, way, count)
             steps = np.arange(count // dtype.itemsize)[None]
@@ -360,6 +362,8 @@ def _tensor(b: Builder, i: ptx.Instruction):
                     )
                     continue
                 chosen = slice(None) if whole is None else np.flatnonzero(whole)
+                if whole is not None and not whole.any():
+                    continue
                 operation = _operation(name, box.kind) if reduces else None
                 _deliver(
                     group,

@@ -101,7 +101,7 @@ def check_registers(i: ptx.Instruction, operand: ptx.Operand, elements: int, bit
     """``operand`` must hold a lane's share of ``elements``, once or several times."""
     needed, given = max(1, elements * bits // (32 * max(bits, 32))), len(ptx.items(operand))
     if given % needed:
-        raise ptx.PtxError(f"{i.text}: {given} registers where {needed} are needed")
+        raise ptx.PtxError(f"it has {given} registers where {needed} are needed")
 
 
 def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: int) -> np.ndarray:

@@ -208,7 +208,7 @@ class TensorCells:
         if needed > 128:
             return None
         if registers != needed:
-            raise ptx.PtxError(f"{i.text}: {registers} registers where {needed} are needed")
+            raise ptx.PtxError(f"it has {registers} registers where {needed} are needed")
         t, r = np.arange(32)[:, None], np.arange(needed)
         lane, column = np.broadcast_arrays(*shape.place(t, r))
         if packed:

@@ -178,7 +178,7 @@ def mma(b: Builder, i: ptx.Instruction):
     if isinstance(rest[0], ptx.OperandList) and not form.scales and not form.stationary:
         masks = [word(b, one, "u32") for one in ptx.items(rest.pop(0))]
         if len(masks) != (8 if form.pair else 4):
-            raise ptx.PtxError(f"{i.text}: disable-output-lane needs {8 if form.pair else 4} words")
+            raise ptx.PtxError(f"disable-output-lane needs {8 if form.pair else 4} words")
     if form.scales:
         scales = [word(b, rest.pop(0), "u32") for _ in range(2)]
     keep = b.read(rest.pop(0), "pred")
