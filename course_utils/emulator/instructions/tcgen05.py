@@ -20,7 +20,7 @@ from ..machine.async_engine import KEY_SHIFT, Transfer
 from ..machine.instruction_set import Traits, ending, gathers
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
+from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
 from .fragment_layouts import read_registers, write_registers
@@ -255,19 +255,23 @@ class TensorCells:
     def _reachable(self, memory, i, lane: int, at: int, reach: int, verb: str) -> int:
         """The first lane of an access; a warp reaches the 32 from ``reach`` on.
 
-        The lanes of warp 0 in an address mean, to other warps of a B200, their own: public kernels
-        rest on that. The manual knows nothing of it, so it is reported.
+        The lanes of warp 0 in an address mean, to other warps of a B200, their own; and lanes 128
+        to 255, in a pair of blocks, those of 0 to 127: public kernels rest on that. The manual
+        knows nothing of either, so it is reported.
         """
         text = (
             f"{verb} lanes {at} to {at + self.lanes - 1} of tensor memory, but its warp reaches "
             f"lanes {reach} to {reach + UNIT - 1} only: add 32 times (the warp's number modulo 4) "
             "to the lane, which is the upper 16 bits of the address."
         )
-        if at % UNIT % self.lanes or not (at < UNIT or reach <= at < reach + UNIT):
+        own = at % LANES if memory.pairs and at < 2 * LANES else at
+        if own % UNIT % self.lanes or not (own < UNIT or reach <= own < reach + UNIT):
             raise memory.misuse(i, lane, text)
-        if at < reach:
+        if own != at:
+            text += f" Each block of a pair has its own {LANES} lanes, from 0 on."
+        if own < reach or own != at:
             memory.report(i, lane, text)
-        return reach + at % UNIT
+        return reach + own % UNIT
 
 
 def _address(b: Builder, operand: ptx.Address):
