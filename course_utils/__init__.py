@@ -24,6 +24,7 @@ from .observing.ptx_kinds import compare_ptx
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
+from .records.image_sets import digits
 from .records.kernel_records import stored
 from .records.measured_files import measurements
 from .records.run_times import timed
@@ -41,6 +42,7 @@ __all__ = [
     "cp",
     "data_sheets",
     "device",
+    "digits",
     "doctor",
     "figures",
     "hardware",

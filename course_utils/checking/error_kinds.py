@@ -30,7 +30,8 @@ NEXT_STEP: dict[str, str] = {
     UNINITIALISED: "Give every variable and every shared element a value before it is read; "
     "an output array holds nothing useful before you write it.",
     NOT_A_NUMBER: "NaN comes from 0 / 0, from inf - inf, from the root or logarithm of a negative "
-    "number, and from every operation on another NaN: find the first of them.",
+    "number, in a kernel from past the end of a thread's own array, and from every operation on "
+    "another NaN: find the first of them.",
     ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
     "complete.",
     EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "

@@ -46,11 +46,13 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class FirstWrong:
-    """The first wrong element in memory order."""
+    """The first wrong element in memory order; ``member`` is how a kernel writes it where its
+    array is one of vectors, ``y[41].x``."""
 
     index: tuple[int, ...]
     expected: Any
     got: Any
+    member: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Verdict:
         lines = []
         if self.first is not None:
             where = f"{self.name}[{', '.join(map(str, self.first.index))}]"
+            where += f" ({self.first.member})" if self.first.member else ""
             expected, got = format_value(self.first.expected), format_value(self.first.got)
             lines.append(f"first wrong: {where}, expected {expected}, got {got}")
         if self.wrong:

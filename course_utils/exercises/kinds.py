@@ -110,6 +110,12 @@ KINDS = (
     *RESULTS,
 )
 
+CLUSTER_BARRIER = "cluster.sync()"  # as findings call it
+CLUSTER_STEP = (
+    "Between blocks of a cluster only a barrier of the cluster makes an order: cluster.sync(), or "
+    "cluster_arrive() and then cluster_wait(). Where both write, give each its own element."
+)
+
 NEXT_STEP: dict[str, str] = {
     **CHECK_STEPS,
     **HOST_STEPS,

@@ -156,7 +156,8 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
-    return simple(finding.kind, message, excerpt=source_excerpt(source, lines))
+    hint = kinds.CLUSTER_STEP if kinds.CLUSTER_BARRIER in message else ""
+    return simple(finding.kind, message, hint=hint, excerpt=source_excerpt(source, lines))
 
 
 def with_context(verdict: Verdict, trial: str, printed: str) -> Verdict:

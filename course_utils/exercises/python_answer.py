@@ -22,6 +22,11 @@ from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
+STEPS = {  # where a kernel's step speaks of threads
+    kinds.WRONG: BY_HAND,
+    kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
+    "that are right?",
+}
 SHOWN = 200  # characters of a value in a message
 
 
@@ -101,14 +106,31 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         rtol = RTOL if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result")
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = BY_HAND if verdict.kind == kinds.WRONG else verdict.hint
+        hint = STEPS.get(verdict.kind, verdict.hint)
         return None if verdict.passed else simple(verdict.kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
         return None
+    if _equal(got, want):
+        message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
+        return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=BY_HAND)
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{BY_HAND}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
 
 
 def _right(got: Any, want: Any) -> bool:
@@ -121,6 +143,14 @@ def _right(got: Any, want: Any) -> bool:
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))
+
+
+def _equal(got: Any, want: Any) -> bool:
+    """Are the numbers in tuples and lists equal, whatever their types?"""
+    if isinstance(want, (tuple, list)):
+        same = isinstance(got, (tuple, list)) and len(got) == len(want)
+        return same and all(map(_equal, got, want))
+    return isinstance(got, numbers.Real) and isinstance(want, numbers.Real) and got == want
 
 
 def _type(value: Any) -> str:

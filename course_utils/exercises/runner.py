@@ -8,6 +8,7 @@ of the threads; on a machine with a GPU also the full size.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ import numpy as np
 from ..checking import judge
 from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
+from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
@@ -50,6 +52,7 @@ from .spec import (
 )
 
 SEEDS = (1, 2)
+VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
 MOST_WARNINGS = 3
 UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
 
@@ -279,7 +282,19 @@ def _judge(
         return simple(kinds.PASS, "every output is right.")
     if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
         return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
-    return wrong
+    return _with_member(exercise, wrong)
+
+
+def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
+    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
+    kernels = signature.kernels(exercise.solution).values()
+    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
+    vector = VECTOR.fullmatch(next(types, ""))
+    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
+        return wrong
+    at, member = divmod(wrong.first.index[0], int(vector[1]))
+    first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
+    return replace(wrong, first=first)
 
 
 def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
-from course_utils.exercises.python_answer import _right, verdict_of
+from course_utils.exercises.python_answer import _compare, _right, verdict_of
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
@@ -60,6 +60,19 @@ def test_wrong_arrays_of_a_python_function_are_not_blamed_on_a_kernel():
     outcome = run_source(find("01.find_the_export_bug"), source)
     assert outcome.kind == kinds.WRONG
     assert "by hand, line by line" in str(outcome) and "kernel" not in str(outcome)
+
+
+def test_the_wrong_end_of_an_array_is_not_blamed_on_a_thread():
+    verdict = _compare(np.r_[1.0:9.0, 0.0], np.r_[1.0:10.0], "count()")
+    assert verdict.kind == kinds.EDGES
+    assert "thread" not in str(verdict) and "grid" not in str(verdict)
+
+
+def test_equal_numbers_of_another_type_are_called_so():
+    verdict = _compare((4.0, 2), (4, 2), "work()")
+    assert verdict.kind == kinds.WRONG_TYPE
+    assert "returned (4.0, 2): equal to (4, 2), but of another type" in str(verdict)
+    assert _compare((5.0, 2), (4, 2), "work()").kind == kinds.WRONG
 
 
 @pytest.mark.parametrize(
@@ -195,3 +208,18 @@ def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, ri
     from course_utils.exercises.numbers import _rounds_to
 
     assert _rounds_to(value, right) == near
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("return sorted(taken), sorted", "by hand"),
+        ("return sorted(taken)[::-1], sorted", "their order is not"),
+        ("return sorted(taken), [], sorted", "Its length is 3, and 2 was expected"),
+    ],
+)
+def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
+    source = find("02.linked").solution.replace("return sorted(taken), sorted", answer)
+    if words == "by hand":
+        source = source.replace(" and library[m][0] & (used - defined)", "")
+    assert words in str(run_source(find("02.linked"), source))

@@ -131,6 +131,20 @@ def test_a_race_shows_both_lines_and_both_threads():
     assert text.startswith("DATA RACE") and text.count("->") == 2 and text.count("thread (") == 2
 
 
+@pytest.mark.parametrize("name", ["does not wait for the start", "reads at once"])
+def test_what_blocks_of_a_cluster_do_at_once_is_ordered_by_a_barrier_of_the_cluster(name):
+    row = find("06.row_of_two")
+    mutant = next(m for m in row.mutants if m.name == name)
+    step = str(answer(mutant.apply(row.solution), row)).partition("next: ")[2]
+    assert "cluster_arrive() and then cluster_wait()" in step and "__syncthreads" not in step
+
+
+def test_the_first_wrong_number_of_a_float2_is_also_told_as_its_member():
+    dft = find("06.dft_rows")
+    text = str(answer(dft.solution.replace("-2.0f * turns", "2.0f * turns"), dft))
+    assert "first wrong: y[2] (y[1].x), expected" in text
+
+
 def test_a_missed_target_says_what_was_counted():
     slow = find("06.coalesced_matmul")
     outcome = runner.check_source(slow, slow.starter)

@@ -125,6 +125,8 @@ numbers, ±inf too, and equal ones.
 The compiler puts the function in line, and a, b and c stay in registers: no address is ever formed.
 With parameters `float low, float high` the kernel compiles as well, and sorts copies that nobody
 sees.
+(Numbers too small for a normal float count as 0: the course compiles with `-ftz=true`, as CuPy
+does. fminf then stores 0 for them, and `<` calls them equal.)
 """,
     mutants=(
         mutant("by value", kinds.WRONG, ("float &low, float &high", "float low, float high")),
@@ -182,12 +184,13 @@ polynomial whose degree is a template parameter.
         "c[0] + c[1] x + c[2] x² is c[0] + x (c[1] + c[2] x): the same again in the parentheses, "
         "with one coefficient less.",
         "The shorter polynomial begins at `c + 1` and is `horner<kDegree - 1>(c + 1, x)`.",
-        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;`",
+        "`if constexpr (kDegree == 0) return c[0]; else return c[0] + x * …;` Without the `else` "
+        "the second `return` is compiled for degree 0 too, and asks for -1, -2 and so on.",
     ),
     explanation="""
 `if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
-the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five
-multiplications and additions in a row, without a loop or a call.
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five fused
+multiply-adds (FFMA) in a row, without a loop or a call.
 """,
     mutants=(
         mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
@@ -237,6 +240,7 @@ stay in registers: that is how libraries fuse elementwise operations.
             ("F f, G g", "F f, F g"),
         ),
         mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
+        mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
         mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
     ),
 )
@@ -245,8 +249,8 @@ EACH_INDEX = Exercise(
     id="02.each_index",
     title="a loop that takes its body",
     task="""
-Write the grid-stride loop once, as a function template that takes what is done for each index as
-a lambda. It works with any grid and any block.
+Write the grid-stride loop of notebook 04/01 once, as a function template that takes what is done
+for each index as a lambda. It works with any grid and any block.
 """,
     source="02_c_and_cpp/exercises/each_index.cu",
     kernel="leaky_relu",
@@ -324,7 +328,7 @@ and it can be moved.
     reference=buffers,
     promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))),
     hints=(
-        "What `new[]` gave, `delete[]` takes back, and it takes a nullptr without complaint.",
+        "`~Buffer()` gives back what `new[]` gave, with `delete[]`; a nullptr does no harm there.",
         "`Buffer(const Buffer &) = delete;` and the same for `operator=`.",
         "`Buffer(Buffer &&other) noexcept : data_(other.data_), n_(other.n_)`: take over both.",
         "The other one dies too. Leave it a nullptr and a size of 0.",
@@ -332,7 +336,8 @@ and it can be moved.
     explanation="""
 That is what `std::unique_ptr<float[]>` does, and what a class for memory of a GPU has to do, with
 cudaMalloc and cudaFree in place of `new` and `delete`. `noexcept` matters: a vector that grows
-moves its elements only if that cannot fail half-way, and otherwise wants to copy them.
+moves its elements if that cannot fail half-way, and otherwise copies them. (Where copies are
+forbidden, as here, it moves them all the same, and a failure half-way would lose some.)
 """,
     mutants=(
         mutant("never freed", kinds.MEMORY_LEAK, ("~Buffer() { delete[] data_; }", "~Buffer() {}")),

@@ -148,9 +148,10 @@ it. Work out which members a linker takes, and which names stay undefined.
         "Stop when a whole round takes nothing.",
     ),
     explanation="""
-So a large library costs a program only what it uses. Real linkers of this kind go through the files
-in the order of the command line, and a library that stands before the object that needs it is
-passed by: hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`.
+So a large library costs a program only what it uses. GNU's linkers go through the files once, in
+the order of the command line, and a library that stands before the object that needs it is passed
+by: hence `gcc main.o -lmaths` and not `gcc -lmaths main.o`. LLVM's lld looks back, so that a wrong
+order may come to light on another machine.
 """,
     mutants=(
         mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
@@ -203,7 +204,8 @@ Write the heart of make: which targets does it build, and in which order?
     explanation="""
 That is all that make does: it compares times, and follows the dependencies that you wrote down. It
 does not look into a file. A header that no rule names can change, and nothing is built: the program
-then mixes two versions of a struct. `gcc -MD` writes such rules for you.
+then mixes two versions of a struct. `gcc -MMD` writes such rules for you. Nor does it look at
+commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja notice that.
 """,
     mutants=(
         mutant(
@@ -289,6 +291,8 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     cases=(
         *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
+        (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
+        (["compute_90", "sm_90"], 90),
     ),
     reference=picked,
     promises=Cases(drawn_fatbinary, count=60),
@@ -336,6 +340,11 @@ GPUs it knows, and the PTX of the newest for those that come later.
             kinds.WRONG,
             ("best = (-1, -1,", 'best = (-1, "",'),
             ('int(kind == "sm"), made_for,', 'int(kind == "sm"), version,'),
+        ),
+        mutant(
+            "the largest capability first",
+            kinds.WRONG,
+            ('(int(kind == "sm"), made_for, exact', '(made_for, int(kind == "sm"), exact'),
         ),
         mutant("PTX preferred", kinds.WRONG, ('int(kind == "sm")', 'int(kind != "sm")')),
     ),

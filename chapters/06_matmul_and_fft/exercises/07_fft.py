@@ -212,11 +212,13 @@ stages they change hands in shared memory: write the exchange, with the two barr
         ),
     ),
     hints=(
-        "In a loop over r: `shared[first + r * before] = v[r];`, and in another "
-        "`v[r] = shared[j + 64 * r];`.",
-        "Between the two loops all results must be there: a barrier.",
-        "In the second exchange a warp that is ahead would store over what the other one has yet "
-        "to read: a barrier before the stores, too.",
+        "Two loops over r: one stores the thread's four results, one loads the four points that it "
+        "needs next. Which threads stored those?",
+        "Between the two loops all results must be there: a barrier. And in the second exchange a "
+        "warp that is ahead would store over what the other one has yet to read: a barrier before "
+        "the stores, too.",
+        "`shared[first + r * before] = v[r];` in the first loop, `v[r] = shared[j + 64 * r];` in "
+        "the second.",
     ),
     explanation="""
 One barrier says that everything is there, the other that everything has been read. With two arrays

@@ -244,6 +244,7 @@ channel and one row of the filter: for each FMA a thread may load at most 0.8 fl
             (2, 1, 2052),
             (1, 2051, 4),
             (5, 40, 100),
+            names=("C", "H", "W"),
         ),
         values=(promises.data("w", *ORDINARY),),
     ),
@@ -266,7 +267,9 @@ channel and one row of the filter: for each FMA a thread may load at most 0.8 fl
     explanation="""
 Nine loads for twelve FMAs: 0.75 each, where a thread with one pixel needs six loads for three. A
 filter of S taps and a row of SEG pixels: SEG + S - 1 + S loads for S SEG products. More filters for
-the same pixels make it fewer still; conv_row_tile has 14 pixels and 8 filters a thread.
+the same pixels make it fewer still; conv_row_tile has 14 pixels and 8 filters a thread. (Written
+as `sum[p] += pixels[p + s] * taps[s];`, with no arrays, it counts 0.75, too: the compiler merges
+loads of one element. It may, since nothing is stored between them.)
 """,
     mutants=(
         mutant(
@@ -340,6 +343,7 @@ COLUMNS = Exercise(
     task="""
 An implicit GEMM never stores its second matrix: it must know where each element lies in x. Find
 that place for row k and column `pixel`, and store the element, for any filter, stride and padding.
+(The eight numbers of a verdict's size are N, C, H, W, R, S, stride and pad.)
 """,
     source="06_matmul_and_fft/exercises/image_columns.cu",
     kernel="image_columns",

@@ -82,7 +82,7 @@ load touches four sectors, and let shuffles add up what they have. Any M and any
         "lanes take part, also those that added nothing.",
     ),
     explanation="""
-Each request brings 128 neighbouring bytes, and all of them are used. With one thread a row the same
+Each request brings 128 neighbouring bytes, and all of them are used. With one lane at work the same
 bytes came in 32 requests of one sector each, 4 bytes of which were needed at a time.
 """,
     mutants=(
@@ -281,7 +281,8 @@ numbers fits into a block. Keep it there: one read and one exponential for each 
             "exponentials for each number",
             lambda work: work.opcodes("ex2.") / (2 * 1024),
             at_most=1.1,
-            advice="Keep the exponential, too: in the place of the number that it is of.",
+            advice="Keep the exponential, too: in the place of the number that it is of. Past the "
+            "end of the row there is no number to take one of.",
             size=(2, 1024),
         ),
     ),
@@ -297,11 +298,12 @@ numbers fits into a block. Keep it there: one read and one exponential for each 
         "`__shared__ float kept[kMostColumns];`: 16 KB.",
         "A thread reads back only what it has stored itself, so the row itself needs no barrier.",
         "In the second loop: `kept[i] = expf(kept[i] - largest); sum += kept[i];`",
-        "Registers do as well: 16 numbers a thread, in loops that are unrolled.",
+        "Registers do as well: 16 numbers a thread, in loops that are unrolled, each with its `if "
+        "(i < columns)`.",
     ),
     explanation="""
-This is the second rung, with barriers of warps in place of a tree. The result is as many bytes as
-the softmax needs; what is left to gain is to have enough of them in flight.
+This is the rung `shuffle`: a row in shared memory, and warps that combine by shuffles. It moves as
+few bytes as a softmax can; what is left to gain is to have enough of them in flight.
 """,
     mutants=(
         mutant(
@@ -365,10 +367,10 @@ them exchange their pairs through distributed shared memory. Any number of colum
     ),
     within=2.0,
     hints=(
-        "`cluster.cuh` has `cluster_arrive`, `cluster_wait`, `address_in_block`, "
-        "`store_cluster_2`.",
-        "A block may reach into another only when that has surely started: one barrier of the "
-        "cluster before, one after.",
+        "Block `rank` has place `rank` in both arrays, its own and the other block's. So each "
+        "block finds both pairs in its own shared memory.",
+        "A block may reach into another only when that has surely started: `cluster_arrive(); "
+        "cluster_wait();` before, and once more after.",
         "`store_cluster_2(address_in_block(shared_address(of_block + rank), other), mine.largest, "
         "mine.sum);` for each of the two blocks.",
         "`all = merged(of_block[0], of_block[1]);`",
@@ -425,8 +427,8 @@ SOFTMAX_GRADIENT = Exercise(
     id="06.softmax_gradient",
     title="the way back",
     task="""
-dx = y (dy − Σ dy y): each element needs a sum over its row, as softmax does. Read y and dy once
-each and keep them in registers. Up to 2048 columns.
+dx = y (dy − Σ dy y), where the sum goes over the row: each element needs it, as in softmax. Read y
+and dy once each and keep them in registers. Up to 2048 columns.
 """,
     source="06_matmul_and_fft/exercises/softmax_gradient.cu",
     kernel="softmax_gradient",

@@ -67,12 +67,12 @@ class Chosen(promises.Sizes):
         return iter(sorted((s for s in self.sizes if prod(s) < prod(size)), key=prod))
 
 
-def chosen(*sizes: tuple[int, int, int]) -> Chosen:
-    """Promised sizes (M, N, K), no more than are drawn."""
+def chosen(*sizes: tuple[int, int, int], names: tuple[str, ...] = ("M", "N", "K")) -> Chosen:
+    """Promised sizes (M, N, K) or what else ``names`` calls them, no more than are drawn."""
     if len(sizes) > promises.DRAWN:
         raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
     extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
-    return Chosen(("M", "N", "K"), extents, sizes)
+    return Chosen(names, extents, sizes)
 
 
 # Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns

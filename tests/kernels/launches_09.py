@@ -1,0 +1,234 @@
+"""How tests launch the layers of chapter 09, forward and backward, against float64."""
+
+import numpy as np
+from launchers import Chapter, InPlace, draw, work
+
+from course_utils import cp
+from course_utils.benchmarks.case import blocks
+
+CHAPTER = Chapter("09_mnist_cnn")
+kernel = CHAPTER.kernel
+CONVOLUTIONS = [(1, 1, 1, 1, 1), (1, 1, 28, 28, 3), (3, 2, 5, 7, 4), (2, 5, 14, 3, 2)]  # N C H W F
+CHANNELS = [(1, 1, 2), (3, 2, 49), (5, 3, 131), (2, 16, 1)]  # N C P
+MATRICES = [(1, 1, 1), (3, 33, 5), (5, 100, 10), (7, 31, 129)]  # N I O
+CLOSE = {"rtol": 1e-5, "atol": 2e-5}
+
+
+def host(*shape, seed=0):
+    """The same random numbers as fp32 on the device and as float64 on the host."""
+    values = draw(shape, seed)
+    return cp.asarray(values), values.astype(np.float64)
+
+
+def nothing(*shape):
+    return cp.empty(shape, cp.float32)
+
+
+def taps(image):
+    """Each of the nine taps, and the pixels of N x C x H x W that it meets: zeros lie around."""
+    around = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    height, width = image.shape[2:]
+    for r, s in np.ndindex(3, 3):
+        yield (r, s), around[:, :, r : r + height, s : s + width]
+
+
+# --- forward ---
+
+
+@CHAPTER.launch("conv_forward", sizes=CONVOLUTIONS)
+def conv_forward(name, n, c, h, w, f):
+    (x, x64), (filters, filters64) = host(n, c, h, w), host(f, c, 3, 3, seed=1)
+    y = nothing(n, f, h, w)
+    expected = sum(
+        np.einsum("nchw,fc->nfhw", pixels, filters64[:, :, r, s]) for (r, s), pixels in taps(x64)
+    )
+    launch = (blocks(n * h * w, 256), f), 256, (x, filters, y, n, c, h, w, f)
+    return work(kernel(name), *launch, y, expected, **CLOSE)
+
+
+@CHAPTER.launch("norm_statistics", sizes=[(1, 1, 1), *CHANNELS, (4, 1, 300)])
+def norm_statistics(name, n, c, p):
+    x = draw((n, c, p)) + 3 * np.arange(1, c + 1, dtype=np.float32)[:, None]
+    x64, found = x.astype(np.float64), nothing(4, c)
+    start = np.stack([np.full(c, value, np.float32) for value in (np.nan, np.nan, 0.5, 2)])
+    mean, variance = x64.mean((0, 2)), x64.var((0, 2))
+    expected = np.stack([mean, (variance + 1e-5) ** -0.5, start[2], start[3]])
+    if n * p > 1:
+        expected[2] += 0.1 * (mean - 0.5)
+        expected[3] += 0.1 * (x64.var((0, 2), ddof=1) - 2)
+    arguments = cp.asarray(x), *found, n, c, p, 0.1, 1e-5
+    return work(kernel(name), c, 256, arguments, found, expected, InPlace, start=start, **CLOSE)
+
+
+@CHAPTER.launch("norm_forward", sizes=CHANNELS)
+def norm_forward(name, n, c, p):
+    x, x64 = host(n, c, p)
+    vectors, (mean, rstd, gamma, beta) = host(4, c, seed=1)
+    y, expected = nothing(n, c, p), np.swapaxes(x64, 1, 2) - mean
+    expected = np.swapaxes(expected * rstd * gamma + beta, 1, 2)
+    launch = blocks(x.size, 256), 256, (x, *vectors, y, n, c, p)
+    return work(kernel(name), *launch, y, expected, **CLOSE)
+
+
+@CHAPTER.launch("relu_forward", sizes=[1, 255, 257])
+def relu_forward(name, n):
+    x, y = draw(n), nothing(n)
+    x[::5] = np.resize(np.float32([0, -0.0, np.inf, -np.inf, np.nan]), len(x[::5]))
+    expected = np.where(x <= 0, 0, x)
+    return work(kernel(name), blocks(n, 256), 256, (cp.asarray(x), y, n), y, expected)
+
+
+def planes(m, h, w):
+    """m images with pixels that are equal and some that are NaN, as fp32."""
+    x = np.round(2 * draw((m, h, w))) / 2
+    x[:, ::3, ::4] = x[:, :1, :1]
+    x[0, -1, -1] = np.nan
+    return x
+
+
+def squares(x):
+    """The four pixels of each 2 x 2, as M x H/2 x W/2 x 4."""
+    m, h, w = x.shape
+    cut = x[:, : h // 2 * 2, : w // 2 * 2].reshape(m, h // 2, 2, w // 2, 2)
+    return cut.transpose(0, 1, 3, 2, 4).reshape(m, h // 2, w // 2, 4)
+
+
+@CHAPTER.launch("pool_forward", sizes=[(1, 2, 2), (3, 28, 28), (5, 7, 9), (2, 3, 2)])
+def pool_forward(name, m, h, w):
+    x, y = planes(m, h, w), nothing(m, h // 2, w // 2)
+    launch = blocks(y.size, 256), 256, (cp.asarray(x), y, m, h, w)
+    return work(kernel(name), *launch, y, squares(x).max(-1))
+
+
+@CHAPTER.launch("linear_forward", sizes=MATRICES)
+def linear_forward(name, n, i, o):
+    (x, x64), (w, w64), (b, b64) = host(n, i), host(o, i, seed=1), host(o, seed=2)
+    y = nothing(n, o)
+    launch = blocks(n * o, 8), 256, (x, w, b, y, n, i, o)
+    return work(kernel(name), *launch, y, x64 @ w64.T + b64, **CLOSE)
+
+
+def scores(n, k):
+    """Logits that would overflow an exponential, their softmax in float64, and labels."""
+    z = 3 * draw((n, k)) + np.float32(100) * (np.arange(n) % 3)[:, None].astype(np.float32)
+    power = np.exp(z.astype(np.float64) - z.max(axis=1, keepdims=True))
+    label = np.random.default_rng(1).integers(0, k, n).astype(np.uint8)
+    return z, power / power.sum(axis=1, keepdims=True), label
+
+
+@CHAPTER.launch("cross_entropy_forward", sizes=[(1, 1), (3, 10), (257, 7)])
+def cross_entropy_forward(name, n, k):
+    z, probability, label = scores(n, k)
+    loss = nothing(n)
+    arguments = cp.asarray(z), cp.asarray(label), loss, n, k
+    expected = -np.log(probability[np.arange(n), label])
+    return work(kernel(name), blocks(n, 256), 256, arguments, loss, expected, rtol=1e-5, atol=2e-5)
+
+
+# --- backward ---
+
+
+@CHAPTER.launch("cross_entropy_backward", sizes=[(1, 1), (3, 10), (257, 7)])
+def cross_entropy_backward(name, n, k):
+    z, probability, label = scores(n, k)
+    dz = nothing(n, k)
+    arguments = cp.asarray(z), cp.asarray(label), dz, n, k
+    expected = (probability - np.eye(k)[label]) / n
+    return work(kernel(name), blocks(n, 256), 256, arguments, dz, expected, rtol=1e-4, atol=1e-7)
+
+
+@CHAPTER.launch("linear_backward_input", sizes=MATRICES)
+def linear_backward_input(name, n, i, o):
+    (dy, dy64), (w, w64), dx = host(n, o), host(o, i, seed=1), nothing(n, i)
+    launch = blocks(n * i, 256), 256, (dy, w, dx, n, i, o)
+    return work(kernel(name), *launch, dx, dy64 @ w64, **CLOSE)
+
+
+@CHAPTER.launch("linear_backward_weight", sizes=MATRICES)
+def linear_backward_weight(name, n, i, o):
+    (dy, dy64), (x, x64), found = host(n, o), host(n, i, seed=1), nothing(o * i + o)
+    arguments = dy, x, found[: o * i], found[o * i :], n, i, o
+    expected = np.concatenate([(dy64.T @ x64).ravel(), dy64.sum(0)])
+    return work(kernel(name), blocks(o * i, 256), 256, arguments, found, expected, **CLOSE)
+
+
+@CHAPTER.launch("pool_backward", sizes=[(1, 2, 2), (3, 28, 28), (5, 6, 10), (2, 4, 2)])
+def pool_backward(name, m, h, w):
+    x, dx = planes(m, h, w), nothing(m, h, w)
+    dy, dy64 = host(m, h // 2, w // 2, seed=1)
+    four = squares(x)
+    winner = np.where(np.isnan(four), np.inf, four).argmax(-1)
+    expected = np.eye(4)[winner] * dy64[..., None]
+    expected = expected.reshape(m, h // 2, w // 2, 2, 2).transpose(0, 1, 3, 2, 4).reshape(m, h, w)
+    launch = blocks(dy.size, 256), 256, (cp.asarray(x), dy, dx, m, h, w)
+    return work(kernel(name), *launch, dx, expected, rtol=1e-6)
+
+
+@CHAPTER.launch("relu_backward", sizes=[1, 255, 257])
+def relu_backward(name, n):
+    y, (dy, dy64), dx = np.maximum(draw(n), 0), host(n, seed=1), nothing(n)
+    expected = np.where(y > 0, dy64, 0)
+    return work(kernel(name), blocks(n, 256), 256, (cp.asarray(y), dy, dx, n), dx, expected)
+
+
+def normalised(n, c, p):
+    """x and dy, mean and rstd of x, and the normalised x in float64."""
+    (x, x64), (dy, dy64) = host(n, c, p), host(n, c, p, seed=1)
+    mean, rstd = x64.mean((0, 2)), (x64.var((0, 2)) + 1e-5) ** -0.5
+    vectors = cp.asarray(np.stack([mean, rstd]).astype(np.float32))
+    return x, dy, vectors, rstd, (x64 - mean[:, None]) * rstd[:, None], dy64
+
+
+@CHAPTER.launch("norm_backward_sums", sizes=CHANNELS)
+def norm_backward_sums(name, n, c, p):
+    x, dy, vectors, _, h, dy64 = normalised(n, c, p)
+    found = nothing(2, c)
+    expected = np.stack([(dy64 * h).sum((0, 2)), dy64.sum((0, 2))])
+    return work(kernel(name), c, 256, (x, *vectors, dy, *found, n, c, p), found, expected, **CLOSE)
+
+
+@CHAPTER.launch("norm_backward", sizes=CHANNELS)
+def norm_backward(name, n, c, p):
+    x, dy, vectors, rstd, h, dy64 = normalised(n, c, p)
+    gamma, gamma64 = host(c, seed=2)
+    sums = np.stack([(dy64 * h).sum((0, 2)), dy64.sum((0, 2))])
+    dx = nothing(n, c, p)
+    through = (sums[1][:, None] + h * sums[0][:, None]) / (n * p)
+    expected = (gamma64 * rstd)[:, None] * (dy64 - through)
+    arguments = x, *vectors, gamma, *cp.asarray(sums.astype(np.float32)), dy, dx, n, c, p
+    # With few values a channel, terms as large as rstd cancel.
+    atol = 2e-5 * float(rstd.max())
+    return work(
+        kernel(name), blocks(x.size, 256), 256, arguments, dx, expected, rtol=1e-4, atol=atol
+    )
+
+
+@CHAPTER.launch("conv_backward_input", sizes=CONVOLUTIONS)
+def conv_backward_input(name, n, c, h, w, f):
+    (dy, dy64), (filters, filters64) = host(n, f, h, w), host(f, c, 3, 3, seed=1)
+    dx = nothing(n, c, h, w)
+    expected = sum(
+        np.einsum("nfhw,fc->nchw", pixels, filters64[:, :, 2 - r, 2 - s])
+        for (r, s), pixels in taps(dy64)
+    )
+    launch = (blocks(n * h * w, 256), c), 256, (dy, filters, dx, n, c, h, w, f)
+    return work(kernel(name), *launch, dx, expected, **CLOSE)
+
+
+@CHAPTER.launch("conv_backward_weight", sizes=CONVOLUTIONS)
+def conv_backward_weight(name, n, c, h, w, f):
+    (x, x64), (dy, dy64) = host(n, c, h, w), host(n, f, h, w, seed=1)
+    dw, expected = nothing(f, c, 3, 3), np.empty((f, c, 3, 3))
+    for (r, s), pixels in taps(x64):
+        expected[:, :, r, s] = np.einsum("nchw,nfhw->fc", pixels, dy64)
+    launch = (c, f), 64, (x, dy, dw, n, c, h, w, f)
+    return work(kernel(name), *launch, dw, expected, rtol=1e-4, atol=1e-4)
+
+
+@CHAPTER.launch("sgd", sizes=[1, 255, 257])
+def sgd(name, n):
+    start, (dw, dw64), w = draw(n), host(n, seed=1), nothing(n)
+    launch = blocks(n, 256), 256, (w, dw, 0.05, n)
+    return work(
+        kernel(name), *launch, w, start - 0.05 * dw64, InPlace, start=start, rtol=1e-6, atol=1e-7
+    )
