@@ -1,15 +1,23 @@
 """What all tests share."""
 
 import os
+from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
 from course_utils.devices.selection import ON_GPU
+from tests.students_notebooks import IN_USE, in_use
 
 # The files whose tests take longest begin first, so that no worker is left alone with one.
 FIRST = ("browser/test_make_learn.py", "exercises/test_every_exercise.py")
+
+
+@pytest.fixture(scope="session")
+def students_notebooks() -> set[Path]:
+    """:func:`in_use` of this checkout."""
+    return in_use()
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
@@ -25,7 +33,11 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    theirs = in_use()
     for item in items:
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if any(isinstance(value, Path) and value in theirs for value in given):
+            item.add_marker(pytest.mark.skip(reason=IN_USE))
         if "gpu" in item.keywords and not ON_GPU:
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
         if item.get_closest_marker("emulator") and ON_GPU:
