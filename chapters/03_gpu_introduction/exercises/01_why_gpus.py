@@ -37,7 +37,8 @@ FINISH_TIME = PythonExercise(
     title="when is the crowd done?",
     task="""
 Write the Python function behind the picture: when is the last of `jobs` jobs done? Try it on paper
-with 24 and then with 25 jobs for 8 workers that need 4 seconds each. The numbers may be huge.
+with 24 and then with 25 jobs for 8 workers that need 4 seconds each. The numbers may be huge, but
+there are at most 10,000 jobs for each worker.
 """,
     source="03_gpu_introduction/exercises/finish_time.py",
     function="finish_time",
@@ -125,7 +126,11 @@ iteration to do. `sqrtf` is the square root of a float.
             promises.data("a b", promises.SMALL, promises.ZEROS),
         ),
     ),
-    means=(means.no_extra_work(5), means.work_shared_out(size=20 * BLOCK)),
+    means=(
+        means.no_extra_work(5),
+        means.a_thread_each(size=20 * BLOCK),
+        means.work_shared_out(size=20 * BLOCK),
+    ),
     target=Target(
         label="elements stored for each result",
         measure=lambda counts: counts.global_store_bytes / 4 / 512,

@@ -199,6 +199,8 @@ many slots for blocks stay empty in the last one. A grid has 1 to 2³¹ - 1 bloc
         (265, 132, 2),
         (1, 132, 8),
         (1000, 24, 3),
+        (2**31 - 1, 132, 2),
+        (2**31 - 1, 199, 32),
         (26_400_001, 132, 2),  # one block more than whole waves, and a 32-bit float cannot tell
     ),
     reference=lambda blocks, multiprocessors, each: (
@@ -345,6 +347,15 @@ elements of a block so that each warp takes one path only. The work on an elemen
         values=(promises.data("x", *POSITIVE),),
     ),
     means=(
+        Means(
+            "threads of the last block that touch memory, where it has 32 elements",
+            lambda work: np.count_nonzero(work.launches[0].work.touched[-BLOCK:]),
+            at_least=32,
+            at_most=32,
+            advice="Each block owns 256 elements in a row, the last one those that are left: "
+            "distribute them within the block.",
+            size=19 * BLOCK + 32,
+        ),
         Means(
             "square roots and divisions for each element",
             lambda work: work.opcodes("sqrt.", "rcp.", "div.") / work.results,

@@ -247,6 +247,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
             size=BATCH,
         ),
         means.no_extra_work(size=BATCH),
+        means.a_thread_each(1 / 4, size=BATCH),  # of Y, a thread has four elements
         means.work_shared_out(size=BATCH),
     ),
     target=Target(
@@ -374,6 +375,7 @@ steps: load each input once, store the result once.
             "global", at_most=0, advice="Store the result once; nothing else is stored.", size=LAYER
         ),
         means.no_extra_work(size=LAYER),
+        means.a_thread_each(size=LAYER),
         means.work_shared_out(size=LAYER),
     ),
     target=Target(

@@ -43,8 +43,8 @@ GRAYSCALE = Exercise(
     id="04.grayscale",
     title="a picture in grey",
     task="""
-Turn a colour image into grey. `x` runs along a row of the picture and `y` down the rows; the image
-need not be a multiple of the 16 x 16 block in either direction.
+Turn a colour image into grey, one thread a pixel. `x` runs along a row of the picture and `y` down
+the rows; the image need not be a multiple of the 16 x 16 block in either direction.
 """,
     source="04_first_kernels/exercises/grayscale.cu",
     kernel="grayscale",
@@ -78,6 +78,7 @@ need not be a multiple of the 16 x 16 block in either direction.
             advice="Each pixel needs one store, by its own thread. Does a thread past the right "
             "edge store into the next row, or one thread store pixels of others?",
         ),
+        means.a_thread_each(size=(64, 64)),
         means.work_shared_out(size=(64, 64)),
     ),
     reduction=lambda size: 3,

@@ -215,6 +215,7 @@ kernels: the first finds the means, the second, launched after it, divides by th
             "already, found by the kernel before.",
             size=(128, 32),
         ),
+        means.a_thread_each(size=(128, 32)),  # of both kernels, as many as means and elements
         means.work_shared_out(size=(128, 32)),
     ),
     reduction=lambda size: size[1],

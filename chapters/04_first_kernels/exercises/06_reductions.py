@@ -59,6 +59,9 @@ threads without an element: what can they put into the tree that changes nothing
             advice="A tree in shared memory hands its numbers on there, not by shuffles.",
         ),
         means.barriers(1, advice="A tree in shared memory has a barrier before every step."),
+        means.atomics(
+            "shared", at_most=0, advice="A tree needs no atomic: two threads never store one place."
+        ),
         means.work_shared_out(12),
         means.loads_shared_out(),
         means.no_extra_work(),
@@ -195,18 +198,28 @@ def rows_and_columns(size: int | tuple[int, int]) -> tuple[int, int]:
     return size if isinstance(size, tuple) else (size, 37)
 
 
+def weighty_at_the_end(x: np.ndarray, times: float) -> np.ndarray:
+    """``x`` with what lies past the first 32,768 or 65,536 of a row made larger: it would not be
+    missed otherwise, being little of a long sum."""
+    for first in (65_536, 32_768):
+        if x.shape[-1] > first:
+            x[..., first:] *= np.float32(times)
+            break
+    return x
+
+
 FIND_THE_MISSING_BARRIER = Exercise(
     id="04.find_the_missing_barrier",
     title="two sums, one array",
     task="""
 This block adds up twice: first for the mean, then for the squares. Each sum by itself is right, its
 barrier stands where it belongs, and small tests pass. Run the cell as it is, read the verdict, and
-add the one line that is missing.
+add the one line that is missing. (The numbers of a row may lie far from 0, all close together.)
 """,
     source="04_first_kernels/exercises/row_variance.cu",
     kernel="row_variance",
     inputs=lambda rng, size: {
-        "x": floats(rng, rows_and_columns(size)),
+        "x": weighty_at_the_end(floats(rng, rows_and_columns(size)), 10),
         "variance": empty(rows_and_columns(size)[0]),
         "columns": np.int32(rows_and_columns(size)[1]),
     },
@@ -214,7 +227,7 @@ add the one line that is missing.
     launch=lambda size: Launch((rows_and_columns(size)[0],), (128,)),
     small=((3, 300), (2, 129), (3, 7), 1),
     full=(1 << 14, 1000),
-    # Also for those who subtract the square of the mean: with few columns that costs some digits.
+    # Also for those who subtract the first element of a row: with few columns that costs digits.
     reduction=lambda size: max(64, rows_and_columns(size)[1]),
     bug=kinds.DATA_RACE,
     promises=Promises(
@@ -222,7 +235,12 @@ add the one line that is missing.
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
             promises.data(
-                "x", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING, promises.SMALL
+                "x",
+                promises.NEGATIVE,
+                promises.POSITIVE,
+                promises.MIDDLING,
+                promises.SMALL,
+                ("about 1000, one apart", lambda x, rng: x + 1000),
             ),
         ),
     ),
@@ -344,11 +362,15 @@ adding these.
         means.atomics(
             "global",
             at_least=2 * 20,
-            at_most=2 * 2 * 20,
+            at_most=2 * 20,
             advice="Each block takes one number from the counter; the sums themselves need no "
             "atomic.",
         ),
+        means.reads(
+            "partial", 2 * 4 * 20, advice="The last block reads all the sums that are stored there."
+        ),
         means.loads_shared_out(),
+        means.loads_shared_out(size=100_003),  # 391 sums for the 256 threads of the last block
     ),
     hints=(
         "The order in a block: store, fence, count, fence, and a barrier that tells the others.",
@@ -447,8 +469,8 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     source="04_first_kernels/exercises/dot.cu",
     kernel="dot",
     inputs=lambda rng, n: {
-        "x": floats(rng, n),
-        "y": floats(rng, n),
+        "x": weighty_at_the_end(floats(rng, n), 50),
+        "y": weighty_at_the_end(floats(rng, n), 50),
         "result": np.zeros(1, np.float32),
         "n": np.int32(n),
     },

@@ -127,6 +127,9 @@ def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
     return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
 
 
+FULL_SIDES = "1100 3 5", "3 1100 5", "2 5 1100"  # each side as long as the tasks let it be
+
+
 def runs(limit: str, *shapes: str) -> tuple[str, ...]:
     """Cases for the main function, each with a number that only it and the checker know."""
     return tuple(f"{limit} {mnk} {crc32(f'{limit} {mnk}'.encode()) % 10000}" for mnk in shapes)
@@ -147,7 +150,9 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
 """,
     source="06_matmul_and_fft/exercises/loop_order.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"),
+    cases=runs(
+        "lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5", *FULL_SIDES
+    ),
     reference=is_right("lines"),
     promises=Cases(lambda rng: runs("lines", shape(rng))[0]),
     hints=(
@@ -193,7 +198,16 @@ where the block ends. (K may be 0, a number infinite, and a side is at most 1100
     source="06_matmul_and_fft/exercises/blocks.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=runs(
-        "blocks", "5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"
+        "blocks",
+        "5 37 19",
+        "3 16 8",
+        "2 1 9",
+        "1 17 1",
+        "1 1 1",
+        "2 3 0",
+        "5 9 6",
+        "4 17 5",
+        *FULL_SIDES,
     ),
     reference=is_right("blocks"),
     promises=Cases(lambda rng: runs("blocks", shape(rng))[0]),
@@ -250,7 +264,7 @@ products. The checker counts your reads: 12 for each k of a tile, no more. (A si
 """,
     source="06_matmul_and_fft/exercises/register_tile.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0"),
+    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0", "1100 8 3", "4 1096 5", "4 8 1100"),
     reference=is_right("reads"),
     promises=Cases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
     hints=(

@@ -34,6 +34,7 @@ until a load touches at most 3 sectors on average.
     promises=ANY_PRODUCT,
     means=(
         means.one_store_each(size=(32, 32, 32)),
+        means.a_thread_each(size=(32, 32, 32)),
         means.work_shared_out(2.0, size=(32, 32, 32)),
         # Useless loads of one sector make the average better, and the kernel slower.
         Means(
@@ -114,7 +115,7 @@ multiples of 16.
     means=(
         means.one_store_each(size=(32, 32, 32)),
         means.loads_shared_out(size=(32, 32, 32)),
-        means.work_shared_out(2.0, size=(32, 32, 32)),
+        means.work_shared_out(1.6, size=(32, 32, 32)),
         # Half of a solution's bytes are those of one of the two matrices.
         means.shared_memory(
             12_288,

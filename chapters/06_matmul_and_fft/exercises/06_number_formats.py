@@ -279,6 +279,7 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
             size=(32, 32, 64),
         ),
         means.one_store_each(size=(32, 32, 64)),
+        means.a_thread_each(size=(32, 32, 64)),
         means.work_shared_out(2.0, size=(32, 32, 64)),
     ),
     hints=(
