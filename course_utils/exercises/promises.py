@@ -107,11 +107,13 @@ class Cases:
     """What is drawn for an exercise on the CPU, in Python or C: ``draw(rng)`` gives one more case.
 
     The cases are tried from the shortest to the longest, so the first that fails is a small one.
+    ``large()`` gives cases that come last and are made when an answer is judged, not before.
     ``tried`` says at the end of a task in C how far they reach.
     """
 
     draw: Callable[[np.random.Generator], Any]
     count: int = 16
+    large: Callable[[], Sequence[Any]] = tuple
     tried: str = ""
 
 
@@ -121,7 +123,8 @@ def all_cases(exercise: PythonExercise | HostExercise) -> tuple[Any, ...]:
         return exercise.cases
     rng = np.random.default_rng(zlib.crc32(exercise.id.encode()))
     drawn = [exercise.promises.draw(rng) for _ in range(exercise.promises.count)]
-    return *exercise.cases, *sorted(drawn, key=lambda case: len(repr(case)))
+    by_length = sorted(drawn, key=lambda case: len(repr(case)))
+    return *exercise.cases, *by_length, *exercise.promises.large()
 
 
 @dataclass(frozen=True)

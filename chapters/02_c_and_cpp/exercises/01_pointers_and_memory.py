@@ -109,11 +109,16 @@ void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, 
         listed([2_000_000_000, -2_000_000_000]),
         listed([-2_000_000_000, 2_000_000_000]),
         listed(range(1000, 0, -1)),
-        listed(range(-35_000, 35_000)),
-        listed(range(35_000, -35_000, -1)),
     ),
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
-    promises=Cases(drawn_numbers, tried="n from 1 to 70,000, any ints"),
+    promises=Cases(
+        drawn_numbers,
+        large=lambda: (
+            listed(range(-35_000, 35_000)),
+            listed(range(35_000, -35_000, -1)),
+        ),
+        tried="n from 1 to 70,000, any ints",
+    ),
     hints=(
         "`*low` is the variable that low points to: it can be read and assigned.",
         "Begin with x[0] in both, so that no made-up number gets in.",
@@ -258,11 +263,11 @@ void try_append(int **values, size_t *count, size_t *capacity, int value)
         "",
         "1 2 3 4",
         " ".join(map(str, range(1500))),
-        " ".join(map(str, range(70_000))),
     ),
     reference=grown,
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, some_length(rng, least=0)))),
+        large=lambda: (" ".join(map(str, range(70_000))),),
         tried="up to 70,000 values, and when realloc is asked for which room",
     ),
     hints=(
@@ -340,14 +345,17 @@ size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
         listed([]),
         listed([9]),
         listed([LARGEST, -LARGEST - 1]),
-        listed([1] * 70_000),
-        listed([1] + [0] * 69_999),
-        listed([0] * 70_000),
-        listed([-1] * 40_000 + [5] + [-1] * 29_999),
     ),
     reference=last_positive,
     promises=Cases(
-        mostly_negative, tried="n from 0 to 70,000, and that a walk from the end reads no further"
+        mostly_negative,
+        large=lambda: (
+            listed([1] * 70_000),
+            listed([1] + [0] * 69_999),
+            listed([0] * 70_000),
+            listed([-1] * 40_000 + [5] + [-1] * 29_999),
+        ),
+        tried="n from 0 to 70,000, and that a walk from the end reads no further",
     ),
     hints=(
         "`i >= 0` is always true for a size_t: below 0 comes the largest number there is.",
@@ -408,12 +416,17 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
         matrix(0, 3, []),
         matrix(2, 300, [i % 17 for i in range(600)]),
         matrix(3, 0, []),
-        matrix(70_000, 1, [i % 23 - 11 for i in range(70_000)]),
-        matrix(1, 70_000, [i % 29 - 14 for i in range(70_000)]),
-        matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
     ),
     reference=column_sums,
-    promises=Cases(drawn_matrix, tried="rows and columns from 0 to 70,000"),
+    promises=Cases(
+        drawn_matrix,
+        large=lambda: (
+            matrix(70_000, 1, [i % 23 - 11 for i in range(70_000)]),
+            matrix(1, 70_000, [i % 29 - 14 for i in range(70_000)]),
+            matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
+        ),
+        tried="rows and columns from 0 to 70,000",
+    ),
     hints=(
         "Element (i, j) is A[i * columns + j].",
         "sums comes with anything in it, so set it to 0.0f first.",

@@ -149,22 +149,32 @@ def fma64(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c in f64 with one rounding, to nearest even (Boldo and Melquiond, algorithm Fma).
 
     Operands so large or products so small that a step could overflow or lose bits go through
-    exact rational arithmetic lane by lane; infinities, NaNs and zero products need no care.
+    exact rational arithmetic lane by lane, which is slow. Where ``p + c`` is right as it is they
+    need not: with infinities and NaNs, with a zero (then nothing, or the product alone, is
+    rounded), and with a product far below the last bit of c. A product of what once were f32 is
+    exact, so that nothing else is needed.
     """
     p = a * b
+    size = np.abs(p)
+    of_f32 = not ((a.view(U64) | b.view(U64)) & _LOW29).any()
+    if of_f32 and (((size > 2.0**-900) & (size < 2.0**1000)) | (a == 0) | (b == 0)).all():
+        return p + c
     (ah, al), (bh, bl) = _split(a), _split(b)
     error = ((ah * bh - p) + ah * bl + al * bh) + al * bl
     uh, ul = two_sum(c, error)
     th, tl = two_sum(p, uh)
     result = th + odd_sum(tl, ul)
-    size = np.abs(p)
     tame = (size > 2.0**-900) & (size < 2.0**1000) & (np.abs(c) < 2.0**1000)
     tame &= np.maximum(np.abs(a), np.abs(b)) < 2.0**990
     if not tame.all():
         result = np.where(tame, result, p + c)
         huge = np.isinf(c) & np.isfinite(a) & np.isfinite(b)  # even if the product overflows
         result = np.where(huge, c, result)
-        exactly(result, ~tame, "fma", "rn", a, b, c)
+        alone = (c == 0) & (a != 0) & (b != 0)  # its sign is the product's, even of an underflow
+        result = np.where(alone, p, result)
+        plain = alone | (a == 0) | (b == 0)
+        plain |= (size <= 2.0**-900) & (np.abs(c) > 2.0**-800)
+        exactly(result, ~(tame | plain), "fma", "rn", a, b, c)
     return result
 
 
