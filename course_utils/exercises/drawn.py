@@ -18,8 +18,8 @@ from ..launching.modules import Module
 from . import kinds, sandbox
 from .means import Means, WorkDone, work_of
 from .outcome import simple
-from .promises import MOST_STEPS, Trial, drawn_trials, smallest
 from .spec import Exercise
+from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
 class Stopped(Exception):

@@ -23,8 +23,8 @@ from ..paths import KERNELS
 from ..process_groups import Ended
 from . import kinds
 from .outcome import clip_printed, simple
-from .promises import all_cases
 from .spec import HostExercise
+from .trials import all_cases
 
 TEST_PROGRAM = "the test program"
 SEALED = """\

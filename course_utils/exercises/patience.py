@@ -9,8 +9,8 @@ from ..emulator import Finding, Options
 from ..launching.modules import Module
 from . import kinds, sandbox
 from .outcome import from_finding, simple
-from .promises import Trial
 from .spec import Exercise
+from .trials import Trial
 
 TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
 MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again

@@ -16,9 +16,9 @@ from ..needs import missing, skip_line
 from . import kinds
 from .outcome import clip_printed, simple
 from .plain_values import Other, plain, read, written
-from .promises import all_cases
 from .python_process import problem_of, run_answer, unanswered
 from .spec import PythonExercise
+from .trials import all_cases
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."

@@ -39,7 +39,6 @@ from .outcome import (
     with_context,
 )
 from .patience import ran_out, slow_or_endless
-from .promises import Trial
 from .python_habits import python_habits
 from .spec import (
     BaseExercise,
@@ -50,6 +49,7 @@ from .spec import (
     PythonExercise,
     Target,
 )
+from .trials import Trial
 
 SEEDS = (1, 2)
 VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
