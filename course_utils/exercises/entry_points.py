@@ -14,7 +14,7 @@ from ..compiling.diagnostics import CompileError
 from ..compiling.signature import Parameter, Signature
 from ..launching.modules import Module
 from ..paths import KERNELS
-from . import kinds, sandbox
+from . import emulated_runs, kinds
 from .outcome import simple
 from .spec import Exercise
 
@@ -80,7 +80,7 @@ def _compiler_agrees(exercise: Exercise, source: str, wanted: Signature) -> bool
     types = ", ".join(map(_c_type, wanted.parameters))
     probe = PROBE.format(name=wanted.name, types=types)
     try:
-        sandbox.load_answer(exercise, f"{source}\n{probe}", "probe.cu")
+        emulated_runs.load_answer(exercise, f"{source}\n{probe}", "probe.cu")
     except CompileError:
         return False
     return True

@@ -25,7 +25,7 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.closed_book import BookClosed, apart, closed_book
 from course_utils.exercises.entry_points import wanted_kernels
-from course_utils.exercises.numbers import NotANumber, assignments
+from course_utils.exercises.number_answer import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.plain_values import Other, plain
 from course_utils.exercises.promises import Sizes, extents, lengths
