@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from . import stored_outputs
-from .compiling.host_compilers import IN_WORDS, host_compiler
+from .compiling.host_compilers import COMPILERS, IN_WORDS, host_compiler
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
-from .paths import ROOT
+from .paths import ROOT, notebook_files
 
 MAGIC = "%%needs"
+SKIPPED = "Skipped here: "  # what a skipped cell prints begins so
 PROGRAMS = {
     "nvcc": "nvcc",
     "binutils": "nm, objdump and ar (binutils)",
@@ -39,8 +40,6 @@ PROGRAMS = {
     "compute-sanitizer": "compute-sanitizer",
 }
 COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
-C_COMPILERS = ("cc", "gcc", "clang")
-CPP_COMPILERS = ("c++", "g++", "clang++")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
 PACKAGES = {
     "cupy": "CuPy",
@@ -87,7 +86,7 @@ def lacking(token: str) -> str | None:
         wanted, have = int(found[1]), capability()
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
     if token == "cc":
-        return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
+        return None if any(map(shutil.which, COMPILERS["c"])) else "a C compiler"
     if token == "c++":
         return _lacking_for_torch_compile()
     if token in IN_WORDS:
@@ -108,7 +107,7 @@ def _lacking_for_torch_compile() -> str | None:
 
     Where PyTorch lies in a folder with a blank in its name, its calls of the compiler break there.
     """
-    if not any(map(shutil.which, CPP_COMPILERS)):
+    if not any(map(shutil.which, COMPILERS["cpp"])):
         return "a C++ compiler"
     torch = find_spec("torch")
     if torch and any(character.isspace() for character in str(torch.origin)):
@@ -124,7 +123,7 @@ def missing(tokens: Iterable[str]) -> list[str]:
 def skip_line(words: list[str]) -> str:
     """The line with which a skipped cell begins."""
     listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    return f"Skipped here: needs {listed}."
+    return f"{SKIPPED}needs {listed}."
 
 
 def how_to_get(tokens: Iterable[str]) -> str:
@@ -234,7 +233,7 @@ class NotebookNeeds:
         if not words:
             return "runs here"
         cells = "1 cell" if self.skipped == 1 else f"{self.skipped} of {len(self.cells)} cells"
-        return f"runs here but for {cells}: {skip_line(words).partition(': ')[2].rstrip('.')}"
+        return f"runs here but for {cells}: {skip_line(words).removeprefix(SKIPPED).rstrip('.')}"
 
 
 def notebook_needs(path: Path) -> NotebookNeeds:
@@ -246,9 +245,7 @@ def notebook_needs(path: Path) -> NotebookNeeds:
 
 def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
     """Every notebook on disk, in reading order."""
-    return [
-        notebook_needs(p) for p in sorted(root.glob("chapters/[0-9][0-9]_*/[0-9][0-9]_*.ipynb"))
-    ]
+    return [notebook_needs(path) for path in notebook_files(root)]
 
 
 def wanting(token: str) -> str:

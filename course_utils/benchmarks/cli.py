@@ -17,7 +17,7 @@ from pathlib import Path
 from ..devices.properties import description, device_name, own_gpu
 from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
-from ..paths import ROOT
+from ..paths import shown
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
 from .baselines import cub, cublas
@@ -58,10 +58,10 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         print("kernels:", *NAMES)
     if args.merge:
         content = json.loads(args.merge.read_text(encoding="utf-8"))
-        print(f"merged into {_shown(kernel_records.write_merged(content, NAMES))}")
+        print(f"merged into {shown(kernel_records.write_merged(content, NAMES))}")
     if args.readme:
         readme_table.draw()
-        page = _shown(readme_table.PAGE)
+        page = shown(readme_table.PAGE)
         print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
     return 0
 
@@ -121,7 +121,7 @@ def _run_emulator(cases: list[Case]) -> int:
 
 def _write(producer: Producer) -> bool:
     try:
-        print(f"{producer.name}: written to {_shown(producer.write())}", flush=True)
+        print(f"{producer.name}: written to {shown(producer.write())}", flush=True)
     except LessonError as error:
         print(f"{producer.name}: not recorded: {error}", flush=True)
         return False
@@ -155,7 +155,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,
     }
-    print(f"written to {_shown(kernel_records.write_merged(content, NAMES))}")
+    print(f"written to {shown(kernel_records.write_merged(content, NAMES))}")
     return not failures
 
 
@@ -182,10 +182,6 @@ def _print(record: dict, size: str) -> None:
 
 def _size(n: int | tuple[int, ...]) -> str:
     return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
-
-
-def _shown(file: Path) -> Path:
-    return file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
 
 
 def add_parser(subparsers) -> None:

@@ -27,7 +27,15 @@ from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .deeper_checks import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
-from .outcome import Outcome, clip_printed, from_compile_error, from_finding, simple, with_context
+from .outcome import (
+    Outcome,
+    clip_printed,
+    from_compile_error,
+    from_finding,
+    right,
+    simple,
+    with_context,
+)
 from .patience import ran_out, slow_or_endless
 from .spec import Empty, Exercise, Target
 from .trials import Trial
@@ -131,9 +139,7 @@ def _try_small_sizes(
                 return with_context(verdict, trial.label(exercise), run.printed)
             verdict = with_context(verdict, trial.label(exercise), run.printed)
             wrong = verdict
-    message = f"{exercise.id} is right at every size tried."
-    hint = f'solution("{exercise.id}") shows ours, with an explanation.'
-    return wrong or replace(simple(kinds.PASS, message, hint=hint), printed=printed)
+    return wrong or replace(right(exercise.id, "at every size"), printed=printed)
 
 
 def _first_cause(run: emulated_runs.Run) -> Finding | None:

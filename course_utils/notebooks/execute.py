@@ -12,9 +12,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from ..needs import SKIPPED
 from ..paths import ROOT
 from .canonical import ANSI
-from .cells import SKIPPED, numbered
+from .cells import numbered
 
 CELL_LINE = re.compile(
     r"Cell In\s?\[\d+\], line (\d+)|^-+>\s*(\d+)|<ipython-input[^\n]*, line (\d+)", re.M

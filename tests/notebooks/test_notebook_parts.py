@@ -7,10 +7,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_utils.notebooks import output_store, progress_bars, rules, run
 from course_utils.notebooks.canonical import _ids, _last_written, canonical, clean
-from course_utils.notebooks.cells import Violation, files_named, find, numbered, shown
+from course_utils.notebooks.cells import Violation, files_named, find, numbered
 from course_utils.notebooks.execute import environment, skipped_cells
 from course_utils.notebooks.maps import _title
-from course_utils.paths import ROOT
+from course_utils.paths import ROOT, shown
 
 
 def messages(check, *cells, path=None, root=ROOT):
