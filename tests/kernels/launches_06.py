@@ -11,8 +11,8 @@ from course_utils import cp
 from course_utils.benchmarks.case import KernelCall, Work, blocks
 from course_utils.benchmarks.cases import fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
-from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
-from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
+from course_utils.benchmarks.cases.matmul import specialized_arguments
+from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel
@@ -66,7 +66,7 @@ def small_product(name, m, n, k):
 @CHAPTER.launch("sgemm_autotuned", "sgemm_ordered", sizes=[(128, 256, 48), (128, 512, 16)])
 def wide_product(name, m, n, k):
     """Whole tiles of 128 x 256; K long enough to use each stage more than once."""
-    shared = dynamic_shared(STAGES=3 if name == "sgemm_autotuned" else 4)
+    shared = bytes_of_tiles(BM=128, BN=256, BK=8, STAGES=3 if name == "sgemm_autotuned" else 4)
     a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
     launch = (n // 256, m // 128), 256, (cp.asarray(a), cp.asarray(b), c, m, n, k)
     expected = a.astype(np.float64) @ b.astype(np.float64)
