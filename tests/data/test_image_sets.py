@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from course_utils import digits
+from course_utils.data import image_sets
 from course_utils.errors import LessonError
 from course_utils.paths import ASSETS
-from course_utils.records import image_sets
 
 
 def idx(array: np.ndarray, kind: int = 8) -> bytes:
