@@ -45,7 +45,7 @@ class RunOutcome:
     failure: Failure | None = None
 
 
-def environment(device: str | None, root: Path = ROOT) -> dict[str, str]:
+def kernel_environment(device: str | None, root: Path = ROOT) -> dict[str, str]:
     """What a kernel is started with: this one's environment, the course importable, inline figures.
 
     ``device`` is "emulator", "cuda" or None to let the machine decide.

@@ -138,10 +138,10 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
     """Execute the notebooks at ``paths`` one after the other."""
     from .canonical import read
     from .cells import numbered
-    from .execute import environment, execute
-    from .progress_bars import progress
+    from .execute import execute, kernel_environment
+    from .progress_bars import progress_bar
 
-    env = environment(args.device)
+    env = kernel_environment(args.device)
     machine = None
     if args.update:
         machine = describe(env)
@@ -160,7 +160,7 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
     cells = sum(len(list(numbered(nb, "code"))) for _, nb in books)
     failed = skipped = 0
     seconds = 0.0
-    with progress(cells) as report:
+    with progress_bar(cells) as report:
         for index, (path, nb) in enumerate(books, 1):
             name = shown(path)
             report.start(f"[{index}/{len(books)}] {name}")

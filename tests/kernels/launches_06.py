@@ -348,7 +348,7 @@ def convolution_of_bf16(name, images, channels, filters, height, width, rows, co
 @CHAPTER.launch("fft_radix", sizes=[(3, 64, 2), (2, 32, 32), (1, 1024, 4)])
 def one_stage_after_another(name, rows, n, radix):
     made = kernel(name, RADIX=radix)
-    return fft.transforms((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
+    return fft.transform_work((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
 
 
 @CHAPTER.launch(
@@ -372,13 +372,13 @@ def inverse(name, rows, split):
 
 @CHAPTER.launch("fft_prefetch", sizes=[(3, 8192, 1), (2, 8192, 5)])
 def prefetch(name, rows, n, ahead):
-    return fft.transforms((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
+    return fft.transform_work((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
 
 
 @CHAPTER.launch("fft_cluster", sizes=[(2, 128, 128, 2), (1, 256, 128, 8), (1, 128, 256, 4)])
 def cluster(name, rows, n1, n2, size):
     shape = rows, n1 * n2
-    return fft.transforms(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
+    return fft.transform_work(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
 
 
 @CHAPTER.launch("fft_ring", sizes=[(3, 1, 2, 2), (1, 3, 4, 5)])
@@ -389,4 +389,4 @@ def ring(name, rows, lag, ring, grid):
         arguments = x, out, middle, counters, rows, lag, ring
         return (KernelCall(kernel(name), grid, 256, arguments, 8 * 16 * 273),)
 
-    return fft.transforms((rows, 65536), launch, cleared=(counters,))
+    return fft.transform_work((rows, 65536), launch, cleared=(counters,))

@@ -18,7 +18,7 @@ from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cudnn
 from ..case import Case, KernelCall, Size, Work, blocks, double, kernel_of, normal
-from .matmul import Bf16Work, from_bf16, multiprocessors, to_bf16
+from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
 CHAPTER = "06_matmul_and_fft"
 _kernel = partial(kernel_of, CHAPTER)
@@ -160,7 +160,7 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
 
 
 def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    resident = FEW_BLOCKS * multiprocessors()
+    resident = FEW_BLOCKS * sms_for_tiles()
     grid = min(blocks(_tiles(size), FEW_TILES), resident), blocks(size[2], 32)
     shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * FEW_TILES + 8 * 32 * FEW_TILES)
     arguments = x, w, y, *_small_filter(size)
@@ -212,7 +212,7 @@ def _bf16_halo(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     kernel = _kernel("conv_bf16_halo", arch="sm_90a")
     columns = filters // 64
     groups = blocks(images * blocks(height, 8) * blocks(width, 8), 4)
-    grid = min(max(multiprocessors() // columns, 1), groups), columns
+    grid = min(max(sms_for_tiles() // columns, 1), groups), columns
     maps = (
         tensor_map(x, (1, 10, 10, 64), swizzle=128),
         tensor_map(w.reshape(filters, 9, 64), (64, 1, 64), swizzle=128),

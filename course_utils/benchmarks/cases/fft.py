@@ -87,7 +87,7 @@ def expected(x: Any, axes: tuple[int, ...] = (-1,)) -> Any:
     return in_pairs(np.fft.fftn(from_pairs(x.get()), axes=axes))
 
 
-def transforms(
+def transform_work(
     shape: tuple[int, ...],
     launches: Callable[..., tuple[KernelCall, ...]],
     axes: tuple[int, ...] = (-1,),
@@ -114,7 +114,7 @@ def _dft(size: tuple[int, int]) -> Work:
     grid = rows, blocks(n, 256)
     # The errors of n additions go up and down, in each of two parts.
     error = max(ERROR, 4e-7 * n**0.5)
-    return transforms(
+    return transform_work(
         size, lambda x, out: (KernelCall(kernel, grid, 256, (x, out, n)),), error=error
     )
 
@@ -139,7 +139,7 @@ def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Work]:
         defines = {} if name == "fft_radix2" else {"RADIX": radix}
         kernel = _kernel(name, **defines)
         block = 256 if name == "fft_radix2" else 128
-        return transforms(size, lambda x, out: stage_launches(kernel, radix, block, x, out))
+        return transform_work(size, lambda x, out: stage_launches(kernel, radix, block, x, out))
 
     return make
 
@@ -151,7 +151,7 @@ def _shared(name: str, **defines: int) -> Callable[[tuple[int, int]], Work]:
         rows, n = size
         kernel = _kernel(name, **{"POINTS": n} | defines)
         more = (roots(n),) if name == "fft_twiddles" else ()
-        return transforms(
+        return transform_work(
             size, lambda x, out: (KernelCall(kernel, rows, n // 16, (x, out, *more)),)
         )
 
@@ -172,7 +172,7 @@ def batched_call(x: Any, out: Any, split: Split, **defines: int) -> KernelCall:
 
 
 def _batched(size: tuple[int, int]) -> Work:
-    return transforms(size, lambda x, out: (batched_call(x, out, SPLITS[size[1]]),))
+    return transform_work(size, lambda x, out: (batched_call(x, out, SPLITS[size[1]]),))
 
 
 def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
@@ -188,7 +188,7 @@ def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
 
 
 def _prefetch(size: tuple[int, int]) -> Work:
-    return transforms(size, lambda x, out: (prefetch_call(x, out),))
+    return transform_work(size, lambda x, out: (prefetch_call(x, out),))
 
 
 def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> KernelCall:
@@ -203,7 +203,7 @@ def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> Kernel
 def _cluster(size: tuple[int, int]) -> Work:
     n1 = 128 if size[1] < 65536 else 256
     across = n1, size[1] // n1
-    return transforms(size, lambda x, out: (cluster_call(x, out, across, 8),))
+    return transform_work(size, lambda x, out: (cluster_call(x, out, across, 8),))
 
 
 def _ring(size: tuple[int, int]) -> Work:
@@ -220,7 +220,7 @@ def _ring(size: tuple[int, int]) -> Work:
         arguments = x, out, middle, counters, rows, lag, ring
         return (KernelCall(kernel, grid, 256, arguments, shared),)
 
-    return transforms(size, launch, cleared=(counters,))
+    return transform_work(size, launch, cleared=(counters,))
 
 
 def _real(size: tuple[int, int]) -> Work:
@@ -258,7 +258,7 @@ def _both_axes(size: tuple[int, int, int]) -> Work:
             KernelCall(kernel, grid, rows, (between, out, columns), shared),
         )
 
-    return transforms(size, launch, axes=(-2, -1))
+    return transform_work(size, launch, axes=(-2, -1))
 
 
 def _flops(size: Size) -> int:

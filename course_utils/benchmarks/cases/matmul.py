@@ -25,7 +25,7 @@ SIZES = 1024, 2048, 4096, 8192
 MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung
 
 
-def multiprocessors() -> int:
+def sms_for_tiles() -> int:
     """How many share the tiles of C: the GPU's, or a few on the emulator."""
     return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
 
@@ -37,9 +37,9 @@ def grid_for(tiles: int, steps: int) -> int:
     fit with four steps each; one where a tile has less than sixteen, which a search on an H200
     found to be faster than adding up partial sums.
     """
-    if tiles >= multiprocessors():
-        return multiprocessors()
-    shared_by = min(multiprocessors() // tiles, steps // 4) if steps >= 16 else 1
+    if tiles >= sms_for_tiles():
+        return sms_for_tiles()
+    shared_by = min(sms_for_tiles() // tiles, steps // 4) if steps >= 16 else 1
     return tiles * shared_by
 
 
@@ -89,7 +89,7 @@ def _wide(file: str, stages: int):
 
 def _stream_k(n: int) -> Work:
     """Blocks that share the tiles of C, with the tile and the grid of the shape."""
-    found = plan(n, n, n, multiprocessors())
+    found = plan(n, n, n, sms_for_tiles())
     tile, grid = found.tile, found.grid
     kernel = _kernel("sgemm_stream_k", **tile.defines)
     partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
