@@ -23,7 +23,7 @@ from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
 class Stopped(Exception):
-    """A launch that was to be counted came to no end; ``finding`` says why."""
+    """A launch that was to be counted did not finish; ``finding`` says why."""
 
     def __init__(self, finding: Finding):
         super().__init__(finding.message)
@@ -82,7 +82,7 @@ def order_verdict(
         parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
         return simple(
             kinds.ORDER,
-            f"right only while all threads keep step. With some {parts} ahead of the others:\n"
+            f"right only while threads run in lockstep. With some {parts} ahead of the others:\n"
             f"  {message}",
         )
     return None

@@ -44,7 +44,7 @@ def slow_or_endless(
     if yours.fault is None:
         times = _instructions(yours) / ours
         message = (
-            f"the kernel comes to an end, but its threads run {_instructions(yours):,} "
+            f"the kernel finishes, but its threads run {_instructions(yours):,} "
             f"instructions, {times:.3g} times the {ours:,} of the course's solution."
         )
         return simple(kinds.TOO_SLOW, message)

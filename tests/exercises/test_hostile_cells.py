@@ -68,7 +68,7 @@ ANSWERS = {
     "a slow loop": (
         SAXPY,
         inside("volatile int s = 0; for (int k = 0; k < 20000; ++k) s += k;"),
-        "TOO SLOW: the kernel comes to an end",
+        "TOO SLOW: the kernel finishes",
     ),
     "malloc without end": (
         SAXPY,
