@@ -182,7 +182,7 @@ def softmax_of(x: Any) -> Any:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def kernel_of(chapter: str, name: str, arch: str | None = None, **defines: Any) -> Kernel:
+def course_kernel(chapter: str, name: str, arch: str | None = None, **defines: Any) -> Kernel:
     """The kernel ``name`` of a ``chapter``, in whichever topic folder it lies."""
     return load(kernel_file(name, chapter), defines=defines, arch=arch).kernel
 

@@ -17,11 +17,11 @@ from ...devices.selection import cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cudnn
-from ..case import Case, KernelCall, Size, Work, blocks, double, kernel_of, normal
+from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
 from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
 CHAPTER = "06_matmul_and_fft"
-_kernel = partial(kernel_of, CHAPTER)
+_kernel = partial(course_kernel, CHAPTER)
 RESNET = (256, 64, 64, 56, 56, 3)  # of the second stage of a ResNet, the batch aside
 FIRST = tuple((n, 1, 16, 28, 28, 3) for n in (64, 256, 1024))  # the layers of chapter 09's network
 SECOND = tuple((n, 16, 32, 14, 14, 3) for n in (64, 256, 1024))

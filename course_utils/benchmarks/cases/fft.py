@@ -18,10 +18,10 @@ from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
 from ...paths import kernel_file
 from ..baselines import cufft
-from ..case import Case, KernelCall, Size, Work, blocks, double, kernel_of, normal
+from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
 
 CHAPTER = "06_matmul_and_fft"
-_kernel = partial(kernel_of, CHAPTER)
+_kernel = partial(course_kernel, CHAPTER)
 POINTS = 1 << 24  # of all rows
 ERROR = 5e-6  # of one number, in units of the results' root mean square
 

@@ -18,8 +18,8 @@ from ..case import (
     KernelCall,
     Work,
     blocks,
+    course_kernel,
     double,
-    kernel_of,
     normal,
     softmax_of,
     torch_on_gpu,
@@ -27,7 +27,7 @@ from ..case import (
 from .first_kernels.common import as_tensors, compiled
 
 CHAPTER = "06_matmul_and_fft"
-_kernel = partial(kernel_of, CHAPTER)
+_kernel = partial(course_kernel, CHAPTER)
 Shape = tuple[int, int]
 
 

@@ -15,11 +15,11 @@ from ...devices.selection import ON_GPU, cp
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, double, kernel_of, normal, torch_on_gpu
+from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
 from .stream_k import bytes_of_tiles, plan
 
 CHAPTER = "06_matmul_and_fft"
-_kernel = partial(kernel_of, CHAPTER)
+_kernel = partial(course_kernel, CHAPTER)
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
 SIZES = 1024, 2048, 4096, 8192
 MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung

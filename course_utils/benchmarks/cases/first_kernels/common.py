@@ -8,10 +8,10 @@ from typing import Any
 
 from ....devices.properties import sm_count, threads_per_sm
 from ....paths import kernel_file
-from ...case import blocks, kernel_of, torch_on_gpu
+from ...case import blocks, course_kernel, torch_on_gpu
 
 CHAPTER = "04_first_kernels"
-kernel_named = partial(kernel_of, CHAPTER)
+kernel_named = partial(course_kernel, CHAPTER)
 
 
 def files_of(*names: str) -> tuple[str, ...]:
