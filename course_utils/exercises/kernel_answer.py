@@ -2,7 +2,7 @@
 
 Order: does it compile, is it the kernel we launch, then every small size with two seeds (bounds
 checked, races checked, outputs poisoned, instructions budgeted), then the target's counters, and
-then what :mod:`.deeper_checks` asks of a right result.
+then what :mod:`.further_verdicts` asks of a right result.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..devices.limits import LaunchError
 from ..emulator import GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import emulated_runs, kinds
-from .deeper_checks import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .entry_points import entry_problem
+from .further_verdicts import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
 from .outcome import (
     Outcome,
     clip_printed,

@@ -3,8 +3,8 @@
 import pytest
 
 from course_utils.exercises import kinds, means
-from course_utils.exercises.deeper_checks import counted
 from course_utils.exercises.emulated_runs import load_answer
+from course_utils.exercises.further_verdicts import counted
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
