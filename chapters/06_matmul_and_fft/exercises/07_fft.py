@@ -107,9 +107,9 @@ do as well, and costs more than the product that it serves.
             ("sincospif(-2.0f * turns / n, &s, &c)", "__sincosf(-6.2831853f * turns / n, &s, &c)"),
         ),
         mutant(
-            "room for 512 roots",
+            "room for 128 roots",
             kinds.WRONG,
-            ("sincospif(-2.0f * turns / n", "sincospif(-2.0f * (turns & 511) / n"),
+            ("sincospif(-2.0f * turns / n", "sincospif(-2.0f * (turns & 127) / n"),
         ),
         mutant("half the angle", kinds.WRONG, ("(-2.0f * turns", "(-1.0f * turns")),
         mutant("j = 0 left out", kinds.WRONG, ("int j = 0;", "int j = 1;")),
