@@ -85,7 +85,7 @@ size.
     hints=(
         "Two loops: over the channels, and over nine taps. Tap k is k / 3 - 1 rows and k % 3 - 1 "
         "columns away from the thread's own pixel.",
-        "x[n][c][r][s] is `x[((image * C + c) * H + r) * W + s]`, and the nine weights of a channel "
+        "x[n][c][r][s] is `x[((image * C + c) * H + r) * W + s]`, and a channel's nine weights "
         "begin at `w + (filter * C + c) * 9`.",
         "Row and column have to lie in the image, each for itself: `r >= 0 && r < H && s >= 0 && "
         "s < W`.",
