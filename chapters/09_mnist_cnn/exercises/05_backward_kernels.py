@@ -371,7 +371,8 @@ those results' gradients, each times the weight by which it went in. Any shape.
     ),
     hints=(
         "By tap k the result at (row, column) reads the pixel at (row + k / 3 - 1, column + k % 3 "
-        "- 1). So by tap k this pixel went into the result at (row + 1 - k / 3, column + 1 - k % 3).",
+        "- 1). So by tap k this pixel went into the result at (row + 1 - k / 3, column + 1 - k % "
+        "3).",
         "The sum goes over the filters: w[f][c] begins at `w + (f * C + c) * 9`, dy[n][f] at "
         "`dy + (image * F + f) * H * W`.",
         "A result outside the image does not exist: 0 for it.",
