@@ -1,4 +1,4 @@
-"""The network in C: every layer is right at odd shapes, stays in its arrays, and all of it trains."""
+"""The network in C: every layer is right at odd shapes, stays in its arrays, and all trains."""
 
 from __future__ import annotations
 
