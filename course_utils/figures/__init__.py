@@ -12,7 +12,7 @@ from .block_waves import block_diary, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
-from .images import image_pair
+from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs
 from .matrix_fragments import chunk_places, fragments, number_formats
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
@@ -23,7 +23,7 @@ from .searches import search
 from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
-from .style import png, save, use_in_notebook
+from .style import png, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timelines import timeline
@@ -40,6 +40,7 @@ __all__ = [
     "curves",
     "fragments",
     "growth",
+    "image_grid",
     "image_pair",
     "ladder",
     "lanes_at_work",
@@ -52,7 +53,6 @@ __all__ = [
     "png",
     "product_tiles",
     "roofline",
-    "save",
     "search",
     "shared_banks",
     "software_stack",

@@ -10,7 +10,7 @@ import pytest
 
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
-from course_utils.figures.style import DPI, STYLE_FILE, settings
+from course_utils.figures.style import STYLE_FILE, settings
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
@@ -36,6 +36,7 @@ def drawings() -> dict:
         "thread_map of a plane": lambda: figures.thread_map(
             (column // 3, row // 2), (column % 3, row % 2)
         ),
+        "image_grid": lambda: figures.image_grid(np.stack([image] * 3), "abc", columns=2),
         "image_pair": lambda: figures.image_pair(image, 255 - image),
         "access_heatmap": lambda: figures.access_heatmap({"A": image, "B": image.T}),
         "warp_sectors": lambda: figures.warp_sectors(4 * LANES + 4),
@@ -145,7 +146,7 @@ def test_the_style_read_by_hand_is_the_one_matplotlib_reads():
         matplotlib.rcParams.update(settings())
         for key in settings():
             assert matplotlib.rcParams[key] == read[key], key
-    assert read["figure.dpi"] == DPI
+    assert read["figure.dpi"] == 110
 
 
 def title(figure) -> str:
