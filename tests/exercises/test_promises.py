@@ -1,5 +1,7 @@
 """What a task promises is drawn, every alternative at least once; a failing trial is made small."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,16 @@ def test_each_class_of_values_is_met_at_a_telling_size_and_the_longest_size_with
     assert shapes.longest() == [(300, 7), (2, 9000)]
 
 
+def test_the_longest_size_is_also_launched_with_the_fewest_threads():
+    size = max(promises.LENGTHS)
+    longest = [t.launches(CLAMP)[0] for t in drawn_trials(CLAMP) if t.size == size and t.seed == 3]
+    assert [launch.grid for launch in longest] == [CLAMP.launches(size)[0].grid, (1,)]
+    capped = changed(
+        CLAMP, ("i < n; i += stride", "i < n && i < first + 256 * stride; i += stride")
+    )
+    assert capped.kind == kinds.EDGES and "grid 1" in str(capped)
+
+
 def test_the_smallest_failing_trial_has_nothing_in_it_that_it_does_not_take():
     trial = next(t for t in drawn_trials(SAXPY) if t.size > 5000 and t.changes)
     least = smallest(SAXPY, trial, lambda t: t.size > 255)
@@ -114,6 +126,20 @@ def test_cases_are_drawn_behind_the_fixed_ones_the_shortest_first():
     drawn = cases[len(exercise.cases) :]
     assert len(drawn) == Cases(lambda rng: ()).count >= 16
     assert [len(repr(case)) for case in drawn] == sorted(len(repr(case)) for case in drawn)
+
+
+def test_large_cases_come_last_and_are_made_when_they_are_tried():
+    made = []
+    cases = Cases(lambda rng: (1,), count=2, large=lambda: made.append(1) or ((10**9,),))
+    exercise = replace(find("04.blocks_for"), promises=cases)
+    assert not made
+    assert all_cases(exercise)[-3:] == ((1,), (1,), (10**9,)) and made
+
+
+def test_a_task_in_c_ends_with_what_is_tried_and_says_whose_main_is_run():
+    text = find("02.min_max").task_text
+    assert text.endswith("Tried: n from 1 to 70,000, any ints.") and "main is yours" in text
+    assert "main" not in find("06.loop_order").task_text
 
 
 def changed(exercise, *changes):
