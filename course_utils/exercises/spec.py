@@ -312,7 +312,9 @@ class HostExercise(BaseExercise):
     def task_text(self) -> str:
         parts = [self.task.strip()]
         if self.probe:
-            parts.append("What you write is tried by a program of the course: main is yours.")
+            parts.append(
+                "A program of the course calls what you write; main shows how, and is not run."
+            )
         if tried := getattr(self.promises, "tried", ""):
             parts.append(f"Tried: {tried}.")
         return "\n\n".join(parts)

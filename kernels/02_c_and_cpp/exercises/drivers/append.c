@@ -35,7 +35,9 @@ int main(void)
     printf("the others, weighted: %.17g\n", rest);
     if (too_early) printf("realloc is called %d times while there is room\n", too_early);
     if (other_room) printf("realloc is asked %d times for another room than twice\n", other_room);
-    if (calls < full) printf("realloc is called %d times, and %d values found no room\n", calls, full);
+    if (calls < full) {
+        printf("realloc is called %d times, and %d values found no room\n", calls, full);
+    }
     free(values);
     return 0;
 }
