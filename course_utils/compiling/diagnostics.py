@@ -125,7 +125,10 @@ _REMEDIES = {
     ),
     r"must have a void return type": "A kernel returns nothing: results go through a pointer.",
     r"not allowed in JIT mode": "Only device code is compiled here: remove the host function.",
-    r"excessive recursion": "The template never stops: give it a specialisation that ends it.",
+    r"excessive recursion": (
+        "The template never stops: end it with `if constexpr (...) ... else ...` (after a plain "
+        "`if`, or without the `else`, the rest is compiled too), or with a specialisation."
+    ),
     r"must be a modifiable lvalue": "It cannot be written to: is it declared const?",
     r"too (few|many) arguments in function call": "Compare with the function's parameter list.",
 }

@@ -124,6 +124,8 @@ def _try_case(
     message = verdict.message
     if case.strip():
         message += f"\n  (input {clip(case.strip(), 3, 120)!r})"
+    elif any(given.strip() for given in exercise.cases):
+        message += "\n  (input: none at all)"
     return replace(verdict, message=message, printed=clip_printed(shown))
 
 

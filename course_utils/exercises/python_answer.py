@@ -22,12 +22,16 @@ from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
+SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
 STEPS = {  # where a kernel's step speaks of threads
-    kinds.WRONG: BY_HAND,
+    kinds.ALL_ZEROS: BY_HAND,
     kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
     "that are right?",
+    kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
+    "dimensions with the one that is asked for.",
 }
 SHOWN = 200  # characters of a value in a message
+SHOWN_ARRAY = 80  # characters of an array that is written out
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -65,7 +69,8 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     cases = all_cases(exercise)[first:]
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
-        verdict = _compare(read(call["value"]), exercise.reference(*arguments), shown)
+        value, expected = read(call["value"]), exercise.reference(*arguments)
+        verdict = _compare(value, expected, shown, exercise.exact)
         if verdict is None and (changed := _changed(arguments, call["left"])):
             message = f"{shown} changed its argument number {changed}, which is its caller's."
             hint = "Work on a copy, or make a new one."
@@ -96,7 +101,7 @@ def _changed(arguments: tuple, left: list[Any]) -> int:
     return 0
 
 
-def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
+def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
@@ -104,10 +109,11 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
         rtol = RTOL if want.dtype.kind in "fc" else None
-        verdict = judge(got, want, rtol=rtol, name="result")
+        verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = STEPS.get(verdict.kind, verdict.hint)
-        return None if verdict.passed else simple(verdict.kind, message, hint=hint)
+        kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
+        hint = _next_step(shown) if kind == kinds.WRONG else STEPS.get(kind, verdict.hint)
+        return None if verdict.passed else simple(kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):
@@ -116,7 +122,26 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=BY_HAND)
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
+
+
+def _about_the_items(got: Any, want: Any) -> str:
+    """That a tuple or list is too long or too short, or that it or one in it is out of order."""
+    if not isinstance(want, (tuple, list)):
+        return ""
+    if len(got) != len(want):
+        return f"Its length is {len(got)}, and {len(want)} was expected. "
+    for inner, wanted in ((got, want), *zip(got, want, strict=True)):
+        if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
+            same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
+            if same_items and not _right(inner, wanted):
+                return "The items of a list are right, and their order is not. "
+    return ""
+
+
+def _next_step(shown: str) -> str:
+    """What to do about a wrong result: a case that is not shown whole cannot be worked out."""
+    return SMALLER if "array of shape" in shown or "..." in shown else BY_HAND
 
 
 def _right(got: Any, want: Any) -> bool:
@@ -169,10 +194,21 @@ def _syntax_error(error: SyntaxError, source: str) -> Verdict:
 def _show(value: Any) -> str:
     """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
     try:
-        text = repr(value)
+        text = _written_out(value)
     except ValueError:  # Python writes integers of at most 4,300 digits
         digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
         return f"<an integer of about {digits:,.0f} digits>"
     except RecursionError:
         return f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _written_out(value: Any) -> str:
+    """``repr(value)``, with each array on one line: a large one as its type and its shape, which
+    say more than the numbers that it begins with."""
+    if isinstance(value, np.ndarray):
+        text = " ".join(repr(value).split())
+        return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
+    if isinstance(value, list) and any(isinstance(x, np.ndarray) for x in value):
+        return f"[{', '.join(map(_written_out, value))}]"
+    return repr(value)

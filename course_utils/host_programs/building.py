@@ -36,7 +36,7 @@ REMEDIES = {
     "many, or do braces lack?",
     r"expected [^,]*';'[^,]*$|expected ',' or ';'": "The semicolon is often missing at the "
     "end of the line before.",
-    r"undeclared|was not declared|undeclared identifier": "Declare it before this line, or check "
+    r"undeclared|not (?:been )?declared": "Declare it before this line, or check "
     "its spelling: capitals count.",
     r"implicit declaration|undeclared function": "Include the header that declares it, or define "
     "it above this line.",
@@ -52,6 +52,8 @@ REMEDIES = {
     "quotation mark that was pasted from a web page: type it anew.",
     r"[Rr]eturn type of 'main'|'main' must return": "main gives the program's status: "
     "int main(void).",
+    r"use of deleted function|call to deleted|implicitly[- ]deleted": "The class forbids this: "
+    "hand the object on with std::move, and give the class a move constructor.",
     r"lvalue|not assignable|read-only|const-qualified": "It cannot be written to: is it const, or "
     "not a variable at all?",
     r"dereferencing.*void|indirection.*void|void value|declared void|type 'void'": "A "
@@ -59,6 +61,11 @@ REMEDIES = {
     r"expected '?}": "A closing brace is missing: count the { and }.",
 }
 ERROR = r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)"
+USED_IN = re.compile(  # gcc says so before an error in a template, and clang behind it
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: +"
+    r"(?:(?:recursively )?required |note: in instantiation )",
+    re.M,
+)
 TOLD_AS_ERROR = re.compile(  # behind those of the warnings that are refused here
     r" \[-Werror[=,](?:-W)?(?:main|implicit-[a-z-]+|incompatible-[a-z-]+|int-conversion)\]"
 )
@@ -141,13 +148,20 @@ def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
         where = f"line {missing['line']}: " if missing["file"] in files else ""
         message = f"{where}the linker finds no definition of {wanted}."
         return _verdict(kinds.WRONG_NAME, message)
-    if first is None:
+    at = first
+    if first is None and errors:  # inside of a library's template: which line asked for it?
+        at = next((used for used in USED_IN.finditer(output) if used["file"] in files), None)
+        first = errors[0]
+    if first is None or at is None:
         message = "the compiler does not accept this cell."
         return _verdict(kinds.COMPILE_ERROR, message, excerpt=clip(output, 16, 2000))
-    start = output.rfind("\n", 0, first.start()) + 1
-    where = f"line {first['line']}" if len(files) == 1 else f"{first['file']}, line {first['line']}"
+    begin = output.rfind("\n", 0, min(first.start(), at.start())) + 1
+    where = f"line {at['line']}" if len(files) == 1 else f"{at['file']}, line {at['line']}"
     remedy = next((REMEDIES[p] for p in REMEDIES if re.search(p, first["text"])), "")
-    excerpt = clip(output[start:], 16, 2000)
+    shown = output[begin:]
+    if at is not first:  # how the library came to its later errors helps nobody
+        shown = shown.partition("\nIn file included from ")[0]
+    excerpt = clip(shown, 16, 2000)
     return _verdict(kinds.COMPILE_ERROR, f"{where}: {first['text']}", excerpt=excerpt, hint=remedy)
 
 

@@ -28,9 +28,10 @@ ADDRESS_KINDS = {  # AddressSanitizer's names
     "SEGV": kinds.CRASHED,
     "calloc-overflow": kinds.UNDEFINED,
 }
+MIXED = "allocated in one way and freed in another"
 IN_PLAIN_WORDS = {  # of those whose name does not say it
     "bad-free": (kinds.UNDEFINED, "free() gets an address that malloc did not give"),
-    "alloc-dealloc-mismatch": (kinds.UNDEFINED, "allocated in one way and freed in another"),
+    "alloc-dealloc-mismatch": (kinds.UNDEFINED, MIXED),
     "memcpy-param-overlap": (kinds.UNDEFINED, "memcpy copies between parts that overlap"),
     "negative-size-param": (kinds.UNDEFINED, "a size below zero is asked for"),
     "ABRT": (kinds.CRASHED, "the program called abort()"),
@@ -100,7 +101,28 @@ class Fault:
             around = 0 if place.did else 1
             parts.append(source_excerpt(sources[place.file], [place.line], around=around))
         excerpt = "\n".join(filter(None, parts))
-        return Verdict(self.kind, self.message, kinds.NEXT_STEP[self.kind], excerpt=excerpt)
+        return Verdict(self.kind, self.message, self._next_step(sources), excerpt=excerpt)
+
+    def _next_step(self, sources: Mapping[str, str]) -> str:
+        """What to look at: where memory was used too late, by what gave it back, and in which
+        language."""
+        in_cpp = any(name.endswith(".cpp") for name in sources)
+        if self.message.startswith(MIXED):
+            return kinds.PAIRS_OF_CALLS
+        if self.kind == kinds.MEMORY_LEAK and in_cpp:
+            return kinds.LEAK_IN_CPP
+        if self.kind != kinds.USE_AFTER_FREE:
+            return kinds.NEXT_STEP[self.kind]
+        freed = next((place for place in self.places if place.did == "freed in"), None)
+        if freed is None:
+            on_stack = "the variable" in self.message
+            return kinds.VARIABLE_GONE if on_stack else kinds.NEXT_STEP[self.kind]
+        line = sources[freed.file].splitlines()[freed.line - 1]
+        if re.search(r"~\s*\w+\s*\(", line):
+            return kinds.FREED_BY_DESTRUCTOR
+        if in_cpp and not re.search(r"\b(?:free|realloc)\b", line):
+            return kinds.AFTER_DELETE if "delete" in line else kinds.FREED_BY_OBJECT
+        return kinds.NEXT_STEP[self.kind]
 
 
 def fault_of(ended: Ended, names: Iterable[str], seconds: float) -> Fault | None:

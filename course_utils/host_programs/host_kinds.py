@@ -47,3 +47,23 @@ NEXT_STEP: dict[str, str] = {
     "belong to malloc.",
     UNDEFINED: "C gives no meaning to this: the program may do anything, also what you expect.",
 }
+
+# In place of the step above, where the report says more.
+VARIABLE_GONE = (
+    "A variable ends with its function or block, and so does every address of it and every "
+    "reference to it: keep a copy of what is used later."
+)
+FREED_BY_DESTRUCTOR = (
+    "The destructor gave it back, and another object still has the pointer: was the object copied, "
+    "or moved without leaving NULL behind?"
+)
+AFTER_DELETE = "After delete the memory is gone: delete it once, after its last use."
+FREED_BY_OBJECT = (
+    "What owned the memory gave it back in that line, as a vector does when it grows: its "
+    "references and pointers end there."
+)
+LEAK_IN_CPP = (
+    "Every new needs its delete, and every malloc its free, on every way out: does a destructor "
+    "do it?"
+)
+PAIRS_OF_CALLS = "What new[] gave goes back with delete[], new with delete, and malloc with free."

@@ -240,3 +240,10 @@ def test_without_a_compiler_the_verdict_says_how_to_get_one(exercise, monkeypatc
     assert outcome.kind == kinds.NO_COMPILER
     assert "needs a C compiler" in str(outcome) and "build-essential" in str(outcome)
     assert all(proof.skipped and proof.holds for proof in proofs(exercise))
+
+
+@needs_compiler
+def test_an_input_without_anything_is_told(exercise):
+    silent = replace(exercise, cases=("", *exercise.cases), reference=lambda case: "0")
+    wrong = "int main(void) { return 0; }\n"
+    assert "(input: none at all)" in str(run_source(silent, wrong))

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
-from course_utils.exercises.python_answer import _compare, _right, verdict_of
+from course_utils.exercises.python_answer import _compare, _right, _show, verdict_of
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
@@ -96,6 +96,24 @@ def test_a_returned_number_is_judged_as_check_does(got, want, right):
     assert _right(got, want) is right
 
 
+def test_numbers_that_are_only_moved_are_compared_to_the_last_bit():
+    layout = find("01.conv_layout")
+    for change, kind in (
+        (" * np.float32(1.0000001)", kinds.PRECISION),
+        (" + 0", kinds.WRONG),
+        ("", kinds.PASS),
+    ):
+        source = f"import numpy as np\n{layout.solution}".replace("1, 0)", f"1, 0){change}")
+        assert run_source(layout, source).kind == kind, change
+
+
+def test_a_python_function_has_no_first_block():
+    tame = find("01.find_the_export_bug")
+    source = tame.solution.replace(".max()", ".max(axis=-1, keepdims=True)")
+    outcome = run_source(tame, source)
+    assert outcome.kind == kinds.WRONG
+
+
 def test_an_endless_python_loop_ends_at_its_time_limit():
     start = time.monotonic()
     verdict = verdict_of(BLOCKS, HEAD + "while True: pass", seconds=2)
@@ -106,6 +124,22 @@ def test_a_flood_of_print_is_cut_short():
     flood = HEAD + "print('line\\n' * 9999); return -(-n // threads)"
     text = str(run_source(BLOCKS, flood))
     assert text.startswith("PASS") and "more lines" in text and len(text) < 2000
+
+
+def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape():
+    layout = find("01.conv_layout")
+    starter = layout.solution.replace(
+        "weights.transpose(2, 3, 1, 0)", "weights.reshape(rows, columns, inputs, outputs)"
+    )
+    verdict = verdict_of(layout, starter)
+    headline = verdict.message.split("\n")[0]
+    assert "so small" in verdict.hint  # this one cannot be worked out by hand
+    assert headline.startswith("to_channels_last(<float32 array of shape (2, 3, 3, 3)>): ")
+    small, large = np.eye(2, dtype=np.float32), np.zeros((5, 8))
+    assert _show(small) == "array([[1., 0.], [0., 1.]], dtype=float32)"
+    assert _show([small[0], large]) == (
+        "[array([1., 0.], dtype=float32), <float64 array of shape (5, 8)>]"
+    )
 
 
 def test_the_end_of_what_was_printed_before_a_process_died_is_shown():
@@ -208,3 +242,18 @@ def test_a_fraction_may_be_rounded_to_three_digits_and_a_count_may_not(value, ri
     from course_utils.exercises.numbers import _rounds_to
 
     assert _rounds_to(value, right) == near
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("return sorted(taken), sorted", "by hand"),
+        ("return sorted(taken)[::-1], sorted", "their order is not"),
+        ("return sorted(taken), [], sorted", "Its length is 3, and 2 was expected"),
+    ],
+)
+def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
+    source = find("02.linked").solution.replace("return sorted(taken), sorted", answer)
+    if words == "by hand":
+        source = source.replace(" and library[m][0] & (used - defined)", "")
+    assert words in str(run_source(find("02.linked"), source))

@@ -393,3 +393,46 @@ def test_a_local_variable_that_outlived_its_function_is_named():
 def test_an_index_below_zero_that_has_no_sign_is_out_of_bounds():
     body = "int x[3] = {1, 2, 3}, *p = x;\nsize_t i = 0;\nexit(p[i - 1]);"
     assert "->  10 |" in fault(body, kinds.OUT_OF_BOUNDS)
+
+
+def test_an_error_inside_of_the_library_names_the_line_that_asked_for_it():
+    program = (
+        "#include <utility>\n#include <vector>\n"
+        "struct Owner { Owner() {} Owner(const Owner &) = delete; };\n"
+        "int main()\n{\n    std::vector<Owner> x;\n    x.push_back(Owner());\n}\n"
+    )
+    with pytest.raises(ProgramFailed) as failed:
+        run_cell("cpp", "", program)
+    text = str(failed.value)
+    assert text.startswith("COMPILE ERROR: line 8: ") and "deleted" in text.splitlines()[0]
+    assert "std::move" in text.splitlines()[-1] and "In file included" not in text
+
+
+OWNER = """\
+#include <vector>
+struct Owner {
+    int *data = new int[2];
+    ~Owner() { delete[] data; }
+};
+std::vector<int> x(4);
+const int &ended() { const int gone = 7; const int &r = gone; return r; }
+"""
+
+
+@needs_sanitizers
+@pytest.mark.parametrize(
+    ("body", "kind", "advice"),
+    [
+        ("Owner a; Owner b = a;", kinds.USE_AFTER_FREE, "was the object copied"),
+        ("int &r = x[0]; x.push_back(1); return r;", kinds.USE_AFTER_FREE, "when it grows"),
+        ("int *p = new int; delete p; return *p;", kinds.USE_AFTER_FREE, "After delete"),
+        ("int *p = new int[2]; delete p;", kinds.UNDEFINED, "goes back with delete[]"),
+        ("int *p = new int[2]; p = nullptr;", kinds.MEMORY_LEAK, "does a destructor do it?"),
+        ("return ended();", kinds.USE_AFTER_FREE, "keep a copy"),
+    ],
+)
+def test_the_next_step_says_who_gave_memory_back(body, kind, advice):
+    with pytest.raises(ProgramFailed) as failed:
+        run_cell("cpp", "", f"{OWNER}int main() {{ {body} }}\n")
+    text = str(failed.value)
+    assert text.startswith(kind.upper()) and advice in text.splitlines()[-1]
