@@ -9,6 +9,8 @@ from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
 from .benchmarks.profilers import spans
 from .checking import check
+from .data.image_sets import digits
+from .data.sheets import data_sheets
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
@@ -24,11 +26,9 @@ from .observing.ptx_kinds import compare_ptx
 from .observing.sanitizing import sanitize
 from .observing.timing import bench
 from .observing.warp_traces import trace
-from .records.image_sets import digits
 from .records.kernel_records import stored
 from .records.measured_files import measurements
 from .records.run_times import timed
-from .records.sheets import data_sheets
 from .shell import running_shell
 
 __all__ = [

@@ -30,7 +30,7 @@ VENV = Path(".venv")
 PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
 UNFINISHED = VENV / ".unfinished"
-ECOSYSTEM = VENV / ".ecosystem"  # newer than pyproject.toml where that extra is installed
+ECOSYSTEM_READY = VENV / ".ecosystem"  # newer than pyproject.toml where that extra is installed
 
 # For a machine with no GPU. The local version +cpu exists for this build alone, so no index can
 # answer with a CUDA build: on the plain index that is gigabytes of another CUDA than the course's.
@@ -84,7 +84,7 @@ def set_up_torch() -> None:
 def set_up_ecosystem() -> None:
     """Add what chapter 01 compares to a ``.venv`` that is ready, once. Raises SetupError."""
     with only_one():
-        if ECOSYSTEM.exists() and ECOSYSTEM.stat().st_mtime >= PROJECT.stat().st_mtime:
+        if ECOSYSTEM_READY.exists() and ECOSYSTEM_READY.stat().st_mtime >= PROJECT.stat().st_mtime:
             return
         print("JAX, Keras, ONNX and ONNX Runtime, once (a minute or two, 0.6 GB).", flush=True)
         begin()
@@ -94,7 +94,7 @@ def set_up_ecosystem() -> None:
             raise SetupError(
                 f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
             )
-        ECOSYSTEM.touch()
+        ECOSYSTEM_READY.touch()
 
 
 def begin() -> None:

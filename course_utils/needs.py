@@ -24,13 +24,20 @@ from pathlib import Path
 from typing import Any
 
 from . import stored_outputs
-from .compiling.host_compilers import FROM_A_DISTRIBUTION, HOW_TO_GET, IN_WORDS, host_compiler
+from .compiling.host_compilers import (
+    COMPILERS,
+    FROM_A_DISTRIBUTION,
+    HOW_TO_GET,
+    IN_WORDS,
+    host_compiler,
+)
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
-from .paths import ROOT
+from .paths import ROOT, notebook_files
 from .shell import running_shell
 
 MAGIC = "%%needs"
+SKIPPED = "Skipped here: "  # what a skipped cell prints begins so
 PROGRAMS = {
     "nvcc": "nvcc",
     "binutils": "nm, objdump and ar (binutils)",
@@ -40,8 +47,6 @@ PROGRAMS = {
     "compute-sanitizer": "compute-sanitizer",
 }
 COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
-C_COMPILERS = ("cc", "gcc", "clang")
-CPP_COMPILERS = ("c++", "g++", "clang++")
 INTO = re.compile(r"^%%c(?:pp)?\b.*\binto=(\w+)")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
 PACKAGES = {
@@ -95,7 +100,7 @@ def lacking(token: str) -> str | None:
         wanted, have = int(found[1]), capability()
         return None if have == wanted or (have > wanted and not found[2]) else f"an {token} GPU"
     if token == "cc":
-        return None if any(map(shutil.which, C_COMPILERS)) else "a C compiler"
+        return None if any(map(shutil.which, COMPILERS["c"])) else "a C compiler"
     if token == "c++":
         return _lacking_for_torch_compile()
     if token in IN_WORDS:
@@ -116,7 +121,7 @@ def _lacking_for_torch_compile() -> str | None:
 
     Where PyTorch lies in a folder with a blank in its name, its calls of the compiler break there.
     """
-    if not any(map(shutil.which, CPP_COMPILERS)):
+    if not any(map(shutil.which, COMPILERS["cpp"])):
         return "a C++ compiler"
     torch = find_spec("torch")
     if torch and any(character.isspace() for character in str(torch.origin)):
@@ -132,7 +137,7 @@ def missing(tokens: Iterable[str]) -> list[str]:
 def skip_line(words: list[str]) -> str:
     """The line with which a skipped cell begins."""
     listed = " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    return f"Skipped here: needs {listed}."
+    return f"{SKIPPED}needs {listed}."
 
 
 def how_to_get(tokens: Iterable[str]) -> str:
@@ -201,7 +206,7 @@ def _without_its_text(source: str) -> str:
     shell = running_shell()
     for name, lacked in _unmade.items():
         if re.search(rf"\b{name}\b", source) and shell and name not in shell.user_ns:
-            return f"Skipped here: `{name}` comes from a program above, which needs {lacked}."
+            return f"{SKIPPED}`{name}` comes from a program above, which needs {lacked}."
     return ""
 
 
@@ -264,7 +269,7 @@ class NotebookNeeds:
         if not words:
             return "runs here"
         cells = "1 cell" if self.skipped == 1 else f"{self.skipped} of {len(self.cells)} cells"
-        return f"runs here but for {cells}: {skip_line(words).partition(': ')[2].rstrip('.')}"
+        return f"runs here but for {cells}: {skip_line(words).removeprefix(SKIPPED).rstrip('.')}"
 
 
 def notebook_needs(path: Path) -> NotebookNeeds:
@@ -276,9 +281,7 @@ def notebook_needs(path: Path) -> NotebookNeeds:
 
 def all_notebooks(root: Path = ROOT) -> list[NotebookNeeds]:
     """Every notebook on disk, in reading order."""
-    return [
-        notebook_needs(p) for p in sorted(root.glob("chapters/[0-9][0-9]_*/[0-9][0-9]_*.ipynb"))
-    ]
+    return [notebook_needs(path) for path in notebook_files(root)]
 
 
 def wanting(token: str) -> str:

@@ -30,7 +30,7 @@ ROOMS = (
     {"observing"},
     {"checking"},
     {"host_programs"},
-    {"records"},
+    {"data", "records"},
     {"benchmarks", "figures", "notebooks"},
     {"exercises"},
     {"__main__", ""},

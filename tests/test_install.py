@@ -127,7 +127,7 @@ def test_make_ecosystem_adds_its_packages_once(checkout, capsys):
 def test_ecosystem_again_where_pyproject_is_newer(checkout):
     install.main([])
     install.main(["ecosystem"])
-    later = install.ECOSYSTEM.stat().st_mtime + 5
+    later = install.ECOSYSTEM_READY.stat().st_mtime + 5
     os.utime(install.PROJECT, (later, later))
     checkout.calls.clear()
     assert install.main(["ecosystem"]) == 0
@@ -139,7 +139,7 @@ def test_without_the_ecosystem_the_environment_stays_ready_and_it_is_tried_again
     checkout.failing = ("ecosystem",)
     assert install.main(["ecosystem"]) == 1
     assert "ERROR: no" in capsys.readouterr().err
-    assert install.READY.exists() and not install.ECOSYSTEM.exists()
+    assert install.READY.exists() and not install.ECOSYSTEM_READY.exists()
 
 
 def test_a_failure_shows_what_pip_said_and_is_not_ready(checkout, capsys):

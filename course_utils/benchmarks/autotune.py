@@ -24,6 +24,7 @@ from ..launching.modules import Module, load
 from ..observing.occupancy_calculator import occupancy
 from ..observing.timing import bench
 from .case import KernelCall, double, normal
+from .cases.stream_k import bytes_of_tiles
 from .cases.stream_k import plan as plan  # for the notebook that prints what it chooses
 
 KERNEL = "06_matmul_and_fft/sgemm/11_sgemm_autotuned.cu"
@@ -64,8 +65,8 @@ class Tiles:
 
     @property
     def shared_bytes(self) -> int:
-        """Of a block: STAGES tiles of A, transposed and padded by 4, and of B."""
-        return self.STAGES * self.BK * (self.BM + 4 + self.BN) * 4
+        """The dynamic shared memory of a block."""
+        return bytes_of_tiles(self.BM, self.BN, self.BK, self.STAGES)
 
     @property
     def wanted_registers(self) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.util import find_spec
 from itertools import chain, islice
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from ..checking import difference
 from ..devices.selection import ON_GPU, cp
 from ..launching.arguments import carry_over
-from ..launching.modules import Kernel
+from ..launching.modules import Kernel, load
+from ..paths import KERNELS, kernel_file
 from ..records.sources import source_hash
 
 Size = int | tuple[int, ...]
@@ -175,9 +176,29 @@ def double(array: Any) -> Any:
     return array.astype(np.float64)
 
 
+def softmax_of(x: Any) -> Any:
+    """The softmax of each row of ``x`` in float64, for a reference."""
+    powers = np.exp(double(x) - double(x).max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def course_kernel(chapter: str, name: str, arch: str | None = None, **defines: Any) -> Kernel:
+    """The kernel ``name`` of a ``chapter``, in whichever topic folder it lies."""
+    return load(kernel_file(name, chapter), defines=defines, arch=arch).kernel
+
+
+def program(file: str, name: str) -> Any:
+    """What the Python ``file`` below ``kernels/`` calls ``name``; Triton wants it from a module."""
+    path = KERNELS / file
+    spec = importlib.util.spec_from_file_location(f"course_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
 def torch_on_gpu() -> Any:
     """The torch module where it can use this machine's GPU, otherwise None."""
-    if not ON_GPU or find_spec("torch") is None:
+    if not ON_GPU or importlib.util.find_spec("torch") is None:
         return None
     import torch
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from ..devices.properties import description, device_name, own_gpu
 from ..devices.selection import EMULATOR, ON_GPU, cp, device
 from ..errors import LessonError
-from ..paths import ROOT
+from ..paths import shown
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
+from ..text_tables import Column, Columns
 from .baselines import cub, cublas
 from .case import Case
 from .cases import CASES
@@ -27,6 +28,26 @@ from .measure import ceilings, emulate, measure
 from .producers import PRODUCERS, Producer, stale
 
 NAMES = [case.name for case in CASES]
+ON_EMULATOR = Columns(
+    Column("kernel", 20, left=True),
+    Column("size", 11),
+    Column("million thread-instr.", spec=",.1f"),
+    Column("seconds", spec=".3f"),
+    Column("M/s", 5, ",.0f"),
+    Column("sanitizer on", spec=".3f"),
+    Column("times as long", spec=".1f"),
+)
+ON_THIS_GPU = Columns(
+    Column("kernel", 26, left=True),
+    Column("size", 15),
+    Column("ms", 8, ".4f"),
+    Column("TB/s", 5, ".2f"),
+    Column("TFLOP/s", spec=".2f"),
+    Column("of roofline"),
+    Column("spread", spec=".3f"),
+    Column("registers"),
+    Column("ratio to each library", left=True),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,10 +79,10 @@ def _run_without_measuring(args: argparse.Namespace) -> int:
         print("kernels:", *NAMES)
     if args.merge:
         content = json.loads(args.merge.read_text(encoding="utf-8"))
-        print(f"merged into {_shown(kernel_records.write_merged(content, NAMES))}")
+        print(f"merged into {shown(kernel_records.write_merged(content, NAMES))}")
     if args.readme:
         readme_table.draw()
-        page = _shown(readme_table.PAGE)
+        page = shown(readme_table.PAGE)
         print(f"README.md's table and {page} are drawn from the records of the {REFERENCE}")
     return 0
 
@@ -102,26 +123,20 @@ def _print_stale(cases: list[Case], producers: list[Producer]) -> int:
 
 def _run_emulator(cases: list[Case]) -> int:
     print("The emulator, memcheck on (best of three runs); then with every check of the sanitizer")
-    print(
-        f"{'kernel':<22}{'size':>11}{'million thread-instr.':>23}{'seconds':>9}{'M/s':>7}"
-        f"{'sanitizer on':>14}{'times as long':>15}"
-    )
+    print(ON_EMULATOR.headings)
     for case in cases:
         if case.emulator_size is None:
             continue
         count, seconds, checked = emulate(case)
-        print(
-            f"{case.name:<22}{_size(case.emulator_size):>11}{count / 1e6:>23,.1f}"
-            f"{seconds:>9.3f}{count / seconds / 1e6:>7,.0f}{checked:>14.3f}"
-            f"{checked / seconds:>15.1f}",
-            flush=True,
-        )
+        million = count / 1e6
+        row = million, seconds, million / seconds, checked, checked / seconds
+        print(ON_EMULATOR.row(case.name, _size(case.emulator_size), *row), flush=True)
     return 0
 
 
 def _write(producer: Producer) -> bool:
     try:
-        print(f"{producer.name}: written to {_shown(producer.write())}", flush=True)
+        print(f"{producer.name}: written to {shown(producer.write())}", flush=True)
     except LessonError as error:
         print(f"{producer.name}: not recorded: {error}", flush=True)
         return False
@@ -135,10 +150,7 @@ def _run_gpu(cases: list[Case]) -> bool:
     print(f"{device_name()}: {rates}; cuBLAS {cublas.version() or 'not found'}")
     if not cub.available():
         print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
-    print(
-        f"{'kernel':<28}{'size':>15}{'ms':>10}{'TB/s':>7}{'TFLOP/s':>9}{'of roofline':>13}", end=""
-    )
-    print(f"{'spread':>8}{'registers':>11}  ratio to each library")
+    print(ON_THIS_GPU.headings)
     records, failures = [], 0
     for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
         try:
@@ -155,7 +167,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,
     }
-    print(f"written to {_shown(kernel_records.write_merged(content, NAMES))}")
+    print(f"written to {shown(kernel_records.write_merged(content, NAMES))}")
     return not failures
 
 
@@ -164,13 +176,9 @@ def _print(record: dict, size: str) -> None:
     fraction = record["roofline_fraction"]
     of_roofline = "unknown" if fraction is None else f"{fraction:.3f}"
     ratios = ", ".join(f"{k} {v / milliseconds:.3f}" for k, v in record["libraries"].items())
-    print(
-        f"{record['kernel']:<28}{size:>15}{milliseconds:>10.4f}"
-        f"{record['bytes'] / milliseconds / 1e9:>7.2f}{record['flops'] / milliseconds / 1e9:>9.2f}"
-        f"{of_roofline:>13}{record['ours']['spread']:>8.3f}"
-        f"{record['registers']:>11}  {ratios}",
-        flush=True,
-    )
+    rates = (record[what] / milliseconds / 1e9 for what in ("bytes", "flops"))
+    facts = of_roofline, record["ours"]["spread"], record["registers"], ratios
+    print(ON_THIS_GPU.row(record["kernel"], size, milliseconds, *rates, *facts), flush=True)
     if seconds := record["sustained"]:
         sides = (
             f"{side} {seconds[f'{side}_ms']:.4f} ms at {seconds.get(f'{side}_mhz', '?')} MHz and "
@@ -182,10 +190,6 @@ def _print(record: dict, size: str) -> None:
 
 def _size(n: int | tuple[int, ...]) -> str:
     return "x".join(f"{x:,}" for x in n) if isinstance(n, tuple) else f"{n:,}"
-
-
-def _shown(file: Path) -> Path:
-    return file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
 
 
 def add_parser(subparsers) -> None:

@@ -63,18 +63,18 @@ def measure() -> dict[str, Any]:
         "ncu": nsight_compute.version(),
         "torch": torch.__version__,
         "kernel_ms": {name: round(counted[DURATION] / 1e6, 4) for name, counted in found.items()},
-        "stalls": {name: stalls(counted) for name, counted in found.items()},
-        "timeline": {f"{rows} rows": timeline(rows) for rows in ROWS},
+        "stalls": {name: stall_cycles(counted) for name, counted in found.items()},
+        "timeline": {f"{rows} rows": layer_spans(rows) for rows in ROWS},
     }
 
 
-def stalls(counted: dict[str, Any]) -> dict[str, float]:
+def stall_cycles(counted: dict[str, Any]) -> dict[str, float]:
     """Cycles for each issued instruction by what a warp waits for; those above 0.005."""
     cycles = {words: counted.get(STALL.format(name), 0.0) for name, words in REASONS.items()}
     return {words: round(value, 2) for words, value in cycles.items() if round(value, 2)}
 
 
-def timeline(rows: int) -> list[tuple[str, str, float, float]]:
+def layer_spans(rows: int) -> list[tuple[str, str, float, float]]:
     """Spans of ten layers of 2048 features on a batch of ``rows``, as PyTorch's profiler saw them.
 
     A span is (row of the picture, label, start, end) in ms from the first layer on: the host's
@@ -107,7 +107,7 @@ def timeline(rows: int) -> list[tuple[str, str, float, float]]:
 
 
 def spans(events: Iterable[Any]) -> list[tuple[str, str, float, float]]:
-    """What :func:`timeline` says, of events of PyTorch's profiler."""
+    """What :func:`layer_spans` says, of events of PyTorch's profiler."""
     events = list(events)
     first = min(event.time_range.start for event in events if event.name == "layer 0")
     found = []

@@ -21,9 +21,8 @@ from ..devices.selection import cp
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
-from ..paths import KERNELS
-from .case import blocks, double, torch_on_gpu
-from .triton_comparison import MODE, next_power, program
+from .case import blocks, program, softmax_of, torch_on_gpu
+from .triton_comparison import MODE, next_power, triton_function
 
 FOLDER = "01_ecosystem/softmax"
 TRITON = "04_first_kernels/triton/softmax_row.py"
@@ -45,11 +44,7 @@ NUMPY_RUNS = 7
 
 def way(name: str) -> Callable[[Any], Any]:
     """The function ``softmax`` of ``kernels/01_ecosystem/softmax/NAME.py``."""
-    file = KERNELS / FOLDER / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"course_softmax_{name}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.softmax
+    return program(f"{FOLDER}/{name}.py", "softmax")
 
 
 def seconds(run: Callable[[], Any], runs: int = 1) -> tuple[float, Any]:
@@ -71,17 +66,11 @@ def on_the_cpu(x: np.ndarray) -> dict[str, float]:
     loop_s, loop = seconds(lambda: way("loop")(rows))
     numpy_s, by_numpy = seconds(lambda: way("with_numpy")(x), NUMPY_RUNS)
     some = slice(0, CPU_ROWS)
-    expected = reference(x[some])
+    expected = softmax_of(x[some])
     for name, result in (("the loop", np.array(loop[some])), ("NumPy", by_numpy[some])):
         if wrong := difference(result, expected, rtol=1e-5, atol=1e-7):
             raise LessonError(f"{name}: {wrong}.")
     return {"Python loop": round(1e3 * loop_s, 1), "NumPy": round(1e3 * numpy_s, 2)}
-
-
-def reference(x: np.ndarray) -> np.ndarray:
-    """The softmax of each row of ``x`` in float64."""
-    power = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
-    return power / power.sum(axis=1, keepdims=True)
 
 
 def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
@@ -97,7 +86,7 @@ def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
     rows, columns = x.shape
     given, y = cp.asarray(x), cp.empty(x.shape, cp.float32)
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (given, y))
-    eager, by_triton = way("with_pytorch"), program("softmax_row")
+    eager, by_triton = way("with_pytorch"), triton_function("softmax_row")
     compiled = torch.compile(eager, dynamic=False)
     generated: list[str] = []
     first_call = first_call_s(lambda: generated.extend(run_and_get_code(compiled, tx)[1]))
@@ -127,12 +116,11 @@ def on_the_gpu(x: np.ndarray) -> dict[str, Any]:
         by_block: cuda_run(THREE_READS[by_block], rows, columns),
         by_warp: cuda_run(THREE_READS[by_warp], blocks(rows, 8), rows, columns),
     }
-    power = cp.exp(double(given) - double(given).max(axis=1, keepdims=True))
-    expected = power / power.sum(axis=1, keepdims=True)
+    expected = softmax_of(given)
     for name, run in runs.items():
         if wrong := difference(run(), expected, rtol=1e-5, atol=1e-7):
             raise LessonError(f"{name}: {wrong}.")
-    del power, expected
+    del expected
     times = {name: round(bench(run).median_ms, 5) for name, run in runs.items()}
     return {
         "three_reads_ms": {name: times.pop(name) for name in THREE_READS},

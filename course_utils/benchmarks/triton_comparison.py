@@ -24,8 +24,8 @@ from ..devices.selection import cp
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import Bench, bench
-from ..paths import ASSETS, KERNELS
-from .case import blocks, double, normal, torch_on_gpu
+from ..paths import ASSETS
+from .case import blocks, double, normal, program, softmax_of, torch_on_gpu
 
 TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"
@@ -48,13 +48,9 @@ ROW_WARPS = (1, 2, 4, 8, 16, 32)
 Run = Callable[[], Any]
 
 
-def program(name: str) -> Any:
+def triton_function(name: str) -> Any:
     """The Triton function of ``kernels/04_first_kernels/triton/NAME.py``, not yet compiled."""
-    file = KERNELS / CHAPTER / "triton" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"course_triton_{name}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
+    return program(f"{CHAPTER}/triton/{name}.py", name)
 
 
 # --- the two operations, each way ---
@@ -65,7 +61,7 @@ def vec_add_runs(n: int) -> tuple[dict[str, Run], Callable[[], Any]]:
     torch = torch_on_gpu()
     a, b, c = normal(n), normal(n, 1), cp.empty(n, cp.float32)
     x, y, z = (torch.as_tensor(array, device="cuda") for array in (a, b, c))
-    triton_add = program("vec_add")
+    triton_add = triton_function("vec_add")
     plain = load(VEC_ADD).kernel.raw
     vector = load(VEC_ADD_VECTOR).kernel.raw
     compiled = torch.compile(lambda x, y: x + y, dynamic=False, mode=MODE)
@@ -97,7 +93,7 @@ def softmax_runs(rows: int, columns: int) -> tuple[dict[str, Run], Callable[[], 
     tx, ty = (torch.as_tensor(array, device="cuda") for array in (x, y))
     three_passes = load(THREE_PASSES).kernel.raw
     one_pass = load(ONE_PASS).kernel.raw
-    triton_softmax = program("softmax_row")
+    triton_softmax = triton_function("softmax_row")
     compiled = torch.compile(lambda x: torch.softmax(x, dim=1), dynamic=False, mode=MODE)
     count = np.int32(columns)
 
@@ -115,11 +111,7 @@ def softmax_runs(rows: int, columns: int) -> tuple[dict[str, Run], Callable[[], 
     if columns % 4:
         del runs["softmax_row.cu"]
 
-    def expected() -> Any:
-        power = cp.exp(double(x) - double(x).max(axis=1, keepdims=True))
-        return power / power.sum(axis=1, keepdims=True)
-
-    return runs, expected
+    return runs, lambda: softmax_of(x)
 
 
 def next_power(n: int) -> int:
@@ -159,7 +151,7 @@ def vec_add_sweep(n: int = VECTOR) -> list[dict[str, float]]:
     """Milliseconds of Triton's vec_add for each size of program and number of warps."""
     torch = torch_on_gpu()
     x, y, z = (torch.as_tensor(normal(n, seed), device="cuda") for seed in range(3))
-    add, found = program("vec_add"), []
+    add, found = triton_function("vec_add"), []
     for block in BLOCKS:
         for warps in WARPS:
             run = _configured(add, blocks(n, block), (x, y, z, n), block, warps)
@@ -171,7 +163,7 @@ def softmax_sweep(rows: int = ROWS, columns: int = COLUMNS) -> list[dict[str, fl
     """Milliseconds of Triton's softmax for each number of warps."""
     torch = torch_on_gpu()
     x = torch.as_tensor(normal((rows, columns)), device="cuda")
-    y, softmax = torch.empty_like(x), program("softmax_row")
+    y, softmax = torch.empty_like(x), triton_function("softmax_row")
     return [
         {"num_warps": warps, **_configured(softmax, rows, (x, y, columns), columns, warps)}
         for warps in ROW_WARPS
@@ -196,7 +188,7 @@ def first_call_ms() -> dict[str, float]:
         before = os.environ.get("TRITON_CACHE_DIR")
         os.environ["TRITON_CACHE_DIR"] = folder
         start = time.perf_counter()
-        program("vec_add")[(1,)](x, x, x, 1024, BLOCK=1024)
+        triton_function("vec_add")[(1,)](x, x, x, 1024, BLOCK=1024)
         torch.cuda.synchronize()
         by_triton = time.perf_counter() - start
         del os.environ["TRITON_CACHE_DIR"]
@@ -235,7 +227,7 @@ def transcripts() -> dict[str, str]:
     """
     torch = torch_on_gpu()
     x = torch.zeros(1 << 16, device="cuda")
-    add, softmax, found = program("vec_add"), program("softmax_row"), {}
+    add, softmax, found = triton_function("vec_add"), triton_function("softmax_row"), {}
     for size, n, columns in (("divides", 10_000, 4000), ("any", 10_007, 3999)):
         by_name = {
             "vec_add": add[(blocks(n, 1024),)](x, x, x, n, BLOCK=1024),

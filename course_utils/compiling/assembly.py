@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ..emulator import source_files
 from .diagnostics import CompileError
 from .nvrtc import Compiled
 
 _REFUSED = re.compile(r"ptxas application ptx input, line (\d+); (?:error|fatal)\s*: (.*)")
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"(.*?)"', re.M)
 _PLACE = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 
 
@@ -33,10 +33,10 @@ def refused_assembly(
     else:
         return None
     ptx = compiled(f"compute_{target}").ptx
-    files, rows = dict(_FILE.findall(ptx)), ptx.splitlines()
+    files, rows = source_files(ptx), ptx.splitlines()
     errors = []
     for number, message in found:
         places = (_PLACE.match(row) for row in reversed(rows[: int(number)]))
-        file, line = next((place.groups() for place in places if place), ("", "0"))
-        errors.append(f"{files.get(file, 'asm')}({line}): error: in asm: {message}")
+        file, line = next((place.groups() for place in places if place), ("0", "0"))
+        errors.append(f"{files.get(int(file), 'asm')}({line}): error: in asm: {message}")
     return CompileError("\n".join(dict.fromkeys(errors)))

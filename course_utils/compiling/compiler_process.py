@@ -26,7 +26,7 @@ _seconds: ContextVar[float] = ContextVar("seconds", default=SECONDS)
 
 
 class CompilerStopped(CompileError):
-    """The compiler came to no end, or to an end without an answer."""
+    """The compiler did not finish, or finished without an answer."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from ..errors import LessonError
 
-NAMES = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
+COMPILERS = {"c": ("cc", "gcc", "clang"), "cpp": ("c++", "g++", "clang++")}
 CHOSEN_BY = {"c": "COURSE_CC", "cpp": "COURSE_CXX"}
 USUAL = {"c": "CC", "cpp": "CXX"}  # what other tools read; a program that is not there is passed by
 IN_WORDS = {"c": "a C compiler", "cpp": "a C++ compiler"}
@@ -56,7 +56,7 @@ def host_compiler(language: str) -> HostCompiler | None:
             )
         name = "zig" if "ziglang" in words else os.path.basename(words[0])
         return HostCompiler((path, *words[1:]), name)
-    for name in (os.environ.get(USUAL[language], ""), *NAMES[language]):
+    for name in (os.environ.get(USUAL[language], ""), *COMPILERS[language]):
         if name and (path := shutil.which(name)):
             return HostCompiler((path,), os.path.basename(name))
     if find_spec("ziglang"):

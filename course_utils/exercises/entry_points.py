@@ -13,9 +13,9 @@ from ..compiling import signature
 from ..compiling.diagnostics import CompileError
 from ..compiling.signature import Parameter, Signature
 from ..launching.modules import Module
-from ..paths import KERNELS
-from . import kinds, sandbox
-from .outcome import simple
+from ..paths import is_solution
+from . import emulated_runs, kinds
+from .outcome import copied, simple
 from .spec import Exercise
 
 # A pointer to const is as good as one without, so const is taken off what is pointed at.
@@ -62,8 +62,8 @@ def entry_problem(exercise: Exercise, module: Module, source: str) -> Verdict | 
                 message = f"{name} has other parameters than the launch passes."
                 excerpt = f"yours:    {found.get(name, name)}\nexpected: {wanted}"
                 return simple(kinds.WRONG_SIGNATURE, message, excerpt=excerpt)
-        if copied := _copied(module, name):
-            return copied
+        if answer := _copied(module, name):
+            return answer
     return None
 
 
@@ -71,8 +71,8 @@ def _copied(module: Module, name: str) -> Verdict | None:
     """Does the code come from a solution that the cell includes?"""
     files = map(Path, module[name].raw.entry.module.files.values())
     for path in (file.resolve() for file in files):
-        if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
-            return simple(kinds.COPIED, f"this cell includes the course's own {path.name}.")
+        if is_solution(path):
+            return copied(path.name)
     return None
 
 
@@ -80,7 +80,7 @@ def _compiler_agrees(exercise: Exercise, source: str, wanted: Signature) -> bool
     types = ", ".join(map(_c_type, wanted.parameters))
     probe = PROBE.format(name=wanted.name, types=types)
     try:
-        sandbox.load_answer(exercise, f"{source}\n{probe}", "probe.cu")
+        emulated_runs.load_answer(exercise, f"{source}\n{probe}", "probe.cu")
     except CompileError:
         return False
     return True

@@ -140,6 +140,17 @@ def simple(kind: str, message: str, *, hint: str = "", excerpt: str = "") -> Ver
     return Verdict(kind, message, hint or kinds.NEXT_STEP.get(kind, ""), excerpt=excerpt)
 
 
+def right(name: str, tried: str) -> Verdict:
+    """The verdict on an answer to the exercise ``name`` that is right at, or in, all ``tried``."""
+    hint = f'solution("{name}") shows ours, with an explanation.'
+    return simple(kinds.PASS, f"{name} is right {tried} tried.", hint=hint)
+
+
+def copied(file: str) -> Verdict:
+    """The verdict on a cell that includes the course's own ``file``."""
+    return simple(kinds.COPIED, f"this cell includes the course's own {file}.")
+
+
 def from_compile_error(error: CompileError) -> Verdict:
     """The compiler's first errors with line, caret and remedy."""
     where = f"line {error.line}" if error.line else "the whole cell"

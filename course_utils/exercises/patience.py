@@ -7,10 +7,10 @@ from dataclasses import replace
 from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
-from . import kinds, sandbox
+from . import emulated_runs, kinds
 from .outcome import from_finding, simple
-from .promises import Trial
 from .spec import Exercise
+from .trials import Trial
 
 TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
 MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
@@ -22,24 +22,29 @@ def ran_out(finding: Finding) -> bool:
 
 
 def slow_or_endless(
-    exercise: Exercise, module: Module, trial: Trial, stopped: sandbox.Run, source: str, name: str
+    exercise: Exercise,
+    module: Module,
+    trial: Trial,
+    stopped: emulated_runs.Run,
+    source: str,
+    name: str,
 ) -> Verdict:
     """The verdict on a launch that ran out of instructions: TOO SLOW where it ends after some more
     of them, ENDLESS LOOP where it still does not. ``name`` is what its source is called."""
 
-    def run(tried: Module) -> sandbox.Run:
+    def run(tried: Module) -> emulated_runs.Run:
         given, launches = trial.given(exercise), trial.launches(exercise)
         options = Options(budget=TIMES * exercise.budget)
-        return sandbox.run(
+        return emulated_runs.run(
             exercise, tried, given, trial.size, trial.seed, launches=launches, options=options
         )
 
     yours = run(module) if stopped.seconds < MOST_SECONDS else stopped
-    ours = _instructions(run(sandbox.load_answer(exercise, exercise.solution, "solution.cu")))
+    ours = _instructions(run(emulated_runs.load_answer(exercise, exercise.solution, "solution.cu")))
     if yours.fault is None:
         times = _instructions(yours) / ours
         message = (
-            f"the kernel comes to an end, but its threads run {_instructions(yours):,} "
+            f"the kernel finishes, but its threads run {_instructions(yours):,} "
             f"instructions, {times:.3g} times the {ours:,} of the course's solution."
         )
         return simple(kinds.TOO_SLOW, message)
@@ -51,6 +56,6 @@ def slow_or_endless(
     return replace(verdict, message=f"{message} {more}")
 
 
-def _instructions(run: sandbox.Run) -> int:
+def _instructions(run: emulated_runs.Run) -> int:
     """What all threads ran, in all launches."""
     return sum(result.counts.thread_instructions for result in run.results)

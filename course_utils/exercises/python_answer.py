@@ -14,11 +14,11 @@ from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
 from ..needs import missing, skip_line
 from . import kinds
-from .outcome import clip_printed, simple
+from .outcome import clip_printed, right, simple
 from .plain_values import Other, plain, read, written
-from .promises import all_cases
 from .python_process import problem_of, run_answer, unanswered
 from .spec import PythonExercise
+from .trials import all_cases
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
@@ -86,9 +86,7 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
             shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
             problem = replace(problem, message=f"{shown}: {problem.message}")
         return problem
-    message = f"{exercise.id} is right in every case tried."
-    hint = f'solution("{exercise.id}") shows ours, with an explanation.'
-    return simple(kinds.PASS, message, hint=hint)
+    return right(exercise.id, "in every case")
 
 
 def _changed(arguments: tuple, left: list[Any]) -> int:

@@ -24,9 +24,9 @@ from .fork_server import ForkServer, serve_forks
 from .isolated import Answer
 from .outcome import simple
 from .plain_values import written
-from .promises import all_cases
 from .registry import all_exercises, find
 from .spec import BaseExercise, PythonExercise
+from .trials import all_cases
 
 OWN_NAMES = vars(builtins)
 OWN_FUNCTIONS = OWN_NAMES.copy()

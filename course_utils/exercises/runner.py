@@ -1,60 +1,21 @@
 """Runs a student's cell and says what came of it.
 
-Order: is there anything to run, does it compile, is it the kernel we launch, then every small size
-with two seeds on the emulator (bounds checked, races checked, outputs poisoned, instructions
-budgeted), then the target's counters and the means, then what the task promises and another order
-of the threads; on a machine with a GPU also the full size.
+Is there anything to run? Then each kind of exercise has its judge: :mod:`.kernel_answer`,
+:mod:`.python_answer`, :mod:`.number_answer` or :mod:`.host_answer`. On a machine with a GPU a right
+kernel also runs at full size.
 """
 
 from __future__ import annotations
 
-import re
 import traceback
-from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatch
-from typing import Any
 
-import numpy as np
-
-from ..checking import judge
-from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
-from ..compiling import signature
-from ..compiling.assembly import has_assembly, refused_assembly
-from ..compiling.compiler_process import CompilerStopped
-from ..compiling.diagnostics import CompileError
-from ..devices.limits import LaunchError
-from ..emulator import GLOBAL, Counts, Finding
-from ..launching.modules import Module
-from . import kinds, numbers, sandbox
-from .drawn import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
-from .entry_points import entry_problem
-from .outcome import (
-    Outcome,
-    clip_printed,
-    from_compile_error,
-    from_finding,
-    simple,
-    with_context,
-)
-from .patience import ran_out, slow_or_endless
-from .promises import Trial
+from . import kernel_answer, kinds, number_answer
+from .outcome import Outcome, simple
 from .python_habits import python_habits
-from .spec import (
-    BaseExercise,
-    Empty,
-    Exercise,
-    HostExercise,
-    NumberExercise,
-    PythonExercise,
-    Target,
-)
-
-SEEDS = (1, 2)
-VECTOR = re.compile("_*[a-z]+([234])")  # float2, __half2, int4
-MOST_WARNINGS = 3
-UNUSED = ("was declared but never referenced", "was set but never used")  # starters have many
+from .spec import BaseExercise, Exercise, HostExercise, NumberExercise, PythonExercise
 
 
 def run_source(
@@ -70,7 +31,7 @@ def run_source(
         hint = kinds.NEXT_STEP[kinds.EMPTY].format(id=exercise.id)
         return _outcome(exercise, simple(kinds.EMPTY, message, hint=hint))
     if exercise.is_untouched(source) and not exercise.bug:
-        hint = numbers.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
+        hint = number_answer.HOW_TO_START if isinstance(exercise, NumberExercise) else ""
         message = "this is the starter, unchanged."
         return _outcome(exercise, simple(kinds.NOT_STARTED, message, hint=hint))
     if not _is_text(source):
@@ -123,27 +84,7 @@ def _run(exercise: BaseExercise, source: str) -> Outcome:
 
 @_run.register
 def _run_kernel(exercise: Exercise, source: str) -> Outcome:
-    filename = f"{exercise.id}.cu"
-    try:
-        module = sandbox.load_answer(exercise, source, filename)
-        if has_assembly(source) and (refused := refused_assembly(module.compiled)):
-            raise refused
-    except CompilerStopped as error:
-        message, _, hint = str(error).partition("\n")
-        return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
-    except CompileError as error:
-        return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
-    problem = entry_problem(exercise, module, source)
-    if problem:
-        return _outcome(exercise, problem)
-    try:
-        outcome = _try_everything(exercise, module, source, filename)
-        return outcome if outcome.passed else _with_warnings(outcome, module)
-    except LaunchError as error:
-        verdict = simple(kinds.LAUNCH_ERROR, str(error))
-    except Stopped as error:
-        verdict = from_finding(error.finding, source, filename)
-    return _outcome(exercise, verdict)
+    return kernel_answer.outcome_of(exercise, source)
 
 
 @_run.register
@@ -155,191 +96,14 @@ def _run_python(exercise: PythonExercise, source: str) -> Outcome:
 
 @_run.register
 def _run_numbers(exercise: NumberExercise, source: str) -> Outcome:
-    return _outcome(exercise, numbers.verdict_of(exercise, source))
+    return _outcome(exercise, number_answer.verdict_of(exercise, source))
 
 
 @_run.register
 def _run_host(exercise: HostExercise, source: str) -> Outcome:
-    from .host import verdict_of
+    from .host_answer import verdict_of
 
     return _outcome(exercise, verdict_of(exercise, source))
-
-
-def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
-    """The fixed sizes, the target and the means, then what the task promises, then another order
-    of the threads."""
-
-    def attempt(trial: Trial, zeros: bool = True) -> Tried:
-        given = trial.given(exercise)
-        launches = trial.launches(exercise)
-        run = sandbox.run(exercise, module, given, trial.size, trial.seed, launches=launches)
-        finding = _first_cause(run)
-        if finding:
-            verdict = from_finding(finding, source, filename)
-        else:
-            verdict = _judge(exercise, run, given, trial.size, zeros)
-        return (None if verdict.passed else verdict), run
-
-    def looked_into(verdict: Verdict, run: sandbox.Run, trial: Trial) -> Verdict:
-        if run.fault is None or not ran_out(run.fault):
-            return verdict
-        return slow_or_endless(exercise, module, trial, run, source, filename)
-
-    verdict = _try_small_sizes(exercise, attempt, looked_into)
-    outcome = _outcome(exercise, verdict)
-    if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, module, verdict)
-    if not outcome.passed:
-        return outcome
-    problem = means_verdict(exercise, module)
-    if problem is None and (found := drawn_verdict(exercise, attempt)):
-        wrong, trial, run = found
-        wrong = looked_into(wrong, run, trial)
-        return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
-    problem = problem or order_verdict(exercise, module, _judge)
-    if problem:
-        return replace(outcome, verdict=replace(problem, printed=verdict.printed))
-    return outcome
-
-
-def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
-    """The same outcome, with what the compiler warned of: it may be the very mistake."""
-    warnings = [line for line in module.warnings.splitlines() if ": warning #" in line]
-    told = [line for line in warnings if not line.endswith(UNUSED)]
-    if not told:
-        return outcome
-    text = "\n".join(["the compiler warns:", *told[:MOST_WARNINGS]])
-    excerpt = f"{outcome.verdict.excerpt}\n{text}".lstrip()
-    return replace(outcome, verdict=replace(outcome.verdict, excerpt=excerpt))
-
-
-def _try_small_sizes(
-    exercise: Exercise,
-    attempt: Callable[..., Tried],
-    looked_into: Callable[[Verdict, sandbox.Run, Trial], Verdict],
-) -> Verdict:
-    """The most telling verdict: a fault at once, then a race, then the first wrong result."""
-    wrong: Verdict | None = None
-    printed = ""
-    for size in exercise.small:
-        for seed in SEEDS:
-            trial = Trial(size, seed)
-            verdict, run = attempt(trial, zeros=False)
-            printed = printed or clip_printed(run.printed)
-            if verdict is None or (wrong and not _first_cause(run)):
-                continue
-            if _first_cause(run):
-                verdict = looked_into(verdict, run, trial)
-                return with_context(verdict, trial.label(exercise), run.printed)
-            verdict = with_context(verdict, trial.label(exercise), run.printed)
-            wrong = verdict
-    message = f"{exercise.id} is right at every size tried."
-    hint = f'solution("{exercise.id}") shows ours, with an explanation.'
-    return wrong or replace(simple(kinds.PASS, message, hint=hint), printed=printed)
-
-
-def _first_cause(run: sandbox.Run) -> Finding | None:
-    """The fault, unless that very line computed with uninitialised values; or the first finding.
-
-    An output read by a later kernel and written by none is told by :func:`_judge`, and better.
-    """
-    found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
-    if run.fault is None:
-        return found[0] if found else None
-    causes = (f for f in found if f.kind == kinds.UNINITIALISED)
-    return next((f for f in causes if f.location == run.fault.location), run.fault)
-
-
-def _touched(run: sandbox.Run, name: str | None) -> bool:
-    return name not in run.arrays or not GLOBAL.untouched(run.arrays[name])
-
-
-def _judge(
-    exercise: Exercise, run: sandbox.Run, given: dict[str, Any], size: Any, zeros: bool = True
-) -> Verdict:
-    """Every input against what it was, then every output against the reference, which may be all
-    ``zeros`` or not."""
-    expected = exercise.reference(given)
-    for name, array in run.arrays.items():
-        if name not in expected and array.tobytes() != run.before[name].tobytes():
-            return simple(kinds.INPUT_CHANGED, f"the kernel wrote to its input {name}.")
-    verdicts = (
-        judge(
-            run.arrays[name],
-            want,
-            name=name,
-            reduction=exercise.reduction(size),
-            initial=run.before[name],
-            zeros=zeros,
-            poisoned=isinstance(given[name], Empty),
-            exact=exercise.exact,
-        )
-        for name, want in expected.items()
-        if np.size(want)
-    )
-    wrong = next((v for v in verdicts if not v.passed), None)
-    if wrong is None:
-        return simple(kinds.PASS, "every output is right.")
-    if wrong.kind == kinds.NOTHING_WRITTEN and not isinstance(given[wrong.name], Empty):
-        return replace(wrong, message=f"{wrong.name} holds what it held before the launch.")
-    return _with_member(exercise, wrong)
-
-
-def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
-    """The same verdict; of an array of float2 or float4 it names the first wrong member, too."""
-    kernels = signature.kernels(exercise.solution).values()
-    types = (p.c_type for kernel in kernels for p in kernel.parameters if p.name == wrong.name)
-    vector = VECTOR.fullmatch(next(types, ""))
-    if vector is None or wrong.first is None or len(wrong.first.index) != 1:
-        return wrong
-    at, member = divmod(wrong.first.index[0], int(vector[1]))
-    first = replace(wrong.first, member=f"{wrong.name}[{at}].{'xyzw'[member]}")
-    return replace(wrong, first=first)
-
-
-def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
-    """Count one launch at the target's size and compare with the target."""
-    target = exercise.target
-    counts = _count(exercise, module)
-    measured = target.measure(counts)
-    if measured > target.at_most:
-        message = f"the result is right, but {target.label} is {measured:.2f}."
-        verdict = simple(kinds.TARGET_MISSED, message, hint=target.advice)
-    figures = (target.label, measured, target.at_most)
-    outcome = _outcome(exercise, verdict)
-    return replace(outcome, counts=counts, target=figures, before=_before(exercise))
-
-
-_starters: dict[tuple[str, Target], float] = {}
-
-
-def _before(exercise: Exercise) -> float:
-    """What the target measures for the starter; counted once a session."""
-    key = exercise.starter, exercise.target
-    if key not in _starters:
-        starter = sandbox.load_answer(exercise, exercise.starter, "starter.cu")
-        _starters[key] = exercise.target.measure(_count(exercise, starter))
-    return _starters[key]
-
-
-def _count(exercise: Exercise, module: Module) -> Counts:
-    return counted(exercise, module, exercise.target.size).counts
-
-
-PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")
-
-
-def _explain_compile_error(verdict: Verdict, source: str) -> Verdict:
-    """Say so when the cell is not C++ at all."""
-    first = next(line.strip() for line in source.splitlines() if line.strip())
-    if first.startswith(PYTHON_WORDS):
-        hint = "This cell is compiled as CUDA C++, but it begins like Python."
-        number = next(n for n, line in enumerate(source.splitlines(), 1) if line.strip())
-        return replace(verdict, hint=hint, excerpt=source_excerpt(source, [number]))
-    if "__global__" not in source:
-        hint = f"{verdict.hint} There is no __global__ function here: is this the right cell?"
-        return replace(verdict, hint=hint)
-    return verdict
 
 
 def _outcome(exercise: BaseExercise, verdict: Verdict) -> Outcome:

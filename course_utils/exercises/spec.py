@@ -269,7 +269,7 @@ class NumberExercise(Launched):
 
     @property
     def solution(self) -> str:
-        from .numbers import counted
+        from .number_answer import counted
 
         return self._cell({name: f"{value:.12g}" for name, value in counted(self).items()})
 

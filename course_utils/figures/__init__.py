@@ -23,7 +23,7 @@ from .searches import search
 from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
-from .style import png, save, use_in_notebook
+from .style import png, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timelines import timeline
@@ -53,7 +53,6 @@ __all__ = [
     "png",
     "product_tiles",
     "roofline",
-    "save",
     "search",
     "shared_banks",
     "software_stack",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE_FILE = Path(__file__).with_name("course.mplstyle")
-DPI = 110
 
 # Okabe and Ito's palette, told apart with every common kind of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -79,13 +78,6 @@ def png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata=PNG_METADATA)
     return buffer.getvalue()
-
-
-def save(figure: Figure, path: str | Path) -> Path:
-    """Write ``figure`` to ``path`` as PNG and return the path."""
-    path = Path(path)
-    path.write_bytes(png(figure))
-    return path
 
 
 def blend(colour: str, amount: float) -> tuple[float, float, float]:

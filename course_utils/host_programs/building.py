@@ -137,7 +137,7 @@ def warnings(built: Ended) -> str:
 def compile_error(built: Ended, names: Iterable[str]) -> Verdict:
     """Why there is no program, by the first error in one of the files ``names``."""
     if built.timed_out:
-        message = "the compiler came to no end in the time it has, and was stopped."
+        message = "the compiler did not finish in the time it has, and was stopped."
         return _verdict(kinds.COMPILE_ERROR, message)
     output = TOLD_AS_ERROR.sub("", NOISE.sub("", built.output))
     files = set(names)

@@ -9,13 +9,11 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from ..paths import ROOT
+from ..paths import ROOT, notebook_files
 
 EXERCISE = "%%exercise"
-NEEDS = "%%needs"
 CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
-SKIPPED = "Skipped here: "
 
 # "04_first_kernels/threads/vec_add.cu", "matmul_ijk.c", "transpose/{rung:02}_transpose_{name}.cu"
 FILE_NAME = re.compile(r"(?:[\w./+-]|\{[^{}\n]*\})+\.(?:cuh?|c|h|cpp|py|csv|txt)\b")
@@ -45,7 +43,7 @@ def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
     """
     given = [Path(path) for path in paths]
     if not given:
-        return sorted(root.glob("chapters/[0-9][0-9]_*/[0-9][0-9]_*.ipynb"))
+        return notebook_files(root)
     found: list[Path] = []
     for path in given:
         inside = [path] if path.suffix == ".ipynb" and path.is_file() else []
@@ -55,11 +53,6 @@ def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
             raise FileNotFoundError(f"{path}: no notebook there; give an .ipynb file or a folder")
         found += [p.resolve() for p in inside]
     return list(dict.fromkeys(found))
-
-
-def shown(path: Path, root: Path = ROOT) -> str:
-    """``path`` as a reader wants it: from the repository's root where it lies inside."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 def numbered(nb: NotebookNode, kind: str | None = None) -> Iterator[tuple[int, NotebookNode]]:

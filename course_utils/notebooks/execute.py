@@ -12,9 +12,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from ..needs import SKIPPED
 from ..paths import ROOT
 from .canonical import ANSI
-from .cells import SKIPPED, numbered
+from .cells import numbered
 
 CELL_LINE = re.compile(
     r"Cell In\s?\[\d+\], line (\d+)|^-+>\s*(\d+)|<ipython-input[^\n]*, line (\d+)", re.M
@@ -44,7 +45,7 @@ class RunOutcome:
     failure: Failure | None = None
 
 
-def environment(device: str | None, root: Path = ROOT) -> dict[str, str]:
+def kernel_environment(device: str | None, root: Path = ROOT) -> dict[str, str]:
     """What a kernel is started with: this one's environment, the course importable, inline figures.
 
     ``device`` is "emulator", "cuda" or None to let the machine decide.

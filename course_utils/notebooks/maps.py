@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..paths import CHAPTERS
+from ..paths import notebook_files
 
 
 def chapter_map() -> Any:
@@ -18,7 +18,7 @@ def chapter_map() -> Any:
     from IPython.display import Markdown
 
     rows = ["| chapter | notebook |", "|---|---|"]
-    for book in sorted(CHAPTERS.glob("[0-9][0-9]_*/[0-9][0-9]_*.ipynb")):
+    for book in notebook_files():
         link = Path(os.path.relpath(book)).as_posix()
         rows.append(f"| {book.parent.name} | [{_title(book)}]({link}) |")
     return Markdown("\n".join(rows))

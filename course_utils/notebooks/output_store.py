@@ -9,12 +9,12 @@ from typing import Any
 from nbformat import NotebookNode
 
 from .. import stored_outputs
-from ..needs import may_be_skipped
+from ..needs import SKIPPED, may_be_skipped
 from ..paths import ROOT
 from ..stored_outputs import TEXT
 from . import stamp
 from .canonical import STAMP, read
-from .cells import SKIPPED, numbered
+from .cells import numbered
 
 COMMAND = "python -m course_utils run --outputs"
 MOST_CHARACTERS = 10_000  # of a text

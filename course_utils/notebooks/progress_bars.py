@@ -50,7 +50,7 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress(cells: int) -> Iterator[Plain | Bar]:
+def progress_bar(cells: int) -> Iterator[Plain | Bar]:
     """A reporter for a run of ``cells`` code cells."""
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

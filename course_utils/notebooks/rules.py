@@ -16,10 +16,11 @@ from urllib.parse import unquote
 
 from nbformat import NotebookNode
 
+from ..needs import MAGIC as NEEDS
 from ..paths import ROOT
 from . import canonical as form
 from . import stamp
-from .cells import CHECK_TAG, ERROR_TAG, NEEDS, Violation, is_exercise, numbered, tags
+from .cells import CHECK_TAG, ERROR_TAG, Violation, is_exercise, numbered, tags
 
 LONGEST_CELL = 25
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..paths import CHAPTERS, ROOT, shown
+
 CELL_SECONDS = 120.0
 WAITING = "tests/notebooks/waiting_for_gpu.txt"  # whose outputs are still the emulator's
 
@@ -90,7 +92,6 @@ def main(args: argparse.Namespace) -> int:
 
 def check(paths: list[Path]) -> int:
     """Print every violation of the notebooks at ``paths``."""
-    from .cells import shown
     from .rules import violations
 
     wrong = 0
@@ -107,7 +108,6 @@ def check(paths: list[Path]) -> int:
 def rewrite(paths: list[Path]) -> int:
     """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept."""
     from .canonical import canonical, dumps, read
-    from .cells import shown
 
     for path in paths:
         old = path.read_text(encoding="utf-8")
@@ -125,7 +125,6 @@ def store(paths: list[Path]) -> int:
     """
     from . import output_store
     from .canonical import read
-    from .cells import shown
 
     for path in paths:
         if not output_store.can_be_stored(read(path.read_text(encoding="utf-8"))):
@@ -138,11 +137,11 @@ def store(paths: list[Path]) -> int:
 def run(paths: list[Path], args: argparse.Namespace) -> int:
     """Execute the notebooks at ``paths`` one after the other."""
     from .canonical import read
-    from .cells import numbered, shown
-    from .execute import environment, execute
-    from .progress_bars import progress
+    from .cells import numbered
+    from .execute import execute, kernel_environment
+    from .progress_bars import progress_bar
 
-    env = environment(args.device)
+    env = kernel_environment(args.device)
     machine = None
     if args.update:
         machine = describe(env)
@@ -161,7 +160,7 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
     cells = sum(len(list(numbered(nb, "code"))) for _, nb in books)
     failed = skipped = 0
     seconds = 0.0
-    with progress(cells) as report:
+    with progress_bar(cells) as report:
         for index, (path, nb) in enumerate(books, 1):
             name = shown(path)
             report.start(f"[{index}/{len(books)}] {name}")
@@ -200,7 +199,6 @@ def write_back(path: Path, nb, machine: dict[str, str]) -> None:
 
     The file keeps its old date, and so stays the same, when nothing but the date would change.
     """
-    from ..paths import CHAPTERS
     from . import output_store
     from .canonical import STAMP, canonical, dumps, map_text, read
     from .stamp import stamp
@@ -220,8 +218,6 @@ def write_back(path: Path, nb, machine: dict[str, str]) -> None:
 
 def without_machine(text: str) -> str:
     """``text`` with the paths of this machine made relative: repository, venv, home folder."""
-    from ..paths import ROOT
-
     home = os.path.expanduser("~").rstrip("/")
     venv = sys.prefix if sys.prefix != sys.base_prefix else ""
     for folder, name in ((venv, "<venv>"), (f"{ROOT}/", ""), (str(ROOT), "."), (home, "~")):

@@ -35,7 +35,7 @@ class SourceLine:
     @property
     def active_threads(self) -> float:
         """Threads per warp instruction, at most 32."""
-        return ratio(self.counts.thread_instructions, self.counts.warp_instructions)
+        return active_threads(self.counts)
 
 
 class SourceLines:
@@ -173,7 +173,7 @@ class Profile:
     @property
     def active_threads(self) -> float:
         """Threads per warp instruction, at most 32."""
-        return ratio(self.counts.thread_instructions, self.counts.warp_instructions)
+        return active_threads(self.counts)
 
     @property
     def uniform_branches(self) -> float:
@@ -317,6 +317,11 @@ class Profile:
             if text in line.partition("//")[0]:
                 return number
         raise LessonError(f"No line of {self.filename} contains {text!r}.")
+
+
+def active_threads(counts: Counts) -> float:
+    """Threads per warp instruction, at most 32."""
+    return ratio(counts.thread_instructions, counts.warp_instructions)
 
 
 def _shown(measure: Callable[[Counts], int]) -> Callable[[SourceLine], Any]:

@@ -137,7 +137,7 @@ def test_the_same_sum_ten_times_is_one_result_or_several():
 
 def test_stalls_are_named_in_words_and_those_that_are_nothing_left_out():
     counted = {profilers.STALL.format("drain"): 1.234, profilers.STALL.format("wait"): 0.004}
-    assert profilers.stalls(counted) == {"last stores (drain)": 1.23}
+    assert profilers.stall_cycles(counted) == {"last stores (drain)": 1.23}
 
 
 def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():

@@ -7,6 +7,7 @@ multiplies and writes D by the manual's formula for its registers.
 
 import numpy as np
 import pytest
+from matrix_tiles import k_major, mn_major
 from test_matrix import ACCUMULATORS, TOLERANCE, launch, random
 
 from course_utils.emulator import ALL_CHECKS, BARRIER, DATA_RACE, OUT_OF_BOUNDS, KernelFault
@@ -103,39 +104,6 @@ def source(
         outputs=", ".join(f'"+{constraint}"(D[{v}])' for v in range(count)),
         inputs=f'{inputs}, "l"(desc_b), "r"((int)({keep}))',
     )
-
-
-def k_major(raw, span):
-    """(bytes, descriptor, bytes from one k step to the next) of a tile (mn, k), k contiguous.
-
-    Swizzled: a line of ``span`` bytes for each row; the tile's k must be one span long. Not
-    swizzled: 8 rows × 16 bytes make 128 contiguous bytes, which follow each other along k.
-    """
-    rows = raw.view(np.uint8).reshape(len(raw), -1, 16)  # (mn, chunks of k, 16)
-    if span == 16:
-        count = rows.shape[1]
-        data = rows.reshape(-1, 8, count, 16).swapaxes(1, 2)  # (mn/8, chunk, 8, 16)
-        return np.ascontiguousarray(data).reshape(-1), 128, 128 * count, 256
-    line, chunk = np.mgrid[: rows.shape[0], : rows.shape[1]]
-    assert rows.shape[1] * 16 == span
-    data = np.zeros_like(rows)
-    data[line, chunk ^ line // (128 // span) % (span // 16)] = rows
-    return data.reshape(-1), 16, 8 * span, 32
-
-
-def mn_major(raw, span):
-    """The same for a tile whose mn is contiguous: ``raw`` is (mn, k), 16 bits to an element."""
-    lines = np.ascontiguousarray(raw.T)  # (k, mn)
-    k = len(lines)
-    if span == 16:  # 8 lines × 16 bytes; along mn first, then along k
-        data = lines.view(np.uint8).reshape(k // 8, 8, -1, 16).swapaxes(1, 2)
-        stride, leading = 128, 128 * data.shape[1]
-        return np.ascontiguousarray(data).reshape(-1), leading, stride, 2 * leading
-    spans = lines.view(np.uint8).reshape(k, -1, span // 16, 16).swapaxes(0, 1)  # (spans, k, …)
-    line, chunk = np.mgrid[:k, : span // 16]
-    data = np.zeros_like(spans)
-    data[:, line, chunk ^ line // (128 // span) % (span // 16)] = spans
-    return np.ascontiguousarray(data).reshape(-1), k * span, 8 * span, 16 * span
 
 
 def multiply(

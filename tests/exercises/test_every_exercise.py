@@ -8,7 +8,7 @@ import pytest
 
 from course_utils.compiling import signature
 from course_utils.exercises import kinds
-from course_utils.exercises.numbers import counted
+from course_utils.exercises.number_answer import counted
 from course_utils.exercises.registry import all_exercises, find
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.spec import Empty, Exercise, HostExercise, NumberExercise

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from course_utils.compiling.host_compilers import host_compiler
-from course_utils.exercises import HostExercise, host, kinds, spec
+from course_utils.exercises import HostExercise, host_answer, kinds, spec
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.verify import proofs
 from course_utils.host_programs.building import finds_addresses
@@ -53,7 +53,7 @@ needs_sanitizers = pytest.mark.skipif(
 def exercise(tmp_path, monkeypatch):
     """An exercise as chapter 02 will have them, in a folder of its own."""
     monkeypatch.setattr(spec, "KERNELS", tmp_path)
-    monkeypatch.setattr(host, "KERNELS", tmp_path)
+    monkeypatch.setattr(host_answer, "KERNELS", tmp_path)
     (tmp_path / "sum.c").write_text(SUM)
     return HostExercise(
         id="02.sum",
@@ -224,7 +224,7 @@ def test_the_words_around_the_answer_are_others_each_time_and_in_no_file(twice, 
         seen.append(seal)
         return output, output
 
-    monkeypatch.setattr(host, "_unsealed", unsealed)
+    monkeypatch.setattr(host_answer, "_unsealed", unsealed)
     stolen = '#include "sealed.h"\nint twice(int x) { return 2 * x; }'
     assert run_source(twice, stolen).kind == kinds.COMPILE_ERROR
     stolen = stolen.replace("sealed.h", "main.cpp")
@@ -235,7 +235,7 @@ def test_the_words_around_the_answer_are_others_each_time_and_in_no_file(twice, 
 
 
 def test_without_a_compiler_the_verdict_says_how_to_get_one(exercise, monkeypatch):
-    monkeypatch.setattr(host, "host_compiler", lambda language: None)
+    monkeypatch.setattr(host_answer, "host_compiler", lambda language: None)
     outcome = run_source(exercise, "int main(void) { return 0; }")
     assert outcome.kind == kinds.NO_COMPILER
     assert "needs a C compiler" in str(outcome) and "build-essential" in str(outcome)

@@ -19,7 +19,7 @@ from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.selection import EMULATOR
 from course_utils.emulator import KernelFault
 from course_utils.errors import LessonError
-from course_utils.exercises import sandbox
+from course_utils.exercises import emulated_runs
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 from course_utils.paths import ROOT
@@ -68,7 +68,7 @@ ANSWERS = {
     "a slow loop": (
         SAXPY,
         inside("volatile int s = 0; for (int k = 0; k < 20000; ++k) s += k;"),
-        "TOO SLOW: the kernel comes to an end",
+        "TOO SLOW: the kernel finishes",
     ),
     "malloc without end": (
         SAXPY,
@@ -139,11 +139,11 @@ REPORTS = (LessonError, KernelFault, CompilerStopped)
 @contextlib.contextmanager
 def impatient(seconds: float):
     """As a reader's session, but for the ``seconds`` that a compiler gets."""
-    before, sandbox.COMPILE_SECONDS = sandbox.COMPILE_SECONDS, seconds
+    before, emulated_runs.COMPILE_SECONDS = emulated_runs.COMPILE_SECONDS, seconds
     try:
         yield
     finally:
-        sandbox.COMPILE_SECONDS = before
+        emulated_runs.COMPILE_SECONDS = before
 
 
 def seen(name: str) -> tuple[str, float]:

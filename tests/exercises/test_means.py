@@ -3,10 +3,10 @@
 import pytest
 
 from course_utils.exercises import kinds, means
-from course_utils.exercises.drawn import counted
+from course_utils.exercises.emulated_runs import load_answer
+from course_utils.exercises.further_verdicts import counted
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
-from course_utils.exercises.sandbox import load_answer
 
 SAXPY, BLOCK_MIN, MATMUL = find("04.saxpy"), find("04.block_min"), find("04.batched_matmul")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_utils.compiling.compiler_process import CompilerStopped
-from course_utils.exercises import Exercise, Launch, empty, kinds, runner, sandbox
+from course_utils.exercises import Exercise, Launch, empty, emulated_runs, kinds, runner
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
@@ -158,7 +158,7 @@ def test_a_mistake_of_the_course_is_not_blamed_on_the_student(monkeypatch):
     def broken(*args, **options):
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr(sandbox, "run", broken)
+    monkeypatch.setattr(emulated_runs, "run", broken)
     outcome = answer(GOOD)
     assert outcome.kind == kinds.OUR_FAULT and "not yours" in str(outcome)
 
@@ -209,7 +209,7 @@ def test_a_compiler_that_does_not_end_is_a_verdict_and_the_next_answer_is_as_qui
 ):
     start = time.monotonic()
     with monkeypatch.context() as patch:
-        patch.setattr(sandbox, "COMPILE_SECONDS", 1.0)
+        patch.setattr(emulated_runs, "COMPILE_SECONDS", 1.0)
         outcome = answer(BOMBS[bomb] + GOOD)
     assert outcome.kind == kinds.COMPILE_ERROR and "still busy after 1 seconds" in str(outcome)
     assert "doubles" in str(outcome)
@@ -227,7 +227,7 @@ def test_a_source_that_ends_the_compiler_is_a_verdict(monkeypatch):
     def stopped(*args, **options):
         raise CompilerStopped("the compiler itself was ended.\nLook for something.")
 
-    monkeypatch.setattr(sandbox, "load", stopped)
+    monkeypatch.setattr(emulated_runs, "load", stopped)
     outcome = answer(GOOD)
     assert outcome.kind == kinds.COMPILE_ERROR
     assert str(outcome).endswith("compiler itself was ended.\n  next: Look for something.")
@@ -285,7 +285,7 @@ def test_nan_that_comes_from_the_input_is_not_called_unwritten():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.uint8])
 def test_outputs_hold_something_else_at_each_seed_before_a_launch(dtype):
-    one, two = (sandbox.poison(empty(9, dtype), seed) for seed in (1, 2))
+    one, two = (emulated_runs.poison(empty(9, dtype), seed) for seed in (1, 2))
     assert one.tobytes() != two.tobytes()
     assert np.dtype(dtype).kind != "f" or (np.isnan(one).all() and np.isnan(two).all())
 

@@ -25,14 +25,15 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.closed_book import BookClosed, apart, closed_book
 from course_utils.exercises.entry_points import wanted_kernels
-from course_utils.exercises.numbers import NotANumber, assignments
+from course_utils.exercises.number_answer import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
 from course_utils.exercises.plain_values import Other, plain
-from course_utils.exercises.promises import Sizes, Trial, extents, lengths
+from course_utils.exercises.promises import Sizes, extents, lengths
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 from course_utils.exercises.spec import Empty, Launch, describe_size, empty
 from course_utils.exercises.student_work import DONE, OPEN, Line, Progress
+from course_utils.exercises.trials import Trial
 from course_utils.exercises.vectors import BLOCK, SMALL
 from course_utils.paths import ROOT
 

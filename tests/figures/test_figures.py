@@ -10,7 +10,7 @@ import pytest
 
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
-from course_utils.figures.style import DPI, STYLE_FILE, settings
+from course_utils.figures.style import STYLE_FILE, settings
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
@@ -146,7 +146,7 @@ def test_the_style_read_by_hand_is_the_one_matplotlib_reads():
         matplotlib.rcParams.update(settings())
         for key in settings():
             assert matplotlib.rcParams[key] == read[key], key
-    assert read["figure.dpi"] == DPI
+    assert read["figure.dpi"] == 110
 
 
 def title(figure) -> str:

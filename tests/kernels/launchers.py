@@ -22,13 +22,12 @@ from course_utils.benchmarks.case import Case, KernelCall, Work
 from course_utils.devices.selection import ON_GPU
 from course_utils.launching.modules import Kernel
 from course_utils.observing.sanitizing import Report
-from course_utils.paths import KERNELS, kernel_file, unnumbered
+from course_utils.paths import KERNELS, NO_KERNELS, kernel_file, unnumbered
 
-FOLDERS_OF_OTHERS = {"exercises", "host"}  # solutions have tests of their own; nvcc builds programs
 FILES = sorted(
     path.relative_to(KERNELS).as_posix()
     for path in KERNELS.rglob("*.cu")
-    if path.parent.name not in FOLDERS_OF_OTHERS
+    if path.parent.name not in NO_KERNELS
 )
 
 

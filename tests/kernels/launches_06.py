@@ -11,8 +11,8 @@ from course_utils import cp
 from course_utils.benchmarks.case import KernelCall, Work, blocks
 from course_utils.benchmarks.cases import fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
-from course_utils.benchmarks.cases.matmul import dynamic_shared, specialized_arguments
-from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL
+from course_utils.benchmarks.cases.matmul import specialized_arguments
+from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
 
 CHAPTER = Chapter("06_matmul_and_fft")
 kernel = CHAPTER.kernel
@@ -66,7 +66,7 @@ def small_product(name, m, n, k):
 @CHAPTER.launch("sgemm_autotuned", "sgemm_ordered", sizes=[(128, 256, 48), (128, 512, 16)])
 def wide_product(name, m, n, k):
     """Whole tiles of 128 x 256; K long enough to use each stage more than once."""
-    shared = dynamic_shared(STAGES=3 if name == "sgemm_autotuned" else 4)
+    shared = bytes_of_tiles(BM=128, BN=256, BK=8, STAGES=3 if name == "sgemm_autotuned" else 4)
     a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
     launch = (n // 256, m // 128), 256, (cp.asarray(a), cp.asarray(b), c, m, n, k)
     expected = a.astype(np.float64) @ b.astype(np.float64)
@@ -348,7 +348,7 @@ def convolution_of_bf16(name, images, channels, filters, height, width, rows, co
 @CHAPTER.launch("fft_radix", sizes=[(3, 64, 2), (2, 32, 32), (1, 1024, 4)])
 def one_stage_after_another(name, rows, n, radix):
     made = kernel(name, RADIX=radix)
-    return fft.transforms((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
+    return fft.transform_work((rows, n), lambda x, y: fft.stage_launches(made, radix, 128, x, y))
 
 
 @CHAPTER.launch(
@@ -372,13 +372,13 @@ def inverse(name, rows, split):
 
 @CHAPTER.launch("fft_prefetch", sizes=[(3, 8192, 1), (2, 8192, 5)])
 def prefetch(name, rows, n, ahead):
-    return fft.transforms((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
+    return fft.transform_work((rows, n), lambda x, out: (fft.prefetch_call(x, out, ahead),))
 
 
 @CHAPTER.launch("fft_cluster", sizes=[(2, 128, 128, 2), (1, 256, 128, 8), (1, 128, 256, 4)])
 def cluster(name, rows, n1, n2, size):
     shape = rows, n1 * n2
-    return fft.transforms(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
+    return fft.transform_work(shape, lambda x, out: (fft.cluster_call(x, out, (n1, n2), size),))
 
 
 @CHAPTER.launch("fft_ring", sizes=[(3, 1, 2, 2), (1, 3, 4, 5)])
@@ -389,4 +389,4 @@ def ring(name, rows, lag, ring, grid):
         arguments = x, out, middle, counters, rows, lag, ring
         return (KernelCall(kernel(name), grid, 256, arguments, 8 * 16 * 273),)
 
-    return fft.transforms((rows, 65536), launch, cleared=(counters,))
+    return fft.transform_work((rows, 65536), launch, cleared=(counters,))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from course_utils.notebooks import canonical, rules, stamp
-from course_utils.notebooks.cells import find, shown
-from course_utils.paths import ROOT
+from course_utils.notebooks.cells import find
+from course_utils.paths import ROOT, shown
 
 BOOKS = find([])
 # Notebooks that were written or changed since the last run on a GPU machine: what they show comes

@@ -7,10 +7,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_utils.notebooks import output_store, progress_bars, rules, run
 from course_utils.notebooks.canonical import _ids, _last_written, canonical, clean
-from course_utils.notebooks.cells import Violation, files_named, find, numbered, shown
-from course_utils.notebooks.execute import environment, skipped_cells
+from course_utils.notebooks.cells import Violation, files_named, find, numbered
+from course_utils.notebooks.execute import kernel_environment, skipped_cells
 from course_utils.notebooks.maps import _title
-from course_utils.paths import ROOT
+from course_utils.paths import ROOT, shown
 
 
 def messages(check, *cells, path=None, root=ROOT):
@@ -280,12 +280,12 @@ def test_files_are_named_by_their_end_and_by_placeholders(tmp_path):
 def test_a_kernel_gets_the_course_and_the_device_in_its_environment(monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.delenv("COURSE_DEVICE", raising=False)
-    found = environment(None)
+    found = kernel_environment(None)
     assert found["PYTHONPATH"] == str(ROOT) and "COURSE_DEVICE" not in found
     assert found["PYTHONHASHSEED"] == "0" and "matplotlib_inline" in found["MPLBACKEND"]
     monkeypatch.setenv("PYTHONPATH", "mine")
-    assert environment("emulator")["PYTHONPATH"].split(":") == [str(ROOT), "mine"]
-    assert environment("emulator")["COURSE_DEVICE"] == "emulator"
+    assert kernel_environment("emulator")["PYTHONPATH"].split(":") == [str(ROOT), "mine"]
+    assert kernel_environment("emulator")["COURSE_DEVICE"] == "emulator"
 
 
 def test_skipped_cells_are_counted():
@@ -305,7 +305,7 @@ def test_paths_of_this_machine_become_relative(monkeypatch):
 
 
 def test_a_plain_report_has_a_line_for_each_step(capsys):
-    with progress_bars.progress(3) as report:
+    with progress_bars.progress_bar(3) as report:
         report.start("[1/2] a")
         report.advance()
         report.verdict("PASS", "0.1 s  a")

@@ -13,7 +13,7 @@ from nbval.plugin import get_sanitize_patterns
 from course_utils.notebooks import run
 from course_utils.notebooks.canonical import violations
 from course_utils.notebooks.cells import find
-from course_utils.notebooks.execute import environment
+from course_utils.notebooks.execute import kernel_environment
 from course_utils.paths import ROOT
 
 H200 = {"kind": "cuda", "name": "NVIDIA H200", "cuda": "12.9"}
@@ -95,7 +95,7 @@ def test_a_kernel_that_dies_is_told_with_the_cell_it_died_in(tmp_path, capsys):
 
 
 def test_the_emulator_is_described_by_its_kind_and_the_compiler_s_version():
-    found = run.describe(environment("emulator"))
+    found = run.describe(kernel_environment("emulator"))
     assert found.pop("cuda").partition(".")[0] in ("12", "13")
     assert found == {"kind": "emulator", "name": "emulator"}
 
@@ -151,7 +151,7 @@ def test_notebooks_are_found_in_reading_order(tmp_path):
 def test_a_kernel_can_import_the_course_and_keeps_the_readers_own_path(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "mine")
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    env = environment("cuda")
+    env = kernel_environment("cuda")
     assert env["PYTHONPATH"].startswith(str(ROOT)) and env["PYTHONPATH"].endswith("mine")
     assert env["COURSE_DEVICE"] == "cuda" and "inline" in env["MPLBACKEND"]
 

@@ -7,12 +7,13 @@ import json
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from course_utils import paths, stored_outputs
+from course_utils import stored_outputs
 from course_utils.needs import may_be_skipped
-from course_utils.notebooks import output_store
+from course_utils.notebooks import output_store, run
 from course_utils.notebooks.canonical import STAMP, canonical, dumps, read
-from course_utils.notebooks.cells import find, numbered, shown
+from course_utils.notebooks.cells import find, numbered
 from course_utils.notebooks.run import write_back
+from course_utils.paths import shown
 
 BOOKS = find([])
 PNG = "iVBORw0KGgo="
@@ -102,7 +103,7 @@ def test_a_huge_picture_is_left_out(good):
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A course in a temporary folder, with one notebook."""
-    monkeypatch.setattr(paths, "CHAPTERS", tmp_path / "chapters")
+    monkeypatch.setattr(run, "CHAPTERS", tmp_path / "chapters")
     monkeypatch.setattr(stored_outputs, "FOLDER", tmp_path / "outputs")
     path = tmp_path / "chapters/01_first/01_add.ipynb"
     path.parent.mkdir(parents=True)

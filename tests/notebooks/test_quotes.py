@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from course_utils.notebooks.canonical import read
-from course_utils.notebooks.cells import find, numbered, shown
-from course_utils.paths import ROOT
+from course_utils.notebooks.cells import find, numbered
+from course_utils.paths import ROOT, shown
 from course_utils.records.readme_table import MARKS
 from tests.notebooks.quoting import Quotes, problems, prose
 

@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 import course_utils
 from course_utils.exercises.registry import all_exercises
 from course_utils.notebooks.canonical import read
-from course_utils.notebooks.cells import find, is_exercise, numbered, shown
+from course_utils.notebooks.cells import find, is_exercise, numbered
 from course_utils.notebooks.rules import IMPORT
-from course_utils.paths import ROOT
+from course_utils.paths import ROOT, shown
 
 # The first notebook teaches these for every exercise; no verdict has to repeat them.
 TAUGHT = {'hint("{id}")', 'solution("{id}")', 'reset("{id}")'}

@@ -18,7 +18,7 @@ from course_utils.observing.occupancy_calculator import (
     parse_report,
     resources,
 )
-from course_utils.paths import KERNELS, ROOT
+from course_utils.paths import KERNELS, NO_KERNELS, ROOT
 
 DRIVER = json.loads((ROOT / "tests/emulator/occupancy_h200.json").read_text())
 
@@ -154,7 +154,7 @@ def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
     sorted(
         p.relative_to(KERNELS).as_posix()
         for p in KERNELS.rglob("*.cu")
-        if not {"host", "exercises"} & {*p.parts}
+        if p.parent.name not in NO_KERNELS
     ),
 )
 def test_a_course_kernel_s_resources_and_occupancy_are_the_driver_s(path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import data_sheets, hardware, measurements, stored
+from course_utils import hardware, measurements, stored
 from course_utils.benchmarks import CASES, cli
 from course_utils.benchmarks.producers import PRODUCERS, Producer, stale
 from course_utils.devices import properties
@@ -382,10 +382,3 @@ def test_no_record_names_a_place_outside_the_repository():
 def test_the_readme_of_the_course_has_the_marks():
     text = README.read_text(encoding="utf-8")
     assert all(text.count(mark) == 1 for mark in readme_table.MARKS)
-
-
-def test_data_sheets_are_numbers_with_a_source():
-    gpus = data_sheets()
-    assert [g for g in gpus if g["kind"] == "card"] == data_sheets("card")
-    assert all(g["fp32_tflops"] > 0 and g["bandwidth_gb_s"] > 0 and g["source"] for g in gpus)
-    assert {g["tensor_fp16_tflops"] for g in gpus if g["year"] < 2017} == {None}

@@ -7,20 +7,21 @@ filter of zeros lies around an image, so that a result is as large as its image.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...checking.tolerance import tolerance_for, unit_roundoff
 from ...devices.selection import cp
-from ...launching.modules import Kernel, load
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cudnn
-from ..case import Case, KernelCall, Size, Work, blocks, double, normal
-from .matmul import Bf16Work, from_bf16, multiprocessors, to_bf16
+from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from .matmul import Bf16Work, from_bf16, sms_for_tiles, to_bf16
 
 CHAPTER = "06_matmul_and_fft"
+_kernel = partial(course_kernel, CHAPTER)
 RESNET = (256, 64, 64, 56, 56, 3)  # of the second stage of a ResNet, the batch aside
 FIRST = tuple((n, 1, 16, 28, 28, 3) for n in (64, 256, 1024))  # the layers of chapter 09's network
 SECOND = tuple((n, 16, 32, 14, 14, 3) for n in (64, 256, 1024))
@@ -35,10 +36,6 @@ BF16_SHARED = 4 * (128 + 64) * 128
 HALO_SHARED = 9 * 64 * 128 + 2 * 4 * 13 * 1024
 FEW_TILES, FEW_BLOCKS = 32, 2  # of a block, and on a multiprocessor, of conv_winograd_few
 Launch = Callable[[Any, Any, Any, tuple], tuple[KernelCall, ...]]
-
-
-def _kernel(name: str, **defines: int) -> Kernel:
-    return load(kernel_file(name, CHAPTER), defines=defines).kernel
 
 
 # --- fp32, channels first ---
@@ -163,7 +160,7 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
 
 
 def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
-    resident = FEW_BLOCKS * multiprocessors()
+    resident = FEW_BLOCKS * sms_for_tiles()
     grid = min(blocks(_tiles(size), FEW_TILES), resident), blocks(size[2], 32)
     shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * FEW_TILES + 8 * 32 * FEW_TILES)
     arguments = x, w, y, *_small_filter(size)
@@ -212,10 +209,10 @@ def _bf16(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
 
 def _bf16_halo(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    kernel = load(kernel_file("conv_bf16_halo", CHAPTER), arch="sm_90a").kernel
+    kernel = _kernel("conv_bf16_halo", arch="sm_90a")
     columns = filters // 64
     groups = blocks(images * blocks(height, 8) * blocks(width, 8), 4)
-    grid = min(max(multiprocessors() // columns, 1), groups), columns
+    grid = min(max(sms_for_tiles() // columns, 1), groups), columns
     maps = (
         tensor_map(x, (1, 10, 10, 64), swizzle=128),
         tensor_map(w.reshape(filters, 9, 64), (64, 1, 64), swizzle=128),

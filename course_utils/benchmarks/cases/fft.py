@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -15,12 +16,12 @@ import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
-from ...launching.modules import load
 from ...paths import kernel_file
 from ..baselines import cufft
-from ..case import Case, KernelCall, Size, Work, blocks, double, normal
+from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
 
 CHAPTER = "06_matmul_and_fft"
+_kernel = partial(course_kernel, CHAPTER)
 POINTS = 1 << 24  # of all rows
 ERROR = 5e-6  # of one number, in units of the results' root mean square
 
@@ -86,7 +87,7 @@ def expected(x: Any, axes: tuple[int, ...] = (-1,)) -> Any:
     return in_pairs(np.fft.fftn(from_pairs(x.get()), axes=axes))
 
 
-def transforms(
+def transform_work(
     shape: tuple[int, ...],
     launches: Callable[..., tuple[KernelCall, ...]],
     axes: tuple[int, ...] = (-1,),
@@ -108,12 +109,12 @@ def transforms(
 
 
 def _dft(size: tuple[int, int]) -> Work:
-    kernel = load(kernel_file("fft_dft", CHAPTER)).kernel
+    kernel = _kernel("fft_dft")
     rows, n = size
     grid = rows, blocks(n, 256)
     # The errors of n additions go up and down, in each of two parts.
     error = max(ERROR, 4e-7 * n**0.5)
-    return transforms(
+    return transform_work(
         size, lambda x, out: (KernelCall(kernel, grid, 256, (x, out, n)),), error=error
     )
 
@@ -136,9 +137,9 @@ def stage_launches(kernel: Any, radix: int, block: int, x: Any, out: Any) -> tup
 def _stages(name: str, radix: int) -> Callable[[tuple[int, int]], Work]:
     def make(size: tuple[int, int]) -> Work:
         defines = {} if name == "fft_radix2" else {"RADIX": radix}
-        kernel = load(kernel_file(name, CHAPTER), defines=defines).kernel
+        kernel = _kernel(name, **defines)
         block = 256 if name == "fft_radix2" else 128
-        return transforms(size, lambda x, out: stage_launches(kernel, radix, block, x, out))
+        return transform_work(size, lambda x, out: stage_launches(kernel, radix, block, x, out))
 
     return make
 
@@ -148,9 +149,9 @@ def _shared(name: str, **defines: int) -> Callable[[tuple[int, int]], Work]:
 
     def make(size: tuple[int, int]) -> Work:
         rows, n = size
-        kernel = load(kernel_file(name, CHAPTER), defines={"POINTS": n} | defines).kernel
+        kernel = _kernel(name, **{"POINTS": n} | defines)
         more = (roots(n),) if name == "fft_twiddles" else ()
-        return transforms(
+        return transform_work(
             size, lambda x, out: (KernelCall(kernel, rows, n // 16, (x, out, *more)),)
         )
 
@@ -164,15 +165,14 @@ def roots(n: int) -> Any:
 
 def batched_call(x: Any, out: Any, split: Split, **defines: int) -> KernelCall:
     """``fft_batched`` on rows of ``split.points`` points, whatever axes lie before."""
-    file = kernel_file("fft_batched", CHAPTER)
-    kernel = load(file, defines=split.defines | defines).kernel
+    kernel = _kernel("fft_batched", **split.defines | defines)
     rows = x.size // 2 // split.points
     grid = blocks(rows, split.rows)
     return KernelCall(kernel, grid, split.threads, (x, out, rows), split.shared_bytes)
 
 
 def _batched(size: tuple[int, int]) -> Work:
-    return transforms(size, lambda x, out: (batched_call(x, out, SPLITS[size[1]]),))
+    return transform_work(size, lambda x, out: (batched_call(x, out, SPLITS[size[1]]),))
 
 
 def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
@@ -183,19 +183,19 @@ def prefetch_call(x: Any, out: Any, ahead: int | None = None) -> KernelCall:
     radices = {f"R{i}": radix for i, radix in enumerate(split.radices)}
     at_once = split.blocks * (sm_count() if ON_GPU else 2)
     defines = radices | {"BLOCKS": split.blocks, "AHEAD": ahead or at_once // 2}
-    kernel = load(kernel_file("fft_prefetch", CHAPTER), defines=defines).kernel
+    kernel = _kernel("fft_prefetch", **defines)
     return KernelCall(kernel, rows, split.threads, (x, out, rows), split.shared_bytes)
 
 
 def _prefetch(size: tuple[int, int]) -> Work:
-    return transforms(size, lambda x, out: (prefetch_call(x, out),))
+    return transform_work(size, lambda x, out: (prefetch_call(x, out),))
 
 
 def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> KernelCall:
     """``fft_cluster`` on rows seen as matrices of ``across`` points, ``size`` blocks a cluster."""
     n1, n2 = across
     defines = {"N1": n1, "N2": n2, "BLOCKS": size}
-    kernel = load(kernel_file("fft_cluster", CHAPTER), defines=defines, arch="sm_90a").kernel
+    kernel = _kernel("fft_cluster", arch="sm_90a", **defines)
     threads, shared = n1 * n2 // 16 // size, 8 * (n1 // size) * (n2 + 1)
     return KernelCall(kernel, len(x) * size, threads, (x, out), shared)
 
@@ -203,7 +203,7 @@ def cluster_call(x: Any, out: Any, across: tuple[int, int], size: int) -> Kernel
 def _cluster(size: tuple[int, int]) -> Work:
     n1 = 128 if size[1] < 65536 else 256
     across = n1, size[1] // n1
-    return transforms(size, lambda x, out: (cluster_call(x, out, across, 8),))
+    return transform_work(size, lambda x, out: (cluster_call(x, out, across, 8),))
 
 
 def _ring(size: tuple[int, int]) -> Work:
@@ -211,7 +211,7 @@ def _ring(size: tuple[int, int]) -> Work:
     take 16 MB of the L2 cache: the fastest of those tried on an H200."""
     rows, n = size
     grid, lag, ring = (4 * sm_count(), 16, 32) if ON_GPU else (3, 1, 2)
-    kernel = load(kernel_file("fft_ring", CHAPTER)).kernel
+    kernel = _kernel("fft_ring")
     counters = cp.zeros(2 * rows, cp.int32)
     middle = cp.empty((ring, n, 2), cp.float32)
     shared = 8 * 16 * (256 + 256 // 16 + 1)
@@ -220,14 +220,14 @@ def _ring(size: tuple[int, int]) -> Work:
         arguments = x, out, middle, counters, rows, lag, ring
         return (KernelCall(kernel, grid, 256, arguments, shared),)
 
-    return transforms(size, launch, cleared=(counters,))
+    return transform_work(size, launch, cleared=(counters,))
 
 
 def _real(size: tuple[int, int]) -> Work:
     rows, n = size
     split = SPLITS[n // 2]
     radices = {f"R{i}": radix for i, radix in enumerate(split.radices)}
-    kernel = load(kernel_file("fft_real", CHAPTER), defines=radices).kernel
+    kernel = _kernel("fft_real", **radices)
     x, out = normal(size), cp.empty((rows, n // 2 + 1, 2), cp.float32)
 
     def half_of_all() -> Any:
@@ -248,8 +248,7 @@ def _real(size: tuple[int, int]) -> Work:
 def _both_axes(size: tuple[int, int, int]) -> Work:
     """Along the rows into a scratch array, then along the columns."""
     matrices, rows, columns = size
-    file = kernel_file("fft_columns", CHAPTER)
-    kernel = load(file, defines={"ROWS": rows}).kernel
+    kernel = _kernel("fft_columns", ROWS=rows)
 
     def launch(x: Any, out: Any) -> tuple[KernelCall, ...]:
         between = cp.empty_like(out)
@@ -259,7 +258,7 @@ def _both_axes(size: tuple[int, int, int]) -> Work:
             KernelCall(kernel, grid, rows, (between, out, columns), shared),
         )
 
-    return transforms(size, launch, axes=(-2, -1))
+    return transform_work(size, launch, axes=(-2, -1))
 
 
 def _flops(size: Size) -> int:

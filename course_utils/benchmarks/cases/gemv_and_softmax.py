@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...devices.selection import cp
 from ...errors import LessonError
-from ...launching.modules import load
 from ...paths import kernel_file
 from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from ..case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    course_kernel,
+    double,
+    normal,
+    softmax_of,
+    torch_on_gpu,
+)
 from .first_kernels.common import as_tensors, compiled
 
 CHAPTER = "06_matmul_and_fft"
+_kernel = partial(course_kernel, CHAPTER)
 Shape = tuple[int, int]
 
 
@@ -149,14 +160,10 @@ def _softmax(name: str) -> Callable[[Shape], Work]:
             dynamic = 0 if name == "softmax_online" else 4 * columns
             call = KernelCall(_kernel(name), rows, 256, arguments, dynamic)
 
-        def expected() -> Any:
-            powers = np.exp(double(x) - double(x).max(axis=1, keepdims=True))
-            return powers / powers.sum(axis=1, keepdims=True)
-
         return Work(
             (call,),
             output=y,
-            expected=expected,
+            expected=lambda: softmax_of(x),
             rtol=1e-5,
             atol=1e-9,
             libraries=_by_torch("torch.softmax", _torch_softmax, x),
@@ -222,10 +229,6 @@ def _by_torch(name: str, function: Callable, *arrays: Any) -> dict[str, Callable
         ),
     }
     return {name: own[name]} | compiled(function, *tensors)
-
-
-def _kernel(name: str, **defines: int) -> Any:
-    return load(kernel_file(name, CHAPTER), defines=defines).kernel
 
 
 def _softmax_case(name: str, **other: Any) -> Case:

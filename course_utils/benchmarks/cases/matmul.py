@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...devices.properties import sm_count
 from ...devices.selection import ON_GPU, cp
-from ...launching.modules import load
 from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
-from ..case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
-from .stream_k import plan
+from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from .stream_k import bytes_of_tiles, plan
 
 CHAPTER = "06_matmul_and_fft"
+_kernel = partial(course_kernel, CHAPTER)
 EMULATED_MULTIPROCESSORS = 3  # of a grid that has a block for each: enough to share tiles
 SIZES = 1024, 2048, 4096, 8192
 MORE_SIZES = 512, 640, 768, 896, 1152, 1280, 1408, 1536, 1792, 2304, 3072, 6144  # last fp32 rung
 
 
-def multiprocessors() -> int:
+def sms_for_tiles() -> int:
     """How many share the tiles of C: the GPU's, or a few on the emulator."""
     return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
 
@@ -36,9 +37,9 @@ def grid_for(tiles: int, steps: int) -> int:
     fit with four steps each; one where a tile has less than sixteen, which a search on an H200
     found to be faster than adding up partial sums.
     """
-    if tiles >= multiprocessors():
-        return multiprocessors()
-    shared_by = min(multiprocessors() // tiles, steps // 4) if steps >= 16 else 1
+    if tiles >= sms_for_tiles():
+        return sms_for_tiles()
+    shared_by = min(sms_for_tiles() // tiles, steps // 4) if steps >= 16 else 1
     return tiles * shared_by
 
 
@@ -65,25 +66,20 @@ def _tiled(file: str, tile: tuple[int, int], block, defines: dict[str, int]):
     """A block of the grid for each tile (rows, columns) of C."""
 
     def make(n: int) -> Work:
-        kernel = load(kernel_file(file, CHAPTER), defines=defines).kernel
+        kernel = _kernel(file, **defines)
         grid = blocks(n, tile[1]), blocks(n, tile[0])
         return _product(n, lambda a, b, c: KernelCall(kernel, grid, block, (a, b, c, n, n, n)))
 
     return make
 
 
-def dynamic_shared(BM: int = 128, BN: int = 256, BK: int = 8, STAGES: int = 3) -> int:
-    """Bytes of dynamic shared memory of ``sgemm_autotuned.cu`` and the rungs after it."""
-    return STAGES * BK * (BM + 4 + BN) * 4
-
-
 def _wide(file: str, stages: int):
     """Tiles of 128 x 256, and only whole ones."""
 
     def make(n: int) -> Work:
-        kernel = load(kernel_file(file, CHAPTER)).kernel
+        kernel = _kernel(file)
         grid = n // 256, n // 128
-        shared = dynamic_shared(STAGES=stages)
+        shared = bytes_of_tiles(BM=128, BN=256, BK=8, STAGES=stages)
         return _product(
             n, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared)
         )
@@ -93,9 +89,9 @@ def _wide(file: str, stages: int):
 
 def _stream_k(n: int) -> Work:
     """Blocks that share the tiles of C, with the tile and the grid of the shape."""
-    found = plan(n, n, n, multiprocessors())
+    found = plan(n, n, n, sms_for_tiles())
     tile, grid = found.tile, found.grid
-    kernel = load(kernel_file("sgemm_stream_k", CHAPTER), defines=tile.defines).kernel
+    kernel = _kernel("sgemm_stream_k", **tile.defines)
     partial = cp.empty((2 * grid, tile.BM, tile.BN), cp.float32)
     arrived = cp.zeros(found.tiles, cp.int32)
 
@@ -262,7 +258,7 @@ def _nt_tiled(name: str, kind: str, **other) -> Case:
     """A rung whose blocks of 256 threads compute 128 x 128 results each, at any size."""
 
     def make(n: int) -> Work:
-        kernel = load(kernel_file(name, CHAPTER)).kernel
+        kernel = _kernel(name)
         grid = blocks(n, 128), blocks(n, 128)
         return _nt(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
@@ -271,7 +267,7 @@ def _nt_tiled(name: str, kind: str, **other) -> Case:
 
 def _pipeline(n: int) -> Work:
     """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
-    kernel = load(kernel_file("gemm_bf16_pipeline", CHAPTER)).kernel
+    kernel = _kernel("gemm_bf16_pipeline")
     grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
     return _nt(n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared))
 
@@ -299,7 +295,7 @@ def _specialized(kind: str) -> Case:
     step = 128 // np.dtype(FACTORS[kind].dtype).itemsize  # elements of a row of a tile
 
     def make(n: int) -> Work:
-        kernel = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel
+        kernel = _kernel(name, arch="sm_90a")
         tiles = n // 128 * (n // 256)
         grid = grid_for(tiles, n // step)
         shared = 3 * (128 + 256) * 128

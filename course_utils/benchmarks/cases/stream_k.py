@@ -9,6 +9,12 @@ from ...errors import LessonError
 FULL_ENOUGH = 0.9  # of the rounds of a grid that has a block for each tile
 
 
+def bytes_of_tiles(BM: int, BN: int, BK: int, STAGES: int) -> int:
+    """Bytes of shared memory of STAGES tiles of A, transposed and padded by 4, and of B: what a
+    block of ``sgemm_autotuned.cu`` and of the rungs after it has."""
+    return STAGES * BK * (BM + 4 + BN) * 4
+
+
 @dataclass(frozen=True)
 class BlockTile:
     """The block's tile of C, how its warps and threads divide it, and a block's stages of BK.
@@ -34,7 +40,7 @@ class BlockTile:
     @property
     def shared_bytes(self) -> int:
         """The dynamic shared memory of a block."""
-        return self.STAGES * self.BK * (self.BM + 4 + self.BN) * 4
+        return bytes_of_tiles(self.BM, self.BN, self.BK, self.STAGES)
 
     @property
     def defines(self) -> dict[str, int | str]:

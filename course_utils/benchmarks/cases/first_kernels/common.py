@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ....devices.properties import sm_count, threads_per_sm
-from ....launching.modules import Kernel, load
 from ....paths import kernel_file
-from ...case import blocks, torch_on_gpu
+from ...case import blocks, course_kernel, torch_on_gpu
 
 CHAPTER = "04_first_kernels"
-
-
-def kernel_named(name: str, **defines: int) -> Kernel:
-    return load(kernel_file(name, CHAPTER), defines=defines).kernel
+kernel_named = partial(course_kernel, CHAPTER)
 
 
 def files_of(*names: str) -> tuple[str, ...]:

@@ -15,22 +15,22 @@ import numpy as np
 from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
-from . import kinds, sandbox
+from . import emulated_runs, kinds
 from .means import Means, WorkDone, work_of
 from .outcome import simple
-from .promises import MOST_STEPS, Trial, drawn_trials, smallest
 from .spec import Exercise
+from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
 
 class Stopped(Exception):
-    """A launch that was to be counted came to no end; ``finding`` says why."""
+    """A launch that was to be counted did not finish; ``finding`` says why."""
 
     def __init__(self, finding: Finding):
         super().__init__(finding.message)
         self.finding = finding
 
 
-Tried = tuple[Verdict | None, sandbox.Run]
+Tried = tuple[Verdict | None, emulated_runs.Run]
 Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is right
 SCHEDULES = ("warps", "lanes")
 SLOW = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # each failing launch takes a while
@@ -38,7 +38,9 @@ FEW_STEPS = 3
 OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
 
 
-def drawn_verdict(exercise: Exercise, attempt: Try) -> tuple[Verdict, Trial, sandbox.Run] | None:
+def drawn_verdict(
+    exercise: Exercise, attempt: Try
+) -> tuple[Verdict, Trial, emulated_runs.Run] | None:
     """The first wrong one of the drawn trials, made smaller, and its run; None where all are
     right."""
     for trial in drawn_trials(exercise):
@@ -69,7 +71,7 @@ def order_verdict(
         given = exercise.inputs(np.random.default_rng(number), size)
         budget = OUT_OF_STEP_BUDGET * exercise.budget
         options = Options(schedule=schedule, budget=budget, seed=number)
-        run = sandbox.run(exercise, module, given, size, number, options=options)
+        run = emulated_runs.run(exercise, module, given, size, number, options=options)
         if run.fault is not None:
             message = run.fault.message
         else:
@@ -80,7 +82,7 @@ def order_verdict(
         parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
         return simple(
             kinds.ORDER,
-            f"right only while all threads keep step. With some {parts} ahead of the others:\n"
+            f"right only while threads run in lockstep. With some {parts} ahead of the others:\n"
             f"  {message}",
         )
     return None
@@ -93,7 +95,7 @@ def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
     """The work of the course's own solution; counted once a session."""
     key = exercise.id, exercise.solution, repr(size)
     if key not in _ours:
-        module = sandbox.load_answer(exercise, exercise.solution, "solution.cu")
+        module = emulated_runs.load_answer(exercise, exercise.solution, "solution.cu")
         _ours[key] = counted(exercise, module, size)
     return _ours[key]
 
@@ -102,7 +104,7 @@ def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
     """What the launches of one run at ``size`` did. Raises :class:`Stopped`."""
     given = exercise.inputs(np.random.default_rng(1), size)
     options = Options(counters=True, work=True, budget=OUT_OF_STEP_BUDGET * exercise.budget)
-    run = sandbox.run(exercise, module, given, size, 1, options=options)
+    run = emulated_runs.run(exercise, module, given, size, 1, options=options)
     if run.fault is not None:
         raise Stopped(run.fault)
     expected = exercise.reference(given)

@@ -12,7 +12,7 @@ import numpy as np
 from ..checking import difference
 from ..checking.excerpts import source_excerpt
 from ..checking.verdict import Verdict
-from . import kinds, sandbox
+from . import emulated_runs, kinds
 from .outcome import simple
 from .plain_values import Other, read
 from .spec import NumberExercise
@@ -56,11 +56,11 @@ def counted(exercise: NumberExercise) -> dict[str, float]:
 
 def _count(exercise: NumberExercise) -> dict[str, float]:
     text = exercise.text
-    module = sandbox.load_answer(exercise, text, exercise.source)
+    module = emulated_runs.load_answer(exercise, text, exercise.source)
     answers = {}
     for name, ask in exercise.asks.items():
         given = exercise.inputs(np.random.default_rng(1), ask.size)
-        run = sandbox.run(exercise, module, given, ask.size, counters=True)
+        run = emulated_runs.run(exercise, module, given, ask.size, counters=True)
         if run.fault:
             raise RuntimeError(f"{exercise.source} has a fault: {run.fault.message}")
         answers[name] = float(ask.measure(run.counts))

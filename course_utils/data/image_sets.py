@@ -20,7 +20,7 @@ from ..errors import LessonError
 from ..paths import ASSETS
 
 DIGITS = ASSETS / "data" / "mnist_digits.npz"
-FOLDER = "COURSE_MNIST"  # the environment variable that names a folder of IDX files
+VARIABLE = "COURSE_MNIST"  # the environment variable that names a folder of IDX files
 FILES = {  # as MNIST and Fashion-MNIST name them, each also with .gz behind it
     "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
     "test": ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
@@ -40,7 +40,7 @@ def digits(split: str = "train") -> tuple[np.ndarray, np.ndarray]:
     """
     if split not in FILES:
         raise LessonError(f'digits({split!r}): say "train" or "test".')
-    folder = os.environ.get(FOLDER)
+    folder = os.environ.get(VARIABLE)
     if folder:
         return _from_folder(Path(folder).expanduser(), split)
     with np.load(DIGITS) as stored:
@@ -96,6 +96,7 @@ def _found(folder: Path, name: str) -> Path:
         if path.is_file():
             return path
     raise LessonError(
-        f"{FOLDER} is set to {folder}, which has no {name} and no {name}.gz. Name the folder with "
-        f"the four IDX files of MNIST or Fashion-MNIST, or unset {FOLDER} to use the course's own."
+        f"{VARIABLE} is set to {folder}, which has no {name} and no {name}.gz. Name the folder "
+        "with the four IDX files of MNIST or Fashion-MNIST, or unset "
+        f"{VARIABLE} to use the course's own."
     )

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from course_utils import digits
+from course_utils.data import image_sets
 from course_utils.errors import LessonError
 from course_utils.paths import ASSETS
-from course_utils.records import image_sets
 
 
 def idx(array: np.ndarray, kind: int = 8) -> bytes:
@@ -21,7 +21,7 @@ def idx(array: np.ndarray, kind: int = 8) -> bytes:
 
 @pytest.fixture(autouse=True)
 def no_folder(monkeypatch):
-    monkeypatch.delenv(image_sets.FOLDER, raising=False)
+    monkeypatch.delenv(image_sets.VARIABLE, raising=False)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
         pixels = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
         (tmp_path / images).write_bytes(idx(pixels))
         (tmp_path / f"{labels}.gz").write_bytes(gzip.compress(idx(np.arange(n, dtype=np.uint8))))
-    monkeypatch.setenv(image_sets.FOLDER, str(tmp_path))
+    monkeypatch.setenv(image_sets.VARIABLE, str(tmp_path))
     return tmp_path
 
 
@@ -64,7 +64,7 @@ def test_another_split_is_refused():
 
 
 def test_a_folder_without_the_files_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv(image_sets.FOLDER, str(tmp_path / "nowhere"))
+    monkeypatch.setenv(image_sets.VARIABLE, str(tmp_path / "nowhere"))
     with pytest.raises(LessonError, match=r"nowhere, which has no train-images-idx3-ubyte"):
         digits()
 

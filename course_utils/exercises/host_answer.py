@@ -19,12 +19,12 @@ from ..compiling.host_compilers import HostCompiler, host_compiler
 from ..host_programs.building import build, compile_error, failed, warnings
 from ..host_programs.faults import fault_of
 from ..host_programs.running import run_program
-from ..paths import KERNELS
+from ..paths import KERNELS, is_solution
 from ..process_groups import Ended
 from . import kinds
-from .outcome import clip_printed, simple
-from .promises import all_cases
+from .outcome import clip_printed, copied, right, simple
 from .spec import HostExercise
+from .trials import all_cases
 
 TEST_PROGRAM = "the test program"
 SEALED = """\
@@ -50,17 +50,15 @@ def verdict_of(exercise: HostExercise, source: str) -> Verdict:
         built = _compile(exercise, compiler, source, folder, name, seal)
         if failed(built):
             return compile_error(built, [name])
-        if copied := _included_answer(folder):
-            return simple(kinds.COPIED, f"this cell includes the course's own {copied}.")
+        if file := _included_answer(folder):
+            return copied(file)
         for case in all_cases(exercise):
             verdict = _try_case(exercise, case, source, folder, name, seal)
             if verdict is not None:
                 break
         else:
-            message = f"{exercise.id} is right in every case tried."
-            hint = f'solution("{exercise.id}") shows ours, with an explanation.'
-            verdict = simple(kinds.PASS, message, hint=hint)
-    told = warnings(built) if not copied else ""
+            verdict = right(exercise.id, "in every case")
+    told = warnings(built)
     return replace(verdict, excerpt="\n\n".join(filter(None, (verdict.excerpt, told))))
 
 
@@ -87,13 +85,13 @@ def _compile_driver(
 ) -> Ended:
     """The course's main function, with ``seal`` around all that it prints. Nothing that a cell
     could include is left of it."""
-    sealed, copied = folder / "sealed.h", folder / Path(exercise.driver).name
+    sealed, driver = folder / "sealed.h", folder / Path(exercise.driver).name
     sealed.write_text(SEALED.format(seal), encoding="utf-8")
-    shutil.copy(KERNELS / exercise.driver, copied)
+    shutil.copy(KERNELS / exercise.driver, driver)
     flags = ["-include", sealed.name]
-    built = build(compiler, [copied.name], folder, exercise.standard, flags, link=False)
+    built = build(compiler, [driver.name], folder, exercise.standard, flags, link=False)
     sealed.unlink()
-    copied.unlink()
+    driver.unlink()
     return built
 
 
@@ -103,7 +101,7 @@ def _included_answer(folder: Path) -> str:
         words = re.split(r"(?<!\\)\s+", file.read_text(encoding="utf-8", errors="replace"))
         for word in words:  # as make reads them: a blank in a name has a backslash before it
             path = (folder / word.replace("\\ ", " ")).resolve()
-            if path.is_relative_to(KERNELS) and path.parent.name == "exercises":
+            if is_solution(path):
                 return path.name
     return ""
 

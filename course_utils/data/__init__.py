@@ -1,0 +1,1 @@
+"""What comes with the course below ``assets/data``: data sheets of GPUs, and digits."""
