@@ -110,7 +110,7 @@ def _looks_scaled(e: Evidence) -> str | None:
     use = (e.expected != 0) & (e.actual != 0)
     if is_inexact(e.expected):
         use &= np.isfinite(e.expected)
-    if e.actual.dtype.kind == "b" or use.sum() < 3 or len(np.unique(e.expected[use])) < 2:
+    if e.actual.dtype.kind == "b" or use.sum() < 3 or _alike(e, e.expected[use]):
         return None  # of too few numbers, or of equal ones, each is some factor off
     slight = SLIGHT * e.tolerance.rtol if e.tolerance.rtol else PRECISION_LIMIT
     with np.errstate(all="ignore"):
@@ -147,10 +147,11 @@ def _looks_imprecise(e: Evidence) -> str | None:
         return None
     with np.errstate(invalid="ignore"):
         near = np.abs(actual - expected) <= PRECISION_LIMIT * (np.abs(expected) + scale)
-    if near.all() and e.actual.size < FEW:
-        return None  # a few sums that lack a term are as near as that
     allowed = e.tolerance.rtol * np.abs(expected) + e.tolerance.atol
     slight = np.abs(actual - expected) <= SLIGHT * allowed
+    # A few sums that lack a term are as near as that, and so are equal numbers with any mistake.
+    if e.actual.size < FEW or (_alike(e, e.expected) and not slight.all()):
+        return None
     # A few elements far outside the tolerance are another mistake that happens to be small.
     if not near.all() or (e.wrong.mean() < SPREAD and not slight.all()):
         return None
@@ -252,6 +253,11 @@ HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
 def _explains(e: Evidence, actual: np.ndarray, expected: np.ndarray) -> bool:
     """A rearrangement explains the result when it makes nearly all right, and much was wrong."""
     return bool(e.wrong.mean() > 0.3 and e.close(actual, expected).mean() >= ENOUGH)
+
+
+def _alike(e: Evidence, values: np.ndarray) -> bool:
+    """Are all ``values`` the same, as far as the tolerance tells?"""
+    return bool(e.close(values, np.full_like(values, values.reshape(-1)[0])).all())
 
 
 def _all_of(e: Evidence) -> str:

@@ -27,6 +27,7 @@ STEPS = {  # where a kernel's step speaks of threads
     kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
     "that are right?",
 }
+ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 SHOWN = 200  # characters of a value in a message
 
 
@@ -165,8 +166,16 @@ def _type(value: Any) -> str:
 
 
 def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
-    message = f"{shown} returned the {_type(got)} {_show(got)}, expected a value of type "
-    return simple(kinds.WRONG_TYPE, f"{message}{_type(want)}.")
+    names = [x.type_name if isinstance(x, Other) else _type(x) for x in (got, want)]
+    if isinstance(want, list):
+        names[1] = "list"
+    if isinstance(got, list):
+        names[0] = "list"
+    message = f"{shown} returned the {names[0]} {_show(got)}, expected a value of type {names[1]}."
+    hint = ""
+    if names[0] in ITERATORS and isinstance(want, (list, tuple)):
+        hint = f"A {names[0]} only promises its items: `{names[1]}(...)` collects them."
+    return simple(kinds.WRONG_TYPE, message, hint=hint)
 
 
 def _syntax_error(error: SyntaxError, source: str) -> Verdict:

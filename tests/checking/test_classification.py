@@ -171,6 +171,9 @@ def test_a_sum_that_lacks_a_term_is_not_told_to_be_one_of_precision():
     assert judge(one / 2, one, name="c").message == "the one element of c is wrong."
     few = np.array([20, 30, 50], np.float32)
     assert judge(few * [0.99, 1.01, 0.99], few).kind == kinds.WRONG
+    alike = (20 + 2e-6 * np.arange(9)).astype(np.float32)
+    assert judge(alike - np.float32(0.5), alike).kind == kinds.WRONG
+    assert judge(alike - np.float32(1e-4), alike).kind == kinds.PRECISION
     many = np.arange(20, 26).astype(np.float32)
     assert judge(many * np.where(many % 2, 0.99, 1.01), many).kind == kinds.PRECISION
 
