@@ -23,7 +23,11 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
 PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
+# NumPy's threads would wait for each other, spinning, on cores that other tests want.
+unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
 FIRST := chapters/00_start_here/01_this_machine.ipynb
+# In a container one is root, whom JupyterLab else sends away.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
@@ -33,7 +37,7 @@ help:  ## show this list
 # .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own.
 learn: export JUPYTER_CONFIG_PATH := .jupyter$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 learn: $(READY)  ## open the course in JupyterLab, at its first notebook
-	$(PYTHON) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(FIRST) $(ARGS)
+	$(PYTHON) -m jupyter lab $(AS_ROOT) --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/$(FIRST) $(ARGS)
 
 run: $(READY)  ## execute the notebooks in order, one line each (ARGS=PATH for some of them)
 	@$(PYTHON) -m course_utils run $(ARGS)

@@ -236,6 +236,13 @@ def main(arguments: list[str]) -> int:
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(
+            f"Set-up cannot go on: {error}. It needs a folder of your own, with some GB left: "
+            "clone the course into one, and try again.",
+            file=sys.stderr,
+        )
+        return 1
     except KeyboardInterrupt:
         print("\nSet-up was interrupted: the same command starts it again.", file=sys.stderr)
         return 130

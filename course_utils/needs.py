@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from . import stored_outputs
-from .compiling.host_compilers import IN_WORDS, host_compiler
+from .compiling.host_compilers import FROM_A_DISTRIBUTION, HOW_TO_GET, IN_WORDS, host_compiler
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
 from .paths import ROOT
+from .shell import running_shell
 
 MAGIC = "%%needs"
 PROGRAMS = {
@@ -41,6 +42,7 @@ PROGRAMS = {
 COMMANDS = {"binutils": ("nm", "objdump", "ar")}  # where they are not the token itself
 C_COMPILERS = ("cc", "gcc", "clang")
 CPP_COMPILERS = ("c++", "g++", "clang++")
+INTO = re.compile(r"^%%c(?:pp)?\b.*\binto=(\w+)")
 PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each compiles
 PACKAGES = {
     "cupy": "CuPy",
@@ -55,6 +57,12 @@ PACKAGES = {
     "torch": "PyTorch",
     "transformers": "Transformers",
     "triton": "Triton",
+}
+TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
+TO_GET = {  # the line for what make does not fetch
+    **dict.fromkeys(IN_WORDS, HOW_TO_GET),
+    **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
+    **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
 }
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
@@ -128,17 +136,22 @@ def skip_line(words: list[str]) -> str:
 
 
 def how_to_get(tokens: Iterable[str]) -> str:
-    """The line that names the commands which fetch what is missing, or "" where none does."""
+    """The line that says how to get all that is missing, or "" where something cannot be got."""
     wanting = {token for token in tokens if lacking(token)}
     commands = ["make torch"] * ("torch" in wanting and not gpu_count())
     commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
-    if not commands or wanting - {"torch", *ECOSYSTEM}:
+    known = {token for token in wanting & TO_GET.keys() if "folder" not in str(lacking(token))}
+    if wanting - known - {"torch", *ECOSYSTEM}:
         return ""
     listed = " and ".join(f"`{command}`" for command in commands)
-    return f"In a terminal, {listed} {'fetch' if len(commands) > 1 else 'fetches'} it."
+    verb = "fetch" if len(commands) > 1 else "fetches"
+    lines = [f"In a terminal, {listed} {verb} it."] * bool(commands)
+    return " ".join([*lines, *sorted({TO_GET[token] for token in known})])
 
 
 # --- in a notebook ---
+
+_unmade: dict[str, str] = {}  # names that skipped programs would have made: what they lacked
 
 
 def transform(lines: list[str]) -> list[str]:
@@ -149,14 +162,17 @@ def transform(lines: list[str]) -> list[str]:
     """
     tokens = _tokens(lines)
     if tokens is None:
-        return lines
+        line = _without_its_text("".join(lines))
+        return [f"print({line!r})\n"] if line else lines
     try:
         met = tokens and not missing(tokens)
     except LessonError:
         met = False
     if not met:
         key = stored_outputs.key("".join(lines))
-        return [f"__import__('course_utils.needs').needs.announce({tokens!r}, {key!r})\n"]
+        makes = "".join(INTO.findall(lines[0])[:1])
+        call = f"announce({tokens!r}, {key!r}, {makes!r})"
+        return [f"__import__('course_utils.needs').needs.{call}\n"]
     if lines[0].split()[:1] != [MAGIC]:
         return lines
     body = lines[1:]
@@ -179,14 +195,28 @@ def may_be_skipped(source: str) -> bool:
     return _tokens(source.splitlines()) is not None
 
 
-def announce(tokens: list[str], key: str) -> None:
+def _without_its_text(source: str) -> str:
+    """The line for a cell that reads what a skipped program would have printed ``into=`` a name; ""
+    for every other cell."""
+    shell = running_shell()
+    for name, lacked in _unmade.items():
+        if re.search(rf"\b{name}\b", source) and shell and name not in shell.user_ns:
+            return f"Skipped here: `{name}` comes from a program above, which needs {lacked}."
+    return ""
+
+
+def announce(tokens: list[str], key: str, makes: str = "") -> None:
     """Say what a skipped cell lacks, and show what it gave on the course's GPU machine.
 
-    ``key`` is that of the cell. Raises LessonError where ``%%needs`` itself is wrong.
+    ``key`` is that of the cell, and ``makes`` the name that its output would have gone ``into=``.
+    Raises LessonError where ``%%needs`` itself is wrong.
     """
     if not tokens:
         raise LessonError(f"{MAGIC} needs to be told what: {MAGIC} gpu")
-    print(skip_line(missing(tokens)))
+    lacked = missing(tokens)
+    print(skip_line(lacked))
+    if makes:
+        _unmade[makes] = " and ".join(lacked)
     if remedy := how_to_get(tokens):
         print(remedy)
     stored = stored_outputs.find(key)

@@ -1,21 +1,50 @@
 """What all tests share."""
 
 import os
+from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
 from course_utils.devices.selection import ON_GPU
+from tests.students_notebooks import IN_USE, in_use
 
 # The files whose tests take longest begin first, so that no worker is left alone with one.
-FIRST = ("browser/test_make_learn.py", "exercises/test_every_exercise.py")
+FIRST = (
+    "browser/test_make_learn.py",
+    "exercises/test_every_exercise.py",
+    "kernels/test_every_kernel.py",
+    "figures/test_figures.py",
+)
+# A worker takes the tests of a file together, of this one those of an exercise.
+SPREAD = "exercises/test_every_exercise.py"
+
+
+@pytest.fixture(scope="session")
+def students_notebooks() -> set[Path]:
+    """:func:`in_use` of this checkout."""
+    return in_use()
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """One worker more than cores: some tests wait for other processes."""
     return (yield) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file, _, test = nodeid.partition("::")
+            return test.partition("[")[2] if file.endswith(SPREAD) else file
+
+    return Scheduling(config, log)
 
 
 def pytest_configure(config):
@@ -25,9 +54,18 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    theirs = in_use()
     for item in items:
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if any(isinstance(value, Path) and value in theirs for value in given):
+            item.add_marker(pytest.mark.skip(reason=IN_USE))
         if "gpu" in item.keywords and not ON_GPU:
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
         if item.get_closest_marker("emulator") and ON_GPU:
             item.add_marker(pytest.mark.skip(reason="the machine's device is a GPU"))
-    items.sort(key=lambda item: not item.path.as_posix().endswith(FIRST))
+    items.sort(key=_turn)
+
+
+def _turn(item):
+    path = item.path.as_posix()
+    return next((n for n, name in enumerate(FIRST) if path.endswith(name)), len(FIRST))

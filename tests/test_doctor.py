@@ -1,6 +1,7 @@
 """``doctor``: one line a fact, a remedy where something is wanting, failure for mixed CUDAs."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -78,6 +79,15 @@ def test_a_device_that_cannot_be_had_is_a_line_of_the_report(wanted):
 def test_the_report_shows_no_path_of_this_machine(capsys):
     doctor()
     assert str(ROOT) not in capsys.readouterr().out
+
+
+def test_a_reader_who_has_seen_enough_ends_a_command_without_a_word():
+    command = f"{shlex.quote(sys.executable)} -m course_utils progress | true"
+    for _ in range(2):  # whoever reads may be gone before the command begins to write, or after
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command], cwd=ROOT, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_unknown_command_lists_the_known_ones(capsys):

@@ -162,6 +162,16 @@ def test_an_interrupted_set_up_starts_from_nothing(checkout, monkeypatch, capsys
     assert checkout.made == 2 and not (install.VENV / "half").exists()
 
 
+def test_a_folder_that_cannot_be_written_to_is_told_in_a_line(checkout, monkeypatch, capsys):
+    def refused():
+        raise PermissionError(13, "Permission denied", ".venv")
+
+    monkeypatch.setattr(install, "make_venv", refused)
+    assert install.main([]) == 1
+    said = capsys.readouterr().err
+    assert "Permission denied: '.venv'" in said and "folder of your own" in said
+
+
 @pytest.mark.parametrize("script", ["exit 1", None], ids=["has no pip", "is gone"])
 def test_an_environment_whose_python_does_not_work_is_made_afresh(checkout, script):
     install.PYTHON.parent.mkdir(parents=True)

@@ -3,10 +3,12 @@
 import json
 import tomllib
 from importlib.machinery import ModuleSpec
+from types import SimpleNamespace
 
 import pytest
 
 from course_utils import needs, stored_outputs
+from course_utils.compiling.host_compilers import FROM_A_DISTRIBUTION, HOW_TO_GET
 from course_utils.errors import LessonError
 
 
@@ -140,6 +142,11 @@ def test_a_skipped_cell_prints_one_line(words, line):
         (["torch", "onnx"], "In a terminal, `make torch` and `make ecosystem` fetch it."),
         (["gpu", "torch"], ""),
         (["triton"], ""),
+        (["nvcc"], needs.TOOLKIT),
+        (["gpu", "nvcc"], ""),
+        (["cpp"], HOW_TO_GET),
+        (["torch", "c++"], f"In a terminal, `make torch` fetches it. {FROM_A_DISTRIBUTION}."),
+        (["cc", "binutils"], f"{FROM_A_DISTRIBUTION}."),
     ],
 )
 def test_a_package_that_make_can_fetch_is_named_with_its_command(
@@ -147,7 +154,30 @@ def test_a_package_that_make_can_fetch_is_named_with_its_command(
 ):
     machine(0)
     monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None)
+    monkeypatch.setattr(needs, "host_compiler", lambda language: None)
     assert needs.how_to_get(tokens) == line
+
+
+def test_a_cell_that_reads_what_a_skipped_program_would_have_printed_is_skipped(
+    machine, monkeypatch, capsys
+):
+    machine(0)
+    monkeypatch.setattr(needs, "host_compiler", lambda language: None)
+    monkeypatch.setattr(needs, "_unmade", {})
+    shell = SimpleNamespace(user_ns={})
+    monkeypatch.setattr(needs, "running_shell", lambda: shell)
+    draw, other = ["figures.memory_map(printed)\n"], ["print(reprinted)\n"]
+    assert needs.transform(draw) == draw
+    (call,) = needs.transform(["%%c sanitize=off into=printed\n", "int main(void) {}\n"])
+    exec(call)
+    assert needs.HOW_TO_GET in capsys.readouterr().out
+    exec("".join(needs.transform(draw)))
+    told = "Skipped here: `printed` comes from a program above, which needs a C compiler.\n"
+    assert capsys.readouterr().out == told
+    assert needs.transform(other) == other
+    shell.user_ns["printed"] = "x"  # a compiler came, or the reader made the name
+    assert needs.transform(draw) == draw
 
 
 def test_what_is_there_is_not_fetched(machine, monkeypatch):

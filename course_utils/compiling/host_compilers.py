@@ -19,9 +19,11 @@ CHOSEN_BY = {"c": "COURSE_CC", "cpp": "COURSE_CXX"}
 USUAL = {"c": "CC", "cpp": "CXX"}  # what other tools read; a program that is not there is passed by
 IN_WORDS = {"c": "a C compiler", "cpp": "a C++ compiler"}
 ZIG = {"c": "cc", "cpp": "c++"}  # clang, as a part of the pip package ziglang
+FROM_A_DISTRIBUTION = (
+    "On Debian or Ubuntu: apt install build-essential; with conda: conda install gxx"
+)
 HOW_TO_GET = (
-    "On Debian or Ubuntu: apt install build-essential; with conda: conda install gxx; anywhere: "
-    "pip install ziglang (its first program takes minutes)."
+    f"{FROM_A_DISTRIBUTION}; anywhere: pip install ziglang (its first program takes minutes)."
 )
 
 

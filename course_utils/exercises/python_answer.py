@@ -22,13 +22,14 @@ from .spec import PythonExercise
 
 RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
+SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
 STEPS = {  # where a kernel's step speaks of threads
-    kinds.WRONG: BY_HAND,
     kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
     "that are right?",
 }
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 SHOWN = 200  # characters of a value in a message
+SHOWN_ARRAY = 80  # characters of an array that is written out
 
 
 def verdict_of(exercise: PythonExercise, source: str, seconds: float | None = None) -> Verdict:
@@ -107,7 +108,10 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         rtol = RTOL if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result")
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        hint = STEPS.get(verdict.kind, verdict.hint)
+        if verdict.kind == kinds.WRONG:
+            hint = _next_step(shown)
+        else:
+            hint = STEPS.get(verdict.kind, verdict.hint)
         return None if verdict.passed else simple(verdict.kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
@@ -117,7 +121,7 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
     message = f"{shown} returned {_show(got)}, expected {_show(want)}."
-    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{BY_HAND}")
+    return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 
 
 def _about_the_items(got: Any, want: Any) -> str:
@@ -132,6 +136,11 @@ def _about_the_items(got: Any, want: Any) -> str:
             if same_items and not _right(inner, wanted):
                 return "The items of a list are right, and their order is not. "
     return ""
+
+
+def _next_step(shown: str) -> str:
+    """What to do about a wrong result: a case that is not shown whole cannot be worked out."""
+    return SMALLER if "array of shape" in shown or "..." in shown else BY_HAND
 
 
 def _right(got: Any, want: Any) -> bool:
@@ -192,10 +201,21 @@ def _syntax_error(error: SyntaxError, source: str) -> Verdict:
 def _show(value: Any) -> str:
     """``value`` as Python writes it, as far as it can and as far as a reader will follow."""
     try:
-        text = repr(value)
+        text = _written_out(value)
     except ValueError:  # Python writes integers of at most 4,300 digits
         digits = value.bit_length() * math.log10(2) if isinstance(value, int) else math.nan
         return f"<an integer of about {digits:,.0f} digits>"
     except RecursionError:
         return f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _written_out(value: Any) -> str:
+    """``repr(value)``, with each array on one line: a large one as its type and its shape, which
+    say more than the numbers that it begins with."""
+    if isinstance(value, np.ndarray):
+        text = " ".join(repr(value).split())
+        return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
+    if isinstance(value, list) and any(isinstance(x, np.ndarray) for x in value):
+        return f"[{', '.join(map(_written_out, value))}]"
+    return repr(value)

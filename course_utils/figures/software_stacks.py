@@ -109,6 +109,7 @@ def lines_and_times(
                 textcoords="offset points",
                 va="center",
                 fontsize=8.5,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},  # over the baseline
             )
     if baseline:
         name, level = baseline

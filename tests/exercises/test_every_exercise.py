@@ -1,6 +1,7 @@
 """Every exercise: its starter does not pass, its solution does, no mutant slips by."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
 from course_utils.exercises.registry import all_exercises, find
 from course_utils.exercises.runner import run_source
-from course_utils.exercises.spec import Empty, Exercise, NumberExercise
+from course_utils.exercises.spec import Empty, Exercise, HostExercise, NumberExercise
 from course_utils.exercises.verify import Proof, proofs, table
 
 EXERCISES = {exercise.id: exercise for exercise in all_exercises()}
@@ -28,7 +29,10 @@ ANY_SHAPE = {
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_starter_solution_and_mutants_get_their_diagnosis(name):
-    for proof in proofs(EXERCISES[name]):
+    exercise = EXERCISES[name]
+    if isinstance(exercise, HostExercise):  # one that never ends is stopped sooner than a reader's
+        exercise = replace(exercise, seconds=2.0)
+    for proof in proofs(exercise):
         assert proof.holds, f"{proof.text}: expected {proof.expected}\n{proof.detail}"
 
 
@@ -46,7 +50,6 @@ def test_the_starter_of_a_find_the_bug_exercise_runs_and_shows_its_fault(name):
     numbers = (kinds.TARGET_MISSED, kinds.PRECISION)  # they come from no one line; nor does Python
     faulty = name in KERNELS and outcome.kind not in numbers
     assert outcome.verdict.excerpt or not faulty
-    assert run_source(BUGS[name], BUGS[name].solution).passed
     assert "TODO" not in BUGS[name].starter and "BUG" not in BUGS[name].starter
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.exercises import kinds
 from course_utils.exercises.numbers import counted
-from course_utils.exercises.python_answer import _compare, _right, verdict_of
+from course_utils.exercises.python_answer import _compare, _right, _show, verdict_of
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
 
@@ -106,6 +106,22 @@ def test_a_flood_of_print_is_cut_short():
     flood = HEAD + "print('line\\n' * 9999); return -(-n // threads)"
     text = str(run_source(BLOCKS, flood))
     assert text.startswith("PASS") and "more lines" in text and len(text) < 2000
+
+
+def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape():
+    layout = find("01.conv_layout")
+    starter = layout.solution.replace(
+        "weights.transpose(2, 3, 1, 0)", "weights.reshape(rows, columns, inputs, outputs)"
+    )
+    verdict = verdict_of(layout, starter)
+    headline = verdict.message.split("\n")[0]
+    assert "so small" in verdict.hint  # this one cannot be worked out by hand
+    assert headline.startswith("to_channels_last(<float32 array of shape (2, 3, 3, 3)>): ")
+    small, large = np.eye(2, dtype=np.float32), np.zeros((5, 8))
+    assert _show(small) == "array([[1., 0.], [0., 1.]], dtype=float32)"
+    assert _show([small[0], large]) == (
+        "[array([1., 0.], dtype=float32), <float64 array of shape (5, 8)>]"
+    )
 
 
 def test_the_end_of_what_was_printed_before_a_process_died_is_shown():

@@ -64,7 +64,7 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
             if scaled is None:
                 return answer
             edge = np.abs(answer) == TINY32
-            if edge.any():
+            if np.count_nonzero(edge):
                 edge &= np.abs(scaled(*sources)) < TINY32 * F32(2.0**64)
                 answer = np.where(edge, np.copysign(F32(0), answer), answer)
             return answer
@@ -244,7 +244,7 @@ def _number_wins(choose):
 
     def chosen(a, b):
         result = choose(a, b)
-        if np.isnan(result).any():
+        if np.count_nonzero(np.isnan(result)):
             result = np.where(np.isnan(a), b, np.where(np.isnan(b), a, result))
         return result
 

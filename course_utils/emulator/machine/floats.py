@@ -49,7 +49,7 @@ def flush_bits(x: np.ndarray) -> np.ndarray:
 
 def _flush(x: np.ndarray) -> np.ndarray:
     small = np.abs(x) < TINY32
-    return np.where(small, np.copysign(F32(0), x), x) if small.any() else x
+    return np.where(small, np.copysign(F32(0), x), x) if np.count_nonzero(small) else x
 
 
 # -- sums and products without error --------------------------------------------------------------

@@ -134,10 +134,11 @@ class Group:
         groups = [self, *others]
         lanes = np.concatenate([g.lanes for g in groups])
         order = np.argsort(lanes, kind="stable")
+        places = np.empty(len(order), np.intp)
+        places[order] = np.arange(len(order))
+        places = np.split(places, np.cumsum([g.n for g in groups[:-1]]))
         merged = Group(self.batch, lanes[order], self.code, self.block, None)
-        merged.R = _join(
-            groups, [g.R for g in groups], self.code, self.code.live[self.block], order
-        )
+        merged.R = _join([g.R for g in groups], self.code, self.code.live[self.block], places)
         stack = []
         for depth, f in enumerate(self.stack):
             registers = [g.stack[depth].registers for g in groups]
@@ -146,7 +147,7 @@ class Group:
                 Frame(
                     f.code,
                     f.block,
-                    _join(groups, registers, f.code, live, order),
+                    _join(registers, f.code, live, places),
                     f.results,
                     f.local_top,
                 )
@@ -172,24 +173,31 @@ def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray)
     return out
 
 
-def _join(groups: list[Group], registers: list[list], code: Code, live, order) -> list:
+def _join(
+    registers: list[list], code: Code, live: tuple[int, ...], places: list[np.ndarray]
+) -> list:
+    """The registers of all groups in one list; ``places``: where the lanes of each group go."""
     out = list(code.blank)
+    n = sum(map(len, places))
     for slot in live:
         values = [r[slot] for r in registers]
         first = values[0]
-        if len(first) == 1 and all(v is first for v in values):  # not written since they parted
+        alike, single, mixed = True, len(first) == 1, False
+        for v in values:
+            alike = alike and v is first
+            single = single and len(v) == 1
+            mixed = mixed or v.dtype != first.dtype
+        if alike and single:  # not written since they parted
             out[slot] = first
             continue
-        if any(v.dtype != first.dtype for v in values):
+        if mixed:
             values = [v.view(UNSIGNED[v.itemsize]) for v in values]
-        if all(len(v) == 1 for v in values) and len({v.tobytes() for v in values}) == 1:
+        if single and len({v.tobytes() for v in values}) == 1:
             out[slot] = values[0]
         else:
-            parts = [
-                v if len(v) == g.n else np.repeat(v, g.n)
-                for v, g in zip(values, groups, strict=True)
-            ]
-            out[slot] = np.concatenate(parts)[order]
+            out[slot] = joined = np.empty(n, values[0].dtype)
+            for value, at in zip(values, places, strict=True):
+                joined[at] = value
     return out
 
 

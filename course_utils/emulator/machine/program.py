@@ -376,9 +376,10 @@ class Builder:
             masked = group.batch.launch.observers.instruction_masked
             if masked is not nobody:
                 masked(instruction, group.n - np.count_nonzero(group.full(chosen)))
-            if chosen.all():
+            count = np.count_nonzero(chosen)
+            if count == chosen.size:
                 act(group)
-            elif chosen.any():
+            elif count:
                 index = np.flatnonzero(chosen)
                 part = group.subset(index, needed)
                 act(part)
