@@ -232,7 +232,7 @@ launched with a grid of no blocks.
             kinds.WRONG,
             ("range(0, n, per_chunk)]", "range(0, n, per_chunk) if n - first > per_chunk // 4]"),
         ),
-        mutant("counts as floats", kinds.WRONG, ("(first, min", "(first, 1.0 * min")),
+        mutant("counts as floats", kinds.WRONG_TYPE, ("(first, min", "(first, 1.0 * min")),
         mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
     ),
 )

@@ -240,7 +240,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
         ),
         mutant(
             "absolute values",
-            kinds.SCALED,
+            kinds.WRONG,
             ("sum += x[row * columns + column];", "sum += fabsf(x[row * columns + column]);"),
         ),
         mutant(
@@ -259,7 +259,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             ("/ mean[row];", "/ (mean[row] == 0.0f ? 1.0f : mean[row]);"),
         ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
-        mutant("up to column 4096", kinds.PRECISION, ("< columns;", "< min(columns, 4096);")),
+        mutant("up to column 4096", kinds.WRONG, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
     ),
 )
@@ -655,7 +655,9 @@ barriers are needed: one between zero and count, one between count and sum.
     mutants=(
         mutant("never zero", kinds.UNINITIALISED, ("        mine[threadIdx.x] = 0;\n", "")),
         mutant(
-            "counts of 16 bits", kinds.WRONG, (", mine[threadIdx.x]);", ", mine[threadIdx.x] & 65535);")
+            "counts of 16 bits",
+            kinds.WRONG,
+            (", mine[threadIdx.x]);", ", mine[threadIdx.x] & 65535);"),
         ),
         mutant("no first barrier", kinds.DATA_RACE, ("__syncthreads();  // all ten", "// all ten")),
         mutant(

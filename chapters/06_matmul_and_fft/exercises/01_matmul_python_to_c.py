@@ -194,7 +194,7 @@ of the *reads* has changed: 16 neighbours in a line now come one after the other
             ("void product(", "static float b[1100 * 1100];\n\nvoid product("),
             (
                 "    for (int i = 0; i < M; ++i) {\n",
-                "    for (int e = 0; e < K * N; ++e) {\n        b[e] = read_b(e / N, e % N);\n    }\n"
+                "    for (int e = 0; e < K * N; ++e) b[e] = read_b(e / N, e % N);\n"
                 "    for (int i = 0; i < M; ++i) {\n",
             ),
             ("for (int k = 0; k < K; ++k)", "for (int j = 0; j < N; ++j)"),

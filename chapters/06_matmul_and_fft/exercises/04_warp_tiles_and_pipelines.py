@@ -143,8 +143,9 @@ each multiprocessor, a pipeline can lose more than it gains.
                 "for (int k = start; k < min(start + BK, K); ++k)\n"
                 "            for (int i = 0; i < TM; ++i)\n"
                 "                for (int j = 0; j < TN; ++j) {\n"
-                "                    const int y = first_row + row + i, x = first_column + column + j;\n"
-                "                    if (y < M && x < N) sum[i][j] += A[y * K + k] * B[k * N + x];\n"
+                "                    int y = first_row + row + i, x = first_column + column + j;\n"
+                "                    if (y < M && x < N)\n"
+                "                        sum[i][j] += A[y * K + k] * B[k * N + x];\n"
                 "                }",
             ),
         ),
@@ -200,8 +201,8 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
             "bytes that cp.async copies, over those of A and B",
             lambda work: work.counts.shared_copy_bytes / (8 * 64 * 32),
             at_least=1.0,
-            advice="Both tiles come by `cp.async`, that of A and that of B: what a thread loads and "
-            "stores itself, it waits for.",
+            advice="Both tiles come by `cp.async`, that of A and that of B: what a thread loads "
+            "and stores itself, it waits for.",
             size=ONE_BLOCK,
         ),
         Means(
