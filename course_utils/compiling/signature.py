@@ -138,7 +138,7 @@ def dtype_of(c_type: str) -> np.dtype | None:
 _ALIAS_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w[\w \t]*?)[ \t]*$", re.M)
 _ALIAS_USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:][\w:\s]*?)\s*;")
 _ALIAS_TYPEDEF = re.compile(r"\btypedef\s+([\w:][\w:\s]*?)\s+(\w+)\s*;")
-_TEMPLATE = re.compile(r"\btemplate\s*<([^;{}]*)>[\s\w]*$")
+_TEMPLATE = re.compile(r"\btemplate\s*<([^;{}]*)>(?:[\s\w]|\([^;{}]*\))*$")  # and attributes
 _CLOSERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 

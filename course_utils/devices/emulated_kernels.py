@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,6 +75,10 @@ class RawModule:
         self._mangled, self.log = compiled.mangled, compiled.log
         self._signatures = signature.kernels(code)
         self._machine = EmulatedModule(compiled.ptx)
+
+    def add_names(self, symbols: Mapping[str, str]) -> None:
+        """Further names for kernels: the symbol that each name stands for."""
+        self._mangled = {**self._mangled, **symbols}  # the other is the compiler's, and kept
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel called ``name``; an instance of one of the ``name_expressions`` also by the

@@ -107,7 +107,11 @@ def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
         raise Stopped(run.fault)
     expected = exercise.reference(given)
     outputs = [np.asarray(run.arrays[name]) for name in expected]
-    return work_of(run.results, outputs)
+    shared = max(
+        module[launch.kernel or exercise.kernel].attributes["shared_size_bytes"] + launch.shared
+        for launch in exercise.launches(size)
+    )
+    return replace(work_of(run.results, outputs), block_shared=shared)
 
 
 def means_verdict(exercise: Exercise, module: Module) -> Verdict | None:

@@ -28,6 +28,7 @@ from ..emulator import (
     BARRIER,
     DATA_RACE,
     DEADLOCK,
+    EMULATOR_ERROR,
     ENDLESS_LOOP,
     MISALIGNED,
     OUT_OF_BOUNDS,
@@ -152,6 +153,7 @@ NEXT_STEP: dict[str, str] = {
     BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
     TENSOR_MEMORY: "Compare the address, the descriptor or the number with what the report says.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
+    EMULATOR_ERROR: "This is a mistake of the course, not yours. Please report it with your cell.",
     SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
     "before.",
     EXCEPTION: "Read the last line first: it says what Python could not do.",

@@ -21,12 +21,14 @@ ROUNDING = 1e-9
 class WorkDone:
     """What the launches of one run did. ``counts`` are of all launches together; ``launches`` has
     each one's result, with ``.work`` of every thread; ``results`` and ``result_bytes`` are the
-    elements and bytes of all outputs; ``of_ours()`` is the work of the course's own solution."""
+    elements and bytes of all outputs; ``block_shared`` are the bytes of shared memory that a block
+    takes, in the launch that takes most; ``of_ours()`` is the work of the course's own solution."""
 
     counts: Counts
     launches: tuple[LaunchResult, ...]
     results: int
     result_bytes: int
+    block_shared: int = 0
     of_ours: Callable[[], WorkDone] | None = None
 
     def opcodes(self, *starts: str) -> int:
@@ -204,6 +206,29 @@ def no_shared_memory(advice: str, size: Any = None) -> Means:
             + work.counts.shared_store_requests
             + work.counts.shared_atomic_requests
         ),
+        at_most=0,
+        advice=advice,
+        size=size,
+    )
+
+
+def room_in_shared_memory(at_most: int, *, advice: str, size: Any = None) -> Means:
+    """Bytes of shared memory that a block takes, used or not."""
+    return Means(
+        "bytes of shared memory that a block takes",
+        lambda work: work.block_shared,
+        at_most=at_most,
+        advice=advice,
+        size=size,
+    )
+
+
+def no_local_memory(advice: str, size: Any = None) -> Means:
+    """Arrays of a thread lie in registers: no instruction reads or writes local memory."""
+    return instructions(
+        "reads and writes of local memory",
+        "ld.local",
+        "st.local",
         at_most=0,
         advice=advice,
         size=size,

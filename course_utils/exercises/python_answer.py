@@ -24,8 +24,11 @@ RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
 SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
 STEPS = {  # where a kernel's step speaks of threads
+    kinds.ALL_ZEROS: BY_HAND,
     kinds.EDGES: "Work out the first wrong element by hand: what makes it different from those "
     "that are right?",
+    kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
+    "dimensions with the one that is asked for.",
 }
 ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 SHOWN = 200  # characters of a value in a message
@@ -67,7 +70,8 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     cases = all_cases(exercise)[first:]
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
-        verdict = _compare(read(call["value"]), exercise.reference(*arguments), shown)
+        value, expected = read(call["value"]), exercise.reference(*arguments)
+        verdict = _compare(value, expected, shown, exercise.exact)
         if verdict is None and (changed := _changed(arguments, call["left"])):
             message = f"{shown} changed its argument number {changed}, which is its caller's."
             hint = "Work on a copy, or make a new one."
@@ -98,7 +102,7 @@ def _changed(arguments: tuple, left: list[Any]) -> int:
     return 0
 
 
-def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
+def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
@@ -106,13 +110,11 @@ def _compare(got: Any, want: Any, shown: str) -> Verdict | None:
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
         rtol = RTOL if want.dtype.kind in "fc" else None
-        verdict = judge(got, want, rtol=rtol, name="result")
+        verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
-        if verdict.kind == kinds.WRONG:
-            hint = _next_step(shown)
-        else:
-            hint = STEPS.get(verdict.kind, verdict.hint)
-        return None if verdict.passed else simple(verdict.kind, message, hint=hint)
+        kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
+        hint = _next_step(shown) if kind == kinds.WRONG else STEPS.get(kind, verdict.hint)
+        return None if verdict.passed else simple(kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
     if _right(got, want):

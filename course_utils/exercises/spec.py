@@ -217,7 +217,8 @@ class PythonExercise(BaseExercise):
     them and says in a sentence what it should have done with them and did not; nothing where it
     did. Either may be a sentence that says why there are none.
 
-    ``needs`` are packages that it takes, as for ``%%needs``. ``call(function, *arguments)`` runs
+    ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
+    to the reference's, zeros down to their sign. ``call(function, *arguments)`` runs
     the answer and returns what is compared; by default it is called with the arguments.
     """
 
@@ -228,6 +229,7 @@ class PythonExercise(BaseExercise):
     promises: Cases | str = ""
     means: Callable[..., str] | str = ""
     needs: tuple[str, ...] = ()
+    exact: bool = False
     call: Callable[..., Any] | None = None
 
     language = "python"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from ..compiling.diagnostics import CompileError
 from ..compiling.headers import cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
 from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_line_directive
+from ..compiling.ptx_entries import entry_names, own_name_of_symbol
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy
+from ..devices.emulated_kernels import CODE_NAME
 from ..devices.limits import LaunchError
 from ..devices.selection import CUDA, EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
@@ -138,9 +141,6 @@ class Module:
         signatures = _signatures(source, headers, defines)
         templates = [name for name in signatures if signatures[name].template]
         plain = [name for name in signatures if name not in templates]
-        # A kernel that is not extern "C" has a mangled name: reach it by name expression.
-        if 'extern "C"' not in source:
-            names = (*plain, *names)
         options = (
             *(f"-D{key}={_macro(value)}" for key, value in defines.items()),
             f"-I{KERNELS}",
@@ -153,12 +153,12 @@ class Module:
             f"-DCOURSE_HEADERS=0x{digest(headers)}",
             *options,
         )
+        code = with_line_directive(source, filename)
+        raw, found, names = _compile_kernels(code, options, plain, names, arch, device)
         self._flags = options, names
-        raw = _compile(with_line_directive(source, filename), options, names, arch, device)
         prints = any("printf" in text for text in (source, *headers.values()))
         self._kernels = {
-            name: Kernel(self, name, raw, signatures.get(name.partition("<")[0]), prints)
-            for name in dict.fromkeys((*plain, *names))
+            name: Kernel(self, name, raw, signatures.get(_own_name(name)), prints) for name in found
         }
         self._raw, self._prints = raw, prints
         self._templates = templates
@@ -166,7 +166,9 @@ class Module:
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("_"):
             raise AttributeError(name)
-        matches = [k for key, k in self._kernels.items() if key.partition("<")[0] == name]
+        matches = [k for key, k in self._kernels.items() if _own_name(key) == name]
+        if not matches:
+            matches = [k for key, k in self._kernels.items() if own_name_of_symbol(key) == name]
         if len(matches) == 1:
             return matches[0]
         if matches:
@@ -239,6 +241,65 @@ class Module:
         if self.device == EMULATOR:
             return self
         return Module(self.source, device=EMULATOR, **self._recipe)
+
+
+def _own_name(name: str) -> str:
+    """A kernel's name without the arguments of a template and without namespaces."""
+    return name.partition("<")[0].rpartition("::")[2]
+
+
+def _compile_kernels(
+    code: str,
+    options: tuple[str, ...],
+    plain: list[str],
+    names: tuple[str, ...],
+    arch: str | None,
+    device: str,
+) -> tuple[Any, list[str], tuple[str, ...]]:
+    """(module, names of its kernels, name expressions): what is read in the source, ``plain``, put
+    right by what the compiler makes of it.
+
+    A kernel that is not extern "C" has a mangled name. What is an entry of the PTX is a kernel,
+    whatever the text looks like: under ``#if``, in a namespace, made by a macro, one of several of
+    the same name. On a GPU the compiler is asked only where the text does not tell.
+    """
+    expressions = names if 'extern "C"' in code else (*plain, *names)
+    told = "namespace" not in code and code.count('extern "C"') in (0, len(plain))
+    if told and device != EMULATOR:
+        with suppress(CompileError):  # of the source, as the next one is, or of what was read
+            raw = _compile(code, options, expressions, arch, device)
+            return raw, list(dict.fromkeys((*plain, *names))), expressions
+    target = (arch or "compute_90a").replace("sm_", "compute_")
+    asked = (*COMMON_OPTIONS, *options)
+    compiled = compile_source(code, filename=CODE_NAME, arch=target, options=asked, names=names)
+    symbols = entry_names(compiled.ptx, compiled.mangled.values())
+    missing = [name for name in plain if name not in map(_own_name, symbols)]
+    if missing:  # kernels that nobody but a name expression asks for: static ones
+        with suppress(CompileError):
+            more = (*names, *missing)
+            compile_source(code, filename=CODE_NAME, arch=target, options=asked, names=more)
+            names = more
+    raw = _compile(code, options, names, arch, device)
+    if device == EMULATOR:
+        raw.add_names(symbols)
+    else:
+        raw = NamedModule(raw, symbols)
+    order = {name: number for number, name in enumerate(plain)}
+    found = sorted(symbols, key=lambda name: order.get(_own_name(name), len(order)))
+    return raw, list(dict.fromkeys((*found, *names))), names
+
+
+class NamedModule:
+    """A module of CuPy's whose kernels are also known by names of ours."""
+
+    def __init__(self, raw: Any, symbols: Mapping[str, str]):
+        self._raw, self._symbols = raw, symbols
+
+    def get_function(self, name: str) -> Any:
+        return self._raw.get_function(self._symbols.get(name, name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
 
 
 def _signatures(

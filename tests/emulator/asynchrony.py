@@ -56,12 +56,16 @@ __device__ inline void arrive_remote(u32 a) {
 """
 
 
-def module(parameters, body, *, prefix="", before=""):
-    """A kernel ``f`` whose body begins on line 1 of kernel.cu."""
+def ptx(parameters, body, *, prefix="", before=""):
+    """The PTX of a kernel ``f`` whose body begins on line 1 of kernel.cu."""
     signature = f'extern "C" __global__ void {prefix} f({parameters}) {{'
     head = f'#line 1 "/include/wrappers.cuh"\n{PTX}{before}\n{signature}'
     source = f'{head}\n#line 1 "kernel.cu"\n{body}\n}}'
-    return EmulatedModule(compile_ptx(source, filename="wrappers.cu"))
+    return compile_ptx(source, filename="wrappers.cu")
+
+
+def module(parameters, body, **parts):
+    return EmulatedModule(ptx(parameters, body, **parts))
 
 
 def run(parameters, body, grid, block, args, shared=0, prefix="", before="", **options):

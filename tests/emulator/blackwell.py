@@ -53,14 +53,16 @@ __device__ inline void fill(u32 taddr, const u32* in, int n) {
 """
 
 
-def module(parameters, body, *, prefix="", before="", options=()):
-    """A kernel ``f`` for sm_100a, whose body begins on line 1 of kernel.cu."""
+def ptx(parameters, body, *, prefix="", before="", options=()):
+    """The PTX of a kernel ``f`` for sm_100a, whose body begins on line 1 of kernel.cu."""
     signature = f'extern "C" __global__ void {prefix} f({parameters}) {{'
     head = f'#line 1 "/include/wrappers.cuh"\n{PTX}{WRAPPERS}{before}\n{signature}'
     source = f'{head}\n#line 1 "kernel.cu"\n{body}\n}}'
-    return EmulatedModule(
-        compile_ptx(source, filename="w.cu", arch="compute_100a", options=options)
-    )
+    return compile_ptx(source, filename="w.cu", arch="compute_100a", options=options)
+
+
+def module(parameters, body, **parts):
+    return EmulatedModule(ptx(parameters, body, **parts))
 
 
 def run(parameters, body, grid, block, args, shared=0, prefix="", before="", **options):

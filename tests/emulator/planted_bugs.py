@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import blackwell
-from asynchrony import module
+from asynchrony import ptx
 
 import course_utils.launching.tensor_maps as tensor_maps
 from course_utils.devices import emulated_cupy as cp
@@ -37,6 +37,7 @@ from course_utils.emulator import (
     TRAP,
     UNINITIALISED,
     USE_AFTER_FREE,
+    EmulatedModule,
     Finding,
     KernelFault,
     Options,
@@ -86,11 +87,15 @@ class Bug:
         return _findings(self, kernel, seed if kernel.asynchronous else 0)
 
 
+def ptx_of(bug: Bug, right: bool) -> str:
+    body = re.sub(r" *// [!?]$", "", bug.source(right), flags=re.M)
+    compiled = blackwell.ptx if bug.blackwell else ptx
+    return compiled(bug.parameters, body, prefix=bug.prefix, before=bug.before)
+
+
 @cache
 def _kernel(bug: Bug, right: bool) -> Entry:
-    body = re.sub(r" *// [!?]$", "", bug.source(right), flags=re.M)
-    make = blackwell.module if bug.blackwell else module
-    return make(bug.parameters, body, prefix=bug.prefix, before=bug.before).entry("f")
+    return EmulatedModule(ptx_of(bug, right)).entry("f")
 
 
 @cache

@@ -1,8 +1,10 @@
 """Asynchronous copies: right results whenever they land, and a report where nobody waited."""
 
+import time
+
 import numpy as np
 import pytest
-from asynchrony import SEEDS, fault, run
+from asynchrony import SEEDS, fault, module, run
 
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, MISALIGNED, OUT_OF_BOUNDS
 
@@ -328,3 +330,19 @@ y[t] = tile[63 - t];"""
     assert found.message.endswith(
         "and nothing orders two blocks: they run in any order, or at once."
     )
+
+
+def test_many_copies_in_flight_cost_no_more_each_than_few():
+    body = """__shared__ alignas(16) float tile[128];
+    for (int i = 0; i < n; ++i)
+        bulk_store(y + ((blockIdx.x * n + i) * 32 + threadIdx.x) * 4, tile + 4 * threadIdx.x, 16);
+    bulk_commit(); bulk_wait();"""
+    kernel = module("float* y, int n", body).entry("f")
+
+    def seconds(copies):
+        start = time.process_time()
+        kernel.launch(8, 32, (np.zeros(4 * copies, F32), np.int32(copies // 256)))
+        return time.process_time() - start
+
+    seconds(256)
+    assert seconds(16384) < 8 * min(seconds(4096), seconds(4096))

@@ -16,7 +16,6 @@ from course_utils.emulator import (
     EmulatedModule,
     KernelFault,
     Options,
-    PtxError,
 )
 from course_utils.emulator.instructions.fragment_layouts import fragment_a, fragment_b, fragment_c
 from course_utils.emulator.machine import floats
@@ -385,7 +384,7 @@ def test_forms_that_no_gpu_has_are_unknown_instructions(instruction):
 
 
 def test_a_wrong_number_of_registers_is_refused():
-    with pytest.raises(PtxError, match="2 registers where 4 are needed"):
+    with pytest.raises(KernelFault, match="2 registers where 4 are needed"):
         launch(
             two_by_two("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
             32,

@@ -574,3 +574,78 @@ def test_a_base_below_zero_with_an_offset_above_it_is_an_address_like_any_other(
     out = np.zeros(32, np.int32)
     launch(source, "run", 1, 32, (out,), checks=ALL_CHECKS, counters=True, trace=TraceOptions())
     assert out.tolist() == [4 + (0 if every_lane else i) for i in range(32)]
+
+
+# The compiler unrolls the loop and keeps 32 * (row - lane) in a register, which lies below the
+# array, or in the memory of another block, until the constant of each turn is added.
+DIAGONALS = """
+template <int M> __device__ float at(unsigned a) {
+    float v; asm volatile("ld.shared.f32 %0, [%1+%2];" : "=f"(v) : "r"(a), "n"(M * 132)); return v;
+}
+extern "C" __global__ void CLUSTER run(float* y) {
+    __shared__ float t[8][33];
+    int x = threadIdx.x;
+    for (int i = 0; i < 8; ++i) t[i][x] = i * 100 + x;
+    __syncthreads();
+    unsigned below = (unsigned)__cvta_generic_to_shared(&t[0][0]) + 4 * (x - 33 * x);
+    float sum = 0;
+    TURNS
+    y[blockIdx.x * 32 + x] = sum;
+}"""
+TURN = "if ({0} - x >= 0 && {0} - x < 8 && x < 8) sum += {0} * {1};"
+
+
+@pytest.mark.parametrize("cluster", ["", "__cluster_dims__(2)"])
+@pytest.mark.parametrize("load", ["t[{0} - x][x]", "at<{0}>(below)"])
+def test_an_address_below_its_array_is_brought_back_by_the_constant(load, cluster):
+    turns = "\n".join(TURN.format(m, load.format(m)) for m in range(15))
+    source = DIAGONALS.replace("TURNS", turns).replace("CLUSTER", cluster)
+    y = np.zeros((2, 32), np.float32)
+    result = launch(source, "run", 2, 32, (y,), checks=ALL_CHECKS)
+    sums = [sum(m * ((m - x) * 100 + x) for m in range(x, x + 8)) for x in range(8)]
+    assert y.tolist() == [sums + [0] * 24] * 2
+    assert not result.findings
+
+
+@pytest.mark.parametrize("cluster", ["", "__cluster_dims__(2)"])
+def test_groups_of_several_warps_meet_in_the_reserved_shared_memory(cluster):
+    source = """
+    #include <cooperative_groups.h>
+    #include <cooperative_groups/reduce.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void CLUSTER run(int* sums, int* given) {
+        __shared__ cg::block_tile_memory<256> memory;
+        auto block = cg::this_thread_block(memory);
+        auto tile = cg::tiled_partition<64>(block);
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        sums[i] = cg::reduce(tile, (int)threadIdx.x, cg::plus<int>());
+        given[i] = tile.shfl(threadIdx.x, 3);
+        tile.sync();
+    }""".replace("CLUSTER", cluster)
+    sums, given = np.zeros((2, 4, 64), np.int32), np.zeros((2, 4, 64), np.int32)
+    result = launch(source, "run", 2, 256, (sums, given), checks=ALL_CHECKS)
+    threads = np.arange(256).reshape(1, 4, 64)
+    assert (sums == threads.sum(axis=2, keepdims=True)).all()
+    assert (given == threads[..., 3:4]).all()
+    assert not result.findings
+
+
+def test_what_the_system_keeps_back_of_shared_memory_is_in_registers():
+    names = ["begin", "end", "cap", "0", "1"]
+    reads = "".join(
+        f'asm("mov.u32 %0, %%reserved_smem_offset_{n};" : "=r"(y[{i}]));\n'
+        for i, n in enumerate(names)
+    )
+    source = f"""extern "C" __global__ void run(unsigned* y, unsigned long long* graph) {{
+    __shared__ float tile[100]; extern __shared__ float more[];
+    tile[threadIdx.x] = 1; more[threadIdx.x] = 2;
+    {reads}
+    asm("mov.u32 %0, %%aggr_smem_size;" : "=r"(y[5]));
+    asm("mov.u64 %0, %%current_graph_exec;" : "=l"(*graph));
+    y[6] = tile[threadIdx.x] + more[threadIdx.x];
+    }}"""
+    y, graph = np.zeros(7, np.uint32), np.ones(1, np.uint64)
+    launch(source, "run", 1, 1, (y, graph), shared=40)
+    begin, end, cap, first, second, whole, three = y.tolist()
+    assert begin <= first < second < end == begin + cap and end - second >= 288
+    assert whole == 512 + cap and graph[0] == 0 and three == 3

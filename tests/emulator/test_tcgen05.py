@@ -284,6 +284,25 @@ def test_the_fifth_warp_reaches_the_lanes_of_the_first():
     assert out[128:].tolist() == list(range(32)) and result.findings == []
 
 
+def test_lanes_of_the_other_block_of_a_pair_mean_its_own_and_are_reported():
+    """Public kernels count the lanes of a pair on from one block to the other."""
+    out = np.zeros(128, U32)
+    body = """__shared__ u32 place;
+if (threadIdx.x < 32) alloc<2>(&place, 32);
+before(); cluster_sync(); after();
+u32 own = place + (threadIdx.x / 32 << 21);
+st1(own, 100 * rank() + threadIdx.x); wait_st();
+u32 x = ld1(own + (rank() << 23)); wait_ld();
+out[blockIdx.x * 64 + threadIdx.x] = x;
+before(); cluster_sync(); after();
+if (threadIdx.x < 32) dealloc<2>(place, 32);"""
+    result = run("u32* out", body, 2, 64, (out,), cluster=(2, 1, 1), checks=ALL_CHECKS)
+    assert out.reshape(2, 64).tolist() == [list(range(64)), list(range(100, 164))]
+    assert [(f.kind, f.location.line) for f in result.findings] == [(TENSOR_MEMORY, 6)]
+    assert "reads lanes 128 to 159 of tensor memory" in result.findings[0].message
+    assert "has its own 128 lanes" in result.findings[0].message
+
+
 def test_an_address_without_the_warps_lanes_means_its_own_and_is_reported():
     out = np.zeros(64, U32)
     body = KERNEL.format(

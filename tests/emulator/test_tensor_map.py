@@ -1,5 +1,6 @@
 """Tensor maps and the copies of boxes that go by them."""
 
+import blackwell
 import numpy as np
 import pytest
 from asynchrony import SEEDS, fault, run
@@ -290,3 +291,39 @@ def test_a_warp_specialised_wgmma_product_is_right_and_quiet(cluster, seed):
     )
     assert np.array_equal(c, a @ b.T)
     assert result.findings == []
+
+
+@pytest.mark.parametrize(
+    ("mask", "home", "expected"),
+    [(15, 0, {0: 2, 2: 2}), (6, 3, {1: 1, 3: 1}), (6, 2, {0: 1, 2: 1})],
+)
+def test_a_pair_multicast_tells_the_block_of_each_pair_that_the_mbarrier_names(
+    mask, home, expected
+):
+    """PTX ISA, cp.async.bulk.tensor: under .cta_group::2 the parity of the mbarrier's own block
+    says which block of each pair that gets data is told of it."""
+    x, y = np.arange(32, dtype=F32), np.zeros((4, 32), F32)
+    told = ", ".join(str(128 * expected.get(rank, 0)) for rank in range(4))
+    body = f"""__shared__ alignas(128) float tile[32]; __shared__ u64 bar;
+tile[threadIdx.x] = -1;
+u32 told[4] = {{{told}}};
+if (threadIdx.x == 0) {{ init(&bar, 1); fence(); if (told[rank()]) expect(&bar, told[rank()]); }}
+cluster_sync();
+if (threadIdx.x == 0 && rank() == 1)
+    asm volatile("cp.async.bulk.tensor.1d.cta_group::2.shared::cluster.global.tile"
+                 ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {{0}}], [%2], %3;"
+                 :: "r"(smem(tile)), "l"(&map), "r"(map_rank(&bar, {home})), "h"((short){mask})
+                 : "memory");
+if (told[rank()]) wait(&bar, 0);
+cluster_sync();
+y[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x];"""
+    blackwell.run(
+        "const __grid_constant__ TensorMap map, float* y",
+        body,
+        4,
+        32,
+        (tensor_map(x, (32,)), y),
+        prefix="__cluster_dims__(4)",
+        checks=ALL_CHECKS,
+    )
+    assert np.array_equal(y, np.where(mask >> np.arange(4)[:, None] & 1, x, -1))

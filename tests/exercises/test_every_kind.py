@@ -83,6 +83,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.CRASHED,
     kinds.OUR_FAULT,
     kinds.UNKNOWN_INSTRUCTION,
+    kinds.EMULATOR_ERROR,
     kinds.BAD_TENSOR_MAP,
     kinds.TENSOR_MEMORY,
     kinds.WRONG_SHAPE,

@@ -118,6 +118,19 @@ def test_a_result_that_atomics_store_is_stored(store):
     assert "stores and atomics to global memory for each result: 2" in str(outcome)
 
 
+def test_room_and_local_memory_are_counted():
+    padded, kept = find("06.padded_exchange"), find("06.kept_row")
+    room = means.room_in_shared_memory(5 * 1024, advice="")
+    assert room.measure(work(padded, 1)) == 4352 and not room.missing(work(padded, 1))
+    in_registers = means.no_local_memory("")
+    assert in_registers.measure(work(kept, (1, 300))) == 0
+    local = kept.solution.replace("__shared__ float kept", "float kept")
+    module = load_answer(kept, local, "local.cu")
+    assert "reads and writes of local memory" in in_registers.missing(
+        counted(kept, module, (1, 300))
+    )
+
+
 def test_a_number_outside_its_bounds_is_told_with_the_bound():
     found = work(SAXPY, 1000)
     too_few = means.shuffles(5, advice="Shuffle.")

@@ -96,6 +96,24 @@ def test_a_returned_number_is_judged_as_check_does(got, want, right):
     assert _right(got, want) is right
 
 
+def test_numbers_that_are_only_moved_are_compared_to_the_last_bit():
+    layout = find("01.conv_layout")
+    for change, kind in (
+        (" * np.float32(1.0000001)", kinds.PRECISION),
+        (" + 0", kinds.WRONG),
+        ("", kinds.PASS),
+    ):
+        source = f"import numpy as np\n{layout.solution}".replace("1, 0)", f"1, 0){change}")
+        assert run_source(layout, source).kind == kind, change
+
+
+def test_a_python_function_has_no_first_block():
+    tame = find("01.find_the_export_bug")
+    source = tame.solution.replace(".max()", ".max(axis=-1, keepdims=True)")
+    outcome = run_source(tame, source)
+    assert outcome.kind == kinds.WRONG
+
+
 def test_an_endless_python_loop_ends_at_its_time_limit():
     start = time.monotonic()
     verdict = verdict_of(BLOCKS, HEAD + "while True: pass", seconds=2)

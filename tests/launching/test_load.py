@@ -428,3 +428,58 @@ def test_a_fault_is_the_report_alone(vec_add):
     assert caught.value.finding.kind == "out of bounds"
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
     assert re.search(r"kernels/04_first_kernels/threads/vec_add.cu:\d+", str(caught.value))
+
+
+WRITES = "int* y) {{ y[threadIdx.x] = {}; }}"
+NAMES = {
+    "an inactive #if": (
+        f"#if 0\n__global__ void old({WRITES.format(1)}\n#endif\n"
+        f"__global__ void run({WRITES.format(2)}",
+        {"run": 2},
+    ),
+    'extern "C" elsewhere': (
+        f'extern "C" __device__ int two() {{ return 2; }}\n__global__ void run({WRITES.format(2)}\n'
+        f'extern "C" __global__ void other({WRITES.format(3)}',
+        {"run": 2, "other": 3},
+    ),
+    "a template with launch bounds": (
+        "constexpr int A = 8, B = 4;\n"
+        f"template <int N> __launch_bounds__(A * B) __global__ void made({WRITES.format('N')}\n"
+        f"__global__ void run({WRITES.format(2)}",
+        {"run": 2, "made<5>": 5},
+    ),
+    "a namespace": (
+        f"namespace mine {{ namespace inner {{ __global__ void run({WRITES.format(2)} }} }}",
+        {"run": 2, "mine::inner::run": 2},
+    ),
+    "overloads": (
+        f"__global__ void run({WRITES.format(2)}\n"
+        "__global__ void run(int* y, float) { y[threadIdx.x] = 3; }",
+        {"_Z3runPi": 2},
+    ),
+    "a macro": (
+        f"#define MAKE(n) __global__ void make_##n({WRITES.format('n')}\nMAKE(2) MAKE(3)",
+        {"make_2": 2, "make_3": 3},
+    ),
+    "a static kernel": (f"static __global__ void run({WRITES.format(2)}", {"run": 2}),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_compiler_says_which_kernels_there_are(case):
+    source, kernels = NAMES[case]
+    module = load(source=source, names=[name for name in kernels if "<" in name])
+    for name, value in kernels.items():
+        y = cp.zeros(4, cp.int32)
+        module[name](1, 4, (y,))
+        assert (y == value).all()
+    assert "old" not in repr(module)
+
+
+def test_overloads_are_told_apart_by_their_symbols():
+    module = load(source=NAMES["overloads"][0])
+    with pytest.raises(AttributeError, match=r"run has several instances: .*_Z3runPi"):
+        module.run  # noqa: B018
+    y = cp.zeros(4, cp.int32)
+    module["_Z3runPif"](1, 4, (y, np.float32(1)))
+    assert (y == 3).all()

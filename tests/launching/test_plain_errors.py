@@ -86,9 +86,9 @@ def test_bad_assembly_is_told_in_the_assembler_s_words():
 def test_an_instruction_that_only_the_emulator_lacks_stays_its_own_report():
     source = """extern "C" __global__ void f(float* x)
 {
-    asm volatile("red.global.add.v2.f32 [%0], {%1, %1};" :: "l"(x), "f"(1.0f));
+    asm volatile("multimem.red.relaxed.sys.global.add.f32 [%0], %1;" :: "l"(x), "f"(1.0f));
 }"""
-    with pytest.raises(KernelFault, match="does not know the instruction `red.global.add.v2.f32"):
+    with pytest.raises(KernelFault, match="does not know the instruction `multimem.red.relaxed"):
         load(source=source, device=EMULATOR)((1,), (1,), (None,))
 
 

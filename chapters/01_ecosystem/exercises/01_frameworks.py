@@ -175,7 +175,8 @@ def any_kernel(rng: np.random.Generator) -> tuple[np.ndarray]:
     shape = rng.integers(1, 6, 4)
     if rng.random() < 0.5:
         shape[:] = max(2, shape[0])
-    return kernel_of(int(rng.integers(1 << 30)), *map(int, shape))
+    (weights,) = kernel_of(int(rng.integers(1 << 30)), *map(int, shape))
+    return (np.where(rng.random(shape) < 0.2, np.float32(-0.0), weights),)
 
 
 CONV_LAYOUT = PythonExercise(
@@ -183,7 +184,8 @@ CONV_LAYOUT = PythonExercise(
     title="find the bug: the layout of a convolution",
     task="""
 A convolution's weights go from PyTorch to Keras. The function below returns the right shape, and
-the model in Keras runs without an error, with other results. Find out why, and mend it.
+the model in Keras runs without an error, with other results. Find out why, and mend it. The numbers
+stay what they are, to the last bit; zeros keep their sign.
 """,
     source=f"{FOLDER}/conv_layout.py",
     function="to_channels_last",
@@ -196,6 +198,7 @@ the model in Keras runs without an error, with other results. Find out why, and 
         kernel_of(5, 5, 2, 1, 1),
     ),
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
+    exact=True,
     promises=Cases(any_kernel),
     means="Any way to move the numbers is right.",
     hints=(
@@ -217,7 +220,8 @@ so how fast a convolution loads them.
         ),
         mutant("outputs first", kinds.WRONG_SHAPE, ("(2, 3, 1, 0)", "(2, 3, 0, 1)")),
         mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
-        mutant("all reversed", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
+        mutant("rounded to half", kinds.PRECISION, ("1, 0)", '1, 0).astype("f2").astype("f4")')),
+        mutant("a sign lost", kinds.WRONG, ("1, 0)", "1, 0) + 0")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )

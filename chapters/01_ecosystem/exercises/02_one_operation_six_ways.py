@@ -32,7 +32,8 @@ def any_program(rng: np.random.Generator) -> tuple:
         known = names[: k + 2]
         picked = rng.choice(len(known), int(rng.integers(1, 4)))
         operations[f"t{k}"] = [known[i] for i in picked]
-    sizes = {name: int(rng.integers(1, 1000)) for name in names}
+    # From few, so that many arrays have one size.
+    sizes = {name: int(rng.choice([4, 40, 400, rng.integers(1, 1000)])) for name in names}
     kernels: list[list[str]] = [[]]
     for name in operations:
         if kernels[-1] and rng.random() < 0.5:
@@ -98,6 +99,14 @@ first thing to count. Chapter 03 makes a rule of that, the roofline.
             kinds.WRONG,
             ("total = 0", "total, known = 0, set()"),
             ("- set(kernel)", "- set(kernel) - known\n        known |= read"),
+        ),
+        mutant(
+            "one of a size",
+            kinds.WRONG,
+            (
+                "sum(sizes[name] for name in read | (set(kernel) & later))",
+                "sum({sizes[name] for name in read | (set(kernel) & later)})",
+            ),
         ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return total", "total")),
     ),
@@ -184,7 +193,8 @@ def any_chain(rng: np.random.Generator) -> tuple[list[tuple[str, str]]]:
     count = int(rng.integers(1, 12))
     share = rng.choice([[0.8, 0.1, 0.1], [0.5, 0.3, 0.2], [0.2, 0.4, 0.4]])
     kinds_of = rng.choice(["map", "reduce", "product"], count, p=share)
-    return ([(f"op{k}", str(kind)) for k, kind in enumerate(kinds_of)],)
+    names = rng.integers(0, rng.choice([3, 12]), count)  # few, so that names repeat, or many
+    return ([(f"op{name}", str(kind)) for name, kind in zip(names, kinds_of, strict=True)],)
 
 
 def grouped(operations: list[tuple[str, str]]) -> list[list[str]]:
@@ -206,7 +216,7 @@ Each operation of a chain needs the result of the one before it. Put them into k
 rules: a `product` (a matrix product, from a library) is a kernel of its own. A `map` (one result
 for each element) joins the kernel before it where that one is still open. A `reduce` (one result
 for many elements) joins too and closes the kernel: its result is known only when all elements
-have been read.
+have been read. A name may come more than once.
 """,
     source=f"{FOLDER}/kernels_of.py",
     function="kernels_of",
@@ -217,6 +227,7 @@ have been read.
         chain("max:reduce sum:reduce"),
         chain("gemm:product gemm2:product"),
         chain("relu:map"),
+        chain("step:map step:product step:map step:reduce step:map"),
         ([],),
     ),
     reference=grouped,
@@ -261,6 +272,11 @@ kernel. What cannot be fused has to go through memory.
             "a reduction begins one",
             kinds.WRONG,
             ('kind == "product" or not', 'kind != "map" or not'),
+        ),
+        mutant(
+            "kinds looked up by name",
+            kinds.WRONG,
+            ("in chain:", "in [(n, dict(chain)[n]) for n, _ in chain]:"),
         ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return kernels", "kernels")),
     ),

@@ -162,8 +162,9 @@ def traced(*values: float) -> tuple[Traced]:
 
 
 def any_traced(rng: np.random.Generator) -> tuple[Traced]:
-    scale = float(rng.choice([1e-3, 0.5, 1, 4, 1e6]))
-    return traced(*(rng.standard_normal(int(rng.integers(1, 30))) * scale))
+    scale = float(rng.choice([0, 1e-3, 0.5, 1, 4, 1e6]))
+    shape = rng.integers(1, 8, rng.integers(1, 4))
+    return ((scale * rng.standard_normal(shape)).astype(np.float32).view(Traced),)
 
 
 def tamed(x: np.ndarray) -> np.ndarray:
@@ -177,7 +178,8 @@ FIND_THE_EXPORT_BUG = PythonExercise(
     task="""
 This model runs in Python, and `torch.export` and `jax.jit` refuse it. Here `x` is a *traced*
 array, which acts like theirs: you may compute with it, and no Python `if`, `max` or `float` may
-look at its numbers. Write it so that one graph is right for every x.
+look at its numbers. Write it so that one graph is right for every x: of any shape, also of zeros
+alone.
 """,
     source=f"{FOLDER}/tame.py",
     function="tame",
@@ -187,6 +189,8 @@ look at its numbers. Write it so that one graph is right for every x.
         traced(3, -4, 1),
         traced(-8),
         traced(1, -1),
+        traced(0, 0),
+        (np.array([[3, -4], [1, 0.5]], dtype=np.float32).view(Traced),),
     ),
     reference=tamed,
     promises=Cases(any_traced),
@@ -210,6 +214,12 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
         mutant("the other branch", kinds.SCALED, ("x / np.maximum(peak, 1)", "x * 1")),
         mutant("each for itself", kinds.WRONG, ("np.maximum(peak, 1)", "np.maximum(np.abs(x), 1)")),
         mutant("clipped", kinds.WRONG, ("x / np.maximum(peak, 1)", "np.clip(x, -1, 1)")),
+        mutant("each row for itself", kinds.WRONG, (".max()", ".max(axis=-1, keepdims=True)")),
+        mutant(
+            "zeros by zero",
+            kinds.NOT_A_NUMBER,
+            ("x / np.maximum(peak, 1)", "np.where(peak > 1, x, x * peak) / peak"),
+        ),
         mutant("negative ones missed", kinds.SCALED, ("np.abs(x).max()", "x.max()")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
@@ -285,17 +295,18 @@ def offers(*rows: tuple) -> list[tuple]:
 
 
 def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
-    rows = [
-        (
-            f"gpu{k}",
-            float(rng.integers(1, 400)) / 50,
-            float(rng.integers(1, 40)) / 10,
-            float(rng.integers(0, 12)) / 12,
-            float(rng.choice([0, 0, 1, 24])),
-        )
-        for k in range(int(rng.integers(1, 6)))
-    ]
-    return rows, float(rng.integers(1, 3000)) / 60
+    """Up to five offers. No time is so near to a whole number of minutes that a right formula could
+    come to the next one by rounding."""
+    hours = float(rng.integers(1, 3000)) / 60
+    rows: list[tuple] = []
+    count = int(rng.integers(1, 6))
+    while len(rows) < count:
+        price, speed = float(rng.integers(1, 400)) / 50, float(rng.integers(1, 40)) / 10
+        setup, least = float(rng.integers(0, 600)) / 600, float(rng.choice([0, 0, 1, 24]))
+        minutes = 60 * setup + 60 * hours / speed
+        if abs(minutes - round(minutes)) > 1e-3:
+            rows.append((f"gpu{9 - len(rows)}", price, speed, setup, least))
+    return rows, hours
 
 
 def least_cost(rows: list[tuple], hours: float) -> tuple[str, float]:
@@ -313,7 +324,8 @@ CHEAPEST = PythonExercise(
     title="which GPU to rent",
     task="""
 Offers differ in price, speed, set-up and the least time that is billed. Find the cheapest for a
-job. The prices are made up: prices change by the month, the sum does not.
+job. The prices are made up: prices change by the month, the sum does not. Set-up and work are added
+first, and their sum is rounded up to whole minutes.
 """,
     source=f"{FOLDER}/cheapest.py",
     function="cheapest",
@@ -321,8 +333,9 @@ job. The prices are made up: prices change by the month, the sum does not.
         (offers(("slow", 1.0, 0.5, 0.0, 0.0), ("fast", 3.0, 2.0, 0.0, 0.0)), 10.0),
         (offers(("slow", 1.0, 1.0, 0.0, 0.0), ("fast", 1.5, 2.0, 1.0, 0.0)), 1.0),
         (offers(("by the day", 1.0, 2.0, 0.0, 24.0), ("by the minute", 4.0, 1.0, 0.1, 0.0)), 3.0),
-        (offers(("a", 2.0, 1.0, 0.0, 0.0), ("b", 2.0, 1.0, 0.0, 0.0)), 2.0),
+        (offers(("z", 2.0, 1.0, 0.0, 0.0), ("a", 2.0, 1.0, 0.0, 0.0)), 2.0),
         (offers(("only", 6.0, 3.0, 0.25, 0.0)), 0.01),
+        (offers(("two parts", 6.0, 1.0, 0.005, 0.0)), 0.005),
     ),
     reference=least_cost,
     promises=Cases(any_offers, count=40),
@@ -348,6 +361,19 @@ disks, an idle machine over night, data on its way out.
         ),
         mutant("no least", kinds.WRONG, ("max(least, minutes / 60)", "(minutes / 60)")),
         mutant("rounded down", kinds.WRONG, ("ceil(", "int(")),
+        mutant(
+            "each part rounded up",
+            kinds.WRONG,
+            (
+                "ceil(round(60 * (setup + hours / speed), 6))",
+                "ceil(60 * setup) + ceil(60 * hours / speed)",
+            ),
+        ),
+        mutant(
+            "of equals the first by name",
+            kinds.WRONG,
+            ("key=cost", "key=lambda offer: (cost(offer), offer[0])"),
+        ),
         mutant("the dearest", kinds.WRONG, ("min(offers", "max(offers")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return best[0], cost(best)", "best")),
     ),

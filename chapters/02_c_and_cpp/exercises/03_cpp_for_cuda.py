@@ -19,7 +19,7 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
-from .common import listed, values_of, whole
+from .common import LARGEST, listed, values_of, whole
 
 DEGREE = 5
 
@@ -61,13 +61,20 @@ APPEND_FIRST = HostExercise(
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can.
+as little as you can. It must be right for a list of any length and for any ints.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
-    cases=(listed([4, 7]), listed([1]), listed(range(10))),
+    cases=(
+        listed([4, 7]),
+        listed([1]),
+        listed(range(10)),
+        listed([LARGEST, 0]),
+        listed([-LARGEST - 1] * 3),
+        listed(range(1000, 0, -1)),
+    ),
     reference=three_more,
-    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40))))),
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST))),
     bug=kinds.USE_AFTER_FREE,
     hints=(
         "What happens to the elements of a vector when there is no room for one more?",
@@ -88,6 +95,25 @@ trouble.
         ),
         mutant("the last", kinds.WRONG_OUTPUT, ("x.front()", "x.back()")),
         mutant("twice", kinds.WRONG_OUTPUT, ("k < 3", "k < 2")),
+        mutant(
+            "room for few",
+            kinds.USE_AFTER_FREE,
+            ("const int first", "x.reserve(64);\n    const int &first"),
+        ),
+        mutant(
+            "a copy in 16 bits",
+            kinds.WRONG_OUTPUT,
+            ("const int first = x.front()", "const short first = static_cast<short>(x.front())"),
+        ),
+        mutant(
+            "a copy as float",
+            kinds.WRONG_OUTPUT,
+            (
+                "const int first = x.front()",
+                "const long first = static_cast<long>(static_cast<float>(x.front()))",
+            ),
+            ("push_back(first)", "push_back(static_cast<int>(first))"),
+        ),
         mutant(
             "a copy of the list",
             kinds.WRONG_OUTPUT,
@@ -177,7 +203,10 @@ polynomial whose degree is a template parameter.
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("c", *promises.ORDINARY), promises.data("x", promises.ZEROS)),
+        values=(
+            promises.data("c", *promises.ORDINARY),
+            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
+        ),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
@@ -204,6 +233,9 @@ multiply-adds (FFMA) in a row, without a loop or a call.
         mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
+        mutant(
+            "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
+        ),
     ),
 )
 
@@ -242,6 +274,12 @@ stay in registers: that is how libraries fuse elementwise operations.
         mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
         mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
+        mutant(
+            "the first f for all",
+            kinds.WRONG_OUTPUT,
+            ("return [f, g](auto x)", "static const F first = f;\n    return [g](auto x)"),
+            ("g(f(x))", "g(first(x))"),
+        ),
     ),
 )
 
@@ -268,7 +306,7 @@ for each index as a lambda. It works with any grid and any block.
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128)),
+        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100)),
         values=(
             promises.scalars("slope", 0, 1, -1, 0.01),
             promises.data("x", *promises.ORDINARY, promises.ZEROS),
@@ -305,6 +343,11 @@ code has no call.
             ("gridDim.x * blockDim.x", "gridDim.x * 64"),
         ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
+        mutant(
+            "blocks of whole warps",
+            kinds.PARTLY_WRITTEN,
+            ("gridDim.x * blockDim.x", "gridDim.x * ((blockDim.x + 31) / 32 * 32)"),
+        ),
         mutant("begins at 1", kinds.EDGES, ("+ threadIdx.x; i", "+ threadIdx.x + 1; i")),
         mutant(
             "every thread all",

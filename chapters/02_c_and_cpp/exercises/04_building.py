@@ -67,7 +67,7 @@ def drawn_rules(rng: np.random.Generator) -> tuple[dict, dict, str]:
     rules, changed = {}, {"s0": int(rng.integers(9)), "s1": int(rng.integers(9))}
     for k, name in enumerate(names):
         below = [*names[k + 1 :], "s0", "s1"]
-        chosen = rng.permutation(len(below))[: int(rng.integers(1, len(below) + 1))]
+        chosen = rng.permutation(len(below))[: int(rng.integers(0, len(below) + 1))]
         rules[name] = [below[i] for i in chosen]
         if rng.random() < 0.8:
             changed[name] = int(rng.integers(9))
@@ -88,13 +88,21 @@ def linked(objects: list, library: dict) -> tuple[list[str], list[str]]:
 
 
 def drawn_link(rng: np.random.Generator) -> tuple[list, dict]:
-    names = [f"f{k}" for k in range(9)]
+    """Members with two names each; every other time each uses a name of the member before it, so
+    that one round takes one member."""
+    members = int(rng.integers(1, 9))
+    names = [f"f{k}" for k in range(2 * members + 1)]
 
     def some(most: int) -> set[str]:
-        return {names[k] for k in rng.integers(0, 9, int(rng.integers(0, most + 1)))}
+        return {names[k] for k in rng.integers(0, len(names), int(rng.integers(0, most + 1)))}
 
-    library = {f"m{k}.o": ({names[2 * k], names[2 * k + 1]}, some(2)) for k in range(4)}
-    return [({"main"}, some(2)), ({"helper"}, some(1))], library
+    defined = [{names[2 * k], names[2 * k + 1]} for k in range(members)]
+    if rng.random() < 0.5:
+        library = {f"m{k}.o": (defined[k], some(4)) for k in range(members)}
+        return [({"main"}, some(2)), ({"helper"}, some(1))], library
+    before = [some(1), *({names[2 * k]} for k in range(members - 1))]
+    library = {f"m{k}.o": (defined[k], before[k]) for k in range(members)}
+    return [({"main"}, {names[2 * members - 1]}), ({"helper"}, some(1))], library
 
 
 def picked(fatbinary: list[str], gpu: int) -> str:
@@ -137,6 +145,10 @@ it. Work out which members a linker takes, and which names stay undefined.
         ([({"main", "divide"}, {"mean"})], MATHS),
         ([({"main"}, {"mean", "draw"})], MATHS),
         ([({"main"}, {"dot"})], {}),
+        (
+            [({"main"}, {"a"})],
+            {"a.o": ({"a"}, {"b", "c"}), "b.o": ({"b"}, {"d"}), "c.o": ({"c"}, set())},
+        ),
     ),
     reference=linked,
     promises=Cases(drawn_link),
@@ -155,6 +167,11 @@ order may come to light on another machine.
 """,
     mutants=(
         mutant("two rounds", kinds.NOTHING_RETURNED, ("while True:", "for _ in range(2):")),
+        mutant(
+            "one need of each member",
+            kinds.WRONG,
+            ("used |= library[member][1]", "used |= set(sorted(library[member][1])[:1])"),
+        ),
         mutant("all of it", kinds.WRONG, (" and library[m][0] & (used - defined)", "")),
         mutant(
             "what is defined already",
@@ -191,6 +208,10 @@ Write the heart of make: which targets does it build, and in which order?
         (CHAIN, {"source": 5, "a": 4, "b": 6, "c": 6, "all": 9}, "all"),
         (CHAIN, {"source": 5, "a": 4, "c": 6}, "all"),
         (RULES, FRESH, "sum.c"),
+        ({"app": ["notes"], "notes": []}, {"notes": 5, "app": 6}, "app"),
+        ({"app": ["notes"], "notes": []}, {"app": 6}, "app"),
+        ({"app": ["main.c"]}, {"main.c": -3}, "app"),
+        ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
     reference=rebuilt,
     promises=Cases(drawn_rules),
@@ -220,6 +241,20 @@ commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja
         ),
         mutant("twice", kinds.WRONG, ("        seen.add(name)\n", "")),
         mutant(
+            "in the order of names", kinds.WRONG, ("in rules[name]:", "in sorted(rules[name]):")
+        ),
+        mutant(
+            "built where nothing is depended on",
+            kinds.WRONG,
+            ("if missing or any(", "if not rules[name] or missing or any("),
+        ),
+        mutant(
+            "what is missing is of the time 0",
+            kinds.WRONG,
+            ("        missing = name not in changed\n", "        missing = False\n"),
+            ("changed[n] > changed[name]", "changed.get(n, 0) > changed.get(name, 0)"),
+        ),
+        mutant(
             "the target first",
             kinds.WRONG,
             ("            built.append(name)", "            built.insert(0, name)"),
@@ -238,10 +273,11 @@ LIST_LENGTH = HostExercise(
     title="find the bug: where does it stop?",
     task="""
 This program crashes for one kind of input. Run it, read the line, and ask as a debugger would:
-which variable has which value there? Change as little as you can.
+which variable has which value there? Change as little as you can. Any list must come out right, a
+long one and an empty one too.
 """,
     source="02_c_and_cpp/exercises/list_length.c",
-    cases=("1 2 3", "", "7"),
+    cases=("1 2 3", "", "7", " ".join(map(str, range(1000)))),
     reference=list_answer,
     promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)))))),
     bug=kinds.NULL_POINTER,
@@ -270,6 +306,14 @@ two commands: `bt` for who called, and `print list` for the value, `0x0`.
             ("list != NULL && list->next != NULL", "list != NULL"),
         ),
         mutant(
+            "a hundred at most",
+            kinds.WRONG_OUTPUT,
+            (
+                "while (list != NULL && list->next != NULL)",
+                "for (int k = 0; k < 100 && list != NULL && list->next != NULL; ++k)",
+            ),
+        ),
+        mutant(
             "not at all",
             kinds.WRONG_OUTPUT,
             ("while (list != NULL && list->next != NULL) list = list->next;", ""),
@@ -291,6 +335,9 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     cases=(
         *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
+        (["sm_80", "compute_86"], 89),  # made for 8.6, and still no machine code
+        (["sm_100", "compute_90"], 120),  # both begin with a 1
+        (["sm_100"], 120),
         (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
         (["compute_90", "sm_90"], 90),
     ),
@@ -347,5 +394,10 @@ GPUs it knows, and the PTX of the newest for those that come later.
             ('(int(kind == "sm"), made_for, exact', '(made_for, int(kind == "sm"), exact'),
         ),
         mutant("PTX preferred", kinds.WRONG, ('int(kind == "sm")', 'int(kind != "sm")')),
+        mutant(
+            "major by its first digit",
+            kinds.WRONG,
+            ("made_for // 10 == gpu // 10", "str(made_for)[0] == str(gpu)[0]"),
+        ),
     ),
 )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import prod
-
 import numpy as np
 
 from course_utils.exercises import (
@@ -24,7 +21,7 @@ from course_utils.exercises import (
     promises,
 )
 
-from .common import ORDINARY, Chosen
+from .common import ORDINARY, together
 
 ANY_POINTS = promises.data("x", *ORDINARY)
 
@@ -51,26 +48,12 @@ def transformed(given, n: int) -> dict:
     return {"y": pairs_of(np.fft.fft(rows)).reshape(-1)}
 
 
-@dataclass(frozen=True)
-class Together(Chosen):
-    """Sizes whose extents go together: none is made of parts of several."""
-
-    def longest(self) -> list[tuple[int, ...]]:
-        return [max(self.sizes, key=prod)]
-
-
-def sizes(names: str, *values: tuple[int, ...]) -> Together:
-    """Promised sizes with the names of their extents, no more than are drawn."""
-    extents = tuple(tuple(sorted(set(each))) for each in zip(*values, strict=True))
-    return Together(tuple(names.split()), extents, values)
-
-
 DFT_ROWS = Exercise(
     id="06.dft_rows",
     title="a Fourier transform by its definition",
     task="""
 Each thread has one frequency k of one row: add up its products. Any n up to 30,000, and as many
-digits as fp32 can give.
+digits as fp32 can give: so no fast sines.
 """,
     source="06_matmul_and_fft/exercises/dft_rows.cu",
     kernel="dft_rows",
@@ -78,18 +61,29 @@ digits as fp32 can give.
     reference=lambda given: transformed(given, int(given["n"])),
     launch=lambda size: Launch((size[0], -(-size[1] // 256)), (256,)),
     small=((2, 61), (3, 31), (1, 8), (1, 1)),
+    budget=200_000,  # a division or a sum in float64 for each of 257 products is right, too
     full=(2048, 1024),
     reduction=lambda size: size[1],
     within=3.0,
     promises=Promises(
-        sizes=sizes(
+        sizes=together(
             "rows n",
             *((1, 1), (1, 2), (5, 3), (2, 31), (3, 32), (2, 33), (1, 61), (1, 64), (7, 12)),
             *((1, 127), (1, 257), (2, 130)),
         ),
         values=(ANY_POINTS,),
     ),
-    means=(means.one_store_each(), means.work_shared_out(2.0, size=(3, 256))),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(2.0, size=(3, 256)),
+        means.instructions(
+            "fast sines and cosines",
+            "sin.approx",
+            "cos.approx",
+            at_most=0,
+            advice="__sinf and __cosf err by several units of the last digit: take sincospif.",
+        ),
+    ),
     hints=(
         "A loop over j. The angle is -2 pi j k / n, and sincospif takes the angle over pi.",
         "Keep `turns`, which is j k modulo n: each j adds k to it, and takes n off from n on.",
@@ -106,6 +100,16 @@ do as well, and costs more than the product that it serves.
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (k >= n) return;\n", "")),
         mutant(
             "angles of many turns", kinds.PRECISION, ("        if (turns >= n) turns -= n;\n", "")
+        ),
+        mutant(
+            "fast sines",
+            kinds.MEANS_MISSING,
+            ("sincospif(-2.0f * turns / n, &s, &c)", "__sincosf(-6.2831853f * turns / n, &s, &c)"),
+        ),
+        mutant(
+            "room for 128 roots",
+            kinds.WRONG,
+            ("sincospif(-2.0f * turns / n", "sincospif(-2.0f * (turns & 127) / n"),
         ),
         mutant("half the angle", kinds.WRONG, ("(-2.0f * turns", "(-1.0f * turns")),
         mutant("j = 0 left out", kinds.WRONG, ("int j = 0;", "int j = 1;")),
@@ -146,7 +150,7 @@ to n / 2, your kernel makes the whole transform.
     full=(2048, 4096, 64),
     within=2.0,
     promises=Promises(
-        sizes=sizes(
+        sizes=together(
             "rows n done",
             *((1, 2, 1), (1, 4, 1), (2, 4, 2), (3, 8, 2), (1, 32, 16), (5, 64, 32), (2, 128, 4)),
             *((1, 512, 256), (1, 1024, 1), (2, 1024, 64), (1, 4096, 512), (1, 65536, 32768)),
@@ -372,6 +376,9 @@ least there can be, in at most 5 KB.
         means.shared_memory(
             at_least=2 * 4096, at_most=2 * 4096, advice="Each point is stored once.", size=2
         ),
+        means.room_in_shared_memory(
+            5 * 1024, advice="Less padding does: 5 KB are room for 640 elements.", size=2
+        ),
     ),
     hints=(
         "Where would elements 0, 16, 32... have to stand, to lie in different banks?",
@@ -386,6 +393,7 @@ address is not a sum any more, and a thread has to compute each of its 16 addres
     mutants=(
         mutant("after 32", kinds.TARGET_MISSED, ("return i + i / 16;", "return i + i / 32;")),
         mutant("no padding", kinds.TARGET_MISSED, ("return i + i / 16;", "return i;")),
+        mutant("too much room", kinds.MEANS_MISSING, ("kRoom = 512 + 512 / 16", "kRoom = 641")),
         mutant("no room", kinds.OUT_OF_BOUNDS, ("kRoom = 512 + 512 / 16", "kRoom = 512")),
         mutant("two in one place", kinds.WRONG, ("return i + i / 16;", "return i / 2;")),
         mutant(

@@ -19,8 +19,9 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.promises import Values
 
-from .common import ORDINARY, chosen
+from .common import ORDINARY, chosen, together
 
 CONV_WORK = PythonExercise(
     id="06.conv_work",
@@ -44,7 +45,7 @@ matrix be that turns it into a matrix product, if somebody stored it?
         4 * C * side**2 * N * H * W,
     ),
     promises=Cases(
-        lambda rng: (*(int(n) for n in 10 ** rng.uniform(0, 2.5, 5)), int(rng.choice([1, 3, 5, 7])))
+        lambda rng: (*(int(n) for n in 10 ** rng.uniform(0, 2.5, 5)), int(rng.integers(1, 8)))
     ),
     means="Any formula that is right is a good one.",
     hints=(
@@ -103,7 +104,8 @@ HALO = Exercise(
     title="a tile and its halo",
     task="""
 The products are there; write what comes before them: 256 threads fill a tile of 18 × 18 pixels,
-with zeros where the image has none. Every pixel of the tile is read from global memory once.
+with zeros where the image has none. Every pixel of the tile is read from global memory once. A
+pixel may be infinite.
 """,
     source="06_matmul_and_fft/exercises/halo_tile.cu",
     kernel="halo_tile",
@@ -114,18 +116,23 @@ with zeros where the image has none. Every pixel of the tile is read from global
     full=(4096, 4096),
     reduction=lambda size: 9,
     promises=Promises(
-        sizes=promises.shapes(rows=promises.extents(131), columns=promises.extents(301)),
-        values=(promises.data("x", *ORDINARY), promises.data("w", *ORDINARY)),
+        sizes=promises.shapes(H=promises.extents(131), W=promises.extents(301)),
+        values=(
+            promises.data("x", *ORDINARY, promises.LAST_INFINITE),
+            promises.data("w", *ORDINARY),
+        ),
     ),
     means=(
         means.one_store_each(),
         means.work_shared_out(),
         Means(
-            "loads from global memory for each pixel of y, in sectors of 32 bytes",
-            lambda work: work.counts.global_load_requests * 32 / work.results,
-            at_most=12.5,
-            advice="A thread reads one or two pixels for the tile, and the nine weights; it does "
-            "not read its own nine pixels from x.",
+            "reads of x, over the pixels of all tiles",
+            lambda work: (
+                sum(one.work.loaded_from.get("x", 0) for one in work.launches) / (4 * 70**2)
+            ),
+            at_most=1.25,  # 1.06 where a tile's pixels outside of the image are read, too
+            advice="A thread reads one or two pixels for the tile, each once, and takes all nine "
+            "of a product from there.",
             size=(64, 64),
         ),
         means.shared_memory(
@@ -170,6 +177,23 @@ a thread compute more than one pixel.
             ("x[row * W + column] : 0.0f", "x[row * H % (H * W) + column % H] : 0.0f"),
         ),
         mutant(
+            "a border times zero",
+            kinds.NOT_A_NUMBER,
+            (
+                "inside ? x[row * W + column] : 0.0f",
+                "inside * x[min(max(row, 0), H - 1) * W + min(max(column, 0), W - 1)]",
+            ),
+        ),
+        mutant(
+            "every pixel read twice",
+            kinds.MEANS_MISSING,
+            (
+                "inside ? x[row * W + column] : 0.0f",
+                "inside ? fmaxf(x[row * W + column], "
+                "*(volatile const float *)&x[row * W + column]) : 0.0f",
+            ),
+        ),
+        mutant(
             "each thread fills all",
             kinds.MEANS_MISSING,
             (
@@ -204,6 +228,14 @@ def channels_with_zeros(rng: np.random.Generator, size: tuple[int, int, int]) ->
     }
 
 
+def at_zero(given, rng: np.random.Generator) -> dict:
+    """A tap of the first channel is 0, and a pixel in the middle infinite."""
+    x, w = given["x"].copy(), given["w"].copy()
+    w[0, 1, 1] = 0
+    x[0, x.shape[1] // 2, x.shape[2] // 2] = np.inf
+    return {"x": x, "w": w}
+
+
 def loads_per_fma(counts) -> float:
     """Loads of single threads from global memory, over multiply-adds."""
     return counts.global_load_requests * 32 / max(counts.flops / 2, 1)
@@ -214,7 +246,8 @@ ROW = Exercise(
     title="four pixels a thread",
     task="""
 Four neighbours in a row need six pixels of a row of x, not twelve. Write the products of one
-channel and one row of the filter: for each FMA a thread may load at most 0.8 floats.
+channel and one row of the filter: for each FMA a thread may load at most 0.8 floats. A pixel may be
+infinite, and a weight zero.
 """,
     source="06_matmul_and_fft/exercises/row_of_pixels.cu",
     kernel="row_of_pixels",
@@ -246,7 +279,7 @@ channel and one row of the filter: for each FMA a thread may load at most 0.8 fl
             (5, 40, 100),
             names=("C", "H", "W"),
         ),
-        values=(promises.data("w", *ORDINARY),),
+        values=((*promises.data("w", *ORDINARY), Values("a zero of w at an infinite x", at_zero)),),
     ),
     means=(
         means.one_store_each(),
@@ -292,6 +325,7 @@ loads of one element. It may, since nothing is stored between them.)
             "the filter turned round", kinds.WRONG, ("tap[s] = taps[s];", "tap[s] = taps[2 - s];")
         ),
         mutant("no shift", kinds.WRONG, ("in[p + s] * tap[s]", "in[p] * tap[s]")),
+        mutant("zeros left out", kinds.WRONG, ("sum[p] += in", "if (tap[s] != 0.0f) sum[p] += in")),
         mutant(
             "one tap missed",
             kinds.WRONG,
@@ -343,7 +377,6 @@ COLUMNS = Exercise(
     task="""
 An implicit GEMM never stores its second matrix: it must know where each element lies in x. Find
 that place for row k and column `pixel`, and store the element, for any filter, stride and padding.
-(The eight numbers of a verdict's size are N, C, H, W, R, S, stride and pad.)
 """,
     source="06_matmul_and_fft/exercises/image_columns.cu",
     kernel="image_columns",
@@ -359,7 +392,22 @@ that place for row k and column `pixel`, and store the element, for any filter, 
         (1, 1, 1, 1, 1, 1, 1, 1),
     ),
     full=(32, 16, 112, 112, 3, 3, 1, 1),
-    promises=Promises(values=(promises.data("x", *promises.ANY_ORDERED),)),
+    promises=Promises(
+        sizes=together(
+            "N C H W R S stride pad",
+            (1, 1, 1, 1, 1, 1, 1, 0),
+            (3, 1, 2, 3, 1, 1, 2, 0),
+            (1, 2, 3, 4, 3, 4, 1, 0),
+            (2, 1, 3, 2, 2, 2, 5, 3),
+            (2, 3, 5, 6, 3, 2, 1, 4),
+            (5, 1, 6, 4, 5, 3, 2, 2),
+            (1, 7, 9, 5, 1, 3, 3, 1),
+            (67, 1, 5, 7, 2, 3, 1, 1),
+            (1, 33, 4, 4, 3, 3, 1, 1),
+            (1, 1, 261, 257, 1, 1, 1, 0),
+        ),
+        values=(promises.data("x", *promises.ANY_ORDERED),),
+    ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
         "k counts the columns of the filter first, then its rows, then the channels; pixel counts "
@@ -400,6 +448,9 @@ it loads; conv_pipeline keeps its pixel and goes through the taps one after the 
 )
 
 
+PRODUCTS = "mul.f", "mul.rn", "mul.rz", "fma.", "div.", "rcp."  # of numbers, not of indices
+
+
 def line(rng: np.random.Generator, n: int) -> dict:
     g = floats(rng, 3)
     u = (g[0], (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2, g[2])
@@ -425,6 +476,7 @@ WINOGRAD = Exercise(
 Two neighbours of a line under a filter of three taps: six products, it seems. Make them with four.
 With d the four numbers from x[i] on, the products are of d₀ − d₂, d₁ + d₂, d₂ − d₁ and d₁ − d₃,
 with the numbers of u in that order; find out by hand which of them add up to which result.
+Divisions count as products. Five are let pass: a compiler may make one of the four twice.
 """,
     source="06_matmul_and_fft/exercises/winograd_line.cu",
     kernel="winograd_line",
@@ -440,8 +492,8 @@ with the numbers of u in that order; find out by hand which of them add up to wh
         means.work_shared_out(),
         Means(
             "multiplications for two results",
-            lambda work: 2 * work.opcodes("mul.f32", "mul.rn", "mul.ftz", "fma.rn") / work.results,
-            at_most=4,
+            lambda work: 2 * work.opcodes(*PRODUCTS) / work.results,
+            at_most=5,
             advice="Each u is multiplied once, by a sum or a difference of two of the x.",
             size=1000,
         ),
@@ -470,6 +522,16 @@ what counts.
                 "y[i + 1] = m1 - m2 - m3;",
                 "y[i + 1] = x[i + 1] * u[0] + x[i + 2] * (u[1] - u[2]) + x[i + 3] * u[3];",
             ),
+        ),
+        mutant(
+            "six products in float64",
+            kinds.MEANS_MISSING,
+            (
+                "y[i] = m0 + m1 + m2;",
+                "double a = u[0], b = (double)u[1] - u[2], c = u[3];\n"
+                "    y[i] = x[i] * a + x[i + 1] * b + x[i + 2] * c;",
+            ),
+            ("y[i + 1] = m1 - m2 - m3;", "y[i + 1] = x[i + 1] * a + x[i + 2] * b + x[i + 3] * c;"),
         ),
         mutant("one sign", kinds.WRONG, ("m1 - m2 - m3", "m1 - m2 + m3")),
         mutant(

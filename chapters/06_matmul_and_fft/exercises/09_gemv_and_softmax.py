@@ -19,7 +19,14 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.promises import Given, Values
 
+from .common import exact
+
+IN_REGISTERS = (
+    "An array whose index is known only at run time lies in local memory, which is global memory: "
+    "let the loops have a constant number of turns, and unroll them."
+)
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
 
 
@@ -35,27 +42,43 @@ def matrix_and_vector(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def zero_at_infinity(given: Given, axis: int) -> Given:
+    """An element in the middle of A is infinite, and of x the one that it meets along ``axis`` is
+    0. (At an edge a result that is wrong looks like one without a guard.)"""
+    a, x = given["A"].copy(), given["x"].copy()
+    place = tuple(extent // 2 for extent in a.shape)
+    a[place], x[place[axis]] = np.inf, 0
+    return {"A": a, "x": x}
+
+
 def sectors_a_load(counts) -> float:
     """Sectors that a load of a warp touches."""
     return counts.global_load_sectors / max(counts.global_load_requests, 1)
 
 
 ANY_GEMV = Promises(
-    sizes=promises.shapes(rows=(1, 3, 7, 8, 9, 33, 300), columns=(*COLUMNS, 70_000)),
-    values=(promises.data("A", *promises.ORDINARY), promises.data("x", *promises.ORDINARY)),
+    sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)),
+    values=(
+        promises.data("A", *promises.ORDINARY),
+        (
+            *promises.data("x", *promises.ORDINARY),
+            Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
+        ),
+    ),
 )
 
 GEMV_BY_WARPS = Exercise(
     id="06.gemv_by_warps",
     title="a row for 32 lanes",
     task="""
-A warp has one row, and one of its lanes does all the work. Share the row among the 32, so that a
-load touches four sectors, and let shuffles add up what they have. Any M and any K.
+A warp has one row, and one of its lanes does all the work. Share the row among the 32, so that
+lanes side by side load neighbours, and let shuffles add up what they have. Any M and any K; an
+element may be infinite, and another zero.
 """,
     source="06_matmul_and_fft/exercises/gemv_by_warps.cu",
     kernel="gemv_by_warps",
     inputs=matrix_and_vector,
-    reference=lambda given: {"y": given["A"].astype(np.float64) @ given["x"]},
+    reference=lambda given: {"y": exact(given["A"], given["x"])},
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
     small=((19, 200), (8, 64), (3, 33), (1, 1)),
     full=(8192, 8192),
@@ -66,6 +89,14 @@ load touches four sectors, and let shuffles add up what they have. Any M and any
         means.loads_shared_out(2.0, size=(16, 256)),
         means.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(16, 256)),
         means.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
+        Means(
+            "bytes of the sectors that loads touch, over the bytes that they load",
+            lambda work: 32 * work.counts.global_load_sectors / work.counts.global_load_bytes,
+            at_most=1.5,
+            advice="What lanes side by side load at once shall lie side by side: a lane's next "
+            "element is 32 further on.",
+            size=(16, 256),
+        ),
     ),
     target=Target(
         label="load requests for each row of 256",
@@ -94,6 +125,15 @@ bytes came in 32 requests of one sector each, 4 bytes of which were needed at a 
                 "for (int k = 0; k < K; ++k) {\n        sum += values[k] * x[k] / 32;",
             ),
         ),
+        mutant(
+            "a piece of the row for each lane",
+            kinds.MEANS_MISSING,
+            (
+                "int k = lane; k < K; k += kWarpSize",
+                "int k = lane * ((K + 31) / 32); k < min(K, (lane + 1) * ((K + 31) / 32)); ++k",
+            ),
+        ),
+        mutant("zeros left out", kinds.WRONG, ("sum += values", "if (x[k] != 0.0f) sum += values")),
         mutant("last elements missed", kinds.WRONG, ("k < K; k +=", "k + 32 <= K; k +=")),
         mutant("one step short", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("past the last row", kinds.OUT_OF_BOUNDS, ("if (row >= M)", "if (row > M)")),
@@ -115,21 +155,28 @@ GEMV_OF_COLUMNS = Exercise(
     title="the same matrix, the other way",
     task="""
 y = Aᵀx reads the same bytes in the same order of memory, but each result is the sum over a column.
-This kernel is right. Change two lines until a load touches at most 3 sectors on average.
+This kernel is right, also where an element is infinite and another zero. Change two lines until a
+load touches at most 3 sectors on average.
 """,
     source="06_matmul_and_fft/exercises/gemv_of_columns.cu",
     kernel="gemv_of_columns",
     inputs=lambda rng, size: (
         matrix_and_vector(rng, size) | {"x": floats(rng, size[0]), "y": empty(size[1])}
     ),
-    reference=lambda given: {"y": given["A"].astype(np.float64).T @ given["x"]},
+    reference=lambda given: {"y": exact(given["A"].T, given["x"])},
     launch=lambda size: Launch((-(-size[1] // 32),), (256,)),
     small=((37, 100), (64, 32), (5, 33), (1, 1)),
     full=(8192, 8192),
     reduction=lambda size: size[0],
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 7, 8, 9, 33, 300), columns=COLUMNS),
-        values=(promises.data("A", *promises.ORDINARY), promises.data("x", *promises.ORDINARY)),
+        sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS),
+        values=(
+            promises.data("A", *promises.ORDINARY),
+            (
+                *promises.data("x", *promises.ORDINARY),
+                Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
+            ),
+        ),
     ),
     means=(
         means.one_store_each(size=(64, 64)),
@@ -169,6 +216,11 @@ each lane has its own. What they need is a second level, here shared memory, whe
         ),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // all", "    // all")),
         mutant("one band", kinds.WRONG, ("other < kBands", "other < 2")),
+        mutant(
+            "zeros left out",
+            kinds.WRONG,
+            ("            sum += A", "            if (x[row] != 0.0f) sum += A"),
+        ),
         mutant("past the last column", kinds.OUT_OF_BOUNDS, ("if (k < K) {", "if (k <= K) {")),
         mutant("all columns the same", kinds.WRONG, ("+ k] * x[row]", "+ k - k % 2] * x[row]")),
     ),
@@ -193,7 +245,9 @@ def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 def pieces_of(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """(largest, sums) of up to 40 pieces, some of them or all with nothing in them."""
     count = int(rng.integers(1, 41))
-    largest = rng.choice([-1e30, -700.0, 0.0, 800.0]) + 20 * rng.standard_normal(count)
+    largest = rng.choice([-700.0, 0.0, 800.0]) + 20 * rng.standard_normal(count)
+    if rng.random() < 0.25:
+        largest *= 1e100  # no number is a stand-in for minus infinity
     sums = 1 + rng.random(count)
     empty_ones = rng.random(count) < rng.choice([0.0, 0.3, 1.0])
     return np.where(empty_ones, -np.inf, largest), np.where(empty_ones, 0.0, sums)
@@ -211,7 +265,8 @@ MERGED_SUMS = PythonExercise(
     title="pairs that merge",
     task="""
 Warps, blocks and clusters hand on the same pair: the largest number that they met, and the sum
-relative to it. Merge the pairs of many pieces in NumPy, whatever is in them.
+relative to it. Merge the pairs of one or more pieces in NumPy, whatever finite numbers are in them,
+or none.
 """,
     source="06_matmul_and_fft/exercises/merged_sums.py",
     function="merged_sums",
@@ -221,6 +276,7 @@ relative to it. Merge the pairs of many pieces in NumPy, whatever is in them.
         (np.array([-np.inf, -np.inf]), np.array([0.0, 0.0])),
         (np.array([1000.0, 999.0]), np.array([1.0, 1.0])),
         (np.array([-2000.0]), np.array([7.0])),
+        (np.array([-1e100, -np.inf]), np.array([1.5, 0.0])),
     ),
     reference=merged,
     promises=Cases(pieces_of),
@@ -248,6 +304,12 @@ instead of minus infinity, which saves them the test.
             kinds.NOT_A_NUMBER,
             ("np.exp(largest - top)).sum()", "np.exp(largest)).sum() * np.exp(-top)"),
         ),
+        mutant(
+            "-1e30 for nothing",
+            kinds.WRONG,
+            ("top = largest.max()", "top = max(largest.max(), -1e30)"),
+            ("top == -np.inf", "top == -1e30"),
+        ),
         mutant("scaled the wrong way", kinds.WRONG, ("largest - top", "top - largest")),
         mutant(
             "no return", kinds.NOTHING_RETURNED, ("return np.array([top, (", "np.array([top, (")
@@ -260,7 +322,8 @@ KEPT_ROW = Exercise(
     title="read it once",
     task="""
 Three passes read each number three times and take two exponentials of it. A row of up to 4096
-numbers fits into a block. Keep it there: one read and one exponential for each number.
+numbers fits into a block, in shared memory or in registers. Keep it there: one read and one
+exponential for each number.
 """,
     source="06_matmul_and_fft/exercises/kept_row.cu",
     kernel="kept_row",
@@ -278,19 +341,19 @@ numbers fits into a block. Keep it there: one read and one exponential for each 
         means.one_store_each(size=(2, 1024)),
         means.work_shared_out(2.0, size=(2, 1024)),
         Means(
-            "exponentials for each number",
-            lambda work: work.opcodes("ex2.") / (2 * 1024),
+            "exponentials for each number of a row of 4096",
+            lambda work: work.opcodes("ex2.") / 4096,
             at_most=1.1,
-            advice="Keep the exponential, too: in the place of the number that it is of. Past the "
-            "end of the row there is no number to take one of.",
-            size=(2, 1024),
+            advice="Keep the exponential, too: in the place of the number that it is of.",
+            size=(1, 4096),  # all sixteen registers of a thread have a number
         ),
+        means.no_local_memory(IN_REGISTERS, size=(2, 1024)),
     ),
     target=Target(
         label="loads of each number",
         measure=lambda counts: counts.global_load_bytes / (4 * 2 * 1024),
         at_most=1.0,
-        advice="The result is right. The second and the third loop still read `row`.",
+        advice="The result is right. The second and the third loop still read global memory.",
         size=(2, 1024),
     ),
     within=2.0,
@@ -315,6 +378,11 @@ few bytes as a softmax can; what is left to gain is to have enough of them in fl
             "reads the row again",
             kinds.TARGET_MISSED,
             ("kept[i] = expf(kept[i] - largest)", "kept[i] = expf(row[i] - largest)"),
+        ),
+        mutant(
+            "in local memory",
+            kinds.MEANS_MISSING,
+            ("__shared__ float kept[kMostColumns];", "float kept[kMostColumns];"),
         ),
         mutant("not divided", kinds.WRONG, ("kept[i] / sum", "kept[i]")),
         mutant(
@@ -446,6 +514,7 @@ and dy once each and keep them in registers. Up to 2048 columns.
         means.one_store_each(size=(2, 1024)),
         means.work_shared_out(2.0, size=(2, 1024)),
         means.shared_memory(0, 1024, advice="Registers have room for the row.", size=(2, 1024)),
+        means.no_local_memory(IN_REGISTERS, size=(2, 1024)),
     ),
     target=Target(
         label="loads for each result",
@@ -472,6 +541,22 @@ element here, so a row takes twice the registers that it takes on the way forwar
             (
                 "= outputs[k] * (gradients[k] - sum)",
                 "= outputs[k] * (const_cast<const volatile float *>(dy)[start + i] - sum)",
+            ),
+        ),
+        mutant(
+            "in local memory",
+            kinds.MEANS_MISSING,
+            (
+                "#pragma unroll\n    for (int k = 0; k < kEach; ++k) {\n"
+                "        int i = k * kThreads + threadIdx.x;\n        outputs",
+                "#pragma unroll 1\n    for (int k = 0; k * kThreads < columns; ++k) {\n"
+                "        int i = k * kThreads + threadIdx.x;\n        outputs",
+            ),
+            (
+                "#pragma unroll\n    for (int k = 0; k < kEach; ++k) {\n"
+                "        int i = k * kThreads + threadIdx.x;\n        if",
+                "#pragma unroll 1\n    for (int k = 0; k * kThreads < columns; ++k) {\n"
+                "        int i = k * kThreads + threadIdx.x;\n        if",
             ),
         ),
         mutant(

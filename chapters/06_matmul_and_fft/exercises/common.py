@@ -67,12 +67,26 @@ class Chosen(promises.Sizes):
         return iter(sorted((s for s in self.sizes if prod(s) < prod(size)), key=prod))
 
 
-def chosen(*sizes: tuple[int, int, int], names: tuple[str, ...] = ("M", "N", "K")) -> Chosen:
+def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) -> Chosen:
     """Promised sizes (M, N, K) or what else ``names`` calls them, no more than are drawn."""
     if len(sizes) > promises.DRAWN:
         raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
     extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
     return Chosen(names, extents, sizes)
+
+
+@dataclass(frozen=True)
+class Together(Chosen):
+    """Sizes whose extents go together: none is made of parts of several."""
+
+    def longest(self) -> list[tuple[int, ...]]:
+        return [max(self.sizes, key=prod)]
+
+
+def together(names: str, *sizes: tuple[int, ...]) -> Together:
+    """As :func:`chosen`, of extents that go together."""
+    plain = chosen(*sizes, names=tuple(names.split()))
+    return Together(plain.names, plain.extents, plain.sizes)
 
 
 # Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, Finding
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
@@ -259,4 +260,4 @@ def _cause(batch, clocks, earlier: int, lane: int) -> str:
 
 def _bits(value: np.ndarray) -> np.ndarray:
     """So that what is not a number equals itself."""
-    return value.view(f"u{value.itemsize}")
+    return value.view(DTYPES[f"u{8 * value.itemsize}"])

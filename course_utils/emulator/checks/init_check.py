@@ -77,6 +77,8 @@ def _first_at_each(cells: np.ndarray, marks: np.ndarray) -> np.ndarray:
 def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
     """InitShadow elements as masks with a bit for each uninitialised byte; int64."""
     rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
+    if width > 8:
+        return np.where(rows.any(axis=1), BYTES, 0)
     return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
 
 
@@ -118,7 +120,7 @@ class InitCheck(Observer):
     def _new_shadow(self, batch, region) -> InitShadow | None:
         if region.owner == "all":
             return None if region.unwritten is None else region.unwritten.shadow(region)
-        if region.space not in ("shared", "local"):
+        if region.space not in ("shared", "local") or region.zeroed:
             return None
         shadow = _blank(batch, region)
         whole = len(shadow.bytes) // region.stride * region.stride
@@ -154,9 +156,7 @@ class InitCheck(Observer):
 
     def _load(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         target = site.instruction.operands[0]
-        for piece, item in enumerate(
-            target.items if isinstance(target, ptx.OperandList) else (target,)
-        ):
+        for piece, item in enumerate(ptx.items(target)):
             marks = None
             if shadow is not None:
                 marks = self._read(site, group, region, shadow, cells + piece)
@@ -187,15 +187,14 @@ class InitCheck(Observer):
 
     def _store(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         source = site.instruction.operands[1]
-        for piece, item in enumerate(
-            source.items if isinstance(source, ptx.OperandList) else (source,)
-        ):
+        for piece, item in enumerate(ptx.items(source)):
             marks = self.marks_of(group, item)
             if marks is not None:
-                marks = marks & ~BYTES | marks & ((1 << site.width) - 1)
+                every = (1 << min(site.width, 8)) - 1
+                marks = marks & ~BYTES | marks & every
                 marks = np.where(marks & BYTES, marks, 0)
                 if region.space == "global":
-                    whole = marks & BYTES == (1 << site.width) - 1
+                    whole = marks & BYTES == every
                     if whole.any():  # parts of a value may be the padding of a structure
                         index = int(cells[np.argmax(whole)]) + piece
                         text = f"stores in {region.name}[{index}] a result of"
@@ -214,21 +213,23 @@ class InitCheck(Observer):
     def _update(self, site, group: Group, region, shadow: InitShadow | None, cells) -> None:
         where_to = f"{region.name}[{int(cells[0])}]" if region.owner == "all" else region.name
         for operand in site.instruction.operands[1:]:
-            marks = self.marks_of(group, operand)
-            if marks is not None and marks.any():
-                text = f"updates {where_to} with a result of"
-                self.report_use(group.batch, group.lanes, marks, site.instruction, text)
+            for item in ptx.items(operand):
+                marks = self.marks_of(group, item)
+                if marks is not None and marks.any():
+                    text = f"updates {where_to} with a result of"
+                    self.report_use(group.batch, group.lanes, marks, site.instruction, text)
         fetched = None
-        if shadow is not None:
-            marks = self._read(site, group, region, shadow, cells)
+        for piece in range(0 if shadow is None else site.bytes // site.width):
+            marks = self._read(site, group, region, shadow, cells + piece)
             if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
                 fetched = None if marks is None else _first_at_each(cells, marks)
             elif marks is not None:
                 self.report_use(group.batch, group.lanes, marks, site.instruction, "updates")
-            shadow.write(cells, site.width, None)
+            shadow.write(cells + piece, site.width, None)
         target = site.instruction.operands[0]
-        if isinstance(target, ptx.Register):
-            self.put_marks(group, group.lanes, target.slot, fetched)
+        for item in ptx.items(target):
+            if isinstance(item, ptx.Register):
+                self.put_marks(group, group.lanes, item.slot, fetched)
 
     def copy_starts(self, batch, transfer) -> None:
         """A copy defines what it writes, unless its source is not."""

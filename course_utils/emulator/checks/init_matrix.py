@@ -90,8 +90,7 @@ class MatrixEcho:
 
 
 def _registers(operand: ptx.Operand) -> list[ptx.Register]:
-    items = operand.items if isinstance(operand, ptx.OperandList) else (operand,)
-    return [item for item in items if isinstance(item, ptx.Register)]
+    return [item for item in ptx.items(operand) if isinstance(item, ptx.Register)]
 
 
 class _ShadowsAsMemory:

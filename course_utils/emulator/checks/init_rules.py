@@ -16,7 +16,8 @@ from ..machine.lanes import Group
 if TYPE_CHECKING:
     from .init_check import InitCheck
 
-# A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register.
+# A mark is record << 28 | lane << 8 | a bit for each uninitialised byte of the register; of the 16
+# bytes of a b128 all are when one is.
 LANE_SHIFT, RECORD_SHIFT = 8, 28
 BYTES = 0xFF
 
@@ -47,9 +48,12 @@ def _marks(check: InitCheck, group: Group, operand) -> np.ndarray:
     return np.zeros(group.n, np.int64) if found is None else found
 
 
-def _shuffled(check: InitCheck, group: Group, decoded) -> dict:
+def _shuffled(check: InitCheck, group: Group, decoded) -> dict | None:
     """Where each lane's value comes from is found by shuffling the lanes' numbers."""
-    slot = decoded.instruction.operands[1].slot
+    source = decoded.instruction.operands[1]
+    if check.marks_of(group, source) is None:  # the number of the lane is what is uninitialised
+        return None
+    slot = source.slot
     key = (len(group.stack), group.code, slot)
     echo = echo_of(group, group.R, {slot: group.lanes.astype(np.uint32)})
     decoded.act(echo)
@@ -94,8 +98,10 @@ def _logic(check: InitCheck, group: Group, decoded) -> dict | None:
     return {target.slot: np.where(marks & kept, marks & ~BYTES | marks & kept, 0)}
 
 
-def _moved(check: InitCheck, group: Group, decoded) -> dict:
+def _moved(check: InitCheck, group: Group, decoded) -> dict | None:
     target, source = decoded.instruction.operands
+    if decoded.instruction.modifiers[-1] == "b128":
+        return None
     if isinstance(target, ptx.OperandList):
         marks, width = _marks(check, group, source), _share(decoded, len(target.items))
         parts = {}

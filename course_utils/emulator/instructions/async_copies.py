@@ -229,8 +229,10 @@ def _deliver(
     """Start a copy of lane ``n`` that reports to an mbarrier, or else to a bulk group."""
     if key is not None and rank is not None:  # the same mbarrier of each block that gets the data
         clusters = group.batch.clusters
-        first = int(group.slots[n]) // (clusters.size if clusters else 1)
-        home = first * (clusters.size if clusters else 1) + rank
+        blocks = clusters.size if clusters else 1
+        if "cta_group::2" in i.modifiers:  # or of its peer: the one with the parity of `key`'s
+            rank = rank & ~1 | (key >> KEY_SHIFT) % blocks & 1
+        home = int(group.slots[n]) // blocks * blocks + rank
         key = home << KEY_SHIFT | key & (1 << KEY_SHIFT) - 1
     group.batch.engine.start(
         Transfer(
@@ -274,6 +276,8 @@ def _bulk(b: Builder, i: ptx.Instruction):
         for n, (to, from_, count, key, blocks) in enumerate(rows):
             for what, value in (("destination", to), ("source", from_), ("size", count)):
                 _aligned(group, n, i, what, value, 16)
+            if count == 0:
+                continue
             home, start, _ = _bytes_at(group, n, i, from_, count, False)
             _count(group, i, way, count)
             steps = np.arange(count // dtype.itemsize)[None]
@@ -358,6 +362,8 @@ def _tensor(b: Builder, i: ptx.Instruction):
                     )
                     continue
                 chosen = slice(None) if whole is None else np.flatnonzero(whole)
+                if whole is not None and not whole.any():
+                    continue
                 operation = _operation(name, box.kind) if reduces else None
                 _deliver(
                     group,
@@ -399,9 +405,7 @@ def st(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[-1]
     dtype = DTYPES[kind]
     target, values = _Place(b, i.operands[0], "shared"), i.operands[1]
-    gets = [
-        b.read(v, kind) for v in (values.items if isinstance(values, ptx.OperandList) else [values])
-    ]
+    gets = [b.read(v, kind) for v in (ptx.items(values))]
     site = BarrierSite(b, i, i.operands[2])
     size = dtype.itemsize * len(gets)
 

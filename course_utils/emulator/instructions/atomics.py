@@ -42,8 +42,8 @@ AT_ONCE = (np.add, np.minimum, np.maximum)
 
 def _operation(name: str, kind: str):
     """(old, value) -> new, on arrays of the dtype of ``kind``."""
-    if kind in ("bf16", "f16x2", "bf16x2"):
-        found = TABLE[name](("rn", kind) if name == "add" else (kind,))
+    if kind in ("f16", "bf16", "f16x2", "bf16x2"):
+        found = TABLE[name](("rn", kind) if name == "add" else (kind,)) if name in TABLE else None
         return found.compute if found else None
     if name == "add" and kind == "f32":
         return lambda old, value: floats.flush(old + value)
@@ -53,20 +53,24 @@ def _operation(name: str, kind: str):
 @step("atom", traits=Traits(memory="atomic"))
 @step("red", traits=Traits(results=0, memory="atomic"))
 def atom(b: Builder, i: ptx.Instruction):
+    """Of a vector each element is an atomic of its own."""
     kind = i.modifiers[-1]
     name = next((m for m in i.modifiers if m in OPERATIONS or m == "cas"), None)
-    if name is None or kind == "b128" or any(m in i.modifiers for m in ("v2", "v4", "v8")):
+    if name is None or kind not in DTYPES or (kind == "b128" and name not in ("exch", "cas")):
+        return None
+    operation = None if name == "cas" else _operation(name, kind)
+    if operation is None and name != "cas":
         return None
     operands = list(i.operands)
-    put = b.write(operands.pop(0), kind) if i.opcode == "atom" else None
-    site = Site(b, i, operands[0], kind, 1)
-    value = b.read(operands[-1], kind)
+    if "L2::cache_hint" in i.modifiers:
+        operands.pop()
+    puts = [b.write(o, kind) for o in ptx.items(operands.pop(0))] if i.opcode == "atom" else []
+    values = [b.read(o, kind) for o in ptx.items(operands[-1])]
+    site = Site(b, i, operands[0], kind, len(values))
     compare = b.read(operands[1], kind) if name == "cas" else None
-    operation = None if name == "cas" else _operation(name, kind)
-    if operation is None and compare is None:
-        return None
     needed, written = tuple(b.reads), tuple(b.writes)
     dtype = DTYPES[kind]
+    at_once = not puts and operation in AT_ONCE and dtype.kind in "iu"
 
     def act(group: Group):
         found = site.locate(group)
@@ -74,17 +78,18 @@ def atom(b: Builder, i: ptx.Instruction):
             _in_pieces(site, group, act, needed, written)
             return
         region, first, index = found
-        view = region.view(dtype)[first:]
         R = group.R
-        index, values = group.full(index), group.full(value(R))
-        if compare is not None:
-            old = _compare_and_swap(view, index, group.full(compare(R)), values)
-        elif put is None and operation in AT_ONCE and dtype.kind in "iu":
-            operation.at(view, index, values)
-            return
-        else:
-            old = _in_turn(view, index, values, operation)
-        if put is not None:
+        index, olds = group.full(index), []
+        expected = None if compare is None else group.full(compare(R))
+        for n, value in enumerate([group.full(get(R)) for get in values], first):
+            view = region.view(dtype)[n:]
+            if expected is not None:
+                olds.append(_compare_and_swap(view, index, expected, value))
+            elif at_once:
+                operation.at(view, index, value)
+            else:
+                olds.append(_in_turn(view, index, value, operation))
+        for put, old in zip(puts, olds, strict=False):
             put(R, old)
 
     return act
@@ -131,26 +136,39 @@ def _in_turn(view, index, values, operation) -> np.ndarray:
 
 
 def _compare_and_swap(view, index, expected, values) -> np.ndarray:
-    """In each round the first lane left at every address tries; once nobody left expects what is
-    there, all the others fail together."""
+    """At every address the first lane that finds what it expects swaps, all of these at once.
+
+    Then the lanes behind it find the new value; only where one of them expects that, lanes are
+    served one after another.
+    """
     bits = DTYPES[f"u{view.itemsize * 8}"]
     view, expected, values = view.view(bits), expected.view(bits), values.view(bits)
-    old = np.empty_like(values)
-    left = np.arange(len(index))
-    while len(left):
-        current = view[index[left]]
-        matching = current == expected[left]
-        if not matching.any():
-            old[left] = current
-            break
-        # lanes before the first that matches at its address see the value as it is now
-        candidates = left[matching]
-        _, first = np.unique(index[candidates], return_index=True)
-        winners = candidates[first]
-        winner_at = dict(zip(index[winners].tolist(), winners.tolist(), strict=True))
-        limit = np.array([winner_at.get(a, -1) for a in index[left].tolist()])
-        done = (limit < 0) | (left <= limit)
-        old[left[done]] = current[done]
-        view[index[winners]] = values[winners]
-        left = left[~done]
+    old = view[index]
+    if not (old == expected).any():
+        return old
+    order, ordered, starts = _ranks(index)
+    expected, values, found = expected[order], values[order], old[order]
+    address = np.cumsum(starts) - 1
+    lanes = np.arange(len(order))
+    first = np.full(address[-1] + 1, len(order))
+    matching = np.flatnonzero(found == expected)
+    first[address[matching[::-1]]] = matching[::-1]
+    behind = lanes > first[address]
+    found[behind] = values[first[address[behind]]]
+    winners = first[first < len(order)]
+    view[ordered[winners]] = values[winners]
+    again = np.zeros(len(first), bool)
+    again[address[behind & (found == expected)]] = True
+    rest = np.flatnonzero(behind & again[address])
+    if len(rest):
+        held = dict(zip(ordered[rest].tolist(), found[rest].tolist(), strict=True))
+        seen = []
+        for lane in zip(*(x[rest].tolist() for x in (ordered, expected, values)), strict=True):
+            place, hoped, new = lane
+            seen.append(held[place])
+            if held[place] == hoped:
+                held[place] = new
+        found[rest] = seen
+        view[list(held)] = list(held.values())
+    old[order] = found
     return old

@@ -133,8 +133,10 @@ def call(b: Builder, i: ptx.Instruction):
         builtin = BUILTINS.get(name)
         group.block = back
         if builtin is not None:
+            if not sent or any(0 not in slots for slots in sent):
+                raise ptx.PtxError("an argument was never stored")
             value = builtin(group, i, [group.R[s[0]] for s in sent])
-            if received and value is not None:
+            if received and 0 in received[0] and value is not None:
                 group.R[received[0][0]] = value
             return group
         caller = group.code
@@ -143,7 +145,7 @@ def call(b: Builder, i: ptx.Instruction):
         for formal, slots in zip(code.parameters, sent, strict=True):
             for offset, slot in formal.items():
                 if offset not in slots:
-                    raise ptx.PtxError(f"{i.text}: argument byte {offset} was never stored")
+                    raise ptx.PtxError(f"argument byte {offset} was never stored")
                 registers[slot] = group.R[slots[offset]]
         links = [
             (slots[offset], slot)

@@ -62,13 +62,9 @@ def decode(kind: str, words: np.ndarray) -> np.ndarray:
     return values(_nibbles(words) if bits == 4 else words.view(RAW[bits])).astype(np.float64)
 
 
-def items(operand: ptx.Operand) -> tuple:
-    return operand.items if isinstance(operand, ptx.OperandList) else (operand,)
-
-
 def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
     """A getter ``get(group, rows)`` of an operand's n registers: u32 or u64 (warps, 32, n)."""
-    gets = [b.read(item, "b64" if bits == 64 else "b32") for item in items(operand)]
+    gets = [b.read(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
 
     def get(group: Group, rows: Rows) -> np.ndarray:
         return np.stack([rows.spread(one(group.R)) for one in gets], axis=-1)
@@ -79,7 +75,7 @@ def read_registers(b: Builder, operand: ptx.Operand, bits: int) -> Callable:
 def write_registers(b: Builder, operand: ptx.Operand, dtype: np.dtype) -> Callable:
     """A setter ``put(group, rows, held)`` of registers; ``held`` is (warps, 32, elements)."""
     bits = dtype.itemsize * 8
-    puts = [b.write(item, "b64" if bits == 64 else "b32") for item in items(operand)]
+    puts = [b.write(item, "b64" if bits == 64 else "b32") for item in ptx.items(operand)]
     raw = RAW[max(bits, 32)]
 
     def put(group: Group, rows: Rows, held: np.ndarray) -> None:

@@ -112,8 +112,6 @@ class Site:
         found = group.spreads.get(self.slot)
         if found is None or found.register is not register:
             found = group.spreads[self.slot] = self._new_spread(group, register)
-        if found.homes is not None:
-            group.batch.clusters.check(self, group, found.homes)
         return found
 
     def _new_spread(self, group: Group, register: np.ndarray) -> Spread:
@@ -124,6 +122,18 @@ class Site:
         base, homes = group.batch.clusters.strip(base + window, group)
         return Spread(register, base - window, homes)
 
+    def addresses(self, group: Group) -> tuple[np.ndarray, np.ndarray | None]:
+        """Each lane's generic address, offset and all; uint64. In a cluster: without ranks, and the
+        block of the batch that each lane reaches, which must be there."""
+        base = self.base(group.R)
+        base = base + base.dtype.type(self.offset % (1 << 8 * base.itemsize))
+        addresses, homes = group.full(base).astype(np.uint64) + np.uint64(self.window), None
+        if group.batch.clusters is not None:
+            addresses, homes = group.batch.clusters.strip(addresses, group)
+            if homes is not None:
+                group.batch.clusters.check(self, group, homes)
+        return addresses, homes
+
     def locate(self, group: Group) -> tuple[Region, int, np.ndarray] | None:
         """The region, the first element and the lanes' elements after it.
 
@@ -131,6 +141,24 @@ class Site:
         """
         spread = self.spread(group)
         low = (spread.low + self.offset + self.window) % 2**64  # a base may lie below 0
+        region = self._region(group, spread, low)
+        if region is not None and spread.homes is not None:
+            group.batch.clusters.check(self, group, spread.homes)
+        if region is None:  # of bases outside the array only the sums tell where they lead
+            addresses, homes = self.addresses(group)
+            spread = Spread(addresses, addresses, homes)
+            low = spread.low
+            region = self._region(group, spread, low)
+            if region is None:
+                return None
+        index = spread.index(self.shift, region, group)
+        on_access = group.batch.on_access
+        if on_access is not None:
+            on_access(self, group, region, (low - region.start) >> self.shift, index, spread)
+        return region, (low - region.start) >> self.shift, index
+
+    def _region(self, group: Group, spread: Spread, low: int) -> Region | None:
+        """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
         region = spread.region
         if region is None or low < region.start or low >= region.end:
             region = spread.region = group.batch.region_at(low)
@@ -141,18 +169,11 @@ class Site:
             or (region.read_only and self.is_store)
         ):
             return None
-        index = spread.index(self.shift, region, group)
-        on_access = group.batch.on_access
-        if on_access is not None:
-            on_access(self, group, region, (low - region.start) >> self.shift, index, spread)
-        return region, (low - region.start) >> self.shift, index
+        return region
 
     def pieces(self, group: Group):
         """Check lane by lane; yield (group of some lanes, positions) for each region met."""
-        base = group.full(self.base(group.R))
-        addresses = base.astype(np.uint64) + np.uint64((self.offset + self.window) % 2**64)
-        if group.batch.clusters is not None:
-            addresses, _ = group.batch.clusters.strip(addresses, group)
+        addresses, _ = self.addresses(group)
         homes = group.batch.check(self, group, addresses)
         for home in np.unique(homes):
             index = np.flatnonzero(homes == home)
@@ -194,10 +215,8 @@ def _parts(i: ptx.Instruction) -> tuple[str, int]:
 @step("ld", "ldu", traits=Traits(memory="load"))
 def ld(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
-    if kind == "b128":
-        return None
     target, address = i.operands[0], i.operands[1]
-    targets = target.items if isinstance(target, ptx.OperandList) else (target,)
+    targets = ptx.items(target)
     if "param" in "".join(i.modifiers) and isinstance(address.base, ptx.Symbol):
         return _load_parameter(b, i, targets, address, kind)
     site = Site(b, i, address, kind, count)
@@ -252,10 +271,8 @@ def _slot_register(b: Builder, variable, offset: int, kind: str) -> ptx.Register
 @step("st", traits=Traits(results=0, memory="store"))
 def st(b: Builder, i: ptx.Instruction):
     kind, count = _parts(i)
-    if kind == "b128":
-        return None
     address, source = i.operands
-    sources = source.items if isinstance(source, ptx.OperandList) else (source,)
+    sources = ptx.items(source)
     gets = [b.read(s, kind) for s in sources]
     if "param" in "".join(i.modifiers):
         variable = i.scope.find("variables", address.base.name)

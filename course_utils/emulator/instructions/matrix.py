@@ -37,7 +37,6 @@ from .fragment_layouts import (
     fragment_a,
     fragment_b,
     fragment_c,
-    items,
     per_register,
     read_registers,
     write_registers,
@@ -100,9 +99,9 @@ def known(i: ptx.Instruction, *also: str) -> bool:
 
 def check_registers(i: ptx.Instruction, operand: ptx.Operand, elements: int, bits: int) -> None:
     """``operand`` must hold a lane's share of ``elements``, once or several times."""
-    needed, given = max(1, elements * bits // (32 * max(bits, 32))), len(items(operand))
+    needed, given = max(1, elements * bits // (32 * max(bits, 32))), len(ptx.items(operand))
     if given % needed:
-        raise ptx.PtxError(f"{i.text}: {given} registers where {needed} are needed")
+        raise ptx.PtxError(f"it has {given} registers where {needed} are needed")
 
 
 def spread_out(stored: np.ndarray, metadata: np.ndarray, selector: int, bits: int) -> np.ndarray:
@@ -147,8 +146,8 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
     check_registers(i, b_, k * n, bits)
     check_registers(i, c, m * n, c_type.itemsize * 8)
     check_registers(i, d, m * n, d_type.itemsize * 8)
-    place_a = fragment_a(m, k // 2 if sparse else k, per, len(items(a)) * per)
-    place_b = fragment_b(k, n, per, len(items(b_)) * per)
+    place_a = fragment_a(m, k // 2 if sparse else k, per, len(ptx.items(a)) * per)
+    place_b = fragment_b(k, n, per, len(ptx.items(b_)) * per)
     place_c = fragment_c(m, n)
     get_a, get_b = read_registers(b, a, bits), read_registers(b, b_, bits)
     get_c, put_d = read_registers(b, c, c_type.itemsize * 8), write_registers(b, d, d_type)
@@ -368,7 +367,7 @@ def _move_fragment(b: Builder, i: ptx.Instruction):
     if bits == 4:
         return None
     address, registers = i.operands[:2] if store else i.operands[1::-1]
-    per, count = per_register(bits), len(items(registers)) * per_register(bits)
+    per, count = per_register(bits), len(ptx.items(registers)) * per_register(bits)
     rows_, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
     fragment = {
         "a": lambda: fragment_a(m, k, per, count),

@@ -34,13 +34,7 @@ class BarrierSite(Site):
     def keys(self, group: Group) -> np.ndarray:
         """For each lane the mbarrier it names: block of the batch << 24 | offset; int64."""
         batch = group.batch
-        base = group.full(self.base(group.R)).astype(np.uint64)
-        addresses = base + np.uint64((self.offset + self.window) % 2**64)
-        homes = None
-        if batch.clusters is not None:
-            addresses, homes = batch.clusters.strip(addresses, group)
-            if homes is not None:
-                batch.clusters.check(self, group, homes)
+        addresses, homes = self.addresses(group)
         if (addresses != addresses[0]).any():
             batch.check(self, group, addresses)
         else:

@@ -20,10 +20,10 @@ from ..machine.async_engine import KEY_SHIFT, Transfer
 from ..machine.instruction_set import Traits, ending, gathers
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import COLUMNS, UNIT, Request, TensorWork
+from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
-from .fragment_layouts import items, read_registers, write_registers
+from .fragment_layouts import read_registers, write_registers
 from .loads_stores import Site
 from .mbarrier import BarrierSite
 from .tcgen05_tiles import GROUPS
@@ -208,7 +208,7 @@ class TensorCells:
         if needed > 128:
             return None
         if registers != needed:
-            raise ptx.PtxError(f"{i.text}: {registers} registers where {needed} are needed")
+            raise ptx.PtxError(f"it has {registers} registers where {needed} are needed")
         t, r = np.arange(32)[:, None], np.arange(needed)
         lane, column = np.broadcast_arrays(*shape.place(t, r))
         if packed:
@@ -255,19 +255,23 @@ class TensorCells:
     def _reachable(self, memory, i, lane: int, at: int, reach: int, verb: str) -> int:
         """The first lane of an access; a warp reaches the 32 from ``reach`` on.
 
-        The lanes of warp 0 in an address mean, to other warps of a B200, their own: public kernels
-        rest on that. The manual knows nothing of it, so it is reported.
+        The lanes of warp 0 in an address mean, to other warps of a B200, their own; and lanes 128
+        to 255, in a pair of blocks, those of 0 to 127: public kernels rest on that. The manual
+        knows nothing of either, so it is reported.
         """
         text = (
             f"{verb} lanes {at} to {at + self.lanes - 1} of tensor memory, but its warp reaches "
             f"lanes {reach} to {reach + UNIT - 1} only: add 32 times (the warp's number modulo 4) "
             "to the lane, which is the upper 16 bits of the address."
         )
-        if at % UNIT % self.lanes or not (at < UNIT or reach <= at < reach + UNIT):
+        own = at % LANES if memory.pairs and at < 2 * LANES else at
+        if own % UNIT % self.lanes or not (own < UNIT or reach <= own < reach + UNIT):
             raise memory.misuse(i, lane, text)
-        if at < reach:
+        if own != at:
+            text += f" Each block of a pair has its own {LANES} lanes, from 0 on."
+        if own < reach or own != at:
             memory.report(i, lane, text)
-        return reach + at % UNIT
+        return reach + own % UNIT
 
 
 def _address(b: Builder, operand: ptx.Address):
@@ -285,7 +289,7 @@ def _load(b: Builder, i: ptx.Instruction):
     if not {*flags} <= {"ld", "sync", "aligned", "pack::16b", "b32"}:
         return None
     offset = i.operands[2].value if len(i.operands) > 2 else 0
-    cells = TensorCells.of(i, len(items(i.operands[0])), offset)
+    cells = TensorCells.of(i, len(ptx.items(i.operands[0])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, put = _address(b, i.operands[1]), write_registers(b, i.operands[0], U32)
@@ -307,7 +311,7 @@ def _store(b: Builder, i: ptx.Instruction):
     if not {*flags} <= {"st", "sync", "aligned", "unpack::16b", "b32"}:
         return None
     offset = i.operands[1].value if len(i.operands) > 2 else 0
-    cells = TensorCells.of(i, len(items(i.operands[-1])), offset)
+    cells = TensorCells.of(i, len(ptx.items(i.operands[-1])), offset)
     if cells is None or ("16x32bx2" in i.modifiers) != (len(i.operands) > 2):
         return None
     address, get = _address(b, i.operands[0]), read_registers(b, i.operands[-1], 32)

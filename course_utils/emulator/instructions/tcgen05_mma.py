@@ -20,7 +20,7 @@ from ..machine import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import LANES, TensorWork
-from .fragment_layouts import ACCUMULATORS, accumulate, items
+from .fragment_layouts import ACCUMULATORS, accumulate
 from .tcgen05_tiles import (
     BITS,
     FORMATS,
@@ -176,9 +176,9 @@ def mma(b: Builder, i: ptx.Instruction):
     b_, idesc = word(b, operands[2], "u64"), word(b, operands[3], "u32")
     rest, masks, scales = operands[4:], [], []
     if isinstance(rest[0], ptx.OperandList) and not form.scales and not form.stationary:
-        masks = [word(b, one, "u32") for one in items(rest.pop(0))]
+        masks = [word(b, one, "u32") for one in ptx.items(rest.pop(0))]
         if len(masks) != (8 if form.pair else 4):
-            raise ptx.PtxError(f"{i.text}: disable-output-lane needs {8 if form.pair else 4} words")
+            raise ptx.PtxError(f"disable-output-lane needs {8 if form.pair else 4} words")
     if form.scales:
         scales = [word(b, rest.pop(0), "u32") for _ in range(2)]
     keep = b.read(rest.pop(0), "pred")

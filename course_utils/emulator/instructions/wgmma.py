@@ -36,7 +36,6 @@ from .fragment_layouts import (
     decode,
     fragment_a,
     fragment_c,
-    items,
     per_register,
     read_registers,
     write_registers,
@@ -237,7 +236,7 @@ def wgmma(b: Builder, i: ptx.Instruction):
     signs = [x.value for x in numbers[:2]] or [1, 1]
     trans = [bool(x.value) for x in numbers[2:]] or [False]  # of A, if it is in memory, and of B
     if from_registers:
-        count = len(items(a)) * per_register(bits)
+        count = len(ptx.items(a)) * per_register(bits)
         place, get_a = fragment_a(16, k, per_register(bits), count), read_registers(b, a, bits)
     else:
         tile_a = _operand(b, i, a, a_kind, 64, trans[0])

@@ -9,6 +9,7 @@ Source: PTX ISA, "Asynchronous Operations", "Asynchronous Data Movement", "mbarr
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -56,7 +57,7 @@ class Transfer:
     arrivals: np.ndarray | None = None
     complete: tuple[int, int] | None = None
     number: int = 0  # counts the transfers of a batch; parts of one keep it
-    due: float = 0
+    due: int = 0  # when it lands by itself, in instructions issued and hurried over
 
     def rows(self, chosen: np.ndarray) -> Transfer:
         names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
@@ -104,7 +105,9 @@ class Wait:
 @dataclass
 class AsyncEngine:
     batch: object
-    flying: list[Transfer] = field(default_factory=list)
+    flying: dict[int, Transfer] = field(default_factory=dict)  # by number
+    due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
+    hurried: int = 0  # instructions that seem to have passed while somebody polled in vain
     landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
     barriers: dict[int, MBarrier] = field(default_factory=dict)
     waits: list[Wait] = field(default_factory=list)
@@ -124,7 +127,7 @@ class AsyncEngine:
 
     def start(self, transfer: Transfer) -> None:
         delay = int(self._random.integers(1, SOON)) if self.seed else LATE
-        transfer.due = self.batch.issued + delay
+        transfer.due = self._now + delay
         queue = transfer.queue
         if queue in IN_ORDER:
             transfer.due = self._last_due[queue] = max(transfer.due, self._last_due[queue])
@@ -133,7 +136,8 @@ class AsyncEngine:
         self.started += 1
         transfer.number = self.started
         self.observers.copy_starts(self.batch, transfer)
-        self.flying.append(transfer)
+        self.flying[transfer.number] = transfer
+        heapq.heappush(self.due, (transfer.due, transfer.number))
         self._set_alarm()
 
     def commit(self, queue: str, lanes: np.ndarray) -> None:
@@ -143,7 +147,7 @@ class AsyncEngine:
         """Land what the lanes wait for: all groups but the last ``left``; None: everything."""
         limit = np.zeros(len(self.committed[queue]), np.int64)
         limit[lanes] = self.committed[queue][lanes] + (1 if left is None else -left)
-        for transfer in list(self.flying):
+        for transfer in list(self.flying.values()):
             if transfer.queue == queue:
                 ready = transfer.numbers < limit[transfer.lanes]
                 if ready.any():
@@ -163,11 +167,10 @@ class AsyncEngine:
                 self.observers.copy_noticed(self.batch, transfer.rows(ready), instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
-        at = self.flying.index(transfer)
         if ready is None or ready.all():
-            del self.flying[at]
+            del self.flying[transfer.number]
         else:
-            self.flying[at] = transfer.rows(~ready)
+            self.flying[transfer.number] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
         if transfer.queue == "async" and transfer.target is not None:
@@ -186,30 +189,39 @@ class AsyncEngine:
             self.arrive(transfer.arrivals, transfer.lanes, transfer.instruction, transfer=transfer)
         self._set_alarm()
 
+    @property
+    def _now(self) -> int:
+        return self.batch.issued + self.hurried
+
+    def _next(self) -> Transfer | None:
+        """The copy that is due first; of those due at once, the one started first."""
+        while self.due:
+            transfer = self.flying.get(self.due[0][1])
+            if transfer is not None:
+                return transfer
+            heapq.heappop(self.due)  # it landed because somebody waited for it
+        return None
+
     def _set_alarm(self) -> None:
-        budget = self.batch.launch.budget
-        self.batch.alarm = min((t.due for t in self.flying), default=budget)
-        self.batch.alarm = min(self.batch.alarm, budget)
+        budget, first = self.batch.launch.budget, self._next()
+        self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
 
     def ring(self) -> None:
         """Land what is due."""
-        for transfer in sorted(self.flying, key=lambda t: t.due):
-            if transfer.due <= self.batch.issued and transfer in self.flying:
-                self._land(transfer)
+        while (first := self._next()) is not None and first.due <= self._now:
+            self._land(first)
         self._set_alarm()
 
     def hurry(self) -> None:
         """Somebody polls in vain: let time pass."""
-        for transfer in self.flying:
-            transfer.due -= POLL
-        for queue in IN_ORDER:
-            self._last_due[queue] -= POLL
+        self.hurried += POLL
         self._set_alarm()
 
     def wake(self) -> bool:
         """Nobody can go on: land the next copy, or let waits time out. False: a deadlock."""
-        if self.flying:
-            self._land(min(self.flying, key=lambda t: t.due))
+        first = self._next()
+        if first is not None:
+            self._land(first)
             return True
         if not self.waits or self.timeouts >= TIMEOUTS:
             return False
@@ -222,9 +234,10 @@ class AsyncEngine:
 
     def finish(self) -> None:
         """The batch has ended: what was never waited for lands now."""
-        for transfer in list(self.flying):
+        for transfer in self.flying.values():
             transfer.move()
         self.flying.clear()
+        self.due.clear()
         self.landed.clear()
 
     # --- mbarriers ---

@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import ptx
 from .async_engine import AsyncEngine
 from .barriers import Barriers
 from .clusters import RANKS, Clusters
-from .fault_messages import access_fault, deadlock, endless_loop, readable_name
-from .gpu_constants import LOCAL_LIMIT, WARP
+from .fault_messages import (
+    access_fault,
+    deadlock,
+    emulator_error,
+    endless_loop,
+    readable_name,
+    unknown_register,
+)
+from .gpu_constants import LOCAL_LIMIT, RESERVED, WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -100,6 +106,9 @@ class Batch:
             found = regions.below(SHARED_WINDOW + offset)
             if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
                 continue  # no dynamic memory, or one more name of it
+            reserved = name == RESERVED
+            if reserved:
+                bank.reshape(self.block_count, -1)[:, offset : offset + size] = 0
             regions.add(
                 Region(
                     readable_name(name),
@@ -109,6 +118,7 @@ class Batch:
                     bank[offset:],
                     "block",
                     self.shared_stride,
+                    zeroed=reserved,
                 )
             )
         return regions
@@ -152,7 +162,7 @@ class Batch:
             if not name.startswith("local:"):
                 value = special_register(name, group)
                 if value is None:
-                    raise ptx.PtxError(f"the emulator does not know the special register %{name}")
+                    raise unknown_register(code, name)
                 group.R[slot] = value
         for variable in code.locals:
             align = max(variable.align, 16)
@@ -240,11 +250,18 @@ class Batch:
                     if group is None:
                         continue
             followers = observers.followers(group, block)
-            if followers:
-                _run_followed(group, block, followers)
-            else:
-                for act in block.steps:
-                    act(group)
+            act = None
+            try:
+                if followers:
+                    _run_followed(group, block, followers)
+                else:
+                    for act in block.steps:
+                        act(group)
+            except KernelFault:
+                raise
+            except Exception as error:
+                at = block.steps.index(act) if act in block.steps else 0
+                raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)
             group.credit -= 1
             visit = launch.visits.get((code, block.number))
@@ -256,7 +273,13 @@ class Batch:
                 if self.issued > launch.budget:
                     raise endless_loop(self, group)
                 self.engine.ring()
-            group = block.end(group)
+            before = group
+            try:
+                group = block.end(group)
+            except KernelFault:
+                raise
+            except Exception as error:
+                raise emulator_error(error, block.instructions[-1], before) from error
             if group is not None and self.out_of_step is not None:
                 self.groups += self.out_of_step.split(group)
                 group = None
@@ -373,7 +396,12 @@ def _run_followed(group: Group, block: Block, followers: list[Observer]) -> None
     for act, decoded in zip(block.steps, block.decoded, strict=False):
         for observer in followers:
             observer.instruction_starts(group, decoded)
-        act(group)
+        try:
+            act(group)
+        except KernelFault:
+            raise
+        except Exception as error:
+            raise emulator_error(error, decoded.instruction, group) from error
         for observer in followers:
             observer.instruction_ends(group, decoded)
     if len(block.decoded) > len(block.steps):  # the last ends the block

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .batch import LOCAL_IN_FLIGHT, Batch
+from .fault_messages import emulator_error
 from .finding_log import FindingLog
 from .gpu_constants import (
     BLOCKS_PER_SM,
@@ -138,6 +139,8 @@ class EmulatedLaunch:
         except KernelFault as fault:
             fault.earlier = self.findings.collected()
             raise
+        except Exception as error:
+            raise emulator_error(error) from error
         return self._result()
 
     def _run_batches(self) -> None:

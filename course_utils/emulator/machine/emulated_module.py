@@ -14,7 +14,7 @@ from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
-from .gpu_constants import MAX_THREADS
+from .gpu_constants import MAX_THREADS, RESERVED, RESERVED_SHARED
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from .options import Options
 from .program import Builder, Code, unknown
@@ -28,7 +28,8 @@ class EmulatedModule:
     """
 
     def __init__(self, text: str):
-        self.variables, self.functions, self.files = ptx_parser.parse_module(text)
+        with ptx.reading("this module"):
+            self.variables, self.functions, self.files = ptx_parser.parse_module(text)
         self._codes: dict[str, Code] = {}
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
@@ -45,7 +46,8 @@ class EmulatedModule:
         if name not in self.entries:
             raise KeyError(f"no kernel named {name!r}; this module has {', '.join(self.entries)}")
         if name not in self._entries:
-            self._entries[name] = Entry(self, self.functions[name])
+            with ptx.reading(f"the kernel {name}"):
+                self._entries[name] = Entry(self, self.functions[name])
         return self._entries[name]
 
     def global_array(self, name: str) -> np.ndarray:
@@ -61,13 +63,15 @@ class EmulatedModule:
         """The region of a module-level variable, made and initialised when first asked for."""
         if name not in self._globals:
             variable = self.variables[name]
-            storage = np.zeros(variable.size, np.uint8)
+            with ptx.reading(f"the variable {name}"):
+                storage = np.zeros(variable.size, np.uint8)
             region = GLOBAL.add(
                 readable_name(name), storage, variable.align, variable.space == "const"
             )
             self._globals[name] = region
             if variable.initial:
-                self._initialise(variable, storage)
+                with ptx.reading(f"the values of {name}"):
+                    self._initialise(variable, storage)
         return self._globals[name]
 
     def _initialise(self, variable: ptx.Variable, storage: np.ndarray) -> None:
@@ -105,9 +109,10 @@ class EmulatedModule:
             function = self.functions.get(name)
             if function is None or function.body is None:
                 raise ptx.PtxError(f"the function {name} is called but has no body")
-            ptx_parser.parse_body(function, self.files)
-            order = len(self._codes) + 1
-            self._codes[name] = Builder(function, self.address, order).decode()
+            with ptx.reading(f"the function {name}"):
+                ptx_parser.parse_body(function, self.files)
+                order = len(self._codes) + 1
+                self._codes[name] = Builder(function, self.address, order).decode()
         return self._codes[name]
 
 
@@ -120,6 +125,8 @@ class Entry:
 
     def __init__(self, module: EmulatedModule, function: ptx.Function):
         self.module, self.function, self.name = module, function, function.name
+        if function.body is None:
+            raise ptx.PtxError(f"the kernel {self.name} is declared but has no body")
         ptx_parser.parse_body(function, module.files)
         self.shared: dict[str, tuple[int, int]] = {}  # variable -> (offset, size); dynamic: size -1
         self.static_shared = self._place_shared()
@@ -194,6 +201,10 @@ class Entry:
             used = -(-used // variable.align) * variable.align + variable.size
             self.shared[variable.name] = (place, variable.size)
             place += -(-variable.size // 128) * 128 + GAP
+        self.reserved_offset = place = -(-place // 16) * 16
+        if any("%reserved_smem_offset" in (f.body or "") for f in self.module.functions.values()):
+            self.shared[RESERVED] = (place, RESERVED_SHARED)
+            place += RESERVED_SHARED + GAP
         self.dynamic_offset = -(-place // 1024) * 1024
         for variable in self.module.variables.values():
             if variable.space == "shared" and not variable.size:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
+from . import ptx
 from .instruction_set import traits_of
 from .memory import GLOBAL
 from .report import (
     BARRIER,
     DEADLOCK,
+    EMULATOR_ERROR,
     ENDLESS_LOOP,
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
+    PLEASE_REPORT,
+    UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
     Finding,
     KernelFault,
@@ -153,6 +157,28 @@ def endless_loop(batch, group, what: str | None = None) -> KernelFault:
         f"Does the condition of that loop ever become false?{only_slow}"
     )
     return KernelFault(Finding(ENDLESS_LOOP, text, location, thread, block))
+
+
+def unknown_register(code, name: str) -> KernelFault:
+    """A special register that the machine does not have, at the first instruction that asks."""
+    asks = (i for b in code.blocks for i in b.instructions if ptx.Special(name) in i.operands)
+    location = next((i.location for i in asks), None)
+    where_ = f" ({location})" if location else ""
+    text = f"The emulator does not know the special register %{name}{where_}."
+    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, location))
+
+
+def emulator_error(error: Exception, instruction=None, group=None) -> KernelFault:
+    """Something that the machine itself did not expect; or PTX that it cannot make out."""
+    location = None if instruction is None else instruction.location
+    what = "" if instruction is None else f"\n  {instruction.text}"
+    thread, block = (None, None) if group is None else group.batch.who(group.lanes[0])
+    kind, text = EMULATOR_ERROR, f"{type(error).__name__}: {error}"
+    blame = "This is a mistake of the emulator and no sign of one in the kernel:"
+    if isinstance(error, ptx.PtxError):
+        kind, text, blame = UNKNOWN_INSTRUCTION, str(error), "If an assembler takes it,"
+    text = f"{kind.capitalize()}{_at(location)}: {text}.{what}\n{blame} {PLEASE_REPORT}."
+    return KernelFault(Finding(kind, text, location, thread, block))
 
 
 BARRIER_MISSED = {

@@ -21,3 +21,6 @@ WARPS_PER_SM = 64
 THREADS_PER_SM = WARPS_PER_SM * WARP
 BLOCKS_PER_SM = 32
 SHARED_PER_SM = 228 * 1024  # bytes
+SHARED_UNIT = 128  # bytes in which a block gets shared memory
+RESERVED_SHARED = 1024  # bytes of each block for NVIDIA's own use
+RESERVED = "the reserved shared memory"  # what messages call it

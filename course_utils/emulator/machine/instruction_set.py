@@ -40,6 +40,8 @@ DTYPES: dict[str, np.dtype] = {
     "u64": np.dtype(np.uint64),
     "s64": np.dtype(np.int64),
     "b64": np.dtype(np.uint64),
+    "u128": np.dtype("V16"),  # raw bytes: NumPy has no integer of 128 bits
+    "b128": np.dtype("V16"),
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(np.uint16),  # raw bits: NumPy has no bfloat16
     "f16x2": np.dtype(np.uint32),  # raw bits of a packed pair

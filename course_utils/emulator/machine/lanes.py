@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .program import Code
 
-UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.dtype("V16")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Region:
     owner: str = "all"
     stride: int = 0
     read_only: bool = False
+    zeroed: bool = False  # all 0 before anything is written to it, and so initialised
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
     heap: DeviceHeap | None = None  # where a kernel's malloc took it from
     views: dict = field(default_factory=dict)

@@ -20,7 +20,8 @@ from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation,
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
-from .report import UNKNOWN_INSTRUCTION, Finding, KernelFault
+from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
+from .special_registers import WIDE
 
 Step = Callable[[Group], None]
 Ending = Callable[[Group], Group | None]
@@ -74,14 +75,13 @@ class Code:
 
 def unknown(instruction: Instruction) -> KernelFault:
     where = f" ({instruction.location})" if instruction.location else ""
-    return KernelFault(
-        Finding(
-            UNKNOWN_INSTRUCTION,
-            f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
-            f"  {instruction.text}",
-            instruction.location,
-        )
-    )
+    text = f"The emulator does not know the instruction `{instruction.full_opcode}`{where}.\n"
+    if instruction.trouble:
+        text = f"The emulator cannot make out an instruction{where}: {instruction.trouble}.\n"
+    text += f"  {instruction.text}"
+    if instruction.trouble:
+        text += f"\nIf an assembler takes it, {PLEASE_REPORT}."
+    return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location))
 
 
 def convert(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -182,11 +182,11 @@ class Builder:
             return self.special(operand.name)
         if isinstance(operand, Symbol):
             return self.special("local:" + operand.name)
-        raise ptx.PtxError(f"a register is needed, not {operand}")
+        raise ptx.PtxError("a register is needed where another operand stands")
 
     def special(self, name: str) -> int:
         if name not in self.specials:
-            wide = name.startswith("local:") or name == "gridid"
+            wide = name.startswith("local:") or name in WIDE
             kind = "pred" if name == "cc" else "b64" if wide else "b32"
             self.specials[name] = self.function.new_slot(kind)
         return self.specials[name]
@@ -277,10 +277,7 @@ class Builder:
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
-            if is_gathering(instruction):
-                mask = GATHERS[instruction.opcode](instruction)
-                block.gather = self.read(mask, "b32")
-            act = self._instruction(instruction, block.decoded)
+            act = self._instruction(instruction, block)
             block.reads |= self.reads - block.writes
             block.writes |= self.writes
             if instruction.opcode in ENDINGS:
@@ -294,23 +291,37 @@ class Builder:
                 block.end = _next(number + 1)
         return block
 
-    def _instruction(self, instruction: Instruction, decoded: list[Decoded]) -> Step | Ending:
+    def _instruction(self, instruction: Instruction, block: Block) -> Step | Ending:
+        try:
+            mask = GATHERS.get(instruction.opcode, lambda instruction: None)(instruction)
+            block.gather = block.gather if mask is None else self.read(mask, "b32")
+            act, traits = self._act(instruction), traits_of(instruction)
+        except Exception as error:  # of a form that the decoders did not expect
+            own = isinstance(error, (ptx.PtxError, KernelFault))
+            instruction.trouble = str(error) if own else "its operands or modifiers are unexpected"
+            instruction.opcode, instruction.guard = ptx.UNREADABLE, None
+            instruction.modifiers = instruction.operands = ()
+            self.reads, self.writes, self.falls_through = set(), set(), True
+            block.gather = None
+            act, traits = None, traits_of(instruction)
         opcode = instruction.opcode
-        if opcode in ENDINGS:
-            act = ENDINGS[opcode](self, instruction)
-        elif opcode in STEPS:
-            act = STEPS[opcode](self, instruction)
-        else:
-            act = self.compute(instruction)
         act = act or _stop(unknown(instruction))
         parameter = any(m.startswith("param") for m in instruction.modifiers)
         reads, writes = frozenset(self.reads), frozenset(self.writes)
-        ends, traits = opcode in ENDINGS, traits_of(instruction)
+        ends = opcode in ENDINGS
         one = Decoded(instruction, reads, writes, act, opcode, parameter, ends, traits)
-        decoded.append(one)
+        block.decoded.append(one)
         if ends or instruction.guard is None:
             return act
         return self._guarded(instruction, act)
+
+    def _act(self, instruction: Instruction) -> Step | Ending | None:
+        opcode = instruction.opcode
+        if opcode in ENDINGS:
+            return ENDINGS[opcode](self, instruction)
+        if opcode in STEPS:
+            return STEPS[opcode](self, instruction)
+        return self.compute(instruction)
 
     def compute(self, instruction: Instruction) -> Step | None:
         """An instruction of the table: results = compute(*sources). None for an unknown form."""
@@ -322,7 +333,7 @@ class Builder:
         outputs = list(first.items) if isinstance(first, ptx.OperandList) else [first]
         gets = [self.read(o, k) for o, k in zip(operands[1:], op.src, strict=False)]
         if len(gets) != len(op.src):
-            raise ptx.PtxError(f"{instruction.text}: expected {len(op.src)} sources")
+            raise ptx.PtxError(f"it has {len(gets)} sources where {len(op.src)} are needed")
         if op.carry_in:
             gets.append(self.read(Special("cc"), "pred"))
         puts = [self.write(o, k) for o, k in zip(outputs, op.dst, strict=False)]
@@ -392,7 +403,10 @@ class Builder:
 def is_gathering(instruction: Instruction) -> bool:
     if instruction.opcode not in GATHERS:
         return False
-    return GATHERS[instruction.opcode](instruction) is not None
+    try:
+        return GATHERS[instruction.opcode](instruction) is not None
+    except (AttributeError, LookupError, ValueError):
+        return False  # its decoder says what is wrong with it
 
 
 def _stop(fault: KernelFault) -> Step:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from .report import Location
+from .report import PLEASE_REPORT, KernelFault, Location
 
 SIZES = {"pred": 1}
 for _bits in (8, 16, 32, 64, 128):
@@ -21,6 +23,20 @@ SIZES |= {"f16x2": 4, "bf16": 2, "bf16x2": 4, "tf32": 4}
 
 class PtxError(ValueError):
     """The PTX text breaks a rule of the language, or uses a part of it that is not known here."""
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Whatever goes wrong with text that should be PTX is a :class:`PtxError` that says so."""
+    try:
+        yield
+    except (PtxError, KernelFault):
+        raise
+    except Exception as error:
+        raise PtxError(
+            f"The emulator cannot read {what} ({type(error).__name__}: {error}). If an assembler "
+            f"takes it, {PLEASE_REPORT}."
+        ) from error
 
 
 # --- operands -------------------------------------------------------------------------------------
@@ -72,7 +88,13 @@ class OperandList:
 
 
 SINK = Special("_")
+UNREADABLE = "unreadable"  # the opcode of what is no instruction
 Operand = Register | Immediate | Special | Symbol | Address | OperandList
+
+
+def items(operand: Operand) -> tuple:
+    """The elements of a vector; of anything else just that."""
+    return operand.items if isinstance(operand, OperandList) else (operand,)
 
 
 @dataclass(slots=True)
@@ -84,6 +106,7 @@ class Instruction:
     locations: tuple[Location, ...]  # innermost inlined function first, the kernel's own line last
     scope: Scope
     text: str
+    trouble: str = ""  # why it cannot be read: then it has no operands
 
     @property
     def location(self) -> Location | None:

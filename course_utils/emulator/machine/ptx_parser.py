@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from .ptx import (
     SINK,
     SIZES,
+    UNREADABLE,
     Address,
     Function,
     Immediate,
@@ -66,7 +67,7 @@ _DECIMAL = re.compile(r"[-+]?(\d+\.\d*([eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.\d+)")
 def parse_variable(text: str) -> Variable:
     """One declaration such as ``.shared .align 4 .b8 tile[1024]``."""
     match = _VARIABLE.fullmatch(text.strip())
-    if match is None:
+    if match is None or match["type"] not in SIZES:
         raise PtxError(f"cannot read the declaration: {text.strip()[:120]}")
     elements = 1
     for dim in re.findall(r"\[\s*(\d*)\s*\]", match["dims"]):
@@ -106,7 +107,8 @@ def _items(text: str):
 @cache
 def _inlined_name(data: str) -> str:
     """The name of a function whose symbol is spelled as bytes, without namespace and types."""
-    symbol = bytes(int(n) for n in re.findall(r"\d+", data.replace(".b8", "")) if n != "0").decode()
+    letters = (int(n) for n in re.findall(r"\d+", data.replace(".b8", "")))
+    symbol = bytes(n for n in letters if 0 < n < 256).decode("utf-8", "replace")
     rest, name = symbol.removeprefix("_Z").lstrip("NKL"), symbol
     while match := re.match(r"(?:St|S\d*_)?(\d+)", rest):
         name = rest[match.end() : match.end() + int(match[1])]
@@ -257,11 +259,17 @@ def parse_body(function: Function, files: Names) -> None:
         else:
             function.instructions.append(_parse_instruction(text, scope, locations))
         pending.clear()
+    function.instructions.append(  # for a body that ends without one
+        Instruction("ret", (), (), None, locations, scope, "ret")
+    )
 
 
 def _declare_registers(scope: Scope, text: str) -> None:
-    kind, names = re.fullmatch(r"\.reg\s*\.(\w+)\s+(.*)", text, re.S).groups()
-    for name in names.split(","):
+    match = re.fullmatch(r"\.reg\s*\.(\w+)\s+(.*)", text, re.S)
+    if match is None or match[1] not in SIZES:
+        raise PtxError(f"cannot read the declaration: {text[:120]}")
+    kind = match[1]
+    for name in match[2].split(","):
         name = name.strip()
         if ranged := re.fullmatch(r"([\w$%]+)<(\d+)>", name):
             scope.ranges[ranged[1]] = (kind, int(ranged[2]))
@@ -276,6 +284,8 @@ def _parse_location(text, files, parents) -> tuple[Location, ...] | None:
     A line of 0 marks code that belongs to no line: the previous location stays.
     """
     numbers = [int(n) for n in re.findall(r"\s(\d+)(?=[\s,]|$)", text)]
+    if len(numbers) < (6 if "inlined_at" in text else 3):
+        return None  # nothing to go by
     label = re.search(r"function_name\s+(\S+?),", text)
     name = _inlined_name(files.get(label[1], "")) if label else ""
     place = Location(files.get(numbers[0], "?"), numbers[1], numbers[2], name)
@@ -308,6 +318,16 @@ def _split(text: str) -> list[str]:
 
 
 def _parse_instruction(text: str, scope: Scope, locations) -> Instruction:
+    """One that cannot be read is a trouble only to the lanes that come to it."""
+    try:
+        return _instruction(text, scope, locations)
+    except (AttributeError, LookupError, ValueError) as error:
+        trouble = str(error) if isinstance(error, PtxError) else "an operand cannot be read"
+        line = " ".join(text.split())
+        return Instruction(UNREADABLE, (), (), None, locations, scope, line, trouble)
+
+
+def _instruction(text: str, scope: Scope, locations) -> Instruction:
     rest, guard = text, None
     if rest.startswith("@"):
         match = _GUARD.match(rest)
@@ -342,6 +362,8 @@ def parse_operand(text: str, scope: Scope) -> Operand:
         return OperandList(tuple(parse_operand(p, scope) for p in text.split("|")))
     if text[0] == "!":
         register = scope.register(text[1:].strip())
+        if register is None or register.type != "pred":
+            raise PtxError(f"{text[1:]} after ! is no predicate")
         return Register(register.slot, register.type, register.name, True)
     base, offset = _parse_sum(text, scope)
     if isinstance(base, Symbol) and offset:

@@ -77,6 +77,7 @@ TRAP = "trap"
 BAD_TENSOR_MAP = "bad tensor map"
 TENSOR_MEMORY = "tensor memory misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
+EMULATOR_ERROR = "emulator error"
 KINDS = (
     OUT_OF_BOUNDS,
     MISALIGNED,
@@ -92,7 +93,9 @@ KINDS = (
     BAD_TENSOR_MAP,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
+    EMULATOR_ERROR,
 )
+PLEASE_REPORT = "please report it, with this message and the kernel's source"
 
 
 class KernelFault(RuntimeError):

@@ -9,12 +9,14 @@ import math
 
 import numpy as np
 
-from .gpu_constants import SMS, WARPS_PER_SM
+from .gpu_constants import RESERVED_SHARED, SHARED_UNIT, SMS, WARPS_PER_SM
 from .lanes import Group
+
+WIDE = ("gridid", "current_graph_exec")  # registers of 64 bits
 
 
 def special_register(name: str, group: Group) -> np.ndarray | None:
-    """The value of a special register for the lanes of a group, uint32 but for %gridid;
+    """The value of a special register for the lanes of a group, uint32 but for those of WIDE;
     None for one that is not known."""
     batch, launch = group.batch, group.batch.launch
     lanes = group.lanes % batch.lanes_per_block
@@ -34,8 +36,8 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
         if batch.block_count == 1 or grid[position] == 1:
             return u32(batch.block_index(batch.first)[position])
         return u32(batch.block_index(batch.first + group.slots)[position])
-    if base == "gridid":
-        return np.ones(1, np.uint64)
+    if base in WIDE:  # 0: the launch belongs to no graph
+        return np.array([base == "gridid"], np.uint64)
     simple = {
         "ntid": lambda: block[position],
         "nctaid": lambda: grid[position],
@@ -58,6 +60,12 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
         "cluster_ctarank": lambda: batch.clusters.ranks(group) if batch.clusters else 0,
         "cluster_nctarank": lambda: math.prod(shape),
         "is_explicit_cluster": lambda: int(launch.clustered),
+        "aggr_smem_size": lambda: _whole_shared(group),
+        "reserved_smem_offset_begin": lambda: _reserved(group, 0),
+        "reserved_smem_offset_0": lambda: _reserved(group, 0),
+        "reserved_smem_offset_1": lambda: _reserved(group, RESERVED_SHARED // 2),
+        "reserved_smem_offset_end": lambda: _reserved(group, RESERVED_SHARED),
+        "reserved_smem_offset_cap": lambda: RESERVED_SHARED,
         "shared_base": lambda: batch.clusters.base(group) if batch.clusters else 0,
     }
     if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
@@ -66,6 +74,20 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     if base.startswith("envreg"):
         return u32(0)
     return u32(simple[base]()) if base in simple else None
+
+
+def _reserved(group: Group, place: int) -> np.ndarray:
+    """The shared address of a byte of the memory that is kept back in each block; this machine
+    makes it where a kernel asks for it. cooperative_groups has its notes there, of groups of
+    several warps."""
+    clusters, start = group.batch.clusters, group.batch.launch.entry.reserved_offset + place
+    return start if clusters is None else clusters.base(group) + np.uint32(start)
+
+
+def _whole_shared(group: Group) -> int:
+    launch = group.batch.launch
+    used = launch.dynamic_shared + launch.entry.static_shared
+    return -(-used // SHARED_UNIT) * SHARED_UNIT + RESERVED_SHARED
 
 
 def _warp_slot(group: Group) -> np.ndarray:

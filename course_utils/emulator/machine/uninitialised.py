@@ -56,8 +56,8 @@ class InitShadow:
             return
         self.low, self.high = 0, self.stride
         bits = np.zeros((len(marks), width), np.uint8)
-        bits[(marks[:, None] >> np.arange(width)) & 1 == 1] = 0xFF
-        self.view(width)[cells] = bits.view(f"u{width}")[:, 0]
+        bits[(marks[:, None] >> np.arange(width) % 8) & 1 == 1] = 0xFF
+        self.view(width)[cells] = bits.view(self.view(width).dtype)[:, 0]
         if self.marks is None:
             self.marks = np.zeros(len(self.bytes) // 4 + 1, np.int64)
         self.marks[cells * width // 4] = marks
