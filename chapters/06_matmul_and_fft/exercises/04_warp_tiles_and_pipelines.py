@@ -44,6 +44,7 @@ ANY_STEPS = (
     (2, 5, 0),
 )
 ONE_BLOCK = 64, 64, 32
+PAIR = 2 * 64 * 8 * 4  # bytes of two tiles; rows may be padded
 
 
 def barriers_a_step(counts) -> float:
@@ -81,6 +82,11 @@ most 1.2 are allowed, since the first tiles need one before the loop.
     promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=FEW_OPERANDS),
     means=(
         tiles_read_once(ONE_BLOCK),
+        means.room_in_shared_memory(
+            PAIR * 5 // 2,
+            advice="Two buffers, a pair of tiles in each: no more is read or written at a time.",
+            size=ONE_BLOCK,
+        ),
         Means(
             "part of the loads that are in flight while products are made",
             prefetched,
@@ -131,6 +137,14 @@ each multiprocessor, a pipeline can lose more than it gains.
                 "load(start), store(buffer);",
             ),
             ("the next tiles are complete, and nobody", "\n        multiply(buffer);  // nobody"),
+        ),
+        mutant(
+            "room for four buffers",
+            kinds.MEANS_MISSING,
+            ("float tile_a[2]", "float tile_a[4]"),
+            ("float tile_b[2]", "float tile_b[4]"),
+            ("buffer ^= 1", "buffer = (buffer + 1) % 4"),
+            ("store(buffer ^ 1)", "store((buffer + 1) % 4)"),
         ),
         mutant(
             "no tiles at all",
@@ -197,6 +211,11 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
     means=(
         tiles_read_once(ONE_BLOCK),
+        means.room_in_shared_memory(
+            PAIR * 7 // 2,
+            advice="Three stages, a pair of tiles in each: one is multiplied, two are in flight.",
+            size=ONE_BLOCK,
+        ),
         Means(
             "bytes that cp.async copies, over those of A and B",
             lambda work: work.counts.shared_copy_bytes / (8 * 64 * 32),
@@ -243,6 +262,7 @@ the end of K the copies fill with zeros, and nobody multiplies them.
         ),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();               //", "//")),
         mutant("waits for all", kinds.MEANS_MISSING, ("<kStages - 2>", "<0>")),
+        mutant("four stages", kinds.MEANS_MISSING, ("kStages = 3", "kStages = 4")),
         mutant(
             "half of the copies by hand",
             kinds.MEANS_MISSING,
