@@ -12,7 +12,7 @@ from .block_waves import block_diary, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
-from .images import image_pair
+from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs
 from .matrix_fragments import chunk_places, fragments, number_formats
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
@@ -40,6 +40,7 @@ __all__ = [
     "curves",
     "fragments",
     "growth",
+    "image_grid",
     "image_pair",
     "ladder",
     "lanes_at_work",

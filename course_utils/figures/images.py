@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,33 @@ def image_pair(
         ax.spines[:].set_visible(True)
         ax.set_xticks([])
         ax.set_yticks([])
+    return figure
+
+
+@styled
+def image_grid(
+    images: np.ndarray, titles: Sequence[object], *, columns: int = 10, title: str = ""
+) -> Figure:
+    """Many grey images, (n, rows, columns), on one grey scale, ``columns`` of them in a row, each
+    below its own of ``titles``.
+
+    Raises ValueError where there is no image, or not a title for each.
+    """
+    images = np.asarray(images)
+    if images.ndim != 3 or not len(images) or len(titles) != len(images):
+        raise ValueError(
+            f"images have shape {images.shape}, and there are {len(titles)} titles; give "
+            "(n, rows, columns) with n at least 1, and a title for each image"
+        )
+    rows = -(-len(images) // columns)
+    figure, axes = new(8, 0.98 * rows * 8 / columns + 0.5, nrows=rows, ncols=columns, squeeze=False)
+    low, high = _grey_range(list(images))
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for ax, image, text in zip(axes.flat, images, titles, strict=False):
+        ax.imshow(image, cmap="gray", vmin=low, vmax=high)
+        ax.set_title(str(text), fontsize=10, pad=3, loc="center")
+    figure.suptitle(title)
     return figure
 
 

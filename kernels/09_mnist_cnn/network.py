@@ -127,8 +127,10 @@ class Network:
         batch: int,
         rate: float,
         seed: int = 0,
+        until: int | None = None,
     ) -> list[float]:
-        """Go on until ``epochs`` are complete; returns the loss of each step made.
+        """Go on until ``epochs`` are complete, or ``until`` steps have been made in all; returns
+        the loss of each step made now.
 
         images are uint8 (n, 28, 28), labels uint8 (n,). The learning rate falls evenly from
         ``rate`` to 0. The order of an epoch depends on ``seed`` and on its number alone, so a
@@ -138,12 +140,14 @@ class Network:
         per_epoch = len(images) // batch
         if not per_epoch:
             raise LessonError(f"{len(images)} images do not fill a batch of {batch}.")
+        total = epochs * per_epoch
+        last = total if until is None else min(until, total)
         losses = []
-        while self.steps < epochs * per_epoch:
+        while self.steps < last:
             epoch, k = divmod(self.steps, per_epoch)
             order = np.random.default_rng((seed, epoch)).permutation(len(images))
             chosen = order[k * batch : (k + 1) * batch]
-            now = rate * (1 - self.steps / (epochs * per_epoch))
+            now = rate * (1 - self.steps / total)
             losses.append(self.step(prepared(images[chosen]), cp.asarray(labels[chosen]), now))
         return losses
 

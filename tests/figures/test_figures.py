@@ -36,6 +36,7 @@ def drawings() -> dict:
         "thread_map of a plane": lambda: figures.thread_map(
             (column // 3, row // 2), (column % 3, row % 2)
         ),
+        "image_grid": lambda: figures.image_grid(np.stack([image] * 3), "abc", columns=2),
         "image_pair": lambda: figures.image_pair(image, 255 - image),
         "access_heatmap": lambda: figures.access_heatmap({"A": image, "B": image.T}),
         "warp_sectors": lambda: figures.warp_sectors(4 * LANES + 4),

@@ -392,6 +392,19 @@ def test_a_pair_of_images_says_how_large_each_is_and_is_as_high_as_they_need():
     assert figures.image_pair(image.T.repeat(3, 0), image).get_figheight() == 8
 
 
+def test_a_grid_of_images_has_a_title_for_each_and_one_scale_for_all():
+    images = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
+    figure = figures.image_grid(images, "abcde", columns=3)
+    assert [axes.get_title() for axes in figure.axes] == [*"abcde", ""]
+    assert {axes.images[0].get_clim() for axes in figure.axes[:5]} == {(0, 29)}
+    assert not figure.axes[5].images
+    for wrong in (images[0], images[:0]):
+        with pytest.raises(ValueError, match="give"):
+            figures.image_grid(wrong, "a" * len(wrong))
+    with pytest.raises(ValueError, match="4 titles"):
+        figures.image_grid(images, "abcd")
+
+
 def test_cells_of_two_groups_have_two_colours():
     axes = drawn("numbered_cells")[0].axes[0]
     colours = axes.images[0].cmap(axes.images[0].norm(np.arange(6)))

@@ -17,6 +17,9 @@ extern "C" __global__ void conv_backward_input(const float *dy, const float *w, 
     int row = pixel / W % H;
     int column = pixel % W;
 
+    // TODO: which results did this pixel go into, and by which of the nine weights? Add up their
+    // gradients times those weights, over all filters, and store the sum
+    // SOLUTION
     float sum = 0.0f;
     for (int f = 0; f < F; ++f) {
         const float *plane = dy + (image * F + f) * H * W;
@@ -31,4 +34,5 @@ extern "C" __global__ void conv_backward_input(const float *dy, const float *w, 
         }
     }
     dx[((image * C + c) * H + row) * W + column] = sum;
+    // END
 }

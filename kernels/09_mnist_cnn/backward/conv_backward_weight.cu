@@ -15,6 +15,9 @@ extern "C" __global__ void conv_backward_weight(const float *x, const float *dy,
     int c = blockIdx.x;
     int f = blockIdx.y;
     float sum[9] = {};
+    // TODO: add up into the thread's nine sums what its pixels contribute, over all images: the
+    // gradient of a result times the pixel that a tap lay on, 0 outside the image
+    // SOLUTION
     for (int place = threadIdx.x; place < H * W; place += kThreads) {
         int row = place / W;
         int column = place % W;
@@ -31,6 +34,7 @@ extern "C" __global__ void conv_backward_weight(const float *x, const float *dy,
             }
         }
     }
+    // END
 #pragma unroll
     for (int tap = 0; tap < 9; ++tap) {
         float total = block_sum<kThreads>(sum[tap]);

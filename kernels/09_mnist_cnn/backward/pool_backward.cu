@@ -15,6 +15,9 @@ extern "C" __global__ void pool_backward(const float *x, const float *dy, float 
         return;
     }
     int corner = (i / (rows * columns) * H + i / columns % rows * 2) * W + i % columns * 2;
+    // TODO: find the largest of the four pixels, and store all four gradients: dy[i] for that one, 0
+    // for the others
+    // SOLUTION
     int winner = 0;
     float largest = x[corner];
 #pragma unroll
@@ -29,4 +32,5 @@ extern "C" __global__ void pool_backward(const float *x, const float *dy, float 
     for (int k = 0; k < 4; ++k) {
         dx[corner + k / 2 * W + k % 2] = k == winner ? gradient : 0.0f;
     }
+    // END
 }

@@ -17,6 +17,9 @@ extern "C" __global__ void conv_forward(const float *x, const float *w, float *y
     int row = pixel / W % H;
     int column = pixel % W;
 
+    // TODO: add up 9 products for each of the C channels, with 0 for a pixel outside the image, and
+    // store the sum
+    // SOLUTION
     float sum = 0.0f;
     for (int c = 0; c < C; ++c) {
         const float *plane = x + (image * C + c) * H * W;
@@ -31,4 +34,5 @@ extern "C" __global__ void conv_forward(const float *x, const float *w, float *y
         }
     }
     y[((image * F + filter) * H + row) * W + column] = sum;
+    // END
 }

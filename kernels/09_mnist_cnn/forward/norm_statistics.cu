@@ -18,7 +18,11 @@ extern "C" __global__ void norm_statistics(const float *x, float *mean, float *r
     __shared__ float center;
     int c = blockIdx.x;
     int count = N * P;
+    float squares = 0.0f; // of the distances from the mean
 
+    // TODO: the channel's mean into `center`, and into thread 0's `squares` the sum of the squared
+    // distances from it. Element i of the channel is x[(i / P * C + c) * P + i % P]
+    // SOLUTION
     float sum = 0.0f;
     for (int i = threadIdx.x; i < count; i += kThreads) {
         sum += x[(i / P * C + c) * P + i % P];
@@ -28,13 +32,12 @@ extern "C" __global__ void norm_statistics(const float *x, float *mean, float *r
         center = sum / count;
     }
     __syncthreads(); // the mean is there, and the warps' sums have been read
-
-    float squares = 0.0f;
     for (int i = threadIdx.x; i < count; i += kThreads) {
         float distance = x[(i / P * C + c) * P + i % P] - center;
         squares += distance * distance;
     }
     squares = block_sum<kThreads>(squares);
+    // END
     if (threadIdx.x == 0) {
         mean[c] = center;
         rstd[c] = rsqrtf(squares / count + eps);

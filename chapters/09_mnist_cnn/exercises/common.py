@@ -1,0 +1,64 @@
+"""What exercises of several notebooks of this chapter share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from course_utils.exercises import Launch, floats
+
+THREADS = 256
+EPS, MOMENTUM = np.float32(1e-5), np.float32(0.1)
+
+
+def blocks(n: int) -> int:
+    """How many blocks of 256 threads hold n of them."""
+    return -(-n // THREADS)
+
+
+def a_thread_each(n: int) -> Launch:
+    """A launch with one thread for each of n results."""
+    return Launch((blocks(n),), (THREADS,))
+
+
+def integers(**values: int) -> dict[str, np.int32]:
+    """Arguments that are sizes, in the kernel's order."""
+    return {name: np.int32(value) for name, value in values.items()}
+
+
+def taps(images: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Each tap (r, s) of a 3 x 3 filter and the pixels of N x C x H x W images that it meets, in
+    float64, with zeros around the images."""
+    around = np.pad(images.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    height, width = images.shape[2:]
+    for r, s in np.ndindex(3, 3):
+        yield r, s, around[:, :, r : r + height, s : s + width]
+
+
+def squares(x: np.ndarray) -> np.ndarray:
+    """The four pixels of each 2 x 2 of M x H x W planes: M x H/2 x W/2 x 4."""
+    m, h, w = x.shape
+    cut = x[:, : h // 2 * 2, : w // 2 * 2].reshape(m, h // 2, 2, w // 2, 2)
+    return cut.transpose(0, 1, 3, 2, 4).reshape(m, h // 2, w // 2, 4)
+
+
+def channels(rng: np.random.Generator, size: tuple[int, int, int]) -> np.ndarray:
+    """x of N x C x P, each channel with a mean and a deviation of its own."""
+    x = floats(rng, size)
+    center, spread = rng.uniform(-2, 2, (2, size[1], 1)).astype(np.float32)
+    return x * (np.abs(spread) + np.float32(0.5)) + center
+
+
+def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    """Logits z (N x K) and labels 0...K-1."""
+    n, k = size
+    labels = rng.integers(0, k, n).astype(np.uint8)
+    return {"z": 3 * floats(rng, (n, k)), "label": labels}
+
+
+def probabilities(z: np.ndarray) -> np.ndarray:
+    """The softmax of each row, in float64."""
+    z = z.astype(np.float64)
+    power = np.exp(z - z.max(axis=1, keepdims=True))
+    return power / power.sum(axis=1, keepdims=True)

@@ -1,0 +1,62 @@
+// The main function of the exercise on the max pool's gradient. The input is M H W, how many values
+// x has, and the number of the run.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pool_backward(const float *x, const float *dy, float *dx, int M, int H, int W);
+
+static unsigned state;
+
+static unsigned drawn(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return state >> 12;
+}
+
+int main(void)
+{
+    int M, H, W, values;
+    long run;
+    if (scanf("%d %d %d %d %ld", &M, &H, &W, &values, &run) != 5) {
+        return 1;
+    }
+    state = (unsigned)run;
+    const int pixels = M * H * W, few = pixels / 4;
+    float *x = malloc(pixels * sizeof *x), *dy = malloc(few * sizeof *dy);
+    float *dx = malloc(pixels * sizeof *dx);
+    for (int i = 0; i < pixels; ++i) {
+        x[i] = -(float)(drawn() % (unsigned)values) / 4; // the largest may well be negative
+    }
+    for (int i = 0; i < few; ++i) {
+        dy[i] = (float)(i + 1);
+    }
+    memset(dx, 0xff, pixels * sizeof *dx); // NaN, wherever nothing is written
+    pool_backward(x, dy, dx, M, H, W);
+    int wrong = 0;
+    for (int i = 0; i < pixels && !wrong; ++i) {
+        const int plane = i / (H * W), r = i / W % H, s = i % W;
+        const float *corner = x + (plane * H + r / 2 * 2) * W + s / 2 * 2;
+        int before = 0; // pixels of the square that win against this one
+        for (int k = 0; k < 4; ++k) {
+            const float other = corner[k / 2 * W + k % 2];
+            before += other > x[i] || (other == x[i] && k < r % 2 * 2 + s % 2);
+        }
+        const float want = before ? 0.0f : dy[(plane * (H / 2) + r / 2) * (W / 2) + s / 2];
+        if (dx[i] != want) {
+            const float *c = corner;
+            printf("dx of plane %d, row %d, column %d is %g, expected %g\n", plane, r, s, dx[i],
+                   want);
+            printf("its square in x is %g %g / %g %g\n", c[0], c[1], c[W], c[W + 1]);
+            wrong = 1;
+        }
+    }
+    if (!wrong) {
+        printf("right in run %ld\n", run);
+    }
+    free(x);
+    free(dy);
+    free(dx);
+    return 0;
+}
