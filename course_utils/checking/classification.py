@@ -18,6 +18,7 @@ BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
+LEAST_TERM = 1e-5  # of a sum: one of 100,000 equal terms. Less is lost by rounding
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
 ENOUGH = 0.9  # share of elements a hypothesis must explain
@@ -150,7 +151,8 @@ def _looks_imprecise(e: Evidence) -> str | None:
     allowed = e.tolerance.rtol * np.abs(expected) + e.tolerance.atol
     slight = np.abs(actual - expected) <= SLIGHT * allowed
     # A few sums that lack a term are as near as that, and so are equal numbers with any mistake.
-    if e.actual.size < FEW or (_alike(e, e.expected) and not slight.all()):
+    tiny = np.abs(actual - expected) <= LEAST_TERM * np.abs(expected)
+    if (e.actual.size < FEW and not tiny.all()) or (_alike(e, e.expected) and not slight.all()):
         return None
     # A few elements far outside the tolerance are another mistake that happens to be small.
     if not near.all() or (e.wrong.mean() < SPREAD and not slight.all()):
