@@ -169,7 +169,7 @@ def test_a_sum_that_lacks_a_term_is_not_told_to_be_one_of_precision():
     )
     assert "0.02 % larger" in judge(one * 1.0002, one).message
     assert judge(one / 2, one, name="c").message == "the one element of c is wrong."
-    assert judge(one * np.float32(1 - 6e-6), one).kind == kinds.PRECISION  # 1 / 100,000 is more
+    assert judge(one * np.float32(1 - 6e-6), one).kind == kinds.PRECISION  # 1 / 20,000 is more
     few = np.array([20, 30, 50], np.float32)
     assert judge(few * [0.99, 1.01, 0.99], few).kind == kinds.WRONG
     alike = (20 + 2e-6 * np.arange(9)).astype(np.float32)
