@@ -27,6 +27,9 @@ from .spec import HostExercise
 from .trials import all_cases
 
 TEST_PROGRAM = "the test program"
+FROM_A_FUNCTION = (
+    "The test program prints what it finds when it calls your code: work that case out by hand."
+)
 SEALED = """\
 #ifdef __cplusplus
 #include <cstdio>
@@ -150,6 +153,8 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
             message = f"line {number} that {who} prints is {shown}, expected {line!r}."
-            return simple(kinds.WRONG_OUTPUT, message)
-    message = f"{who} prints {len(got)} lines, expected {len(want)}."
-    return simple(kinds.WRONG_OUTPUT, message)
+            break
+    else:
+        message = f"{who} prints {len(got)} lines, expected {len(want)}."
+    hint = FROM_A_FUNCTION if who == TEST_PROGRAM else ""
+    return simple(kinds.WRONG_OUTPUT, message, hint=hint)

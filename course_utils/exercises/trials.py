@@ -15,6 +15,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -108,9 +109,22 @@ def _other_values(exercise: Exercise) -> list[Trial]:
 
 def _longest(exercise: Exercise) -> list[Trial]:
     """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
-    index is not seen."""
-    sizes = exercise.promises.sizes
-    return [Trial(size, 3) for size in sizes.longest()] if sizes else []
+    index is not seen. Also with the fewest threads, which go through their loops most often."""
+    sizes, launches = exercise.promises.sizes, exercise.promises.launches
+    if not sizes:
+        return []
+    trials = []
+    for size in sizes.longest():
+        trials.append(Trial(size, 3))
+        threads = [_threads(launch) for launch in launches(size)] if launches else []
+        if threads and min(threads) < _threads(exercise.launches(size)):
+            trials.append(Trial(size, 3, threads.index(min(threads)) + 1))
+    return trials
+
+
+def _threads(launches: Launch | tuple[Launch, ...]) -> int:
+    found = (launches,) if isinstance(launches, Launch) else launches
+    return sum(prod(launch.grid) * prod(launch.block) for launch in found)
 
 
 def smallest(
