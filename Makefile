@@ -23,6 +23,8 @@ endif
 
 # Tests share this machine's cores, where .venv is ours and no GPU has to be shared too.
 PARALLEL := $(if $(READY),$(shell nvidia-smi -L >/dev/null 2>&1 || echo '-n auto --dist loadfile'))
+# One worker more than cores: some tests wait for other processes.
+unit nbval: export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 1)
 # NumPy's threads would wait for each other, spinning, on cores that other tests want.
 unit nbval: export OPENBLAS_NUM_THREADS := $(if $(PARALLEL),1,$(OPENBLAS_NUM_THREADS))
 FIRST := chapters/00_start_here/01_this_machine.ipynb

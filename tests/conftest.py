@@ -27,12 +27,6 @@ def students_notebooks() -> set[Path]:
     return in_use()
 
 
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One worker more than cores: some tests wait for other processes."""
-    return (yield) + 1
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     if config.getvalue("dist") != "loadfile":

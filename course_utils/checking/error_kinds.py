@@ -14,7 +14,7 @@ PARTLY_WRITTEN = "partly written"
 ALL_ZEROS = "all zeros"
 NOT_A_NUMBER = "not a number"
 EDGES = "wrong at the edges only"
-FIRST_BLOCK = "only the first block is right"
+FIRST_BLOCK = "only the beginning is right"  # one block of several, or some of many
 TRANSPOSED = "transposed"
 OFF_BY_ONE = "off by one"
 REVERSED = "reversed"
@@ -32,12 +32,12 @@ NEXT_STEP: dict[str, str] = {
     NOT_A_NUMBER: "NaN comes from 0 / 0, from inf - inf, from the root or logarithm of a negative "
     "number, in a kernel from past the end of a thread's own array, and from every operation on "
     "another NaN: find the first of them.",
-    ALL_ZEROS: "Check that the inputs are read at all, and that the sum is stored after it is "
-    "complete.",
+    ALL_ZEROS: "Check that the inputs are read at all, that the sum is stored after it is "
+    "complete, and that no factor of it has become 0.",
     EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "
     "rounded up, and at what a thread at the edge reads.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
-    "loop, is the stride the number of all threads?",
+    "loop, is the stride the number of all threads? Does anything end at that number?",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",

@@ -29,6 +29,9 @@ from .trials import all_cases
 
 TEST_PROGRAM = "the test program"
 BEFORE, PROBE = "before_the_cell.h", "test_of_the_cell.h"
+FROM_A_FUNCTION = (
+    "The test program prints what it finds when it calls your code: work that case out by hand."
+)
 SEALED = """\
 #ifdef __cplusplus
 #include <cstdio>
@@ -169,7 +172,9 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
             message = f"line {number} that {who} prints is {shown}, expected {line!r}."
-            return simple(kinds.WRONG_OUTPUT, message)
-    further = repr(got[len(want)][:200])
-    message = f"line {len(want) + 1} that {who} prints is {further}, expected no such line."
-    return simple(kinds.WRONG_OUTPUT, message)
+            break
+    else:
+        further = repr(got[len(want)][:200])
+        message = f"line {len(want) + 1} that {who} prints is {further}, expected no such line."
+    hint = FROM_A_FUNCTION if who == TEST_PROGRAM else ""
+    return simple(kinds.WRONG_OUTPUT, message, hint=hint)

@@ -110,11 +110,14 @@ KINDS = (
     *RESULTS,
 )
 
-CLUSTER_BARRIER = "cluster.sync()"  # as findings call it
-CLUSTER_STEP = (
-    "Between blocks of a cluster only a barrier of the cluster makes an order: cluster.sync(), or "
-    "cluster_arrive() and then cluster_wait(). Where both write, give each its own element."
-)
+# What findings say, and the next step there in place of that of their kind.
+SPECIAL_STEPS = {
+    "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
+    "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
+    "own element.",
+    "its block ended without waiting for it": "A block must not end while a copy of its own is in "
+    "flight, be it one that nobody reads: wait for all of them after the loop.",
+}
 
 NEXT_STEP: dict[str, str] = {
     **CHECK_STEPS,

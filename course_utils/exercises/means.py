@@ -75,7 +75,7 @@ def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone
 
 
 def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
-    """Each element of the outputs is stored once. An atomic stores too, whatever it reads."""
+    """Each element of the outputs is stored once. An atomic counts as a store, whatever it does."""
 
     def stored(work: WorkDone) -> int:
         counts = work.counts
@@ -87,11 +87,11 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
         return sum(parts)
 
     return Means(
-        "stores to global memory for each result",
+        "stores and atomics to global memory for each result",
         lambda work: stored(work) / max(work.result_bytes, 1),
         at_most=at_most,
         advice="Each result needs one store, by the one thread it belongs to: are several threads "
-        "doing the same work?",
+        "doing the same work? (An atomic counts as a store, also where it only reads.)",
         size=size,
     )
 

@@ -167,7 +167,7 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
-    hint = kinds.CLUSTER_STEP if kinds.CLUSTER_BARRIER in message else ""
+    hint = next((step for said, step in kinds.SPECIAL_STEPS.items() if said in message), "")
     return simple(finding.kind, message, hint=hint, excerpt=source_excerpt(source, lines))
 
 

@@ -30,6 +30,7 @@ STEPS = {  # where a kernel's step speaks of threads
     kinds.TRANSPOSED: "Two dimensions have changed places: compare the order of the result's "
     "dimensions with the one that is asked for.",
 }
+ITERATORS = ("generator", "map", "filter", "zip", "range", "enumerate", "reversed")
 SHOWN = 200  # characters of a value in a message
 SHOWN_ARRAY = 80  # characters of an array that is written out
 
@@ -174,8 +175,16 @@ def _type(value: Any) -> str:
 
 
 def _wrong_type(got: Any, want: Any, shown: str) -> Verdict:
-    message = f"{shown} returned the {_type(got)} {_show(got)}, expected a value of type "
-    return simple(kinds.WRONG_TYPE, f"{message}{_type(want)}.")
+    names = [x.type_name if isinstance(x, Other) else _type(x) for x in (got, want)]
+    if isinstance(want, list):
+        names[1] = "list"
+    if isinstance(got, list):
+        names[0] = "list"
+    message = f"{shown} returned the {names[0]} {_show(got)}, expected a value of type {names[1]}."
+    hint = ""
+    if names[0] in ITERATORS and isinstance(want, (list, tuple)):
+        hint = f"A {names[0]} only promises its items: `{names[1]}(...)` collects them."
+    return simple(kinds.WRONG_TYPE, message, hint=hint)
 
 
 def _syntax_error(error: SyntaxError, source: str) -> Verdict:

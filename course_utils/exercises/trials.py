@@ -109,26 +109,23 @@ def _other_values(exercise: Exercise) -> list[Trial]:
 
 
 def _longest(exercise: Exercise) -> list[Trial]:
-    """The longest sizes with the exercise's own values, by its own launch and by that with the
-    fewest threads: in a long row of equal numbers a wrong index is not seen."""
-    sizes = exercise.promises.sizes
-    return [
-        Trial(size, 3, number)
-        for size in (sizes.longest() if sizes else [])
-        for number in sorted({0, _fewest_threads(exercise, size)})
-    ]
+    """The longest sizes with the exercise's own values: in a long row of equal numbers a wrong
+    index is not seen. Also with the fewest threads, which go through their loops most often."""
+    sizes, launches = exercise.promises.sizes, exercise.promises.launches
+    if not sizes:
+        return []
+    trials = []
+    for size in sizes.longest():
+        trials.append(Trial(size, 3))
+        threads = [_threads(launch) for launch in launches(size)] if launches else []
+        if threads and min(threads) < _threads(exercise.launches(size)):
+            trials.append(Trial(size, 3, threads.index(min(threads)) + 1))
+    return trials
 
 
-def _fewest_threads(exercise: Exercise, size: Any) -> int:
-    """The number of the launch that has the most to do for each thread; 0 is the exercise's own."""
-    others = exercise.promises.launches
-    found = [exercise.launches(size), *(others(size) if others else ())]
-
-    def threads(launch: Launch | tuple[Launch, ...]) -> int:
-        several = (launch,) if isinstance(launch, Launch) else launch
-        return sum(prod(one.grid) * prod(one.block) for one in several)
-
-    return min(range(len(found)), key=lambda number: threads(found[number]))
+def _threads(launches: Launch | tuple[Launch, ...]) -> int:
+    found = (launches,) if isinstance(launches, Launch) else launches
+    return sum(prod(launch.grid) * prod(launch.block) for launch in found)
 
 
 def smallest(

@@ -136,6 +136,62 @@ def test_the_first_block_of_a_vector_is_whole_warps(right, kind):
     assert judge(wrong, VECTOR).kind == kind
 
 
+@pytest.mark.parametrize(("right", "kind"), [(64, kinds.FIRST_BLOCK), (96, kinds.WRONG)])
+def test_the_first_block_is_half_of_a_result_at_most(right, kind):
+    wrong = VECTOR[:128] + RNG.standard_normal(128).astype("f4") + 9
+    wrong[:right] = VECTOR[:right]
+    assert judge(wrong, VECTOR[:128]).kind == kind
+
+
+def test_a_beginning_of_many_blocks_is_not_called_one_block():
+    expected = RNG.standard_normal((2, 4096)).astype(np.float32)
+    wrong = np.full_like(expected, np.nan)
+    wrong[:, :2048] = expected[:, :2048]
+    verdict = judge(wrong, expected, name="c")
+    assert verdict.headline.startswith("ONLY THE BEGINNING IS RIGHT: only the first 2 x 2048 ")
+    assert "or a limit" in verdict.message and "end at that number" in verdict.hint
+
+
+def test_a_limit_in_the_number_of_matrices_is_no_edge():
+    stack = RNG.standard_normal((67, 3, 5)).astype(np.float32)
+    wrong = stack.copy()
+    wrong[64:] = np.nan  # the rest of 67 by 64, and no block has a depth of 64
+    verdict = judge(wrong, stack, name="c")
+    assert verdict.kind == kinds.PARTLY_WRITTEN and "c[64, 0, 0]" in verdict.message
+
+
+def test_a_sum_that_lacks_a_term_is_not_told_to_be_one_of_precision():
+    one = np.array([20], np.float32)
+    verdict = judge(one - 0.5, one, name="c", reduction=300)
+    assert verdict.kind == kinds.WRONG
+    assert verdict.message == (
+        "the one element of c is 2.5 % smaller than expected: more than rounding explains."
+    )
+    assert "0.02 % larger" in judge(one * 1.0002, one).message
+    assert judge(one / 2, one, name="c").message == "the one element of c is wrong."
+    assert judge(one * np.float32(1 - 6e-6), one).kind == kinds.PRECISION  # 1 / 20,000 is more
+    few = np.array([20, 30, 50], np.float32)
+    assert judge(few * [0.99, 1.01, 0.99], few).kind == kinds.WRONG
+    alike = (20 + 2e-6 * np.arange(9)).astype(np.float32)
+    assert judge(alike - np.float32(0.5), alike).kind == kinds.WRONG
+    assert judge(alike - np.float32(1e-4), alike).kind == kinds.PRECISION
+    many = np.arange(20, 26).astype(np.float32)
+    assert judge(many * np.where(many % 2, 0.99, 1.01), many).kind == kinds.PRECISION
+
+
+def test_equal_numbers_are_no_evidence_of_a_factor():
+    counts = np.zeros(10, int)
+    counts[5] = 65543
+    assert judge(counts - 65536 * (counts > 0), counts).kind == kinds.WRONG  # an overflow
+    same = np.full(7, 11.25, np.float32)
+    assert judge(same * -0.8, same, name="c").message == "every element of c is wrong."
+    different = np.array([1, 2, 2, 1], np.float32)
+    assert judge(different * -0.8, different).kind == kinds.SCALED
+    assert judge(np.full(4, 7, np.float32), different, name="c").message == (
+        "every element of c holds the same value."
+    )
+
+
 def test_more_than_half_or_a_lone_column_is_no_first_block():
     wrong = MATRIX + RNG.standard_normal(MATRIX.shape).astype("f4") + 9
     column = wrong.copy()

@@ -147,7 +147,7 @@ def test_a_nan_that_was_there_before_is_no_nan_that_was_computed():
 
 
 def test_an_exact_result_is_equal_down_to_the_sign_of_its_zeros():
-    want = np.array([-0.0, 1, np.nan, np.inf], np.float32)
+    want = np.array([-0.0, 1, 2, 3, np.nan, np.inf], np.float32)
     assert judge(want.copy(), want, exact=True).passed
     verdict = judge(np.abs(want), want, exact=True)
     assert verdict.kind == kinds.WRONG and "wrong sign" in verdict.message and verdict.wrong == 1

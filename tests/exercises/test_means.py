@@ -115,7 +115,7 @@ def test_a_result_that_atomics_store_is_stored(store):
     twice = twice.replace("+ y[i]", "+ was").replace("(float)0", "-was")
     outcome = run_source(SAXPY, SAXPY.solution.replace(right, twice))
     assert outcome.kind == kinds.MEANS_MISSING, outcome
-    assert "stores to global memory for each result: 2" in str(outcome)
+    assert "stores and atomics to global memory for each result: 2" in str(outcome)
 
 
 def test_room_and_local_memory_are_counted():

@@ -106,9 +106,12 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
 )
 
 
+MANY = 160_000  # elements
+
+
 def too_few_blocks(n: int) -> Launch:
-    """Fewer threads than elements, and from 40,000 elements on more blocks than six bits count."""
-    return Launch((1056 if n >= FULL else 70 if n >= 40_000 else 2,), (BLOCK,))
+    """Fewer threads than elements, and from 160,000 elements on more blocks than a byte counts."""
+    return Launch((1056 if n >= FULL else 300 if n >= MANY else 2,), (BLOCK,))
 
 
 CLAMP = Exercise(
@@ -149,7 +152,7 @@ element: each thread handles several, as many elements apart as the grid has thr
     ),
     means=(
         means.work_shared_out(2),
-        means.work_shared_out(2, size=40_000),
+        means.work_shared_out(2, size=MANY),
         means.no_extra_work(),
         Means(
             "sectors that a warp's store touches",
@@ -160,12 +163,12 @@ element: each thread handles several, as many elements apart as the grid has thr
             size=2048,
         ),
         Means(
-            "stores for each result, by 70 blocks",
+            "stores for each result, by 300 blocks",
             lambda work: work.counts.global_store_bytes / work.result_bytes,
             at_most=1.0,
             advice="Each thread steps by as many elements as the grid has threads, be they few or "
             "many: `gridDim.x` tells the number of blocks.",
-            size=40_000,
+            size=MANY,
         ),
     ),
     target=Target(
@@ -206,6 +209,12 @@ for any `n`. In every iteration neighbouring threads still touch neighbouring el
                 "gridDim.x * blockDim.x;",
                 "min(gridDim.x, 32u) * blockDim.x;\n    if (blockIdx.x >= 32) return;",
             ),
+        ),
+        mutant("blocks in a byte", kinds.MEANS_MISSING, ("gridDim.x *", "(gridDim.x & 255) *")),
+        mutant(
+            "200 rounds and no more",
+            kinds.PARTLY_WRITTEN,
+            ("i < n;", "i < n && (i - first) / stride < 200;"),
         ),
         mutant("blocks in six bits", kinds.MEANS_MISSING, ("gridDim.x *", "min(gridDim.x, 64u) *")),
         mutant(

@@ -193,6 +193,11 @@ product alone could not.
 """,
     mutants=(
         mutant("pair 0 only", kinds.FIRST_BLOCK, ("blockIdx.z * blockDim.z + threadIdx.z", "0")),
+        mutant(
+            "64 pairs and no more",
+            kinds.PARTLY_WRITTEN,
+            ("blockIdx.z * blockDim.z + threadIdx.z", "blockIdx.z % 64"),
+        ),
         mutant("B of pair 0", kinds.FIRST_BLOCK, ("(b * K + k) * N", "k * N")),
         mutant("sum starts unset", kinds.WRONG, ("float sum = 0.0f;", "float sum = 1.0f;")),
         mutant("last product missed", kinds.WRONG, ("k < K", "k < K - 1")),

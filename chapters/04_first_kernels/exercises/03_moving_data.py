@@ -16,7 +16,10 @@ def late_gpu_and_numbers(rng: np.random.Generator) -> tuple:
 
 def copies_beside_the_kernel(gpu: LateGPU, numbers: list[float]) -> str:
     """What is missing where one stream does everything, or the host helps out."""
-    if sum(stream.added > 0 for stream in gpu.streams) < 2:
+    used = sum(stream.added > 0 for stream in gpu.streams)
+    if used == 0:
+        return "Nothing was put into any stream: the device copies and squares, not the host."
+    if used == 1:
         return "Everything went into one stream: the copy shall have a stream of its own."
     if [value * value for value in numbers] not in gpu.delivered:
         return (
@@ -72,6 +75,15 @@ too, but then the host stands still while the copy runs.
             "one stream",
             kinds.MEANS_MISSING,
             ("gpu.Stream(), gpu.Stream()", "(gpu.Stream(),) * 2"),
+        ),
+        mutant(
+            "squared on the host alone",
+            kinds.MEANS_MISSING,
+            ("    return result", "    return [v * v for v in numbers]"),
+            ("    x.set(numbers, stream=copying)\n", ""),
+            ("    gpu.square(x, stream=computing)\n", ""),
+            ("    x.get(out=result, stream=computing)\n", ""),
+            ("    computing.wait_event(arrived)\n", ""),
         ),
         mutant(
             "squared on the host, too",

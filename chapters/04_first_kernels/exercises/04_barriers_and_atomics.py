@@ -241,7 +241,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
         ),
         mutant(
             "absolute values",
-            kinds.SCALED,
+            kinds.WRONG,
             ("sum += x[row * columns + column];", "sum += fabsf(x[row * columns + column]);"),
         ),
         mutant(
@@ -260,7 +260,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             ("/ mean[row];", "/ (mean[row] == 0.0f ? 1.0f : mean[row]);"),
         ),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
-        mutant("up to column 4096", kinds.PRECISION, ("< columns;", "< min(columns, 4096);")),
+        mutant("up to column 4096", kinds.WRONG, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
     ),
 )
@@ -356,6 +356,12 @@ barrier is the same mistake, even where a GPU does not wait for threads that hav
 )
 
 
+def product_of_all(given) -> dict:
+    """The exact product, with NaN where 0 meets infinity."""
+    with np.errstate(invalid="ignore"):
+        return {"product": np.prod(given["x"].astype(np.float64), keepdims=True)}
+
+
 def one_of_them(value: float) -> Callable[..., dict]:
     """A change of ``x``: one element, no matter which, is ``value``."""
 
@@ -368,10 +374,11 @@ def one_of_them(value: float) -> Callable[..., dict]:
 
 
 def first_and_last(first: float, last: float) -> promises.Values:
-    """Two numbers of which the one that comes early must not settle, or spoil, the product."""
+    """Two numbers of which the one that comes early must not settle, or spoil, the product. The
+    others are not below 1, so that no product of some of them is too small for a float."""
 
     def change(given: dict, rng: np.random.Generator) -> dict:
-        x = given["x"].copy()
+        x = np.maximum(given["x"], 1)
         if len(x) > 1:
             x[0], x[-1] = first, last
         return {"x": x}
@@ -394,7 +401,7 @@ come, also negative ones, 0 and NaN.
         "product": np.ones(1, np.float32),
         "n": np.int32(n),
     },
-    reference=lambda given: {"product": np.prod(given["x"].astype(np.float64), keepdims=True)},
+    reference=product_of_all,
     launch=one_thread_each,
     small=(100, 300, 520, 7, 1),
     budget=15_000,  # the instructions of a loop that never wins are slow ones
@@ -414,8 +421,10 @@ come, also negative ones, 0 and NaN.
                 promises.Values("one x infinite", one_of_them(np.inf)),
                 promises.Values("one x is NaN", one_of_them(np.nan)),
                 first_and_last(0.0, np.nan),
-                first_and_last(1e30, 1e-30),
-                first_and_last(1e-30, 1e30),
+                first_and_last(np.nan, 0.0),
+                first_and_last(np.inf, 0.0),
+                first_and_last(7e28, 4e-32),  # logarithms cost both of them digits
+                first_and_last(6e-30, 7e28),
                 first_and_last(5e-38, 1e30),
             ),
         ),
@@ -424,8 +433,12 @@ come, also negative ones, 0 and NaN.
         means.instructions(
             "atomicCAS, once for each thread and try",
             "atom.global.cas",
+            "atom.global.sys.cas",
+            "atom.cas",
+            "atom.sys.cas",
             at_least=1,
-            advice="Build the multiplication from atomicCAS, so that no thread's factor is lost.",
+            advice="Build the multiplication from atomicCAS, so that no thread's factor is lost. "
+            "(`atomicCAS_block` does not do: it is atomic among the threads of one block alone.)",
             size=256,
         ),
         means.loads_shared_out(size=256),
@@ -477,6 +490,17 @@ compare and swap is for low contention.
             "done as soon as it is 0",
             kinds.ALL_ZEROS,
             ("while (true) {", "while (__uint_as_float(seen) != 0.0f) {"),
+        ),
+        mutant(
+            "by logarithms",
+            kinds.WRONG,
+            (
+                "while (true) {",
+                "value = copysignf(expf(logf(fabsf(value))), value);\n    while (true) {",
+            ),
+        ),
+        mutant(
+            "atomic in a block alone", kinds.MEANS_MISSING, ("= atomicCAS(", "= atomicCAS_block(")
         ),
         mutant(
             "faint ones left out",
@@ -632,6 +656,11 @@ barriers are needed: one between zero and count, one between count and sum.
 """,
     mutants=(
         mutant("never zero", kinds.UNINITIALISED, ("        mine[threadIdx.x] = 0;\n", "")),
+        mutant(
+            "counts of 16 bits",
+            kinds.WRONG,
+            (", mine[threadIdx.x]);", ", mine[threadIdx.x] & 65535);"),
+        ),
         mutant("no first barrier", kinds.DATA_RACE, ("__syncthreads();  // all ten", "// all ten")),
         mutant(
             "no second barrier", kinds.DATA_RACE, ("__syncthreads();  // everybody", "// everybody")

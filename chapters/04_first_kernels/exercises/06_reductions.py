@@ -31,8 +31,9 @@ BLOCK_MIN = Exercise(
     id="04.block_min",
     title="a tree in shared memory",
     task="""
-Find the smallest element of each block's 256, by a tree in shared memory. The last block has
-threads without an element: what can they put into the tree that changes nothing?
+Find the smallest element of each block's 256, by a tree in shared memory (shuffles, which come
+later, may make the last steps of one warp, no more). The last block has threads without an element:
+what can they put into the tree that changes nothing?
 """,
     source="04_first_kernels/exercises/block_min.cu",
     kernel="block_min",
@@ -545,6 +546,7 @@ warp: little contention is left. In larger grids it pays to add up the block fir
             ("sum += x[i] * y[i];", "if (x[i] != 0.0f) sum += x[i] * y[i];"),
         ),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant("last element lost", kinds.WRONG, ("i < n", "i < n - 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(
             "a constant stride",

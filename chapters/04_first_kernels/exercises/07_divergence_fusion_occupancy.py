@@ -46,8 +46,8 @@ ONE_WAY = Exercise(
     title="one path for all",
     task="""
 The kernel is right, but the sign of its number sends a thread into one of two loops, and signs are
-mixed. There is no need to rearrange anything: look at how the two loops differ. With 16 rounds, a
-warp may spend at most 90 instructions.
+mixed. There is no need to rearrange anything, and every round stays a product and a sum: look at
+how the two loops differ. With 16 rounds, a warp may spend at most 90 instructions.
 """,
     source="04_first_kernels/exercises/one_way.cu",
     kernel="one_way",
@@ -117,6 +117,8 @@ only.
         mutant("by lane, not by sign", kinds.WRONG, ("negative = v < 0.0f", "negative = i % 2")),
         mutant("16 rounds always", kinds.WRONG, ("rounds + 8 : rounds", "24 : 16")),
         mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
+        mutant("0 with the negative ones", kinds.WRONG, ("v < 0.0f", "v <= 0.0f")),
+        mutant("72 rounds and no more", kinds.WRONG, ("round < trips", "round < min(trips, 72)")),
     ),
 )
 
@@ -453,9 +455,11 @@ def few_negative(rng: np.random.Generator, n: int) -> dict:
 
 
 def long_way(given) -> dict:
-    """After 32 rounds of v = sqrt(v v + 1), v v has grown by 32."""
+    """After 32 rounds of v = sqrt(v v + 1), v v has grown by 32; or it has overflowed in the
+    first."""
     x = given["x"].astype(np.float64)
-    return {"y": np.where(x < 0, np.sqrt(x * x + 32), x)}
+    square = np.where(x * x > np.finfo(np.float32).max, np.inf, x * x)
+    return {"y": np.where(x < 0, np.sqrt(square + 32), x)}
 
 
 def negative_block(given: dict, rng: np.random.Generator) -> dict:
@@ -487,7 +491,13 @@ first threads. On average, a warp may spend at most 70 instructions.
         launches=spare_blocks,
         values=(
             (
-                *promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ORDINARY),
+                *promises.data(
+                    "x",
+                    promises.ZEROS_OF_BOTH_SIGNS,
+                    promises.LARGE_NEGATIVE,
+                    promises.SOME_INFINITE,
+                    *promises.ORDINARY,
+                ),
                 Values("x with one negative block", negative_block),
             ),
         ),
@@ -548,6 +558,11 @@ their price.
             ("list[atomicAdd(&count, 1)] = i", "list[0] = i, atomicAdd(&count, 1)"),
         ),
         mutant("counter not zero", kinds.UNINITIALISED, ("        count = 0;\n", "")),
+        mutant(
+            "a short cut for large ones",
+            kinds.WRONG,
+            ("round < 32;", "round < 32 && fabsf(v) < 1e18f;"),
+        ),
         mutant("a list for 32", kinds.OUT_OF_BOUNDS, ("list[kThreads]", "list[32]")),
         mutant(
             "a formula for the rounds",

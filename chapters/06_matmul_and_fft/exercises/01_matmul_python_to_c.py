@@ -127,9 +127,6 @@ def shape(rng: np.random.Generator, of_m: int = 1, of_n: int = 1) -> str:
     return f"{-(-m // of_m) * of_m} {-(-n // of_n) * of_n} {k}"
 
 
-FULL_SIDES = "1100 3 5", "3 1100 5", "2 5 1100"  # each side as long as the tasks let it be
-
-
 def runs(limit: str, *shapes: str) -> tuple[str, ...]:
     """Cases for the main function, each with a number that only it and the checker know."""
     return tuple(f"{limit} {mnk} {crc32(f'{limit} {mnk}'.encode()) % 10000}" for mnk in shapes)
@@ -138,6 +135,9 @@ def runs(limit: str, *shapes: str) -> tuple[str, ...]:
 def is_right(limit: str):
     """What the main function of a C exercise prints for a right product."""
     return lambda case: f"C is right\n{limit}: within the limit in run {case.split()[-1]}\n"
+
+
+LARGEST = "1100 2 3", "2 1100 3", "3 2 1100", "1 1100 1100"  # M N K
 
 
 LOOP_ORDER = HostExercise(
@@ -151,7 +151,7 @@ order of the loops. In your order a sum is not finished in one go, so it has to 
     source="06_matmul_and_fft/exercises/loop_order.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=runs(
-        "lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5", *FULL_SIDES
+        "lines", "3 37 7", "5 48 9", "2 16 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5", *LARGEST
     ),
     reference=is_right("lines"),
     promises=Cases(lambda rng: runs("lines", shape(rng))[0]),
@@ -182,6 +182,28 @@ of the *reads* has changed: 16 neighbours in a line now come one after the other
         mutant("one too many", kinds.WRONG_OUTPUT, ("k < K", "k <= K")),
         mutant("B transposed", kinds.WRONG_OUTPUT, ("* read_b(k, j)", "* read_b(j, k)")),
         mutant("rows of C overlap", kinds.WRONG_OUTPUT, ("C[i * N + j] +=", "C[i * K % M + j] +=")),
+        mutant(
+            "B in a buffer of a megabyte",
+            kinds.OUT_OF_BOUNDS,
+            ("void product(", "static float b[1 << 18];\n\nvoid product("),
+            ("read_a(i, k) * read_b(k, j);", "read_a(i, k) * (b[k * N + j] = read_b(k, j));"),
+        ),
+        mutant(
+            "all of B copied, and columns of the copy",
+            kinds.WRONG_OUTPUT,
+            ("void product(", "static float b[1100 * 1100];\n\nvoid product("),
+            (
+                "    for (int i = 0; i < M; ++i) {\n",
+                "    for (int e = 0; e < K * N; ++e) b[e] = read_b(e / N, e % N);\n"
+                "    for (int i = 0; i < M; ++i) {\n",
+            ),
+            ("for (int k = 0; k < K; ++k)", "for (int j = 0; j < N; ++j)"),
+            (
+                "for (int j = 0; j < N; ++j) {\n                C[i * N + j] +=",
+                "for (int k = 0; k < K; ++k) {\n                C[i * N + j] +=",
+            ),
+            ("read_b(k, j);", "b[k * N + j];"),
+        ),
         mutant("no semicolon", kinds.COMPILE_ERROR, ("read_b(k, j);", "read_b(k, j)")),
     ),
 )
@@ -199,15 +221,8 @@ where the block ends. (K may be 0, a number infinite, and a side is at most 1100
     driver="06_matmul_and_fft/exercises/watched_product.c",
     cases=runs(
         "blocks",
-        "5 37 19",
-        "3 16 8",
-        "2 1 9",
-        "1 17 1",
-        "1 1 1",
-        "2 3 0",
-        "5 9 6",
-        "4 17 5",
-        *FULL_SIDES,
+        *("5 37 19", "3 16 8", "2 1 9", "1 17 1", "1 1 1", "2 3 0", "5 9 6", "4 17 5"),
+        *LARGEST,
     ),
     reference=is_right("blocks"),
     promises=Cases(lambda rng: runs("blocks", shape(rng))[0]),
@@ -264,7 +279,9 @@ products. The checker counts your reads: 12 for each k of a tile, no more. (A si
 """,
     source="06_matmul_and_fft/exercises/register_tile.c",
     driver="06_matmul_and_fft/exercises/watched_product.c",
-    cases=runs("reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0", "1100 8 3", "4 1096 5", "4 8 1100"),
+    cases=runs(
+        "reads", "8 24 5", "4 8 1", "12 8 33", "4 8 0", "1100 8 3", "4 1096 2", "4 1096 1100"
+    ),
     reference=is_right("reads"),
     promises=Cases(lambda rng: runs("reads", shape(rng, 4, 8))[0]),
     hints=(
@@ -292,6 +309,12 @@ unrolled: a compiler keeps its 32 numbers in registers.
             ("sum[i][j] += a * b[j]", "sum[i][j] += a * 0 + read_a(first_i + i, k) * b[j]"),
         ),
         mutant("only the last product", kinds.WRONG_OUTPUT, ("sum[i][j] += a", "sum[i][j] = a")),
+        mutant(
+            "a panel of 1024 columns",
+            kinds.OUT_OF_BOUNDS,
+            ("void product(", "static float panel[1024];\n\nvoid product("),
+            ("a * b[j]", "a * (panel[first_j + j] = b[j])"),
+        ),
         mutant("always the first rows", kinds.WRONG_OUTPUT, ("read_a(first_i + i", "read_a(i")),
         mutant(
             "always the first columns", kinds.WRONG_OUTPUT, ("read_b(k, first_j + j", "read_b(k, j")

@@ -44,6 +44,7 @@ ANY_STEPS = (
     (2, 5, 0),
 )
 ONE_BLOCK = 64, 64, 32
+PAIR = 2 * 64 * 8 * 4  # bytes of two tiles; rows may be padded
 
 
 def barriers_a_step(counts) -> float:
@@ -80,6 +81,12 @@ most 1.2 are allowed, since the first tiles need one before the loop.
     within=2.0,
     promises=Promises(sizes=chosen(*ANY_STEPS, (32771, 1, 2), (1, 32771, 2)), values=FEW_OPERANDS),
     means=(
+        tiles_read_once(ONE_BLOCK),
+        means.room_in_shared_memory(
+            PAIR * 5 // 2,
+            advice="Two buffers, a pair of tiles in each: no more is read or written at a time.",
+            size=ONE_BLOCK,
+        ),
         Means(
             "part of the loads that are in flight while products are made",
             prefetched,
@@ -90,7 +97,6 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         ),
         means.one_store_each(size=ONE_BLOCK),
         means.work_shared_out(2.0, size=ONE_BLOCK),
-        tiles_read_once(ONE_BLOCK),
         no_more_arithmetic(ONE_BLOCK),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
@@ -131,6 +137,31 @@ each multiprocessor, a pipeline can lose more than it gains.
                 "load(start), store(buffer);",
             ),
             ("the next tiles are complete, and nobody", "\n        multiply(buffer);  // nobody"),
+        ),
+        mutant(
+            "room for four buffers",
+            kinds.MEANS_MISSING,
+            ("float tile_a[2]", "float tile_a[4]"),
+            ("float tile_b[2]", "float tile_b[4]"),
+            ("buffer ^= 1", "buffer = (buffer + 1) % 4"),
+            ("store(buffer ^ 1)", "store((buffer + 1) % 4)"),
+        ),
+        mutant(
+            "no tiles at all",
+            kinds.MEANS_MISSING,
+            ("    load(0);\n    store(0);\n", ""),
+            ("        if (more) load(start + BK);\n", ""),
+            ("        if (more) store(buffer ^ 1);\n", ""),
+            (
+                "multiply(buffer);",
+                "for (int k = start; k < min(start + BK, K); ++k)\n"
+                "            for (int i = 0; i < TM; ++i)\n"
+                "                for (int j = 0; j < TN; ++j) {\n"
+                "                    int y = first_row + row + i, x = first_column + column + j;\n"
+                "                    if (y < M && x < N)\n"
+                "                        sum[i][j] += A[y * K + k] * B[k * N + x];\n"
+                "                }",
+            ),
         ),
         mutant(
             "stores into the buffer that is read",
@@ -179,6 +210,20 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     within=2.0,
     promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
     means=(
+        tiles_read_once(ONE_BLOCK),
+        means.room_in_shared_memory(
+            PAIR * 7 // 2,
+            advice="Three stages, a pair of tiles in each: one is multiplied, two are in flight.",
+            size=ONE_BLOCK,
+        ),
+        Means(
+            "bytes that cp.async copies, over those of A and B",
+            lambda work: work.counts.shared_copy_bytes / (8 * 64 * 32),
+            at_least=1.0,
+            advice="Both tiles come by `cp.async`, that of A and that of B: what a thread loads "
+            "and stores itself, it waits for.",
+            size=ONE_BLOCK,
+        ),
         Means(
             "steps whose copies are in flight during a product, on average",
             steps_in_flight(ONE_BLOCK[2] // 8),
@@ -189,7 +234,6 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         ),
         means.one_store_each(size=ONE_BLOCK),
         means.work_shared_out(2.0, size=ONE_BLOCK),
-        tiles_read_once(ONE_BLOCK),
         no_more_arithmetic(ONE_BLOCK),
     ),
     library=("cuBLAS", lambda cp, v: cp.matmul(v["A"], v["B"], out=v["C"])),
@@ -218,6 +262,16 @@ the end of K the copies fill with zeros, and nobody multiplies them.
         ),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();               //", "//")),
         mutant("waits for all", kinds.MEANS_MISSING, ("<kStages - 2>", "<0>")),
+        mutant("four stages", kinds.MEANS_MISSING, ("kStages = 3", "kStages = 4")),
+        mutant(
+            "half of the copies by hand",
+            kinds.MEANS_MISSING,
+            (
+                "cp_async_4(shared_address(&tile_b[stage][element / BN][element % BN]),\n"
+                "                       in_b ? B + kb * N + x : B, in_b);",
+                "tile_b[stage][element / BN][element % BN] = in_b ? B[kb * N + x] : 0.0f;",
+            ),
+        ),
         mutant(
             "an empty group, and the wait for all",
             kinds.MEANS_MISSING,

@@ -187,13 +187,14 @@ they go to global memory.
     explanation="""
 Whole numbers have no rounding, so the order of the atomics does not show, and two runs agree to the
 last bit. The full training set has 47,040,000 pixels: their sum may reach 1.2 · 10¹⁰, and that of
-the squares 3.1 · 10¹², both too large for 32 bits. The mean is sums[0] / n, and the variance is
+the squares 3.1 · 10¹², both too large for 32 bits; a thread's own share could stay in 32 bits only
+while it has fewer than some 66,000 bytes. The mean is sums[0] / n, and the variance is
 sums[1] / n minus the square of the mean. Sums in floating point would bring their own rounding into
 that difference.
 """,
     mutants=(
         mutant(
-            "32 bits for each thread's share",
+            "16 bits for each thread's share",
             kinds.WRONG,
             ("Wide squares = 0;", "unsigned short squares = 0;"),
         ),
@@ -272,9 +273,9 @@ An image number may occur twice. The task is one kernel with one thread for each
     inputs=images_and_order,
     reference=batch_of,
     launch=lambda size: one_thread_each(size[1] * size[2]),
-    small=((7, 5, 784), (3, 4, 49), (1, 1, 1)),
+    small=((7, 5, 781), (131, 7, 784), (3, 4, 49), (1, 1, 1)),
     full=(60_000, 1024, 784),
-    reduction=lambda size: 100,
+    reduction=lambda size: 100,  # near the mean a difference cancels, by whatever formula
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 2, 31, 131, 1031), B=(1, 2, 31, 65, 129), P=(1, 2, 49, 255, 784)
@@ -341,6 +342,11 @@ take, both where they are kept and where they are read.
             kinds.WRONG,
             ("- mean) / deviation;", "- 0.1307f) / 0.3081f;"),
         ),
+        mutant(
+            "a place in 16 bits",
+            kinds.WRONG,
+            ("images[order[row] * P + pixel]", "images[(unsigned short)(order[row] * P + pixel)]"),
+        ),
         mutant("over 256", kinds.PRECISION, ("255.0f", "256.0f")),
         mutant(
             "columns of the batch",
@@ -399,7 +405,7 @@ longer than the image: then all of it is 0.
     inputs=images_and_shifts,
     reference=shifted,
     launch=lambda size: one_thread_each(math.prod(size)),
-    small=((5, 28, 28), (3, 7, 13), (2, 1, 5), (1, 1, 1)),
+    small=((5, 28, 28), (97, 28, 28), (3, 7, 13), (2, 1, 5), (1, 1, 1)),
     full=(60_000, 28, 28),
     exact=True,
     promises=Promises(
@@ -449,7 +455,7 @@ that leaves at the right would come in again at the left, one row further down.
             ),
         ),
         mutant("not guarded at the top", kinds.OUT_OF_BOUNDS, ("row >= 0 && ", "")),
-        mutant("not guarded at the bottom", kinds.EDGES, ("row < H && ", "")),
+        mutant("not guarded at the bottom", kinds.OUT_OF_BOUNDS, ("row < H && ", "")),
         mutant(
             "zeros left out",
             kinds.PARTLY_WRITTEN,

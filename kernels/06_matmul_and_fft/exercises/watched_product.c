@@ -1,7 +1,7 @@
 // The main function of the exercises that read A and B through functions. The input is a word,
 // M N K and the number of the run. It prints whether C is right, and then whether the limit that
 // the word names is kept: "lines": changes of cache line in B, at most twice those of a walk along
-// its rows; "blocks": changes of block in B, at most one for each; "reads": calls, at most 4 + 8
+// its rows, and no fewer reads than four rows of A at a time need; "blocks": changes of block in B, at most one for each; "reads": calls, at most 4 + 8
 // for each k of a tile of 4 x 8.
 
 #include <math.h>
@@ -17,7 +17,7 @@ float read_b(int k, int j);
 
 static int M, N, K;
 static long run;
-static long reads, changes, held = -1, moves, block = -1;
+static long reads, reads_of_b, changes, held = -1, moves, block = -1;
 
 static float a_at(int i, int k)
 {
@@ -52,6 +52,7 @@ float read_b(int k, int j)
     demand(0 <= k && k < K && 0 <= j && j < N, "read_b", k, j);
     const long line = ((long)k * N + j) / LINE;
     ++reads;
+    ++reads_of_b;
     changes += line != held;
     held = line;
     const long now = (long)(k / BK) * N + j / BN;
@@ -106,7 +107,11 @@ int main(void)
             most = (long)((K + BK - 1) / BK) * ((N + BN - 1) / BN);
             what = "changes of block in B";
         }
-        if (found <= most) {
+        const long needed = strcmp(limit, "lines") ? 0 : (long)(M / 4) * K * N;
+        if (reads_of_b < needed) {
+            printf("%s: %ld reads of B, fewer than %ld: a copy of B is no other order of loops\n",
+                   limit, reads_of_b, needed);
+        } else if (found <= most) {
             printf("%s: within the limit in run %ld\n", limit, run); // which product cannot know
         } else {
             printf("%s: %ld %s, and the limit is %ld\n", limit, found, what, most);

@@ -1,0 +1,134 @@
+"""A verdict's words name the cause of a mistake, and nothing that is not its cause."""
+
+import pytest
+
+from course_utils.compiling.host_compilers import host_compiler
+from course_utils.exercises.registry import find
+from course_utils.exercises.runner import run_source
+from course_utils.exercises.trials import drawn_trials
+
+needs_compiler = pytest.mark.skipif(host_compiler("c") is None, reason="no C compiler")
+
+
+def verdict_on(exercise_id: str, mutant_name: str) -> str:
+    exercise = find(exercise_id)
+    mutant = next(m for m in exercise.mutants if m.name == mutant_name)
+    return str(run_source(exercise, mutant.apply(exercise.solution)))
+
+
+MUTANTS = {  # what the verdict says of a mutant, and what it does not say
+    "a host that does it all uses no stream": (
+        "04.find_the_host_bug",
+        "squared on the host alone",
+        "Nothing was put into any stream",
+        "one stream",
+    ),
+    "an atomic of the wrong scope": (
+        "04.atomic_multiply",
+        "atomic in a block alone",
+        "atomic among the threads of one block alone",
+        "wrong values",
+    ),
+    "a copy in flight when its block ends": (
+        "06.async_stages",
+        "no wait at the end",
+        "must not end while a copy of its own is in flight",
+        "Two threads access",
+    ),
+    "tiles by hand are no asynchronous copies": (
+        "06.async_stages",
+        "half of the copies by hand",
+        "bytes that cp.async copies, over those of A and B: 0.75",
+        "oldest group",
+    ),
+    "a product without tiles": (
+        "06.two_buffers",
+        "no tiles at all",
+        "multiply what lies in shared memory",
+        "Load the next tiles before",
+    ),
+    "an overflow is no factor": (
+        "04.count_digits",
+        "counts of 16 bits",
+        "WRONG VALUES",
+        "times what it should be",
+    ),
+    "a wrong branch is no factor": (
+        "04.one_way",
+        "0 with the negative ones",
+        "WRONG VALUES",
+        "times what it should be",
+    ),
+    "rounds that are missing are no lost precision": (
+        "04.one_way",
+        "72 rounds and no more",
+        "WRONG VALUES",
+        "narrower type",
+    ),
+    "a term that is missing is no lost precision": (
+        "04.dot",
+        "last element lost",
+        "more than rounding explains",
+        "narrower type",
+    ),
+    "a limit is no edge": (
+        "04.batched_matmul",
+        "64 pairs and no more",
+        "the first is C[64, 0, 0]",
+        "bounds guard",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MUTANTS)
+def test_a_verdict_names_the_cause(case):
+    exercise_id, mutant, words, wrong_words = MUTANTS[case]
+    text = verdict_on(exercise_id, mutant)
+    assert words in text and wrong_words not in text, text
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("mutant", "words"),
+    [
+        ("last product only", "C[0, 0] is"),
+        ("all of B copied, and columns of the copy", "a copy of B is no other order of loops"),
+    ],
+)
+def test_a_function_that_prints_nothing_is_not_sent_to_its_prints(mutant, words):
+    text = verdict_on("06.loop_order", mutant)
+    assert words in text and "The test program prints what it finds" in text
+    assert "statement that printed it" not in text
+
+
+@pytest.mark.parametrize(
+    ("returned", "words", "hint"),
+    [
+        ("((k, 1) for k in range(n))", "the generator ", "`list(...)` collects them"),
+        ("map(str, range(n))", "the map ", "`list(...)` collects them"),
+        ("{0: n}", "the dict ", "Compare the type"),
+        ("n", "the int ", "Compare the type"),
+    ],
+)
+def test_a_list_is_asked_for_by_its_name(returned, words, hint):
+    text = str(run_source(find("04.pieces"), f"def pieces(n, chunks):\n    return {returned}\n"))
+    assert f"returned {words}" in text and "expected a value of type list." in text
+    assert hint in text and "Other" not in text
+
+
+def test_a_load_by_an_atomic_is_not_called_a_store_alone():
+    exercise = find("04.silu_backward")
+    source = exercise.solution.replace("x[i]", "atomicAdd(const_cast<float*>(x) + i, 0.0f)", 1)
+    assert source != exercise.solution
+    text = str(run_source(exercise, source))
+    assert "stores and atomics to global memory" in text
+    assert "also where it only reads" in text
+
+
+def test_the_longest_size_is_also_tried_with_the_fewest_threads():
+    trials = drawn_trials(find("04.clamp"))
+    longest = max(trial.size for trial in trials)
+    found = [t.launch for t in trials if t.size == longest and t.seed == 3]
+    assert found == [0, 1]  # two blocks, as the exercise has them, and one
+    spare = [t.launch for t in drawn_trials(find("04.saxpy")) if t.seed == 3]
+    assert spare == [0]  # grids that are larger than it takes have no longer loops
