@@ -493,7 +493,7 @@ compare and swap is for low contention.
         ),
         mutant(
             "by logarithms",
-            kinds.WRONG,
+            kinds.PRECISION,
             (
                 "while (true) {",
                 "value = copysignf(expf(logf(fabsf(value))), value);\n    while (true) {",
