@@ -1,31 +1,30 @@
 """The layers of chapter 09, forward and backward: each function starts one kernel or two.
 
 All tensors are fp32 on the device and in C order, images are N x C x H x W. A function makes its
-result and returns it. ``KERNELS`` holds what each name starts; put a kernel of your own in its
-place, with the same parameters, and every network uses it.
+result and returns it. ``KERNELS`` holds what each name starts, loaded when it is first asked for;
+put a kernel of your own in its place, with the same parameters, and the functions use it.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from course_utils import cp, load
+from course_utils.paths import kernel_file
 
 THREADS = 256
 MOMENTUM, EPS = 0.1, 1e-5  # of the running statistics, and added to a variance: PyTorch's
-FOLDER = "09_mnist_cnn"
 
 
-def _kernels() -> dict[str, Any]:
-    here = Path(__file__).parent
-    return {
-        path.stem: load(f"{FOLDER}/{path.parent.name}/{path.name}").kernel
-        for path in sorted(here.glob("*ward/*.cu"))
-    }
+class Kernels(dict[str, Any]):
+    """The chapter's kernels by name."""
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = load(kernel_file(name, "09_mnist_cnn")).kernel
+        return self[name]
 
 
-KERNELS = _kernels()
+KERNELS = Kernels()
 
 
 def blocks(n: int) -> int:

@@ -2,7 +2,8 @@
 
 (3 x 3 convolution -> batch norm -> ReLU -> 2 x 2 max pool) twice, then linear -> ReLU -> linear,
 plain stochastic gradient descent. No kernel adds with atomics, so the same start and the same
-batches give the same bits each time.
+batches give the same bits each time. The network starts the kernels of ``layers.KERNELS``, which is
+this program's own.
 """
 
 from __future__ import annotations
