@@ -26,6 +26,15 @@ ANY_SHAPE = {
     name: e for name, e in KERNELS.items() if not WHOLE_TILES.search(e.text.replace("\n//", ""))
 }
 
+# Where one of everything gives no result, or nothing but zeros: the least that tells.
+LEAST = {
+    "09.cross_entropy_backward": (1, 2),
+    "09.cross_entropy_forward": (1, 2),
+    "09.norm_backward": (2, 1, 3),
+    "09.pool_backward": (1, 2, 2),
+    "09.pool_forward": (1, 2, 2),
+}
+
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_starter_solution_and_mutants_get_their_diagnosis(name):
@@ -97,7 +106,7 @@ def test_a_prediction_s_right_answer_is_counted_and_no_trap_is_right(name):
 @pytest.mark.parametrize("name", ANY_SHAPE)
 def test_the_small_sizes_hold_a_single_element_and_no_multiple_of_a_block(name):
     small = KERNELS[name].small
-    assert small[-1] in (1, (1,) * np.size(small[-1]))
+    assert small[-1] in (1, LEAST.get(name, (1,) * np.size(small[-1])))
     assert np.size(small[0]) == 1 or len(set(small[0])) > 1
     assert KERNELS[name].bug or all(extent % 16 for extent in np.atleast_1d(small[0]))
 

@@ -170,7 +170,7 @@ warp; all threads call it, and between two calls there has to be a barrier.
     inputs=batch,
     reference=moments,
     launch=lambda size: Launch((size[1],), (THREADS,)),
-    small=((3, 2, 49), (5, 3, 131), (2, 1, 1), (1, 2, 1)),
+    small=((3, 2, 49), (5, 3, 131), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     promises=Promises(
@@ -398,7 +398,7 @@ whose differences are finite.
     ),
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5)),
+    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(

@@ -53,7 +53,7 @@ two classes or more, and any logits whose differences are finite.
     ),
     reference=of_logits,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5)),
+    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
