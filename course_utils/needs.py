@@ -69,6 +69,7 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
 }
+NO_BLANKS = "PyTorch in a folder without blanks in its path, for torch.compile"  # not to be fetched
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
 
 
@@ -125,7 +126,7 @@ def _lacking_for_torch_compile() -> str | None:
         return "a C++ compiler"
     torch = find_spec("torch")
     if torch and any(character.isspace() for character in str(torch.origin)):
-        return "PyTorch in a folder without blanks in its path, for torch.compile"
+        return NO_BLANKS
     return None
 
 
@@ -145,7 +146,7 @@ def how_to_get(tokens: Iterable[str]) -> str:
     wanting = {token for token in tokens if lacking(token)}
     commands = ["make torch"] * ("torch" in wanting and not gpu_count())
     commands += ["make ecosystem"] * any(token in wanting for token in ECOSYSTEM)
-    known = {token for token in wanting & TO_GET.keys() if "folder" not in str(lacking(token))}
+    known = {token for token in wanting & TO_GET.keys() if lacking(token) != NO_BLANKS}
     if wanting - known - {"torch", *ECOSYSTEM}:
         return ""
     listed = " and ".join(f"`{command}`" for command in commands)
