@@ -146,7 +146,8 @@ class Network:
         losses = []
         while self.steps < last:
             epoch, k = divmod(self.steps, per_epoch)
-            order = np.random.default_rng((seed, epoch)).permutation(len(images))
+            if k == 0 or not losses:  # an epoch begins, or is taken up again
+                order = np.random.default_rng((seed, epoch)).permutation(len(images))
             chosen = order[k * batch : (k + 1) * batch]
             now = rate * (1 - self.steps / total)
             losses.append(self.step(prepared(images[chosen]), cp.asarray(labels[chosen]), now))
