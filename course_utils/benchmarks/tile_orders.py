@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..checking import difference
 from ..devices.selection import cp
 from ..errors import LessonError
 from ..observing.timing import bench
 from ..paths import kernel_file
 from . import nsight_compute
-from .case import KernelCall, course_kernel, normal
-from .cases.matmul import CHAPTER, from_bf16, to_bf16
+from .case import KernelCall, course_kernel, double, normal
+from .cases.matmul import CHAPTER, FACTORS, SUM_ERROR, from_bf16, to_bf16
 
 KERNEL = "gemm_bf16_pipeline"
 SOURCES = (kernel_file(KERNEL, CHAPTER),)
@@ -59,10 +60,11 @@ def measure() -> dict[str, Any]:
     if any(bool((result != results[0]).any()) for result in results[1:]):
         raise LessonError(f"{KERNEL}: the order of the tiles changes the product.")
     some = slice(0, SIZE, 1024)
-    expected = from_bf16(arrays[0][some]).astype("f8") @ from_bf16(arrays[1]).astype("f8").T
-    error = float(abs(from_bf16(results[0][some]) - expected).max())
-    if not error < 2**-8 * float(abs(expected).max()):
-        raise LessonError(f"{KERNEL}: the product is wrong by {error}.")
+    a, b, _ = map(from_bf16, arrays)
+    expected = double(a[some]) @ double(b).T
+    tolerances = {"rtol": FACTORS["bf16"].rtol, "atol": SIZE * SUM_ERROR}
+    if wrong := difference(from_bf16(results[0][some]), expected, **tolerances):
+        raise LessonError(f"{KERNEL}: {wrong}.")
     metrics = READ, WRITTEN, LOOKED_UP, FOUND
     counted = nsight_compute.counts(COUNT, KERNEL, metrics, launches=len(BANDS))
     return {

@@ -4,6 +4,7 @@
 # where s is more than 1, the second pass takes as long as s steps on top of all waves.
 def how_many_slices(tiles, steps, slots):
     """The number of slices, from 1 to `steps`, that takes the least time; the smallest of equals."""
+
     # TODO: work out the time for each number of slices
     # SOLUTION
     def time(s):

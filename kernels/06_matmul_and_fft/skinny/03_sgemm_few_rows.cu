@@ -1,5 +1,5 @@
-// C = A B for row-major fp32 matrices, A (M x K) with few rows, B (K x N): any shape; A and B begin
-// at multiples of 16 bytes. B is read once for each ROWS rows of A. `partial` has room for a float
+// C = A B for row-major fp32 matrices, A (M x K) with few rows, B (K x N): any shape; all arrays
+// begin at multiples of 16 bytes. B is read once for each ROWS rows of A. `partial` has room for a float
 // for each slice and element of C, `arrived` one 0 for each column tile and group of rows.
 // Adds to split-K: warps, too, share K, each with its own ring of copies in flight. Only a warp reads
 // what its lanes copied, so the loop has no barrier of the block. The last block to arrive at a tile
