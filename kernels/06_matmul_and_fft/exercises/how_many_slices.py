@@ -3,7 +3,7 @@
 #     ceil(steps / s) steps, and as long as 4 steps to begin and to end;
 # where s is more than 1, the second pass takes as long as s steps on top of all waves.
 def how_many_slices(tiles, steps, slots):
-    """The number of slices, from 1 to `steps`, that takes the least time; the smallest of equals."""
+    """The number of slices, 1 to `steps`, that takes the least time; the smallest of equals."""
 
     # TODO: work out the time for each number of slices
     # SOLUTION
