@@ -153,7 +153,7 @@ def normal_distribution(values):
 def few_rows_product(name, m, n, k, slices, rows):
     a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
     there = cp.asarray(a), cp.asarray(b), c
-    call, arrived = few_rows.few_rows_call(*there, slices, ROWS=rows, DEPTH=4)
+    call, arrived = few_rows.few_rows_call(*there, slices, ROWS=rows)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     return Work((call,), c, lambda: expected, 1e-5, 1e-4, cleared=(arrived,))
 

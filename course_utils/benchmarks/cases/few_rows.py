@@ -81,10 +81,10 @@ def few_rows_call(
     (m, k), n = a.shape, b.shape[1]
     rows = defines.setdefault("ROWS", next((r for r in (1, 2, 4, 8, 16) if m <= r), 32))
     large = rows > 16
-    defines = {"DEPTH": 8, "STAGES": 4 if large else 3, "BLOCKS": 1 if large else 2} | defines
+    defines = {"DEPTH": 4, "STAGES": 8 if large else 6, "BLOCKS": 1 if large else 2} | defines
     tiles = blocks(n, 128) * blocks(m, rows)
     slots = defines["BLOCKS"] * sms_for_tiles()
-    slices = slices or slices_for(tiles, blocks(k, defines["DEPTH"]), slots, least=16)
+    slices = slices or slices_for(tiles, blocks(k, defines["DEPTH"]), slots, least=32)
     shared = max(8 * defines["STAGES"] * defines["DEPTH"] * (rows + 128) * 4, 32768)
     grid = blocks(n, 128), slices, blocks(m, rows)
     partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)

@@ -15,10 +15,10 @@
 #define ROWS 16 // of A that a block has
 #endif
 #ifndef DEPTH
-#define DEPTH 8 // rows of B that a warp copies at once: a multiple of 4
+#define DEPTH 4 // rows of B that a warp copies at once: a multiple of 4
 #endif
 #ifndef STAGES
-#define STAGES 3
+#define STAGES 6
 #endif
 #ifndef BLOCKS
 #define BLOCKS 2 // that share a multiprocessor: caps the registers
