@@ -7,6 +7,7 @@ from course_utils.benchmarks.cases import few_rows
 from course_utils.benchmarks.tile_orders import BANDS, BM, BN, SIZE
 
 OF_A_MULTIPROCESSOR = 228 * 1024  # bytes of shared memory; a block takes 1 KB more than it asks for
+STATIC = 16  # bytes that a block has beside those of its launch
 
 
 @pytest.mark.parametrize(
@@ -22,14 +23,14 @@ def test_a_tile_is_shared_by_as_many_blocks_as_fit(tiles, steps, slots, slices):
     assert few_rows.slices_for(tiles, steps, slots, least=8) == slices
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 16, 17, 40])
+@pytest.mark.parametrize("rows", [1, 16, 40])
 def test_the_blocks_of_a_multiprocessor_fit_its_shared_memory(rows):
     fp32, bits = cp.empty((rows, 64), cp.float32), cp.empty((rows, 64), cp.uint16)
     wide, rows_of_b = cp.empty((64, 128), cp.float32), cp.empty((128, 64), cp.uint16)
     ours = few_rows.few_rows_call(fp32, wide, cp.empty((rows, 128), cp.float32))[0]
     bf16 = few_rows.bf16_few_rows_call(bits, rows_of_b, cp.empty((rows, 128), cp.uint16))[0]
     for call, blocks in ((ours, 2 if rows <= 16 else 1), (bf16, 2)):
-        assert blocks * (call.shared_bytes + 1024) <= OF_A_MULTIPROCESSOR
+        assert blocks * (call.shared_mem + STATIC + 1024) <= OF_A_MULTIPROCESSOR
 
 
 def test_the_orders_go_from_row_by_row_to_column_by_column():
