@@ -169,6 +169,19 @@ def bf16_few_rows_product(name, m, n, k, slices, width):
     return Bfloat16((call,), c, lambda: expected, **BF16_ERROR, cleared=(arrived,))
 
 
+@CHAPTER.launch(
+    "gemm_bf16_few_rows_tma",
+    # slices, columns of a block, stages: a slice may have none of K
+    sizes=[(1, 1, 8, 2, 64, 2), (33, 130, 136, 4, 64, 3), (17, 129, 264, 1, 128, 2)],
+)
+def few_rows_product_by_tma(name, m, n, k, slices, width, stages):
+    a, b, c = to_bf16(draw((m, k))), to_bf16(draw((n, k), seed=1)), cp.empty((m, n), cp.uint16)
+    there = cp.asarray(a), cp.asarray(b)
+    call = few_rows.tma_call(*there, c, CLUSTER=slices, BN=width, STAGES=stages, ROWS=16)
+    expected = from_bf16(a) @ from_bf16(b).T
+    return MappedBfloat16((call,), c, lambda: expected, **BF16_ERROR, arrays=there)
+
+
 # --- products on tensor cores and on dp4a: C = A B^T ---
 
 

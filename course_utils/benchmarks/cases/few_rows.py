@@ -10,6 +10,7 @@ import numpy as np
 
 from ...devices.selection import cp
 from ...launching.modules import Kernel
+from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
 from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
@@ -127,11 +128,29 @@ def bf16_few_rows_call(
     return KernelCall(kernel, grid, 2 * width, arguments, shared), arrived
 
 
-def _bf16_few_rows(size: Shape) -> Work:
+def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
+    """The call of ``gemm_bf16_few_rows_tma.cu`` for C = A B^T; ``a`` and ``b`` have to live as long
+    as it is used."""
+    (m, _), n = a.shape, len(b)
+    rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
+    defines = {"BN": 128, "STAGES": 5 if rows <= 32 else 4, "BLOCKS": 2, "CLUSTER": 4} | defines
+    width = defines["BN"]
+    maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
+    grid = blocks(n, width), defines["CLUSTER"], blocks(m, rows)
+    kernel = _kernel("gemm_bf16_few_rows_tma", arch="sm_90a", **defines)
+    shared = defines["STAGES"] * (width + rows) * 128
+    return KernelCall(kernel, grid, 2 * width, (*maps, c, m, n, a.shape[1]), shared)
+
+
+def _in_bf16(size: Shape, with_tma: bool) -> Work:
     m, n, k = size
     a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
     c = cp.empty((m, n), cp.uint16)
-    call, arrived = bf16_few_rows_call(a, b, c)
+    cleared: tuple[Any, ...] = ()
+    if with_tma:
+        call = tma_call(a, b, c)
+    else:
+        call, *cleared = bf16_few_rows_call(a, b, c)
     return Bf16Work(
         (call,),
         output=c,
@@ -139,7 +158,7 @@ def _bf16_few_rows(size: Shape) -> Work:
         rtol=FACTORS["bf16"].rtol,
         atol=k * SUM_ERROR,
         libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
-        cleared=(arrived,),
+        cleared=tuple(cleared),
         same_bits=False,  # how tensor cores add up is not documented
     )
 
@@ -174,13 +193,16 @@ CASES = (
         gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_FP32),
         test_sizes=((2, 130, 37),),
     ),
-    _case(
-        "gemm_bf16_few_rows",
-        ("gemm_bf16_few_rows",),
-        _bf16_few_rows,
-        what="few rows times a matrix, bf16",
-        gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
-        test_sizes=((17, 129, 264),),
-        peak="bf16",
+    *(
+        _case(
+            name,
+            (name,),
+            partial(_in_bf16, with_tma=name.endswith("tma")),
+            what="few rows times a matrix, bf16",
+            gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+            test_sizes=((17, 129, 264),),
+            peak="bf16",
+        )
+        for name in ("gemm_bf16_few_rows", "gemm_bf16_few_rows_tma")
     ),
 )

@@ -32,46 +32,52 @@ constexpr int kStage = kStageA + DEPTH * BN;
 constexpr int kAtOnce = 8; // rows that are added up together in the end
 static_assert(DEPTH % 4 == 0, "four of k at a time");
 
-// Begin the copies of one stage: DEPTH columns of A from `k` on, as far as they lie before `end`,
-// and as many rows of B; zeros in place of all that does not exist. Width: floats of a copy.
-template <int Width>
-__device__ inline void copy_stage(unsigned to, const float *A, const float *B, int k, int end,
-                                  int row, int column, int M, int N, int K)
+// Begin the copies of one stage: `rows` rows of A, which begin at `a`, with `depth` of their columns,
+// and as many rows of B with `columns` columns at `b`; zeros in place of what is past them. Width:
+// floats of a copy. kAll: nothing is.
+template <int Width, bool kAll>
+__device__ inline void copy_stage(unsigned to, const float *a, const float *b, int rows, int columns,
+                                  int depth, int N, int K)
 {
-    auto copy = [](unsigned to, const float *from, bool exists) {
+    auto copy = [](unsigned to, const float *from, int offset, bool exists) {
+        from += kAll || exists ? offset : 0;
         if (Width == 4) {
-            cp_async_16(to, from, exists);
+            cp_async_16(to, from, kAll || exists);
         } else {
-            cp_async_4(to, from, exists);
+            cp_async_4(to, from, kAll || exists);
         }
     };
     int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = lane; i < kStageA / Width; i += 32) {
         int y = i / (DEPTH / Width), x = i % (DEPTH / Width) * Width;
-        bool exists = row + y < M && k + x < end;
-        copy(to + (y * DEPTH + x) * 4, exists ? A + (size_t)(row + y) * K + k + x : A, exists);
+        copy(to + i * Width * 4, a, y * K + x, y < rows && x < depth);
     }
     to += kStageA * 4;
 #pragma unroll
     for (int i = lane; i < DEPTH * BN / Width; i += 32) {
         int y = i / (BN / Width), x = i % (BN / Width) * Width;
-        bool exists = k + y < end && column + x < N;
-        copy(to + (y * BN + x) * 4, exists ? B + (size_t)(k + y) * N + column + x : B, exists);
+        copy(to + i * Width * 4, b, y * N + x, y < depth && x < columns);
     }
 }
 
-// Add to `sum` what the warp has of the slice: DEPTH of K in every kWarps * DEPTH.
+// Add to `sum` what the warp has of the slice, which ends at `end` of K: from `k` on DEPTH in every
+// kWarps * DEPTH. The block has `rows` rows of A and `columns` columns of B.
 template <int Width>
 __device__ inline void add_slice(float (&sum)[ROWS][4], const float *ring, const float *A,
-                                 const float *B, int k, int end, int row, int column, int M, int N,
+                                 const float *B, int k, int end, int rows, int columns, int N,
                                  int K)
 {
     unsigned to = shared_address(ring);
     int lane = threadIdx.x % 32, ahead = k;
+    bool whole = rows >= ROWS && columns >= BN;
     auto copy_next = [&](int stage) { // one group
-        if (ahead < end) {
-            copy_stage<Width>(to + stage * kStage * 4, A, B, ahead, end, row, column, M, N, K);
+        unsigned place = to + stage * kStage * 4;
+        const float *a = A + ahead, *b = B + (size_t)ahead * N;
+        if (whole && ahead + DEPTH <= end) {
+            copy_stage<Width, true>(place, a, b, ROWS, BN, DEPTH, N, K);
+        } else if (ahead < end) {
+            copy_stage<Width, false>(place, a, b, rows, columns, end - ahead, N, K);
         }
         cp_async_commit();
         ahead += kWarps * DEPTH;
@@ -125,10 +131,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     float sum[ROWS][4] = {};
     float *ring = floats + warp * STAGES * kStage;
     int k = begin + warp * DEPTH;
+    const float *from_a = A + (size_t)row * K, *from_b = B + column;
     if (K % 4 == 0 && N % 4 == 0) { // then all rows begin at a multiple of 16 bytes
-        add_slice<4>(sum, ring, A, B, k, end, row, column, M, N, K);
+        add_slice<4>(sum, ring, from_a, from_b, k, end, M - row, N - column, N, K);
     } else {
-        add_slice<1>(sum, ring, A, B, k, end, row, column, M, N, K);
+        add_slice<1>(sum, ring, from_a, from_b, k, end, M - row, N - column, N, K);
     }
 
     float *out = slices == 1 ? C : partial + (size_t)blockIdx.y * M * N;
