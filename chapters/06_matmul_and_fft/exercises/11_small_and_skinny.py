@@ -410,8 +410,9 @@ any N and K.
     ),
     explanation="""
 B is what has to be read, and it is read once. The more rows share a load, the more FMAs there are
-for each byte; until about 16 in fp32 an H200 still waits for memory. (A is read again by each warp,
-but it is small and comes from the caches; the course's kernel puts it into shared memory.)
+for each byte; how many of them are nearly free is what the records below this exercise show. (A is
+read again by each warp, but it is small and comes from the caches; the course's kernel puts it into
+shared memory.)
 """,
     mutants=(
         mutant(

@@ -24,6 +24,12 @@ SPLIT_SIZES = (128, 128, 16384), (256, 256, 16384), (512, 512, 8192)
 ROWS_FP32 = 1, 4, 8, 16, 32
 ROWS_BF16 = 1, 8, 16, 32, 64
 COLUMNS = 8192
+# Of gemm_bf16_few_rows_tma.cu, by the rows of a block: what a search on an H200 found.
+TMA_TILES = {
+    16: {"BN": 64, "STAGES": 10, "BLOCKS": 2},
+    32: {"BN": 128, "STAGES": 5, "BLOCKS": 2},
+    64: {"BN": 128, "STAGES": 3, "BLOCKS": 3},
+}
 
 
 def slices_for(tiles: int, steps: int, slots: int, least: int) -> int:
@@ -82,7 +88,7 @@ def few_rows_call(
     (m, k), n = a.shape, b.shape[1]
     rows = defines.setdefault("ROWS", next((r for r in (1, 2, 4, 8, 16) if m <= r), 32))
     large = rows > 16
-    defines = {"DEPTH": 4, "STAGES": 8 if large else 6, "BLOCKS": 1 if large else 2} | defines
+    defines = {"DEPTH": 4, "STAGES": 6 if large else 4, "BLOCKS": 1 if large else 2} | defines
     tiles = blocks(n, 128) * blocks(m, rows)
     slots = defines["BLOCKS"] * sms_for_tiles()
     slices = slices or slices_for(tiles, blocks(k, defines["DEPTH"]), slots, least=32)
@@ -133,13 +139,14 @@ def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
     as it is used."""
     (m, _), n = a.shape, len(b)
     rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
-    defines = {"BN": 128, "STAGES": 5 if rows <= 32 else 4, "BLOCKS": 2, "CLUSTER": 4} | defines
+    defines = TMA_TILES.get(rows, TMA_TILES[64]) | {"CLUSTER": 2, "WM": 16} | defines
     width = defines["BN"]
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
     grid = blocks(n, width), defines["CLUSTER"], blocks(m, rows)
     kernel = _kernel("gemm_bf16_few_rows_tma", arch="sm_90a", **defines)
     shared = defines["STAGES"] * (width + rows) * 128
-    return KernelCall(kernel, grid, 2 * width, (*maps, c, m, n, a.shape[1]), shared)
+    threads = width // defines["WM"] * 32
+    return KernelCall(kernel, grid, threads, (*maps, c, m, n, a.shape[1]), shared)
 
 
 def _in_bf16(size: Shape, with_tma: bool) -> Work:

@@ -18,7 +18,7 @@
 #define DEPTH 4 // rows of B that a warp copies at once: a multiple of 4
 #endif
 #ifndef STAGES
-#define STAGES 6
+#define STAGES 4
 #endif
 #ifndef BLOCKS
 #define BLOCKS 2 // that share a multiprocessor: caps the registers

@@ -5,7 +5,7 @@
 // addresses. And the slices of a tile are a cluster: each block adds up its part of the rows from the
 // shared memory of all, in the order of the slices. No sums go to global memory, nobody counts.
 // Limit: memory bandwidth. sm_90 only.
-// grid (ceil(N / BN), CLUSTER, ceil(M / ROWS)), block (BN * 2), dynamic shared STAGES * (BN + ROWS) * 128
+// grid (ceil(N / BN), CLUSTER, ceil(M / ROWS)), block (BN / WM * 32), dynamic shared STAGES * (BN + ROWS) * 128
 
 #include <cuda_bf16.h>
 #include "cluster.cuh"
@@ -16,20 +16,23 @@
 #define ROWS 16 // of A that a block has: a multiple of 16, and of CLUSTER
 #endif
 #ifndef BN
-#define BN 128 // rows of B, and columns of C, that a block has: 16 for each warp
+#define BN 64 // rows of B, and columns of C, that a block has
+#endif
+#ifndef WM
+#define WM 16 // of them, of a warp: a multiple of 16
 #endif
 #ifndef STAGES
-#define STAGES 5
+#define STAGES 10
 #endif
 #ifndef CLUSTER
-#define CLUSTER 4 // slices of K
+#define CLUSTER 2 // slices of K
 #endif
 #ifndef BLOCKS
 #define BLOCKS 2 // that share a multiprocessor: caps the registers
 #endif
 
 constexpr int BK = 64; // elements of a row in shared memory: 128 bytes
-constexpr int kThreads = BN * 2;
+constexpr int kThreads = BN / WM * 32;
 constexpr int kTileB = BN * BK * 2; // bytes
 constexpr int kStage = kTileB + ROWS * BK * 2;
 constexpr int kPart = ROWS / CLUSTER; // rows of C that a block adds up
@@ -81,9 +84,9 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kThrea
 
     // ldmatrix: of B lanes 0-15 give the warp's 16 rows, left half, lanes 16-31 the right half; of A
     // lanes 0-7 and 16-23 give 16 rows, left half, the others the right half.
-    int b_row = warp * 16 + lane % 16, b_half = lane / 16;
+    int b_row = warp * WM + lane % 16, b_half = lane / 16;
     int a_row = lane % 8 + lane / 16 * 8, a_half = lane / 8 % 2;
-    float sum[ROWS / 8][4] = {}; // [j]: rows 8 j to 8 j + 7 of A
+    float sum[WM / 16][ROWS / 8][4] = {}; // [i][j]: rows 8 j to 8 j + 7 of A, columns 16 i to 16 i + 15
     int stage = 0;
     unsigned phase = 0;
     for (int step = 0; step < steps; ++step) {
@@ -95,14 +98,20 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kThrea
         unsigned tile_b = stages + stage * kStage, tile_a = tile_b + kTileB;
 #pragma unroll
         for (int k = 0; k < BK / 16; ++k) {
-            unsigned b[4];
-            ldmatrix_4(b, tile_b + place_of(b_row, k * 2 + b_half));
+            unsigned b[WM / 16][4];
+#pragma unroll
+            for (int i = 0; i < WM / 16; ++i) {
+                ldmatrix_4(b[i], tile_b + place_of(b_row + i * 16, k * 2 + b_half));
+            }
 #pragma unroll
             for (int j = 0; j < ROWS / 8; j += 2) {
                 unsigned a[4];
                 ldmatrix_4(a, tile_a + place_of(a_row + j * 8, k * 2 + a_half));
-                mma_bf16(sum[j], b, a[0], a[1]);
-                mma_bf16(sum[j + 1], b, a[2], a[3]);
+#pragma unroll
+                for (int i = 0; i < WM / 16; ++i) {
+                    mma_bf16(sum[i][j], b[i], a[0], a[1]);
+                    mma_bf16(sum[i][j + 1], b[i], a[2], a[3]);
+                }
             }
         }
         if (++stage == STAGES) {
@@ -115,10 +124,14 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kThrea
     cluster_arrive();
     cluster_wait(); // no block needs its tiles any more
 #pragma unroll
-    for (int i = 0; i < ROWS / 8 * 4; ++i) {
-        int in_row = i / 4 * 8 + lane % 4 * 2 + i % 2, in_column = warp * 16 + lane / 4 + i / 2 % 2 * 8;
-        unsigned place = stages + ((slice * kPart + in_row % kPart) * BN + in_column) * 4;
-        store_cluster(address_in_block(place, in_row / kPart), sum[i / 4][i % 4]);
+    for (int i = 0; i < WM / 16; ++i) {
+#pragma unroll
+        for (int n = 0; n < ROWS / 8 * 4; ++n) {
+            int in_row = n / 4 * 8 + lane % 4 * 2 + n % 2;
+            int in_column = warp * WM + i * 16 + lane / 4 + n / 2 % 2 * 8;
+            unsigned place = stages + ((slice * kPart + in_row % kPart) * BN + in_column) * 4;
+            store_cluster(address_in_block(place, in_row / kPart), sum[i][n / 4][n % 4]);
+        }
     }
     cluster_arrive();
     cluster_wait(); // all slices of this block's rows are here
