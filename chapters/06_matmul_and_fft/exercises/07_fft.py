@@ -489,7 +489,7 @@ both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digit
     },
     reference=before_bluestein,
     launch=lambda size: Launch((-(-size[1] // 256),), (256,)),
-    small=((37, 128), (12, 23), (8, 16), (1, 1)),
+    small=((37, 130), (12, 23), (8, 16), (1, 1)),
     full=(1 << 21, 1 << 22),
     within=3.0,
     promises=Promises(
@@ -511,7 +511,7 @@ both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digit
         values=(ANY_POINTS,),
     ),
     means=(
-        means.one_store_each(size=(37, 128)),
+        means.one_store_each(size=(37, 130)),
         means.work_shared_out(2.5, size=(256, 511)),
         means.instructions(
             "fast sines and cosines",
