@@ -203,11 +203,12 @@ class Function:
 
 
 _INCLUDE = "/include/"  # where CUDA's own headers lie
+_BUILT_IN = "nvrtc_builtin_header"  # the one that NVRTC brings along
 _HEADERS = {".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl"}
 
 
 def _of_cuda(file: str) -> bool:
-    return _INCLUDE in f"/{file}"  # NVRTC's own has a path that begins with include
+    return _INCLUDE in file or _BUILT_IN in file
 
 
 def _in_header(file: str) -> bool:
