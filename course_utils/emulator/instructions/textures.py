@@ -258,7 +258,8 @@ class SurfaceAccess:
             if self.layer is not None:
                 z = group.full(self.layer(group.R))[index].astype(np.int64)
                 ends[2] = texels.layers - 1
-            ends[0] = texels.sizes[0] * texels.texel_bytes - self.site.bytes
+            ends[0] = texels.sizes[0] * texels.texel_bytes // self.site.bytes - 1
+            ends[0] *= self.site.bytes
             inside = np.ones(len(index), bool)
             for place, end in zip((x, y, z), ends, strict=True):
                 inside &= (place >= 0) & (place <= end)
