@@ -92,10 +92,31 @@ class CUDAarray:
             self._elements, 2 if stacked else self.ndim, layered, bool(flags & CUBEMAP)
         )
 
-    def _of_copy(self, array: Any) -> np.ndarray:
-        """The elements as what is copied has them: channels beside each other in a row."""
+    @classmethod
+    def copy_of(cls, array: Any) -> CUDAarray:
+        """One that holds what ``array``, CuPy's of a GPU, holds now."""
+        named = array.desc.get_channel_format()
+        made = cls(
+            ChannelFormatDescriptor(*(named[c] for c in "xyzwf")),
+            array.width,
+            array.height,
+            array.depth,
+            array.flags,
+        )
+        held = made.get()
+        array.copy_to(held)
+        made.copy_from(held)
+        return made
+
+    def get(self, order: Any = "C") -> np.ndarray:
+        """A copy as a NumPy array, of the shape that :meth:`copy_to` wants. CuPy's has no such."""
         depth, height, width, channels = self._elements.shape
         shape = (depth, height, width * channels)[3 - self.ndim :]
+        return self._elements.reshape(shape).copy()
+
+    def _of_copy(self, array: Any) -> np.ndarray:
+        """The elements as what is copied has them: channels beside each other in a row."""
+        shape = self.get().shape
         if array.shape != shape:
             raise ValueError(f"shape mismatch: the array has {array.shape}, wanted is {shape}")
         if array.dtype != self._dtype:
@@ -167,6 +188,19 @@ class ResourceDescriptor:
         linear = self.restype == runtime.cudaResourceTypeLinear
         return Texels(elements, 1 if linear else 2, linear=linear)
 
+    def get_resource_desc(self) -> dict[str, Any]:
+        """What was given, under CUDA's names."""
+        found: dict[str, Any] = {"resType": self.restype}
+        size, width, height, pitch = self._sizes
+        if self.arr is None or self.chDesc is None:
+            return found | {"array": {"array": id(self.cuArr)}}
+        memory = {"devPtr": self.arr.data.ptr, "desc": self.chDesc.get_channel_format()}
+        if self.restype == runtime.cudaResourceTypeLinear:
+            return found | {"linear": memory | {"sizeInBytes": size}}
+        return found | {
+            "pitch2D": memory | {"width": width, "height": height, "pitchInBytes": pitch}
+        }
+
 
 class TextureDescriptor:
     """How a texture is read: addressing modes, filter, read mode, coordinates."""
@@ -189,6 +223,19 @@ class TextureDescriptor:
         self.unit = readMode == runtime.cudaReadModeNormalizedFloat
         self.border = tuple(float(c) for c in (*(borderColors or ()), *[0] * 4)[:4])
         self.normalized = bool(normalizedCoords)
+        self._given = filterMode, readMode, int(maxAnisotropy or 0)
+
+    def get_texture_desc(self) -> dict[str, Any]:
+        """What was given, under CUDA's names."""
+        return {
+            "addressMode": tuple(map(_MODES.index, self.modes)),
+            "filterMode": self._given[0],
+            "readMode": self._given[1],
+            "sRGB": 0,
+            "borderColor": self.border,
+            "normalizedCoords": int(self.normalized),
+            "maxAnisotropy": self._given[2],
+        }
 
 
 class TextureObject:
@@ -242,3 +289,52 @@ class SurfaceObject:
     @property
     def ptr(self) -> int:
         return self._surface.handle
+
+
+# --- objects of a GPU -----------------------------------------------------------------------------
+
+
+class GpuArray:
+    """A CUDAarray of a GPU, which is filled as a cp array is."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def set(self, values: np.ndarray) -> None:
+        """Copy a NumPy array there."""
+        self._array.copy_from(values)
+
+
+def of_gpu(value: Any, array: Any, memory: Any) -> TextureObject | SurfaceObject:
+    """The emulator's counterpart of CuPy's TextureObject or SurfaceObject ``value``: of ``array``,
+    the counterpart of its CUDAarray, or of ``memory``, that of its linear memory."""
+    given = value.ResDesc.get_resource_desc()
+    how = given.get("linear") or given.get("pitch2D") or {}
+    form = None
+    if how:
+        form = ChannelFormatDescriptor(*(how["desc"][c] for c in "xyzwf"))
+    resource = ResourceDescriptor(
+        given["resType"],
+        array,
+        memory,
+        form,
+        how.get("sizeInBytes", 0),
+        how.get("width", 0),
+        how.get("height", 0),
+        how.get("pitchInBytes", 0),
+    )
+    if not hasattr(value, "TexDesc"):
+        return SurfaceObject(resource)
+    told = value.TexDesc.get_texture_desc()
+    return TextureObject(
+        resource,
+        TextureDescriptor(
+            told["addressMode"],
+            told["filterMode"],
+            told["readMode"],
+            told["sRGB"],
+            told["borderColor"],
+            told["normalizedCoords"],
+            told["maxAnisotropy"],
+        ),
+    )

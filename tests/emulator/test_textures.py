@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from course_utils import sanitize
+from course_utils import load, sanitize
 from course_utils.devices import emulated_cupy as cp
 from course_utils.devices.emulated_textures import TextureError
 from course_utils.emulator import (
@@ -22,6 +22,7 @@ from course_utils.emulator import (
     Texels,
     Texture,
 )
+from course_utils.launching.arguments import carry_over
 from tests.emulator.texture_cases import (
     BORDER,
     CASES,
@@ -317,3 +318,55 @@ def test_sanitize_takes_textures_and_the_counters_leave_them_apart():
     assert not sanitize(kernel, (1,), (32,), args).findings
     result = kernel.launch((1,), (32,), args, options=Options(counters=True))
     assert result.counts.global_load_requests == 0 and result.counts.global_store_requests == 1
+
+
+# --- objects of a GPU, on the emulator ------------------------------------------------------------
+
+
+class OfGpu:
+    """Stands for CuPy's object of a GPU: it is none of the emulator's."""
+
+    def __init__(self, made):
+        self.ResDesc = made.ResDesc
+        if hasattr(made, "TexDesc"):
+            self.TexDesc = made.TexDesc
+
+
+def test_textures_and_surfaces_of_a_gpu_come_with_copies_of_their_arrays():
+    array = made((0, 4, 8, 1), SURFACE)
+    of = cp.cuda.texture
+    rows = cp.arange(64, dtype=np.float32).reshape(2, 32)
+    pitch = of.TextureObject(
+        of.ResourceDescriptor(
+            3,
+            arr=rows,
+            chDesc=of.ChannelFormatDescriptor(32, 0, 0, 0, 2),
+            width=32,
+            height=2,
+            pitchInBytes=128,
+        ),
+        of.TextureDescriptor((BORDER,) * 3, 1, borderColors=(7.0,)),
+    )
+    given = OfGpu(texture_of(array, WRAP, normalized=1)), OfGpu(surface_of(array)), OfGpu(pitch)
+    (texture, surface, other), copies = carry_over(given)
+    assert texture.ResDesc.cuArr is surface.ResDesc.cuArr is not array
+    for one, here in zip(given, (texture, surface, other), strict=True):
+        before, after = (x.ResDesc.get_resource_desc() for x in (one, here))
+        assert before.keys() == after.keys() and before["resType"] == after["resType"]
+        if here is not surface:
+            assert one.TexDesc.get_texture_desc() == here.TexDesc.get_texture_desc()
+    source = FAULTS.replace("WHAT", "surf2Dwrite(out[x], s, x * 4, 2)")
+    run(source, "f", (texture, surface, cp.full(8, 5, np.float32)), block=8)
+    untouched = array.get()
+    for gpu, copy in copies:
+        gpu.set(copy.get(order="A"))
+    assert (untouched == np.arange(32).reshape(4, 8)).all()
+    assert (array.get()[2] == 5).all() and (array.get()[3] == untouched[3]).all()
+
+
+def test_load_takes_textures_for_their_c_type():
+    source = FAULTS.replace("WHAT", "out[x] = tex2D<float>(t, x, 1)")
+    kernel = load(source=source, device="emulator")["f"]
+    array, out = made((0, 4, 8, 1), SURFACE), cp.zeros(8, np.float32)
+    kernel.launch(1, 8, (texture_of(array), surface_of(array), out))
+    assert out.tolist() == list(range(8, 16))
