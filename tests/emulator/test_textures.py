@@ -226,8 +226,8 @@ extern "C" __global__ void f(cudaTextureObject_t t, cudaSurfaceObject_t s, float
         ("out[x] = surf2Dread<float>(s, -4, 0)", OUT_OF_BOUNDS, "reads 4 bytes"),
         ("surf1Dwrite(1.0f, s, 0)", BAD_TEXTURE, "1D surface at kernel.cu:4"),
         ("out[x] = tex1D<float>(t, x)", BAD_TEXTURE, "is of a 2D array"),
-        ("out[x] = tex2D<float>(s, x, 0)", BAD_TEXTURE, "but a surface"),
-        ("out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)", BAD_TEXTURE, "no texture object"),
+        ("out[x] = tex2D<float>(s, x, 0)", BAD_TEXTURE, "but for a surface"),
+        ("out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)", BAD_TEXTURE, "a number that stands for none"),
         ("out[x] = tex2D<float>(0, x, 0)", BAD_TEXTURE, "names a texture"),
     ],
 )

@@ -70,9 +70,9 @@ class Objects:
             index = np.flatnonzero(handles == handle)
             found = object_at(handle)
             if not isinstance(found, self.kind):
-                other = "" if found is None else f", but a {type(found).__name__.lower()}"
+                other = "" if found is None else f", but for a {type(found).__name__.lower()}"
                 text = (
-                    f"names a {self.name} @ by {handle:#x}, which is no {self.name} object{other}. "
+                    f"names a {self.name} @ by a number that stands for none{other}. "
                     "Pass the object itself as the argument, and keep it until the kernel has run."
                 )
                 raise fault(group, int(index[0]), self.instruction, BAD_TEXTURE, text)
