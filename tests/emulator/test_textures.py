@@ -8,6 +8,7 @@ import pytest
 
 from course_utils import load, sanitize
 from course_utils.devices import emulated_cupy as cp
+from course_utils.devices import selection
 from course_utils.devices.emulated_textures import TextureError
 from course_utils.emulator import (
     ALL_CHECKS,
@@ -123,6 +124,21 @@ def test_a_fetch_is_worth_what_the_programming_guide_says(case):
     assert len(np.unique(found)) > 5
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_fetch_is_worth_the_same_on_a_gpu(case):
+    values, coordinates = case.values(), case.coordinates()
+    gpu, emulated = (fetch(space, case, values, coordinates) for space in (selection.cp, cp))
+    np.testing.assert_allclose(emulated, gpu, rtol=0, atol=allowed(case, values))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", SURFACES, ids=lambda case: case.name)
+def test_surfaces_hold_the_same_on_a_gpu(case):
+    for gpu, emulated in zip(access(selection.cp, case), access(cp, case), strict=True):
+        np.testing.assert_array_equal(gpu, emulated)
+
+
 def test_a_weight_is_a_multiple_of_one_256th():
     case = next(case for case in CASES if case.name == "1D linear clamp")
     at = np.linspace(0.5, 1.5, 192, dtype=np.float32)
@@ -227,7 +243,7 @@ extern "C" __global__ void f(cudaTextureObject_t t, cudaSurfaceObject_t s, float
         ("surf1Dwrite(1.0f, s, 0)", BAD_TEXTURE, "1D surface at kernel.cu:4"),
         ("out[x] = tex1D<float>(t, x)", BAD_TEXTURE, "is of a 2D array"),
         ("out[x] = tex2D<float>(s, x, 0)", BAD_TEXTURE, "but for a surface"),
-        ("out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)", BAD_TEXTURE, "a number that stands for none"),
+        ("out[x] = tex2D<float>((cudaTextureObject_t)out, x, 0)", BAD_TEXTURE, "stands for none"),
         ("out[x] = tex2D<float>(0, x, 0)", BAD_TEXTURE, "names a texture"),
     ],
 )
