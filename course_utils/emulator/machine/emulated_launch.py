@@ -23,9 +23,8 @@ from .gpu_constants import (
     THREADS_PER_SM,
     WARP,
 )
-from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
-from .observer import Observers
+from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
 from .program import Code
 from .report import Counts, KernelFault, LaunchResult
@@ -83,7 +82,8 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.findings = FindingLog()
-        self.observers = Observers(observers_of(self))
+        observers = observers_of(self)
+        self.observers = Observers(observers) if observers else SILENT
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters
@@ -168,15 +168,16 @@ class EmulatedLaunch:
 
     def _result(self) -> LaunchResult:
         counts = Counts()
+        opcodes = counts.opcodes
         for (code, number), (lanes, warps) in self.visits.items():
             block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)
-            for instruction in block.instructions:
-                name = instruction.full_opcode
-                counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
-                work = work_of(instruction)
-                counts.flops += lanes * work.flops // work.threads if work else 0
+            names, work = block.totals
+            for name, times in names.items():
+                opcodes[name] = opcodes.get(name, 0) + times * lanes
+            for flops, threads in work:
+                counts.flops += lanes * flops // threads
         result = LaunchResult(counts, self.findings.collected(), self._text())
         self.observers.launch_ends(result)
         return result

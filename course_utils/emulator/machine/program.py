@@ -9,14 +9,16 @@ instruction reads and writes, from which it learns what must be carried when a g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from . import ptx
 from .block_order import places
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
@@ -41,7 +43,7 @@ class Decoded:
     traits: Traits
 
 
-@dataclass(slots=True)
+@dataclass
 class Block:
     """Instructions that are always run together."""
 
@@ -54,6 +56,14 @@ class Block:
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)
     decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
+
+    @cached_property
+    def totals(self) -> tuple[dict[str, int], list[tuple[int, int]]]:
+        """How often each opcode stands here; (flops, threads that share them) of each instruction
+        that does work."""
+        names = Counter(instruction.full_opcode for instruction in self.instructions)
+        works = filter(None, map(work_of, self.instructions))
+        return dict(names), [(work.flops, work.threads) for work in works]
 
 
 @dataclass(eq=False)
