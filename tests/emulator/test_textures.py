@@ -108,6 +108,8 @@ def expected(case, values, at, layer, whole):
             weight *= fraction if next_ else 1 - fraction
             numbers.append(int(number) + next_)
         total = total + weight * one_texel(case, values, layer, numbers)
+    if len(sizes) == 1 and case.mode == BORDER:  # half way between the row and the border
+        total = (total + np.array([*case.border, 0.0, 0.0, 0.0, 0.0][: case.shape[3]])) / 2
     return total
 
 
