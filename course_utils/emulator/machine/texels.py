@@ -207,12 +207,19 @@ class Texture(Handle):
     def _interpolated(self, at: list[np.ndarray], layer: np.ndarray) -> np.ndarray:
         if len(at) == 1 and self.modes[1] == BORDER:  # a row at y = 0, half way into the border
             at = [*at, np.zeros_like(at[0])]
-        places = [self.between(axis, x) for axis, x in enumerate(at)]
+        places = [self._clamped(axis, *self.between(axis, x)) for axis, x in enumerate(at)]
         total = np.zeros((self.texels.channels, len(layer)))
         for corner, weight in weights([steps for _, steps in places]).items():
             numbers = [number + next_ for (number, _), next_ in zip(places, corner, strict=True)]
             total += np.where(weight > 0, weight * self.values(numbers, layer), 0)
         return self._rounded(total / STEPS)
+
+    def _clamped(self, axis: int, number: np.ndarray, steps: np.ndarray):
+        """Of a place that is clamped to the middle of a texel, that texel alone counts."""
+        if self.modes[axis] == BORDER or (self.normalized and self.modes[axis] != CLAMP):
+            return number, steps
+        last = self._size(axis) - 1
+        return np.clip(number, 0, last), np.where((number < 0) | (number >= last), 0, steps)
 
     def _rounded(self, mixed: np.ndarray) -> np.ndarray:
         """To the 16 bits that are kept of integers and of halves."""
@@ -229,34 +236,19 @@ def weights(steps: list[np.ndarray]) -> dict[tuple[int, ...], np.ndarray]:
     """The weight of each of 2, 4 or 8 texels, in 256ths, from the steps along x, y and z; a key has
     1 along the axes where it is the next texel.
 
-    A product of steps is rounded to a whole 256th, and what a texel does not get stays with its
-    neighbours, so that the sum is one. In three dimensions an H200 does much the same: of 192
-    fetches 187 were equal, and the others had some weight one step off.
+    What x shares out is shared out again along z, and then along y, each time in whole 256ths; a
+    tie goes to the texels that are next along x.
     """
-
-    def product(*factors: np.ndarray) -> np.ndarray:
-        found = factors[0]
-        for factor in factors[1:]:
-            found = (found * factor + STEPS // 2) // STEPS
-        return found
-
-    # Together: the share of all texels that are the next along these axes, whatever the others.
-    axes = range(len(steps))
-    together = {
-        chosen: product(*(steps[axis] for axis in sorted(chosen, key=(0, 2, 1).index)))
-        for count in range(1, len(steps) + 1)
-        for chosen in itertools.combinations(axes, count)
-    }
-    together[()] = np.full(len(steps[0]), STEPS)
-    found = {}
-    for corner in itertools.product((0, 1), repeat=len(steps)):
-        mine = {axis for axis in axes if corner[axis]}
-        found[corner] = sum(
-            (-1) ** (len(chosen) - len(mine)) * share
-            for chosen, share in together.items()
-            if mine <= {*chosen}
-        )
-    return found
+    shares = {(0,): STEPS - steps[0], (1,): steps[0]}
+    for axis in range(len(steps) - 1, 0, -1):
+        halves = {}
+        for corner, share in shares.items():
+            half = STEPS // 2 - 1 + corner[0]
+            next_ = (share * steps[axis] + half) // STEPS
+            x, *others = corner
+            halves[x, 0, *others], halves[x, 1, *others] = share - next_, next_
+        shares = halves
+    return shares
 
 
 def on_cube(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:
