@@ -8,6 +8,7 @@ bits can do, all others bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -307,3 +308,22 @@ def access(cp: Any, case: SurfaceCase) -> tuple[np.ndarray, np.ndarray]:
     after = np.zeros([n for n in case.shape[:2] if n] + [shape[2] * shape[3]], case.dtype)
     made.copy_to(after)
     return out.get(), after.reshape(shape)
+
+
+# --- what a GPU answers ---------------------------------------------------------------------------
+
+RECORD = Path(__file__).with_name("textures_h200.npz")
+
+
+def answers(cp: Any) -> dict[str, np.ndarray]:
+    """What every case comes to, by its name."""
+    found = {case.name: fetch(cp, case, case.values(), case.coordinates()) for case in CASES}
+    for case in SURFACES:
+        found[f"{case.name}: read"], found[f"{case.name}: array"] = access(cp, case)
+    return found
+
+
+if __name__ == "__main__":  # on a machine with a GPU: writes the record
+    import cupy
+
+    np.savez_compressed(RECORD, **answers(cupy))
