@@ -7,6 +7,7 @@ bits can do, all others bit for bit.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,27 @@ class Case:
     flags: int = 0
     border: tuple[float, ...] = ()
     memory: str = "array"  # or "linear", "pitch"
+    special: str = ""  # places where a GPU has a choice: "edges", "ties"; or "all channels"
 
     @property
     def result(self) -> tuple[str, np.dtype]:
         """The C type and the dtype of a fetch, one channel or as many as there are."""
         plain = "float" if self.unit else _C_TYPES[self.dtype]
-        count = 4 if "gather" in self.call else self.shape[3]
+        count = 4 if self.four else self.shape[3]
         dtype = np.dtype("f4" if self.unit or self.dtype[0] == "f" else self.dtype)
         return (plain if count == 1 else f"{_VECTORS[plain]}{count}"), dtype
 
+    @property
+    def four(self) -> bool:
+        """Whether a fetch gives four values, however many channels there are."""
+        return "gather" in self.call or self.special == "all channels"
+
     def values(self) -> np.ndarray:
+        if self.special:  # the number of the texel, or of the face
+            faces = self.shape[1] * self.shape[2] if self.special == "ties" else 1
+            count = max(self.shape[0], 1) * max(self.shape[1], 1) * self.shape[2]
+            numbers = np.arange(count) // faces
+            return numbers.reshape([max(n, 1) for n in self.shape]).astype(self.dtype)
         rng = np.random.default_rng(len(self.name))
         shape = tuple(max(n, 1) for n in self.shape)
         dtype = np.dtype(self.dtype)
@@ -59,6 +71,14 @@ class Case:
     def coordinates(self) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
         """x, y, z as f32, layers and whole numbers as i4: inside, and up to a size outside. Of
         point sampling they stay off the edges of texels."""
+        if self.special == "ties":  # the middles of faces, edges and corners
+            ways = [w for w in itertools.product((-1, 0, 1), repeat=3) if any(w)]
+            return self._at(*np.array(ways).T)
+        if self.special == "edges":
+            x = np.arange(self.shape[2]) / self.shape[2]
+            return self._at(x, 0 * x, 0 * x)
+        if self.special:
+            return self._at(*np.array([[2.5], [0.5], [0.0]]))
         rng = np.random.default_rng(7 + len(self.name))
         at = []
         for size in (self.shape[2], self.shape[1], self.shape[0]):
@@ -74,6 +94,10 @@ class Case:
         )
         whole = rng.integers(-3, self.shape[2] + 4, POINTS)
         return at, layer.astype(np.int32), whole.astype(np.int32)
+
+    def _at(self, *at: np.ndarray) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+        zeros = np.zeros(len(at[0]), np.int32)
+        return [x.astype(np.float32) for x in at], zeros, zeros
 
 
 def _cases() -> list[Case]:
@@ -139,6 +163,9 @@ def _cases() -> list[Case]:
         Case("fetch uchar4", "tex1Dfetch<T>(t, i)", (0, 0, 13, 4), "u1", memory="linear"),
         Case("fetch fractions", "tex1Dfetch<T>(t, i)", (0, 0, 13, 2), "u2", unit=True,
              memory="linear"),
+        Case("edges", "tex1D<T>(t, x)", (0, 0, 1000, 1), normalized=True, special="edges"),
+        Case("ties", "texCubemap<T>(t, x, y, z)", (6, 4, 4, 1), flags=CUBE, special="ties"),
+        Case("channels", "tex2D<T>(t, x, y)", (0, 1, 8, 1), special="all channels"),
         *[
             Case(f"gather {channel}", f"tex2Dgather<T>(t, x, y, {channel})", (0, 9, 14, 4), dtype,
                  mode=mode, flags=GATHER)
@@ -216,13 +243,10 @@ def texture(cp: Any, case: Case, values: np.ndarray) -> Any:
 def fetch(cp: Any, case: Case, values: np.ndarray, coordinates) -> np.ndarray:
     """(points, channels), as NumPy sees them."""
     at, layer, whole = coordinates
-    count = 4 if "gather" in case.call else case.shape[3]
+    count = 4 if case.four else case.shape[3]
     out = cp.zeros((len(layer), count), case.result[1])
     args = [texture(cp, case, values), *map(cp.asarray, (*at, layer, whole)), out]
-    threads = 96
-    cp.RawModule(code=kernel(case)).get_function("fetch")(
-        (len(layer) // threads,), (threads,), tuple(args)
-    )
+    cp.RawModule(code=kernel(case)).get_function("fetch")((1,), (len(layer),), tuple(args))
     return out.get()
 
 
