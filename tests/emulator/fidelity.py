@@ -550,11 +550,11 @@ WORDS = {
 TEXTURES = """## Textures
 
 60 kinds of fetch (`tests/emulator/texture_cases.py`: dimensions, layers, cubes, gathers, formats,
-filters, addressing modes), most at 192 points, ran on an H200; `textures_h200.npz` holds its answers,
-and a test holds the emulator to them. 58 are equal bit for bit. Of the other two, a filter in three
-dimensions with mirrored coordinates and signed bytes read as fractions, more than 95 in 100 points
-are, and the rest are off by less than a thousandth of the texels' range. That takes some things
-that the manuals do not say, found by comparing:
+filters, addressing modes), most of them at 192 points, ran on an H200. `textures_h200.npz` holds
+its answers, and a test holds the emulator to them. 58 are equal bit for bit. Of the other two, a
+filter in three dimensions with mirrored coordinates and signed bytes read as fractions, more than
+95 in 100 points are, and the rest are off by less than a thousandth of the texels' range. That
+takes some things that the manuals do not say, found by comparing:
 
 - A coordinate that goes from 0 to 1 is cut off after 21 bits of fraction before it is multiplied by
   the size: `tex1D(t, 0.001f)` of 1,000 texels is texel 0, though 0.001f is more than 1/1000.
