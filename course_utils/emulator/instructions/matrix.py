@@ -277,7 +277,11 @@ def _eights(i: ptx.Instruction) -> int | None:
     rest = {*i.modifiers} - {"sync", "aligned", "m8n8", "trans", "shared", "shared::cta", "b16"}
     if len(rest) != 1 or not rest <= count.keys() or "m8n8" not in i.modifiers:
         return None
-    return count[rest.pop()]
+    needed = count[rest.pop()]
+    given = len(ptx.items(i.operands[1 if i.opcode == "stmatrix" else 0]))
+    if given != needed:
+        raise ptx.PtxError(f"it has {given} registers where {needed} are needed")
+    return needed
 
 
 @step("ldmatrix", traits=Traits(matrix=lambda i: ()))

@@ -66,6 +66,11 @@ class EmulatedLaunch:
                 f"{entry.name}: a cluster of {self.cluster} has {blocks} blocks, and a GPU takes "
                 f"at most {MAX_CLUSTER}. Use a smaller cluster."
             )
+        if entry.static_shared + shared > SHARED_PER_SM:
+            raise ValueError(
+                f"{entry.name}: {entry.static_shared + shared:,} bytes of shared memory, and a "
+                f"multiprocessor has {SHARED_PER_SM:,}. Use a smaller tile."
+            )
         if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
             raise ValueError(
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
