@@ -384,34 +384,18 @@ def _size(axis: int) -> Callable:
     return query
 
 
-def _array_size(found) -> int:
-    return found.texels.layers if found.texels.layered else 0
-
-
-_QUERIES: dict[str, Callable[..., int]] = {
-    "width": _size(0),
-    "height": _size(1),
-    "depth": _size(2),
-    "array_size": _array_size,
-}
-_OF_TEXTURES: dict[str, Callable[..., int]] = {
-    **_QUERIES,
-    "num_mipmap_levels": lambda found: 0,
-    "num_samples": lambda found: 0,
-    "normalized_coords": lambda found: int(found.normalized),
-    "filter_mode": lambda found: int(found.linear),
-}
+_QUERIES = {"width": _size(0), "height": _size(1), "depth": _size(2)}
 
 
 @step("txq", "suq")
 def query(b: Builder, i: ptx.Instruction):
-    """Sizes of a texture or a surface. Not here: the types of channels and the addressing modes,
-    whose numbers the manual leaves to the language."""
-    kind, known = (Texture, _OF_TEXTURES) if i.opcode == "txq" else (Surface, _QUERIES)
+    """Sizes of a texture or a surface. The other questions of the manual are not here: an H200
+    loads no kernel that asks one of an object."""
+    kind = Texture if i.opcode == "txq" else Surface
     modifiers = i.modifiers[1:] if i.modifiers[0] == "level" else i.modifiers
-    if len(modifiers) != 2 or modifiers[0] not in known or modifiers[1] != "b32":
+    if len(modifiers) != 2 or modifiers[0] not in _QUERIES or modifiers[1] != "b32":
         return None
-    objects, answer = Objects(b, i, i.operands[1], kind), known[modifiers[0]]
+    objects, answer = Objects(b, i, i.operands[1], kind), _QUERIES[modifiers[0]]
     put = b.write(i.operands[0], "u32")
 
     def act(group: Group):

@@ -173,16 +173,14 @@ class EmulatedLaunch:
 
     def _result(self) -> LaunchResult:
         counts = Counts()
-        opcodes = counts.opcodes
         for (code, number), (lanes, warps) in self.visits.items():
             block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)
-            names, work = block.totals
-            for name, times in names.items():
-                opcodes[name] = opcodes.get(name, 0) + times * lanes
-            for flops, threads in work:
-                counts.flops += lanes * flops // threads
+            for name, times in block.opcodes.items():
+                counts.opcodes[name] = counts.opcodes.get(name, 0) + times * lanes
+            for (flops, threads), times in block.flops.items():
+                counts.flops += times * (lanes * flops // threads)
         result = LaunchResult(counts, self.findings.collected(), self._text())
         self.observers.launch_ends(result)
         return result

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Decoded:
     traits: Traits
 
 
-@dataclass
+@dataclass(slots=True)
 class Block:
     """Instructions that are always run together."""
 
@@ -56,14 +55,9 @@ class Block:
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)
     decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
-
-    @cached_property
-    def totals(self) -> tuple[dict[str, int], list[tuple[int, int]]]:
-        """How often each opcode stands here; (flops, threads that share them) of each instruction
-        that does work."""
-        names = Counter(instruction.full_opcode for instruction in self.instructions)
-        works = filter(None, map(work_of, self.instructions))
-        return dict(names), [(work.flops, work.threads) for work in works]
+    matrix: bool = False  # whether there is work of tensor cores in it
+    opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
+    flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
 
 
 @dataclass(eq=False)
@@ -294,6 +288,9 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
+        block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
+        block.opcodes = Counter(i.full_opcode for i in instructions)
+        block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
         block.successors = [self.block_at[t] for t in self.targets if t in self.block_at]
         if self.falls_through:
             block.successors.append(number + 1)
