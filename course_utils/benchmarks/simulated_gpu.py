@@ -67,8 +67,8 @@ class SimulatedGPU:
         self._phase = self._rng.uniform(0, 2 * math.pi)
         self._host_ms = self._free_ms = 0.0
         self._settled = 0.0  # 0 after a rest, 1 at the limit of power
-        self._cache = CLEAN  # or DIRTY, or the name of the kernel whose input it holds
-        self._compiled: set[str] = set()
+        self._cache: Any = CLEAN  # or DIRTY, or the kernel whose input it holds
+        self._compiled: set[Any] = set()
         self._queued: deque[float] = deque()
 
     def kernel(
@@ -91,15 +91,15 @@ class SimulatedGPU:
         """
 
         def launch(*arguments: Any) -> None:
-            if name not in self._compiled:
-                self._compiled.add(name)
+            if launch not in self._compiled:
+                self._compiled.add(launch)
                 self._host_ms += compile_ms
             factor = computes(*arguments) if computes else None
-            cache = WARM if self._cache == name else DIRTY if self._cache == DIRTY else CLEAN
+            cache = WARM if self._cache is launch else DIRTY if self._cache is DIRTY else CLEAN
             of_cache = {WARM: from_cache, DIRTY: beside_writes, CLEAN: 1.0}[cache]
             usual = ms * of_cache * (1.0 if factor is None else factor)
             start, end = self._enqueue(usual, at_limit)
-            self._cache = name
+            self._cache = launch
             self.runs.append(SimulatedRun(name, cache, start, end))
 
         return launch

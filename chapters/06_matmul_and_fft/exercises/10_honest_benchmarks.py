@@ -608,7 +608,7 @@ def any_rivals(rng: np.random.Generator) -> tuple:
 
 def about_rivals(case: Suspect) -> str:
     """What is wrong with the library call that was named."""
-    named = case.value[0] if isinstance(case.value, tuple) and case.value else ""
+    named = case.value[0] if isinstance(case.value, (tuple, list)) and case.value else ""
     if named in case.notes:
         return f"{named} {case.notes[named]}."
     if named != case.true_ms[0]:

@@ -114,7 +114,7 @@ def about_words(case: Suspect) -> str:
 
 
 def _items(value: Any) -> tuple:
-    return value if isinstance(value, tuple) else (value,)
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def _near(value: Any, wanted: Any) -> bool:
