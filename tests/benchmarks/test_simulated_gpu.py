@@ -1,4 +1,4 @@
-"""The simulated GPU lies to careless benchmarks as a real one does, and tells careful ones the truth."""
+"""The simulated GPU misleads careless benchmarks as a real one does, and no careful ones."""
 
 from statistics import median
 
@@ -103,7 +103,7 @@ def test_some_runs_take_much_longer_and_the_median_does_not_mind():
     kernel = gpu.kernel(ms=1)
     times = [timed(gpu, kernel) for _ in range(200)]
     assert median(times) == pytest.approx(1, rel=0.02)
-    assert 1.03 < sum(times) / len(times) and max(times) > 1.2
+    assert sum(times) / len(times) > 1.03 and max(times) > 1.2
 
 
 def test_the_clock_wanders_around_its_mean():

@@ -15,7 +15,8 @@ FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 50e6  # of an H200
 
 TWO_LIES = """
 Two words of the checklist name what is wrong: put them into `LIES`, and mend the benchmark. It is
-tried on a simulated GPU, whose true times are known, with kernels that you do not see.
+tried on a simulated GPU, whose true times are known, with kernels that you do not see. (Inputs are
+random and results checked elsewhere, where the benchmark does not say otherwise.)
 """
 
 

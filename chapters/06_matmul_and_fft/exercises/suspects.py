@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from course_utils.benchmarks.simulated_gpu import SimulatedGPU
+from course_utils.exercises.closed_book import apart
 
 CHECKLIST = (
     "no wait",
@@ -73,7 +75,8 @@ def tried(function: Callable[..., Any], case: Suspect) -> Any:
     gpu = SimulatedGPU(case.seed, spikes=case.spikes, wander=case.wander)
     case.gpu = gpu
     case.named = getattr(function, "__globals__", {}).get("LIES")
-    case.value = function(handed_out(gpu), *case.given(gpu))
+    # In a thread of its own: below its frame there is nothing that knows the truth.
+    case.value = apart(partial(function, handed_out(gpu), *case.given(gpu)))
     return case.value
 
 

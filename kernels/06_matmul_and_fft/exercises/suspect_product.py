@@ -23,8 +23,9 @@ def burst_ms(gpu, run):
 def times_as_fast(gpu, ours, theirs):
     """How many times as fast as `theirs` is `ours`, for a program that multiplies for hours?
 
-    ours() and theirs() launch a product each, of some milliseconds. The GPU has had a rest. When it
-    computes, it comes to its limit of power within a second, and its clock wanders up and down.
+    ours() and theirs() launch a product each, of some milliseconds and of matrices far larger than
+    L2. The GPU has had a rest. When it computes, it comes to its limit of power within a second,
+    and its clock wanders up and down.
     """
     # TODO: mend this benchmark; the true ratio is to come out, within 2 %
     # STARTER

@@ -1,5 +1,5 @@
 def too_fast(flops, moved, ms, peak_flops, bandwidth, cache):
-    """Which limit of the GPU a measured time breaks: "arithmetic", "memory", "cache", or "" for none.
+    """Which limit of the GPU a measured time breaks: "arithmetic", "memory", "cache" or, none, "".
 
     The work does `flops` operations and moves at least `moved` bytes; `ms` is what a benchmark says
     it takes. `peak_flops` and `bandwidth` (bytes of its memory) are a second's, `cache` is the size
