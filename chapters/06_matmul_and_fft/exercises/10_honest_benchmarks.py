@@ -446,6 +446,156 @@ easy in another way: they change no bits, which saves power, and so the clock st
 # --- the comparison ---
 
 
+# By name: the part of the exact product's largest number by which a result is off, and the time
+# over that of the fastest which is right.
+KNOWN = ("torch.mm", "torch.matmul")
+OTHERS = ("cuBLAS", "cuBLASLt", "cuBLASLt, second of its list", "CUTLASS", "cuBLAS, TF32 allowed")
+
+
+def written_by(flaw: str):
+    """What a library call with a ``flaw`` writes."""
+
+    def call(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+        exact = a.astype(np.float64) @ b.astype(np.float64)
+        if flaw == "writes its result transposed":
+            out[...] = exact.T
+        elif flaw == "rounds its factors to 11 bits":
+            out[...] = exact + 4e-4 * np.abs(exact).max() * np.cos(np.arange(exact.size)).reshape(
+                exact.shape
+            )
+        elif flaw == "leaves out the last row":
+            out[:-1] = exact[:-1]
+        elif flaw != "returns a view and writes nothing":
+            out[...] = exact
+            if flaw == "gets one number wrong":
+                out[-1, 0] += 1e-3 * np.abs(exact).max()
+
+    return call
+
+
+FLAWS = (
+    "writes its result transposed",
+    "rounds its factors to 11 bits",
+    "leaves out the last row",
+    "returns a view and writes nothing",
+    "gets one number wrong",
+)
+
+
+def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Suspect:
+    """Library calls of which ``best`` is the fastest that is right; those with ``flaws`` are
+    faster."""
+
+    def given(gpu):
+        rng = np.random.default_rng(seed)
+        a, b = (rng.standard_normal((24, 24), dtype=np.float32) for _ in range(2))
+        slower = iter((1.12, 1.25, 1.5, 1.8, 2.2, 2.6, 3.0))
+        calls = {}
+        for name in (*KNOWN, *OTHERS):
+            factor = 1.0 if name == best else 0.6 if name in flaws else next(slower)
+            computes = written_by(flaws.get(name, ""))
+            calls[name] = gpu.kernel(ms * factor, name, compile_ms=5.0, computes=computes)
+        return calls, a, b
+
+    lies = frozenset({"weak rival", "other precision"})
+    text = f"libraries of which {best} is the fastest that is right"
+    return Suspect(text, (best, ms), given, lies, seed=seed, notes=flaws)
+
+
+def any_rivals(rng: np.random.Generator) -> tuple:
+    best, *others = map(str, rng.permutation([*KNOWN, *OTHERS]))
+    flaws = dict(zip(others, map(str, rng.permutation(FLAWS)), strict=False))
+    some = {name: flaws[name] for name in list(flaws)[: int(rng.integers(6))]}
+    return (rivals_of(best, float(np.round(rng.uniform(0.5, 5), 3)), some, int(rng.integers(99))),)
+
+
+def about_rivals(case: Suspect) -> str:
+    """What is wrong with the library call that was named."""
+    named = case.value[0] if isinstance(case.value, (tuple, list)) and case.value else ""
+    if named in case.notes:
+        return f"{named} {case.notes[named]}."
+    if named != case.true_ms[0]:
+        return f"{named} is right, and so is a faster call: {case.true_ms[0]}."
+    return "That is the call to beat; what do you make of its times?"
+
+
+SUSPECT_RIVALS = PythonExercise(
+    id="06.suspect_rivals",
+    title="the fourth suspect",
+    task=f"""
+A ratio has two sides, and this benchmark measures the other one: what a new fp32 kernel has to
+beat. {TWO_LIES.strip()}
+""",
+    source="06_matmul_and_fft/exercises/suspect_rivals.py",
+    function="to_beat",
+    cases=(
+        (rivals_of("cuBLASLt", 2.0, {}),),
+        (rivals_of("torch.mm", 2.0, {"cuBLAS, TF32 allowed": FLAWS[1]}, seed=1),),
+        (rivals_of("cuBLASLt, second of its list", 3.0, {"torch.mm": FLAWS[1]}, seed=2),),
+        (rivals_of("CUTLASS", 1.0, {"cuBLAS": FLAWS[0], "cuBLASLt": FLAWS[2]}, seed=3),),
+        (rivals_of("cuBLAS", 1.5, {"torch.matmul": FLAWS[3]}, seed=4),),
+        (rivals_of("torch.matmul", 1.5, {"CUTLASS": FLAWS[4]}, seed=5),),
+    ),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_rivals),
+    call=tried,
+    means=Suspect.advice(about_rivals),
+    hints=(
+        "Which calls of `libraries` does the benchmark never make? And which of those that it "
+        "makes would it take for right that is not?",
+        "Work out the exact product in float64, and compare the largest error with a "
+        "hundred-thousandth of the largest number of it.",
+        "Fill `out` with NaN first. NaN is not less than or equal to anything: accept where "
+        "`error <= limit`, rather than refuse where `error > limit`.",
+    ),
+    explanation="""
+The strongest call that a user could make: everything else is a claim about a wrapper. And only
+among those that do the same work. A tolerance of a hundredth lets TF32 pass for fp32, which on
+tensor cores is several times as fast; a call that returns a view, or another layout, has done
+something else.
+""",
+    mutants=(
+        mutant(
+            "the wrappers alone",
+            kinds.WRONG,
+            ("in libraries.items()", "in list(libraries.items())[:2]"),
+        ),
+        mutant("a loose tolerance", kinds.WRONG, ("1e-5", "1e-2")),
+        mutant(
+            "NaN slips through",
+            kinds.WRONG,
+            (
+                "if np.abs(out - exact).max() <= 1e-5",
+                "if not np.abs(out - exact).max() > 1e-5",
+            ),
+        ),
+        mutant(
+            "the output was right before",
+            kinds.WRONG,
+            ("np.full(exact.shape, np.nan, np.float32)", "exact.astype(np.float32)"),
+        ),
+        mutant(
+            "never checked",
+            kinds.WRONG,
+            ("if np.abs(out - exact).max() <= 1e-5 * np.abs(exact).max():", "if True:"),
+        ),
+        mutant(
+            "errors averaged",
+            kinds.WRONG,
+            ("np.abs(out - exact).max()", "np.abs(out - exact).mean()"),
+        ),
+        mutant("the slowest", kinds.WRONG, ("min(found)", "max(found)")),
+        mutant(
+            "the sum compared",
+            kinds.WRONG,
+            ("np.abs(out - exact).max() <=", "abs(out.sum() - exact.sum()) <="),
+        ),
+        mutant("one named", kinds.MEANS_MISSING, ('"weak rival", ', "")),
+    ),
+)
+
+
 def product_of(
     ours: float, theirs: float, of_ours: float, of_theirs: float, seed: int = 0
 ) -> Suspect:
@@ -499,7 +649,7 @@ def about_settled(case: Suspect) -> str:
 
 SUSPECT_PRODUCT = PythonExercise(
     id="06.suspect_product",
-    title="the fourth suspect",
+    title="the fifth suspect",
     task=f"""
 "1.04 times as fast as the library." Events, a wait, medians of twenty runs: what is left to be said
 against it? {TWO_LIES.strip()}
@@ -544,145 +694,5 @@ figure; since then it gives both, the burst and what is left of it for seconds.
         ),
         mutant("no wait", kinds.WRONG, ("            gpu.synchronize()\n", "")),
         mutant("one named", kinds.MEANS_MISSING, ('"burst", ', "")),
-    ),
-)
-
-# By name: the part of the exact product's largest number by which a result is off, and the time
-# over that of the fastest which is right.
-KNOWN = ("torch.mm", "torch.matmul")
-OTHERS = ("cuBLAS", "cuBLASLt", "cuBLASLt, second of its list", "CUTLASS", "cuBLAS, TF32 allowed")
-
-
-def written_by(flaw: str):
-    """What a library call with a ``flaw`` writes."""
-
-    def call(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-        exact = a.astype(np.float64) @ b.astype(np.float64)
-        if flaw == "writes its result transposed":
-            out[...] = exact.T
-        elif flaw == "rounds its factors to 11 bits":
-            out[...] = exact + 4e-4 * np.abs(exact).max() * np.cos(np.arange(exact.size)).reshape(
-                exact.shape
-            )
-        elif flaw == "leaves out the last row":
-            out[:-1] = exact[:-1]
-        elif flaw != "returns a view and writes nothing":
-            out[...] = exact
-
-    return call
-
-
-FLAWS = (
-    "writes its result transposed",
-    "rounds its factors to 11 bits",
-    "leaves out the last row",
-    "returns a view and writes nothing",
-)
-
-
-def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Suspect:
-    """Library calls of which ``best`` is the fastest that is right; those with ``flaws`` are
-    faster."""
-
-    def given(gpu):
-        rng = np.random.default_rng(seed)
-        a, b = (rng.standard_normal((24, 24), dtype=np.float32) for _ in range(2))
-        slower = iter((1.12, 1.25, 1.5, 1.8, 2.2, 2.6, 3.0))
-        calls = {}
-        for name in (*KNOWN, *OTHERS):
-            factor = 1.0 if name == best else 0.6 if name in flaws else next(slower)
-            computes = written_by(flaws.get(name, ""))
-            calls[name] = gpu.kernel(ms * factor, name, compile_ms=5.0, computes=computes)
-        return calls, a, b
-
-    lies = frozenset({"weak rival", "other precision"})
-    text = f"libraries of which {best} is the fastest that is right"
-    return Suspect(text, (best, ms), given, lies, seed=seed, notes=flaws)
-
-
-def any_rivals(rng: np.random.Generator) -> tuple:
-    best, *others = map(str, rng.permutation([*KNOWN, *OTHERS]))
-    flaws = dict(zip(others, map(str, rng.permutation(FLAWS)), strict=False))
-    some = {name: flaws[name] for name in list(flaws)[: int(rng.integers(5))]}
-    return (rivals_of(best, float(np.round(rng.uniform(0.5, 5), 3)), some, int(rng.integers(99))),)
-
-
-def about_rivals(case: Suspect) -> str:
-    """What is wrong with the library call that was named."""
-    named = case.value[0] if isinstance(case.value, (tuple, list)) and case.value else ""
-    if named in case.notes:
-        return f"{named} {case.notes[named]}."
-    if named != case.true_ms[0]:
-        return f"{named} is right, and so is a faster call: {case.true_ms[0]}."
-    return "That is the call to beat; what do you make of its times?"
-
-
-SUSPECT_RIVALS = PythonExercise(
-    id="06.suspect_rivals",
-    title="the fifth suspect",
-    task=f"""
-A ratio has two sides, and this benchmark measures the other one: what a new fp32 kernel has to
-beat. {TWO_LIES.strip()}
-""",
-    source="06_matmul_and_fft/exercises/suspect_rivals.py",
-    function="to_beat",
-    cases=(
-        (rivals_of("cuBLASLt", 2.0, {}),),
-        (rivals_of("torch.mm", 2.0, {"cuBLAS, TF32 allowed": FLAWS[1]}, seed=1),),
-        (rivals_of("cuBLASLt, second of its list", 3.0, {"torch.mm": FLAWS[1]}, seed=2),),
-        (rivals_of("CUTLASS", 1.0, {"cuBLAS": FLAWS[0], "cuBLASLt": FLAWS[2]}, seed=3),),
-        (rivals_of("cuBLAS", 1.5, {"torch.matmul": FLAWS[3]}, seed=4),),
-    ),
-    reference=truth,
-    rtol=0.02,
-    promises=Cases(any_rivals),
-    call=tried,
-    means=Suspect.advice(about_rivals),
-    hints=(
-        "Which calls of `libraries` does the benchmark never make? And which of those that it "
-        "makes would it take for right that is not?",
-        "Work out the exact product in float64, and compare the largest error with a "
-        "hundred-thousandth of the largest number of it.",
-        "Fill `out` with NaN first. NaN is not less than or equal to anything: accept where "
-        "`error <= limit`, rather than refuse where `error > limit`.",
-    ),
-    explanation="""
-The strongest call that a user could make: everything else is a claim about a wrapper. And only
-among those that do the same work. A tolerance of a hundredth lets TF32 pass for fp32, which on
-tensor cores is several times as fast; a call that returns a view, or another layout, has done
-something else.
-""",
-    mutants=(
-        mutant(
-            "the wrappers alone",
-            kinds.WRONG,
-            ("in libraries.items()", "in list(libraries.items())[:2]"),
-        ),
-        mutant("a loose tolerance", kinds.WRONG, ("1e-5", "1e-2")),
-        mutant(
-            "NaN slips through",
-            kinds.WRONG,
-            (
-                "if np.abs(out - exact).max() <= 1e-5",
-                "if not np.abs(out - exact).max() > 1e-5",
-            ),
-        ),
-        mutant(
-            "the output was right before",
-            kinds.WRONG,
-            ("np.full(exact.shape, np.nan, np.float32)", "exact.astype(np.float32)"),
-        ),
-        mutant(
-            "never checked",
-            kinds.WRONG,
-            ("if np.abs(out - exact).max() <= 1e-5 * np.abs(exact).max():", "if True:"),
-        ),
-        mutant("the slowest", kinds.WRONG, ("min(found)", "max(found)")),
-        mutant(
-            "the sum compared",
-            kinds.WRONG,
-            ("np.abs(out - exact).max() <=", "abs(out.sum() - exact.sum()) <="),
-        ),
-        mutant("one named", kinds.MEANS_MISSING, ('"weak rival", ', "")),
     ),
 )
