@@ -13,11 +13,7 @@ from .suspects import Suspect, tried, truth
 
 FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 50e6  # of an H200
 
-TWO_LIES = """
-Two words of the checklist name what is wrong: put them into `LIES`, and mend the benchmark. It is
-tried on a simulated GPU, whose true times are known, with kernels that you do not see. (Inputs are
-random and results checked elsewhere, where the benchmark does not say otherwise.)
-"""
+TWO_LIES = "Put its two lies into `LIES`, in words of the checklist, and mend it."
 
 
 def limits(rng: np.random.Generator) -> tuple:
@@ -133,8 +129,8 @@ SUSPECT_SCAN = PythonExercise(
     id="06.suspect_scan",
     title="the first suspect",
     task=f"""
-"Our scan takes 4 µs." That is less than the floor, and for no good reason: the benchmark below says
-so of every kernel that has run before. {TWO_LIES.strip()}
+"Our scan takes 4 µs," says this benchmark. It says so of every kernel that has run before.
+{TWO_LIES}
 """,
     source="06_matmul_and_fft/exercises/suspect_scan.py",
     function="scan_ms",
@@ -203,7 +199,7 @@ def sum_of(
         return (kernel,)
 
     lies = frozenset({"dirty cache", "one run"})
-    return Suspect(f"a kernel of {ms:g} ms", ms, given, lies, seed=seed, spikes=0.3)
+    return Suspect(f"a kernel of {ms:g} ms", ms, given, lies, seed=seed, spikes=0.15)
 
 
 def any_sum(rng: np.random.Generator) -> tuple:
@@ -223,7 +219,7 @@ def about_sum(case: Suspect) -> str:
             "to be written to memory, which happened during the run."
         )
     if len(found) < 7:
-        return f"{len(found)} runs are few: of ten, three take up to 1.4 times as long as others."
+        return f"{len(found)} runs are few: one in seven takes up to 1.4 times as long as others."
     return (
         "All runs found clean lines of others in L2, as they should. Is anything else between your "
         "events, and what do you make of the times? Some runs take much longer than others."
@@ -235,7 +231,7 @@ SUSPECT_SUM = PythonExercise(
     title="the second suspect",
     task=f"""
 A careful author: the kernel is loaded, nothing of its input is in L2, events take the time, and the
-host waits. And yet the figure is a tenth too large, or half as much again. {TWO_LIES.strip()}
+host waits. And yet the figure is a tenth too large, or half as much again. {TWO_LIES}
 """,
     source="06_matmul_and_fft/exercises/suspect_sum.py",
     function="sum_ms",
@@ -375,8 +371,8 @@ SUSPECT_SORT = PythonExercise(
     id="06.suspect_sort",
     title="the third suspect",
     task=f"""
-This benchmark has been passed by kernels that sort nothing. {TWO_LIES.strip()} Here some kernels
-cheat; one only remembers, and is right.
+Kernels that sort nothing have passed this benchmark. {TWO_LIES}
+Some of the kernels that it is tried on cheat; one only remembers, and is right.
 """,
     source="06_matmul_and_fft/exercises/suspect_sort.py",
     function="sort_ms",
@@ -524,7 +520,7 @@ SUSPECT_RIVALS = PythonExercise(
     title="the fourth suspect",
     task=f"""
 A ratio has two sides, and this benchmark measures the other one: what a new fp32 kernel has to
-beat. {TWO_LIES.strip()}
+beat. {TWO_LIES}
 """,
     source="06_matmul_and_fft/exercises/suspect_rivals.py",
     function="to_beat",
@@ -652,7 +648,7 @@ SUSPECT_PRODUCT = PythonExercise(
     title="the fifth suspect",
     task=f"""
 "1.04 times as fast as the library." Events, a wait, medians of twenty runs: what is left to be said
-against it? {TWO_LIES.strip()}
+against it? {TWO_LIES}
 """,
     source="06_matmul_and_fft/exercises/suspect_product.py",
     function="times_as_fast",
