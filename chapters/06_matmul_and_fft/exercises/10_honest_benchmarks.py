@@ -316,6 +316,9 @@ class Sorter:
             half = len(x) // 2
             y[:half] = np.sort(x)[:half]
             return 0.5
+        if self.trick == "writes rising numbers of its own":
+            y[...] = np.arange(len(y)) - len(y) // 2 if x.min() < x.max() else x
+            return 0.1
         y[...] = np.sort(x)
         if self.trick == "fails in its fourth call" and self.calls == 4:
             y[-2:] = y[-2:][::-1]
@@ -331,6 +334,7 @@ CHEATS = (
     "sorts half",
     "fails in its fourth call",
     "sorts only rows that begin with 0",
+    "writes rising numbers of its own",
 )
 SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of fresh numbers
 
@@ -425,6 +429,11 @@ easy in another way: they change no bits, which saves power, and so the clock st
             "a sum checked",
             kinds.WRONG,
             ("not np.array_equal(y, np.sort(x))", "abs(np.sum(y) - np.sum(x)) > 1e-3"),
+        ),
+        mutant(
+            "only its order checked",
+            kinds.WRONG,
+            ("not np.array_equal(y, np.sort(x))", "not (np.diff(y) >= 0).all()"),
         ),
         mutant(
             "never checked", kinds.WRONG, ("            return math.nan\n", "            pass\n")
