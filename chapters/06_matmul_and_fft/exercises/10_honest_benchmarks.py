@@ -11,14 +11,14 @@ from course_utils.exercises import Cases, PythonExercise, kinds, mutant
 
 from .suspects import Suspect, tried, truth
 
-FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 50e6  # of an H200
+FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 60 * 2**20  # of an H200
 
 TWO_LIES = "Put its two lies into `LIES`, in words of the checklist, and mend it."
 
 
 def limits(rng: np.random.Generator) -> tuple:
     """Work that is near one of the limits, on one side or the other."""
-    cache = int(rng.choice([4e6, 40e6, 50e6]))
+    cache = int(rng.choice([4e6, 40e6, L2]))
     moved = int(rng.choice([cache, cache + 1, cache / 10, 8 * cache, 200 * cache]))
     flops = int(rng.choice([1, moved // 4, 100 * moved, 10**13]))
     least = max(flops / FLOPS, moved / BANDWIDTH)
@@ -50,7 +50,8 @@ asks it. (2 GFLOP and 1 GB in 0.1 ms on an H200 give `"memory"`.)
         (2e9, 1e6, 0.1, FLOPS, BANDWIDTH, L2),
         (1.4e11, 1e6, 2.0, FLOPS, BANDWIDTH, L2),
         (1.4e11, 1e10, 2.0, FLOPS, BANDWIDTH, L2),
-        (0, 50e6, 0.01, FLOPS, BANDWIDTH, L2),
+        (0, L2, 0.01, FLOPS, BANDWIDTH, L2),
+        (0, L2 + 1, 0.01, FLOPS, BANDWIDTH, L2),
         (1000, 8000, 1000.0, 1000.0, 8000.0, 10),
     ),
     reference=broken_limit,
