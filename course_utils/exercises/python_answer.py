@@ -124,7 +124,7 @@ def _compare(
     if _equal(got, want):
         message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
-    within = f", within {limit:.0%}" if limit > RTOL else ""
+    within = f", within {100 * limit:g} %" if limit > RTOL else ""
     message = f"{shown} returned {_show(got)}, expected {_show(want)}{within}."
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 

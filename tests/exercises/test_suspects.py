@@ -151,7 +151,7 @@ def test_as_long_as_the_lies_are_not_named_a_wrong_result_is_not_explained():
 def test_the_verdict_says_within_what_a_number_has_to_be_right():
     exercise = find("06.suspect_scan")
     outcome = run_source(exercise, exercise.solution.replace("1000 *", "1040 *"))
-    assert "expected 2.5, within 2%" in str(outcome)
+    assert "expected 2.5, within 2 %" in str(outcome)
     assert run_source(exercise, exercise.solution.replace("1000 *", "1010 *")).kind == kinds.PASS
 
 
