@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from . import nvml
 from .baselines import cublas
 from .case import blocks, normal, torch_on_gpu
 from .cases.matmul import to_bf16
-from .sustained import back_to_back
+from .sustained import Turn, back_to_back
 
 READ = "04_first_kernels/coalescing/read_only.cu"
 SOURCES = (READ,)
@@ -27,6 +28,9 @@ LAUNCHES = tuple(1 << k for k in range(13))
 COLD_CALLS = 20
 READ_BYTES = tuple(1 << k for k in range(20, 31))
 PREPARED_RUNS = 31
+BUSY = 20
+TURNS = 2  # of each kind of input
+ROUNDS = 5  # of each layout
 N = 8192  # of the matrix products
 SUSTAINED_S = 2.0
 SETTLING_S, SETTLING_RUNS = 4.0, 25
@@ -86,7 +90,7 @@ def host_ms(run: Callable[[], Any], *, count: int = 1, wait: bool) -> float:
 def queue() -> dict[str, Any]:
     """The host's clock around ever more launches of one kernel, without and with waiting."""
     run = reader(1 << 28)
-    true = bench(run, flush_l2=False).median_ms
+    true = bench(run).median_ms
     return {
         "bytes": 1 << 28,
         "launches": list(LAUNCHES),
@@ -113,8 +117,12 @@ def cold_start() -> dict[str, Any]:
 
 
 def caches() -> dict[str, Any]:
-    """Median milliseconds of reads with the L2 cache as the run before left it, after 256 MB were
-    written, and after as many were then read; the three in turn."""
+    """Median milliseconds of reads by what was launched before them, the ways in turn.
+
+    ``warm``: the same read once. ``warm_and_busy``: the same read BUSY times, so that the GPU still
+    has work when the host has launched the one that is timed. ``written``: 256 MB were written, and
+    ``written_and_read``: as many were then read.
+    """
     shape = 4096, FLUSH_BYTES // 4096 // 4
     dirty, clean = cp.empty(shape, cp.float32), cp.zeros(shape, cp.float32)
     sums = cp.empty(len(clean), cp.float32)
@@ -126,15 +134,23 @@ def caches() -> dict[str, Any]:
         dirty.fill(0)
         clean.sum(axis=1, out=sums)
 
-    ways = {"warm": None, "written": write, "written_and_read": write_and_read}
+    def busy(run: Callable[[], None]) -> None:
+        for _ in range(BUSY):
+            run()
+
+    ways: dict[str, Callable[[Callable[[], None]], None]] = {
+        "warm": lambda run: run(),
+        "warm_and_busy": busy,
+        "written": lambda run: write(),
+        "written_and_read": lambda run: write_and_read(),
+    }
     found: dict[str, Any] = {"bytes": list(READ_BYTES), **{name: [] for name in ways}}
     for size in READ_BYTES:
         run = reader(size)
         times: dict[str, list[float]] = {name: [] for name in ways}
         for _ in range(PREPARED_RUNS):
             for name, prepare in ways.items():
-                # Something must run before the first event, or the launch itself is timed too.
-                (prepare or run)()
+                prepare(run)
                 times[name].append(_event_ms(run))
         for name in ways:
             found[name].append(round(statistics.median(times[name]), 5))
@@ -168,26 +184,30 @@ def _bf16_product(a: Any, b: Any) -> Callable[[], Any]:
 
 
 def inputs() -> dict[str, Any]:
-    """The same product in bf16, of zeros, of ones and of random numbers: in bursts, and for
-    seconds with the clock and the power."""
+    """The same product in bf16, of zeros, of ones and of random numbers, TURNS times in turn: the
+    median of all bursts, and the means of seconds, with the clock and the power."""
     kinds = {
-        "zeros": lambda seed: cp.zeros((N, N), cp.float32),
-        "ones": lambda seed: cp.ones((N, N), cp.float32),
-        "random": lambda seed: normal((N, N), seed),
+        "random": normal((N, N)),
+        "zeros": cp.zeros((N, N), cp.float32),
+        "ones": cp.ones((N, N), cp.float32),
     }
-    found: dict[str, Any] = {"n": N, "seconds": SUSTAINED_S}
-    for name, make in kinds.items():
-        run = _bf16_product(make(0), make(1))
-        burst = bench(run, warmup=20, repeats=60)
-        turn = back_to_back(run, SUSTAINED_S)
-        mhz, watts = turn.clock_and_power or (None, None)
+    runs = {name: _bf16_product(x, x) for name, x in kinds.items()}
+    bursts: dict[str, list[float]] = {name: [] for name in runs}
+    turns: dict[str, list[Turn]] = {name: [] for name in runs}
+    for _ in range(TURNS):
+        for name, run in runs.items():
+            bursts[name] += bench(run, warmup=10, repeats=50).times_ms
+            turns[name].append(back_to_back(run, SUSTAINED_S))
+    found: dict[str, Any] = {"n": N, "seconds": SUSTAINED_S, "turns": TURNS}
+    for name in runs:
+        known = [turn.clock_and_power for turn in turns[name] if turn.clock_and_power]
+        mhz, watts = zip(*known, strict=True) if known else (None, None)
         found[name] = {
-            "burst_ms": round(burst.median_ms, 5),
-            "sustained_ms": round(turn.ms, 5),
-            "mhz": mhz,
-            "watts": watts,
+            "burst_ms": round(statistics.median(bursts[name]), 5),
+            "sustained_ms": round(statistics.fmean(turn.ms for turn in turns[name]), 5),
+            "mhz": mhz and round(statistics.fmean(mhz)),
+            "watts": watts and round(statistics.fmean(watts)),
         }
-        cp.get_default_memory_pool().free_all_blocks()
     return found
 
 
@@ -255,8 +275,8 @@ def precision(torch: Any) -> dict[str, Any]:
 
 
 def layouts(torch: Any) -> dict[str, Any]:
-    """Milliseconds of one product by PyTorch, for factors that lie along their rows (N) or along
-    their columns (T)."""
+    """Median milliseconds of one product by PyTorch, for factors that lie along their rows (N) or
+    along their columns (T); the layouts in turn."""
     found: dict[str, Any] = {"n": N}
     settings = torch.backends.cuda.matmul
     before, settings.allow_tf32 = settings.allow_tf32, False
@@ -266,18 +286,18 @@ def layouts(torch: Any) -> dict[str, Any]:
                 torch.as_tensor(normal((N, N), seed), device="cuda").to(dtype) for seed in (0, 1)
             )
             out = torch.empty_like(a)
-            found[str(dtype).removeprefix("torch.")] = {
-                left + right: round(
-                    bench(
-                        lambda x=a if left == "N" else a.T, y=b if right == "N" else b.T, z=out: (
-                            torch.matmul(x, y, out=z)
-                        ),
-                        repeats=10,
-                    ).median_ms,
-                    5,
-                )
+            pairs = {
+                left + right: (a if left == "N" else a.T, b if right == "N" else b.T)
                 for left in "NT"
                 for right in "NT"
+            }
+            times: dict[str, list[float]] = {name: [] for name in pairs}
+            for _ in range(ROUNDS):
+                for name, (x, y) in pairs.items():
+                    run = partial(torch.matmul, x, y, out=out)
+                    times[name] += bench(run, warmup=1, repeats=4).times_ms
+            found[str(dtype).removeprefix("torch.")] = {
+                name: round(statistics.median(taken), 5) for name, taken in times.items()
             }
     finally:
         settings.allow_tf32 = before
