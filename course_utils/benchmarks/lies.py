@@ -29,7 +29,6 @@ LOOPS = 5
 COLD_CALLS = 20
 READ_BYTES = tuple(1 << k for k in range(20, 31))
 PREPARED_RUNS = 31
-BUSY = 20
 TURNS = 2  # of each kind of input
 ROUNDS = 5  # of each layout
 N = 8192  # of the matrix products
@@ -90,19 +89,20 @@ def host_ms(run: Callable[[], Any], *, count: int = 1, wait: bool) -> float:
 
 def queue() -> dict[str, Any]:
     """The host's clock around ever more launches of one kernel, without and with waiting; medians
-    of LOOPS loops."""
+    of LOOPS loops. ``idle_ms`` is the time between events on a GPU that had nothing to do before.
+    """
     run = reader(1 << 28)
 
     def loops_ms(count: int, wait: bool) -> float:
         return statistics.median(host_ms(run, count=count, wait=wait) for _ in range(LOOPS))
 
-    true = bench(run).median_ms
+    idle = bench(run, flush_l2=False).median_ms
     return {
         "bytes": 1 << 28,
         "launches": list(LAUNCHES),
         "not_waited_ms": [loops_ms(n, wait=False) for n in LAUNCHES],
         "waited_ms": [loops_ms(n, wait=True) for n in LAUNCHES],
-        "true_ms": round(true, 5),
+        "idle_ms": round(idle, 5),
     }
 
 
@@ -125,9 +125,8 @@ def cold_start() -> dict[str, Any]:
 def caches() -> dict[str, Any]:
     """Median milliseconds of reads by what was launched before them, the ways in turn.
 
-    ``warm``: the same read once. ``warm_and_busy``: the same read BUSY times, so that the GPU still
-    has work when the host has launched the one that is timed. ``written``: 256 MB were written, and
-    ``written_and_read``: as many were then read.
+    ``warm``: the same read. ``written``: 256 MB were written, and ``written_and_read``: as many
+    were then read.
     """
     shape = 4096, FLUSH_BYTES // 4096 // 4
     dirty, clean = cp.empty(shape, cp.float32), cp.zeros(shape, cp.float32)
@@ -140,13 +139,8 @@ def caches() -> dict[str, Any]:
         dirty.fill(0)
         clean.sum(axis=1, out=sums)
 
-    def busy(run: Callable[[], None]) -> None:
-        for _ in range(BUSY):
-            run()
-
     ways: dict[str, Callable[[Callable[[], None]], None]] = {
         "warm": lambda run: run(),
-        "warm_and_busy": busy,
         "written": lambda run: write(),
         "written_and_read": lambda run: write_and_read(),
     }

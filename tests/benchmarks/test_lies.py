@@ -25,9 +25,9 @@ def test_a_launch_alone_takes_less_than_the_kernel_until_the_queue_is_full(recor
     few, many = queue["launches"].index(256), -1
     for at, least, most in ((few, 0.0, 0.5), (many, 0.5, 1.0)):
         each = queue["not_waited_ms"][at] / queue["launches"][at]
-        assert least < each / queue["true_ms"] < most
+        assert least < each / queue["idle_ms"] < most
     waited = queue["waited_ms"][many] / queue["launches"][many]
-    assert waited == pytest.approx(queue["true_ms"], rel=0.05)
+    assert waited == pytest.approx(queue["idle_ms"], rel=0.1)
 
 
 def test_the_first_call_takes_many_times_as_long_as_the_others(record):
@@ -37,10 +37,16 @@ def test_the_first_call_takes_many_times_as_long_as_the_others(record):
 
 def test_a_warm_cache_is_faster_than_memory_and_a_dirty_one_slower(record):
     caches = record["caches"]
-    at = caches["bytes"].index(1 << 23)
-    assert caches["warm"][at] < caches["written_and_read"][at] < caches["written"][at]
-    rates = [b / ms * 1e3 for b, ms in zip(caches["bytes"], caches["warm"], strict=True)]
-    assert max(rates) > DATA_SHEET > rates[-1]
+    at = caches["bytes"].index(1 << 25)
+    clean = caches["written_and_read"]
+    assert caches["warm"][at] < 0.8 * clean[at] and caches["written"][at] > 1.2 * clean[at]
+    assert caches["warm"][-1] == pytest.approx(clean[-1], rel=0.02)
+
+
+def test_events_on_a_gpu_with_nothing_to_do_see_the_launch(record):
+    caches, small, large = record["caches"], 0, record["caches"]["bytes"].index(1 << 28)
+    assert caches["warm"][small] > 1.2 * caches["written_and_read"][small]
+    assert record["queue"]["idle_ms"] > 1.03 * caches["warm"][large]
 
 
 def test_zeros_are_faster_than_random_numbers(record):
