@@ -23,6 +23,7 @@ from ..errors import LessonError
 from ..observing.timing import bench
 from . import sustained
 from .case import program, torch_on_gpu
+from .profilers import step_spans
 from .triton_comparison import MODE
 
 PROGRAM = "09_mnist_cnn/torch_network.py"
@@ -288,6 +289,7 @@ def measure(limit_s: float = float("inf"), say: Callable[[str], Any] = print) ->
         "runs": found,
         "failed": failed,
         "left_out": left_out,
+        "timeline": timeline(given),
     }
 
 
@@ -358,6 +360,44 @@ def for_seconds(plan: Plan, given: tuple[Any, Any]) -> dict[str, Any]:
         torch.cuda.synchronize()
         epochs.append(time.perf_counter() - start)
     return {**found, "epoch_ms": round(1e3 * statistics.median(epochs), 2)}
+
+
+def timeline(given: tuple[Any, Any]) -> dict[str, Any]:
+    """What the profiler sees of one step of the smallest batch, eager and as a CUDA graph."""
+    torch = torch_on_gpu()
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    training, step = prepare(Plan("eager", "fp32", "NCHW", BATCHES[0]), given)
+    _, replay = prepare(Plan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given)
+
+    def in_parts() -> None:
+        with record_function("forward"):
+            loss = training.loss(training.order[0])
+        with record_function("backward"):
+            loss.backward()
+        with record_function("update"):
+            training.optimiser.step()
+            training.optimiser.zero_grad(set_to_none=True)
+
+    def in_one() -> None:
+        with record_function("replay"):
+            replay()
+
+    found = {}
+    for name, run in (("eager", in_parts), ("CUDA graph", in_one)):
+        step()  # gradients are there, and after the first run they are not
+        training.optimiser.zero_grad(set_to_none=True)
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+            run()  # the profiler's own first moments fall in here
+            torch.cuda.synchronize()
+            with record_function("again"):
+                run()
+            torch.cuda.synchronize()
+        events = seen.events()
+        began = next(e.time_range.start for e in events if e.name == "again")
+        later = [e for e in events if e.time_range.start >= began]
+        found[name] = step_spans(later, ("forward", "backward", "update", "replay", "again"))
+    return {name: [span for span in spans if span[1] != "again"] for name, spans in found.items()}
 
 
 def set_tf32(torch: Any, allowed: bool) -> None:
