@@ -7,7 +7,7 @@ from typing import Any
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.microbenchmarks import hardware
-from .benchmarks.profilers import spans
+from .benchmarks.profilers import spans, step_spans
 from .checking import check
 from .data.image_sets import digits
 from .data.sheets import data_sheets
@@ -17,6 +17,7 @@ from .exercises import answer, hint, progress, reset, restore, solution
 from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .notebooks.drawn_digits import centred, drawing_pad, read_drawing
 from .notebooks.maps import chapter_map
 from .observing import trees
 from .observing.hlo_texts import hlo_computations
@@ -36,6 +37,7 @@ __all__ = [
     "autotune",
     "bench",
     "c_folder",
+    "centred",
     "chapter_map",
     "check",
     "compare_ptx",
@@ -44,6 +46,7 @@ __all__ = [
     "device",
     "digits",
     "doctor",
+    "drawing_pad",
     "figures",
     "hardware",
     "hint",
@@ -54,12 +57,14 @@ __all__ = [
     "occupancy",
     "profile",
     "progress",
+    "read_drawing",
     "reset",
     "restore",
     "sanitize",
     "size",
     "solution",
     "spans",
+    "step_spans",
     "stored",
     "timed",
     "trace",

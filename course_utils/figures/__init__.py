@@ -7,6 +7,7 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
+from .activations import activations
 from .address_maps import memory_map, struct_bytes
 from .block_waves import block_diary, waves
 from .built_files import build_files
@@ -32,6 +33,7 @@ from .warps import warp_steps
 
 __all__ = [
     "access_heatmap",
+    "activations",
     "adding_tree",
     "block_diary",
     "build_files",
