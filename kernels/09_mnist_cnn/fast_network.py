@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils import cp, load
+from course_utils import cp, device, load
 
 plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 
@@ -214,13 +214,13 @@ class Step:
             for launch, function in zip(self.launches, functions, strict=True):
                 if launch.branch:
                     side = sides[launch.branch] = cp.cuda.Stream(non_blocking=True)
-                    side.wait_event(stream.record())
+                    side.wait_event(stream.record(cp.cuda.Event(disable_timing=True)))
                     with side:
                         function()
                     continue
                 if launch.name == "update":
                     for side in sides.values():
-                        stream.wait_event(side.record())
+                        stream.wait_event(side.record(cp.cuda.Event(disable_timing=True)))
                 function()
             return stream.end_capture()
 
@@ -250,15 +250,21 @@ class FastNetwork(plain.Network):
         pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
         step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total)
         step.begin(first)
-        launch = step
-        if hasattr(cp.cuda.Stream, "begin_capture"):
-            stream = cp.cuda.Stream.null
+        stream, start = cp.cuda.Stream(), step
+        if device() == "cuda":
+            graph = step.graph(stream)
+
+            def start() -> None:
+                graph.launch(stream)
+
         while self.steps < last:
             epoch, k = divmod(self.steps, per_epoch)
             order = np.random.default_rng((seed, epoch)).permutation(len(images))
-            step.order[...] = cp.asarray(order[: per_epoch * batch].astype(np.int32))
             now = min(per_epoch - k, last - self.steps)
-            for _ in range(now):
-                launch()
+            with stream:
+                step.order[...] = cp.asarray(order[: per_epoch * batch].astype(np.int32))
+                for _ in range(now):
+                    start()
             self.steps += now
+        stream.synchronize()
         return cp.asnumpy(step.losses)[first:last].tolist()
