@@ -1,0 +1,154 @@
+// conv1 -> batch norm -> ReLU -> max pool -> conv2 of the batch, in fp32. conv1's results are never
+// stored: its statistics are known before (input_moments.cu), so a block takes an image from its
+// bytes to the pooled channels in shared memory, and convolves those from there.
+// Writes pool1 (N x 16 x 196) and code1, the winner of each window, for the way back; c2
+// (N x 32 x 196); and of c2 the mean and the squared distances from it, for each filter and image.
+// PARTS blocks share an image's 32 filters; a thread computes COLUMNS pixels of FILTERS of them.
+// Limit: fp32 arithmetic.
+// grid (any, PARTS), block (196 / COLUMNS * 32 / PARTS / FILTERS), dynamic shared kSharedFloats * 4
+
+#include "conv_tile.cuh"
+#include "reduce.cuh"
+
+#ifndef COLUMNS
+#define COLUMNS 7
+#endif
+#ifndef FILTERS
+#define FILTERS 4
+#endif
+#ifndef PARTS
+#define PARTS 1
+#endif
+constexpr int kResults = kFilters2 / PARTS; // filters of this block
+constexpr int kThreads = kPixels1 / COLUMNS * kResults / FILTERS;
+constexpr int kWeightStride = kResults + 4;
+constexpr int kWeightFloats = kFilters1 * kTaps * kWeightStride;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    conv1_conv2(const unsigned char *images, const int *order, const int *clock,
+                const long long *moments, const float *conv1, const float *gamma1,
+                const float *beta1, const float *conv2, float *pool1, unsigned char *code1,
+                float *c2, float *means, float *squares, int N, int per_epoch)
+{
+    extern __shared__ float4 shared4[];
+    float *weights = reinterpret_cast<float *>(shared4);  // [channel][tap][filter]
+    float *results = weights + kWeightFloats;             // [filter][pixel]
+    float *pool = results + kResults * kPixels1;          // [channel], with zeros around it
+    float *x = pool + kFilters1 * kPlane;                 // the image, with zeros around it
+    __shared__ Statistics1 of_batch;
+    __shared__ float scale[kFilters1];
+    __shared__ float shift[kFilters1];
+
+    int step = clock[1];
+    int part = blockIdx.y;
+    for (int i = threadIdx.x; i < kResults * kFilters1 * kTaps; i += kThreads) {
+        int filter = i / (kFilters1 * kTaps);
+        weights[i % (kFilters1 * kTaps) * kWeightStride + filter] =
+            conv2[part * kResults * kFilters1 * kTaps + i];
+    }
+    for (int i = threadIdx.x; i < kFilters1 * kPlane; i += kThreads) {
+        pool[i] = 0.0f;
+    }
+    find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1);
+    if (threadIdx.x < kFilters1) {
+        int f = threadIdx.x;
+        scale[f] = gamma1[f] * of_batch.rstd[f];
+        shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
+    }
+
+    constexpr int kRuns = kPixels1 / COLUMNS; // of COLUMNS pixels
+    int run = threadIdx.x % kRuns;
+    int group = threadIdx.x / kRuns;
+    int row = run * COLUMNS / kSide1;
+    int column = run * COLUMNS % kSide1;
+    int lane = threadIdx.x % kWarpSize;
+
+    for (int image = blockIdx.x; image < N; image += gridDim.x) {
+        load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
+        __syncthreads();
+
+        for (int p = threadIdx.x; p < kPixels1; p += kThreads) { // a window of 2 x 2
+            const float *corner = x + p / kSide1 * 2 * kImageStride + p % kSide1 * 2;
+            float patch[4][4];
+#pragma unroll
+            for (int i = 0; i < 16; ++i) {
+                patch[i / 4][i % 4] = corner[i / 4 * kImageStride + i % 4];
+            }
+            float *pooled = pool + (p / kSide1 + 1) * kRowStride + p % kSide1 + 1;
+#pragma unroll 2
+            for (int f = 0; f < kFilters1; ++f) {
+                float sum[4] = {};
+#pragma unroll
+                for (int t = 0; t < kTaps; ++t) {
+                    float weight = of_batch.taps[f][t];
+#pragma unroll
+                    for (int k = 0; k < 4; ++k) {
+                        sum[k] += weight * patch[k / 2 + t / 3][k % 2 + t % 3];
+                    }
+                }
+                float largest = fmaf(sum[0], scale[f], shift[f]);
+                int winner = 0;
+#pragma unroll
+                for (int k = 1; k < 4; ++k) {
+                    float value = fmaf(sum[k], scale[f], shift[f]);
+                    winner = value > largest ? k : winner;
+                    largest = value > largest ? value : largest;
+                }
+                bool closed = largest <= 0.0f;
+                largest = closed ? 0.0f : largest;
+                pooled[f * kPlane] = largest;
+                if (part == 0) {
+                    int at = (image * kFilters1 + f) * kPixels1 + p;
+                    pool1[at] = largest;
+                    code1[at] = closed ? kClosed : winner;
+                }
+            }
+        }
+        __syncthreads();
+
+        float sum[FILTERS][COLUMNS] = {};
+#pragma unroll 1
+        for (int c = 0; c < kFilters1; ++c) {
+            convolve<kWeightStride>(sum, pool + c * kPlane + row * kRowStride + column,
+                                    weights + c * kTaps * kWeightStride + group * FILTERS);
+        }
+#pragma unroll
+        for (int k = 0; k < FILTERS; ++k) {
+#pragma unroll
+            for (int i = 0; i < COLUMNS; ++i) {
+                results[(group * FILTERS + k) * kPixels1 + run * COLUMNS + i] = sum[k][i];
+            }
+        }
+        __syncthreads();
+
+        float4 *to = reinterpret_cast<float4 *>(c2 + (image * PARTS + part) * kResults * kPixels1);
+        const float4 *from = reinterpret_cast<const float4 *>(results);
+        for (int i = threadIdx.x; i < kResults * kPixels1 / 4; i += kThreads) {
+            to[i] = from[i];
+        }
+        constexpr int kWarps = kThreads / kWarpSize; // whole ones
+        int warp = threadIdx.x / kWarpSize;
+        for (int f = warp; f < kResults && warp < kWarps; f += kWarps) {
+            float values[(kPixels1 + kWarpSize - 1) / kWarpSize];
+            float total = 0.0f;
+#pragma unroll
+            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
+                int p = i * kWarpSize + lane;
+                values[i] = p < kPixels1 ? results[f * kPixels1 + p] : 0.0f;
+                total += values[i];
+            }
+            float mean = warp_sum(total) / kPixels1;
+            float distances = 0.0f;
+#pragma unroll
+            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
+                float distance = i * kWarpSize + lane < kPixels1 ? values[i] - mean : 0.0f;
+                distances += distance * distance;
+            }
+            distances = warp_sum(distances);
+            if (lane == 0) {
+                means[(part * kResults + f) * N + image] = mean;
+                squares[(part * kResults + f) * N + image] = distances;
+            }
+        }
+    }
+}

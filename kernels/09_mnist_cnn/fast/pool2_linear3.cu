@@ -1,0 +1,134 @@
+// Batch norm -> ReLU -> max pool of conv2's results c2, and from there linear3's products, in fp32.
+// Writes best2 (N x 1568), the c2 at each window's largest, and code2, which of the four that was;
+// parts[k] (N x 128), the products of CHANNELS channels of the 32; and scale2 with which a
+// channel is normalised: its mean, 1 / deviation, gamma / deviation, the shift that goes with it,
+// and the variance.
+// A block takes 8 ROWS images and CHANNELS channels, one after the other: of each it combines the
+// images' means and squared distances, then multiplies 8 ROWS x 49 pooled pixels by 49 x 128
+// weights. A thread computes ROWS x 4 sums.
+// grid (ceil(N / (8 ROWS)), 32 / CHANNELS), block 256, dynamic shared 0
+
+#include "batch.cuh"
+#include "reduce.cuh"
+
+#ifndef ROWS
+#define ROWS 4
+#endif
+#ifndef CHANNELS
+#define CHANNELS 1
+#endif
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kImages = kWarps * ROWS;       // of a block
+constexpr int kImagesStride = kImages + 4;   // rows begin at multiples of 16 bytes
+constexpr int kHiddenStride = kHidden + 1;
+constexpr int kColumns = kHidden / kWarpSize; // of a thread
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    pool2_linear3(const float *c2, const float *means, const float *squares, const float *gamma2,
+                  const float *beta2, const float *weight3, float *best2, unsigned char *code2,
+                  float *parts, float *scale2, int N)
+{
+    __shared__ float4 a4[kPixels2 * kImagesStride / 4 + 1]; // [pixel][image]
+    __shared__ float b[kPixels2 * kHiddenStride];           // [pixel][result]
+    __shared__ float scale[CHANNELS];
+    __shared__ float shift[CHANNELS];
+    float *a = reinterpret_cast<float *>(a4);
+    int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    int first_image = blockIdx.x * kImages;
+    int first_channel = blockIdx.y * CHANNELS;
+
+    for (int k = warp; k < CHANNELS; k += kWarps) { // a warp takes a channel
+        int f = first_channel + k;
+        float sum = 0.0f;
+        for (int image = lane; image < N; image += kWarpSize) {
+            sum += means[f * N + image];
+        }
+        float mean = warp_sum(sum) / N;
+        float spread = 0.0f;
+        for (int image = lane; image < N; image += kWarpSize) {
+            float distance = means[f * N + image] - mean;
+            spread += squares[f * N + image] + kPixels1 * (distance * distance);
+        }
+        float variance = warp_sum(spread) / ((float)N * kPixels1);
+        float rstd = 1.0f / sqrtf(variance + kEps);
+        if (lane == 0) {
+            scale[k] = gamma2[f] * rstd;
+            shift[k] = fmaf(-mean, scale[k], beta2[f]);
+            if (blockIdx.x == 0) {
+                float values[] = {mean, rstd, scale[k], shift[k], variance};
+                for (int i = 0; i < 5; ++i) {
+                    scale2[i * kFilters2 + f] = values[i];
+                }
+            }
+        }
+    }
+
+    float sum[ROWS][kColumns] = {};
+    for (int k = 0; k < CHANNELS; ++k) {
+        int f = first_channel + k;
+        __syncthreads(); // the channel before has been used, and scale is there
+        for (int i = threadIdx.x; i < kPixels2 * kHidden; i += kThreads) {
+            int pixel = i % kPixels2;
+            int result = i / kPixels2;
+            b[pixel * kHiddenStride + result] = weight3[result * kInputs3 + f * kPixels2 + pixel];
+        }
+        for (int i = threadIdx.x; i < kPixels2 * kImages; i += kThreads) {
+            int pixel = i % kPixels2;
+            int own = i / kPixels2;
+            int image = first_image + own;
+            float largest = 0.0f;
+            if (image < N) {
+                int corner = (image * kFilters2 + f) * kPixels1;
+                corner += pixel / kSide2 * 2 * kSide1 + pixel % kSide2 * 2;
+                float2 up = *reinterpret_cast<const float2 *>(c2 + corner);
+                float2 down = *reinterpret_cast<const float2 *>(c2 + corner + kSide1);
+                float window[] = {up.x, up.y, down.x, down.y};
+                float best = window[0];
+                int winner = 0;
+                largest = fmaf(best, scale[k], shift[k]);
+#pragma unroll
+                for (int p = 1; p < 4; ++p) {
+                    float value = fmaf(window[p], scale[k], shift[k]);
+                    bool larger = value > largest;
+                    winner = larger ? p : winner;
+                    best = larger ? window[p] : best;
+                    largest = larger ? value : largest;
+                }
+                largest = largest <= 0.0f ? 0.0f : largest;
+                int at = image * kInputs3 + f * kPixels2 + pixel;
+                best2[at] = best;
+                code2[at] = winner;
+            }
+            a[pixel * kImagesStride + own] = largest;
+        }
+        __syncthreads();
+#pragma unroll 7
+        for (int pixel = 0; pixel < kPixels2; ++pixel) {
+            float weight[kColumns];
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j) {
+                weight[j] = b[pixel * kHiddenStride + j * kWarpSize + lane];
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) {
+                float value = a[pixel * kImagesStride + warp * ROWS + i];
+#pragma unroll
+                for (int j = 0; j < kColumns; ++j) {
+                    sum[i][j] += value * weight[j];
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+        int image = first_image + warp * ROWS + i;
+        if (image < N) {
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j) {
+                parts[(blockIdx.y * N + image) * kHidden + j * kWarpSize + lane] = sum[i][j];
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+"""The network of chapter 09, trained by the fused kernels of ``fast/``: nine launches a step.
+
+The images of the training set stay on the device as bytes; a step finds its batch there, counts
+itself and lowers its own learning rate. So on a GPU one CUDA graph, captured once, is every step,
+and the host has nothing to do but to start it. On the emulator the same kernels run one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from course_utils import cp, device, load
+
+plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
+
+FOLDER = "09_mnist_cnn/fast"
+PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
+PLANE, IMAGE_FLOATS = 16 * 18 + 1, 30 * 35  # as in batch.cuh
+MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """How the kernels share out the work of a batch."""
+
+    columns: int = 7  # pixels that a thread of conv1_conv2 computes
+    filters: int = 4  # of so many filters
+    image_parts: int = 1  # blocks of conv1_conv2 that share an image
+    rows3: int = 4  # linear3: images of a thread
+    channels3: int = 1  # channels of a block
+    head_images: int = 8  # of a block
+    input_rows: int = 4  # images of a thread of linear3_backward_input
+    input_depth: int = 64
+    weight_images: int = 32  # of a block of linear3_backward_weight
+    weight_depth: int = 16
+    groups: int = 7  # of threads of conv2_backward_weight
+    conv_blocks: int = 2  # blocks for each multiprocessor: conv1_conv2,
+    input_blocks: int = 2  # conv2_backward_input,
+    weight_blocks: int = 1  # and conv2_backward_weight
+
+
+def tiles_for(batch: int) -> Tiles:
+    """What suits a batch of that size."""
+    if batch <= 128:
+        return Tiles(image_parts=2, filters=2, rows3=2, head_images=8, weight_images=16)
+    if batch <= 512:
+        return Tiles(channels3=2, head_images=8, input_rows=4, weight_images=32)
+    return Tiles(rows3=8, channels3=4, head_images=16, input_rows=8, weight_images=128)
+
+
+@cache
+def _kernel(name: str, defines: tuple[tuple[str, int], ...]) -> Any:
+    return load(f"{FOLDER}/{name}.cu", defines=dict(defines)).kernel
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel of a step, and which branch of the graph it is in: those of branch 0 follow each
+    other, one of another branch follows the launch before it, and update waits for all."""
+
+    name: str
+    kernel: Any
+    grid: tuple[int, ...]
+    block: int
+    arguments: tuple[Any, ...]
+    shared: int = 0
+    branch: int = 0
+
+    def __call__(self) -> None:
+        self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
+
+    def ready(self) -> Any:
+        """A function that launches and neither checks nor waits."""
+        shape = (self.grid + (1, 1))[:3], (self.block, 1, 1)
+        values = self.kernel.check(*shape, self.arguments, self.shared)
+        raw = self.kernel.raw
+        return lambda: raw(*shape, values, shared_mem=self.shared)
+
+
+def _ceil(n: int, d: int) -> int:
+    return -(-n // d)
+
+
+class Step:
+    """The launches of one training step for batches of ``batch``, with all the memory they need.
+
+    ``network`` gives parameters and running statistics, ``images`` (n, 784) and ``labels`` (n,) are
+    uint8 on the device. ``order`` takes an epoch's shuffled image numbers, ``losses`` (total) the
+    mean loss of each step. The learning rate falls evenly from ``rate`` to 0 in ``total`` steps.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        images: Any,
+        labels: Any,
+        batch: int,
+        rate: float,
+        total: int,
+        tiles: Tiles | None = None,
+    ) -> None:
+        n, t = batch, tiles or tiles_for(batch)
+        per_epoch = len(images) // batch
+        self.order = cp.empty(per_epoch * batch, cp.int32)
+        self.losses = cp.empty(total, cp.float32)
+        self.clock = cp.zeros(2, cp.int32)
+        self.moments = cp.zeros((2, MOMENTS), cp.int64)
+        sms = cp.cuda.Device().attributes["MultiProcessorCount"]
+        conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.image_parts))
+        input_blocks = min(n, sms * t.input_blocks)
+        weight_blocks = min(n, sms * t.weight_blocks)
+        parts3 = 32 // t.channels3
+        input_tiles = _ceil(n, 16 * t.input_rows)
+        head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
+
+        def floats(*shape: int) -> Any:
+            return cp.empty(shape, cp.float32)
+
+        def codes(*shape: int) -> Any:
+            return cp.empty(shape, cp.uint8)
+
+        pool1, code1 = floats(n, 16, PIXELS1), codes(n, 16, PIXELS1)
+        c2, means, squares = floats(n, 32, PIXELS1), floats(32, n), floats(32, n)
+        best2, code2, scale2 = floats(n, INPUTS3), codes(n, INPUTS3), floats(5, 32)
+        parts, dz3 = floats(parts3, n, HIDDEN), floats(n, HIDDEN)
+        head_sums, dy2 = floats(head_blocks, HEAD_SUMS), floats(n, INPUTS3)
+        sums2, dweight3 = floats(input_tiles, 2, 32), floats(weight_parts, HIDDEN, INPUTS3)
+        sums1, dconv2 = floats(16, 10, input_blocks), floats(weight_blocks, 32, 16, 9)
+        p, running = network.parameters, network.running
+        batch_of = images, self.order, self.clock
+        results = 32 // t.image_parts
+
+        self.launches: list[Launch] = []
+
+        def add(
+            name: str, grid: Any, block: int, *arguments: Any, shared: int = 0, branch: int = 0, **d: int
+        ) -> None:
+            kernel = _kernel(name, tuple(d.items()))
+            self.launches.append(
+                Launch(name, kernel, grid, block, arguments, shared * FLOAT, branch)
+            )
+
+        add("input_moments", (min(n, 4 * sms),), 256, *batch_of, self.moments, n, per_epoch)
+        add(
+            "conv1_conv2", (conv_blocks, t.image_parts),
+            PIXELS1 // t.columns * results // t.filters,
+            *batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"],
+            pool1, code1, c2, means, squares, n, per_epoch,
+            shared=144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS,
+            COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.image_parts,
+        )  # fmt: skip
+        add(
+            "pool2_linear3", (_ceil(n, 8 * t.rows3), parts3), 256,
+            c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts, scale2,
+            n, ROWS=t.rows3, CHANNELS=t.channels3,
+        )  # fmt: skip
+        add(
+            "head", (head_blocks,), 256,
+            parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
+            head_sums, n, per_epoch, IMAGES=t.head_images, PARTS=parts3,
+        )  # fmt: skip
+        add(
+            "linear3_backward_weight", (weight_parts, 16), 224, dz3, best2, scale2, dweight3, n,
+            shared=HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
+        )  # fmt: skip
+        add(
+            "linear3_backward_input", (input_tiles, 16), 224,
+            dz3, p["weight3"], best2, scale2, dy2, sums2, n,
+            shared=max(t.input_depth * (16 * t.input_rows + 4 + TILE), 16 * t.input_rows * TILE),
+            ROWS=t.input_rows, DEPTH=t.input_depth,
+        )  # fmt: skip
+        of_batch2 = c2, dy2, code2, scale2, sums2
+        add(
+            "conv2_backward_weight", (weight_blocks,), 64 * t.groups,
+            *of_batch2, pool1, dconv2, input_tiles, n,
+            shared=32 * (PIXELS1 + 1) + 16 * PLANE, branch=2, GROUPS=t.groups,
+        )  # fmt: skip
+        add(
+            "conv2_backward_input", (input_blocks,), 224,
+            *batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n, per_epoch,
+            shared=32 * 9 * 16 + 16 * PIXELS1 + IMAGE_FLOATS + 32 * PLANE,
+        )  # fmt: skip
+        add(
+            "update", (UPDATE_BLOCKS,), 256,
+            *p.values(), *running.values(), self.moments, sums1, input_blocks, scale2, sums2,
+            input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
+            self.losses, self.clock, rate, total, n,
+        )  # fmt: skip
+
+    def begin(self, steps: int) -> None:
+        """Go on after ``steps`` steps."""
+        self.clock[...] = steps
+        self.moments[...] = 0
+
+    def __call__(self) -> None:
+        """Launch after launch."""
+        for launch in self.launches:
+            launch()
+
+    def graph(self, stream: Any) -> Any:
+        """The step as a CUDA graph, for a GPU: ``graph.launch(stream)`` starts it."""
+        functions = [launch.ready() for launch in self.launches]
+        sides: dict[int, Any] = {}
+        with stream:
+            stream.begin_capture()
+            for launch, function in zip(self.launches, functions, strict=True):
+                if launch.branch:
+                    side = sides[launch.branch] = cp.cuda.Stream(non_blocking=True)
+                    side.wait_event(stream.record(cp.cuda.Event(disable_timing=True)))
+                    with side:
+                        function()
+                    continue
+                if launch.name == "update":
+                    for side in sides.values():
+                        stream.wait_event(side.record(cp.cuda.Event(disable_timing=True)))
+                function()
+            return stream.end_capture()
+
+
+class FastNetwork(plain.Network):
+    """``Network`` with another way to train. It classifies, is saved and loaded in the same way."""
+
+    def train(
+        self,
+        images: np.ndarray,
+        labels: np.ndarray,
+        epochs: int,
+        batch: int,
+        rate: float,
+        seed: int = 0,
+        until: int | None = None,
+    ) -> list[float]:
+        """As ``Network.train``, with the same batches and learning rates."""
+        per_epoch = len(images) // batch
+        if not per_epoch:
+            raise plain.LessonError(f"{len(images)} images do not fill a batch of {batch}.")
+        total = epochs * per_epoch
+        last = total if until is None else min(until, total)
+        first = self.steps
+        if first >= last:
+            return []
+        pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
+        step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total)
+        step.begin(first)
+        stream, start = cp.cuda.Stream(), step
+        if device() == "cuda":
+            graph = step.graph(stream)
+
+            def start() -> None:
+                graph.launch(stream)
+
+        while self.steps < last:
+            epoch, k = divmod(self.steps, per_epoch)
+            order = np.random.default_rng((seed, epoch)).permutation(len(images))
+            now = min(per_epoch - k, last - self.steps)
+            with stream:
+                step.order[...] = cp.asarray(order[: per_epoch * batch].astype(np.int32))
+                for _ in range(now):
+                    start()
+            self.steps += now
+        stream.synchronize()
+        return cp.asnumpy(step.losses)[first:last].tolist()
