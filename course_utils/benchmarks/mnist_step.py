@@ -10,18 +10,22 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
+import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..data.image_sets import digits
+from ..devices.selection import cp
 from ..errors import LessonError
 from ..observing.timing import bench
 from ..paths import ROOT
@@ -34,7 +38,6 @@ PROGRAM = "09_mnist_cnn/torch_network.py"
 SOURCES = (PROGRAM,)
 IMAGES = 60_000
 BATCHES = 64, 256, 1024
-PRECISIONS = "fp32", "bf16", "bf16 autocast", "TF32"
 LAYOUTS = "NCHW", "channels_last"
 RATE = 0.02
 STEPS, BURSTS = 20, 11  # of one burst; and how many bursts the median is taken of
@@ -230,55 +233,22 @@ WAYS: dict[str, Callable[[Training], Callable[[], Any]]] = {
     "max-autotune step in a graph": searched_whole,
 }
 COMPILED = tuple(WAYS)[2:]  # those with a search take minutes
-RACED = "fp32", "bf16"  # precisions that are compiled, and measured for seconds
+RACED = "fp32", "bf16"  # the precisions of the race
 
 
 def plans() -> list[Plan]:
-    """All that are measured, the shortest to prepare first. torch.compile chooses layouts itself
-    and gets NCHW; steps in TF32 and autocast, no part of the race, are measured as graphs."""
+    """All that are measured: eager steps in NCHW, graphs and compiled graphs in both layouts. Where
+    torch.compile makes graphs itself it chooses layouts itself, too. TF32 and autocast, which are
+    no part of the race, are measured as graphs."""
     found = []
     for way in WAYS:
-        layouts = LAYOUTS[:1] if way in COMPILED else LAYOUTS
-        precisions = PRECISIONS if way == "CUDA graph" else RACED
-        every = itertools.product(precisions, BATCHES, layouts)
+        layouts = LAYOUTS if way in ("CUDA graph", "compiled step in a graph") else LAYOUTS[:1]
+        every = itertools.product(RACED, BATCHES, layouts)
         found += [Plan(way, precision, layout, batch) for precision, batch, layout in every]
+        if way == "CUDA graph":
+            others = itertools.product(("bf16 autocast", "TF32"), BATCHES)
+            found += [Plan(way, precision, LAYOUTS[1], batch) for precision, batch in others]
     return found
-
-
-def search(limit_s: float) -> list[Plan]:
-    """Let each of the compiled plans fill the compiler's cache, in a process of its own, all at
-    once; returns those that were ready within ``limit_s``.
-
-    They share the GPU, so that a search may choose its second best.
-    """
-    end = time.perf_counter() + limit_s
-    code = "from course_utils.benchmarks import mnist_step as m; m.prepare_alone(*{!r})"
-    environment = {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    started = {
-        plan: subprocess.Popen(
-            [sys.executable, "-c", code.format(astuple(plan))],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for plan in plans()
-        if plan.way in COMPILED
-    }
-    ready = []
-    for plan, process in started.items():
-        left = max(end - time.perf_counter(), 0.1)
-        try:
-            if process.wait(None if left == float("inf") else left) == 0:
-                ready.append(plan)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-    return ready
-
-
-def prepare_alone(*plan: Any) -> None:
-    """What :func:`search` runs."""
-    prepare(Plan(*plan), on_gpu(*data()[:2]))
 
 
 def on_gpu(images: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
@@ -297,44 +267,64 @@ def data() -> tuple[np.ndarray, np.ndarray, str]:
     return images[chosen], labels[chosen], f"{len(images):,} digits, repeated to 60,000"
 
 
-def measure(search_s: float = float("inf"), say: Callable[[str], Any] = print) -> dict[str, Any]:
-    """Every plan on this GPU, and the fastest of each precision and batch once more, for seconds.
-    Plans that are not compiled within ``search_s``, all at once, are left out and named.
+def measure(
+    compile_s: float = float("inf"), keep: Callable[[dict[str, Any]], Any] = lambda found: None
+) -> dict[str, Any]:
+    """Every plan on this GPU, and the fastest of each precision and batch for seconds as well.
 
-    Raises LessonError where PyTorch cannot use a GPU.
+    The compiled plans are prepared all at once, each in a process of its own, and then measured one
+    after the other; those that are not ready after ``compile_s`` are named as left out. What is
+    known so far goes to ``keep`` after each plan. Raises LessonError where PyTorch cannot use a
+    GPU.
     """
     torch = torch_on_gpu()
     if torch is None:
         raise LessonError("The benchmark called mnist_step needs PyTorch with CUDA.")
     images, labels, what = data()
-    ready = search(search_s)
-    given = on_gpu(images, labels)
-    found, failed = [], []
-    left_out = [plan for plan in plans() if plan.way in COMPILED and plan not in ready]
-    for plan in plans():
-        if plan in left_out:
-            continue
-        try:
-            found.append(one(plan, given))
-            say(row(found[-1]))
-        except Exception as error:  # one way that fails must not cost the others
-            failed.append({**vars(plan), "error": f"{type(error).__name__}: {error}"[:300]})
-            say(f"{plan}: {failed[-1]['error']}")
-    for (precision, _), run in fastest(found).items():
-        if precision in RACED:
-            run |= for_seconds(plan_of(run), given)
-            say(f"{row(run)}; for seconds {run['sustained_us']} us; epoch {run['epoch_ms']} ms")
-    return {
+    runs: list[dict[str, Any]] = []
+    found: dict[str, Any] = {
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(),
         "images": what,
         "steps_of_a_burst": STEPS,
         "bursts": BURSTS,
-        "runs": found,
-        "failed": failed,
-        "left_out": [vars(plan) for plan in left_out],
-        "timeline": timeline(given),
+        "runs": runs,
+        "failed": [],
+        "left_out": [],
     }
+
+    def attempt(plan: Plan, run: Callable[[], Any]) -> None:
+        try:
+            run()
+        except Exception as error:  # one way that fails must not cost the others
+            found["failed"].append({**vars(plan), "error": _in_words(error)})
+        keep(found)
+
+    with prepared_apart([p for p in plans() if p.way in COMPILED], compile_s) as workers:
+        given = on_gpu(images, labels)
+        for plan in plans():
+            if plan.way not in COMPILED:
+                attempt(plan, lambda plan=plan: runs.append(figures(Prepared.of(plan, given))))
+            elif not workers[plan].ready():
+                found["left_out"].append({**vars(plan), "error": workers[plan].fault()})
+            else:
+                attempt(plan, lambda plan=plan: runs.append(workers[plan].ask("figures")))
+        for run in fastest(runs).values():
+            plan = plan_of(run)
+
+            def go_on(run: dict[str, Any] = run, plan: Plan = plan) -> None:
+                if plan.way in COMPILED:
+                    run |= workers[plan].ask("seconds")
+                else:
+                    run |= for_seconds(Prepared.of(plan, given))
+
+            attempt(plan, go_on)
+    found["timeline"] = timeline(given)
+    return found
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:300]
 
 
 def plan_of(run: dict[str, Any]) -> Plan:
@@ -343,25 +333,39 @@ def plan_of(run: dict[str, Any]) -> Plan:
 
 
 def fastest(runs: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Of ``runs``, the one with the shortest step for each precision and batch."""
+    """Of ``runs``, the one with the shortest step for each precision of the race and batch."""
     best: dict[tuple[str, int], dict[str, Any]] = {}
     for run in runs:
         key = run["precision"], run["batch"]
-        if key not in best or run["median_us"] < best[key]["median_us"]:
+        if key[0] in RACED and (key not in best or run["median_us"] < best[key]["median_us"]):
             best[key] = run
     return best
 
 
-def prepare(plan: Plan, given: tuple[Any, Any]) -> tuple[Training, Callable[[], Any]]:
-    """A training of the plan and its step, which has run a few times."""
-    torch = torch_on_gpu()
-    set_tf32(torch, plan.precision == "TF32")
-    torch.compiler.reset()
-    training = Training(plan, *given)
-    step = WAYS[plan.way](training)
-    burst(step)
-    torch.cuda.synchronize()
-    return training, step
+@dataclass(frozen=True)
+class Prepared:
+    """A training and its step, which has run a few times."""
+
+    plan: Plan
+    training: Training
+    step: Callable[[], Any]
+    ready_s: float
+    reserved_before: int
+
+    @classmethod
+    def of(cls, plan: Plan, given: tuple[Any, Any]) -> Prepared:
+        torch = torch_on_gpu()
+        gc.collect()
+        torch.cuda.empty_cache()
+        before, began = torch.cuda.memory_reserved(), time.perf_counter()
+        set_tf32(torch, plan.precision == "TF32")
+        torch.compiler.reset()
+        training = Training(plan, *given)
+        step = WAYS[plan.way](training)
+        burst(step)
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()  # what only the search for algorithms and the compiler took
+        return cls(plan, training, step, time.perf_counter() - began, before)
 
 
 def burst(step: Callable[[], Any]) -> None:
@@ -369,46 +373,144 @@ def burst(step: Callable[[], Any]) -> None:
         step()
 
 
-def one(plan: Plan, given: tuple[Any, Any]) -> dict[str, Any]:
-    """The figures of one plan. Raises LessonError where the network has learnt nothing."""
-    torch = torch_on_gpu()
-    gc.collect()
-    torch.cuda.empty_cache()
-    before, began = torch.cuda.memory_reserved(), time.perf_counter()
-    training, step = prepare(plan, given)
-    ready = time.perf_counter() - began
-    torch.cuda.empty_cache()  # what only the search for algorithms and the compiler took
-    times = bench(lambda: burst(step), repeats=BURSTS, flush_l2=False)
-    loss = float(step())
+def step_times_us(step: Callable[[], Any]) -> list[float]:
+    """The mean time of a step in each of BURSTS bursts."""
+    times = bench(lambda: burst(step), repeats=BURSTS, flush_l2=False).times_ms
+    return [1e3 * ms / STEPS for ms in times]
+
+
+def figures(given: Prepared) -> dict[str, Any]:
+    """Time and memory of a step. Raises LessonError where the network has learnt nothing."""
+    times = step_times_us(given.step)
+    loss = float(given.step())
     if not loss < LEARNT:
         raise LessonError(f"the loss is {loss} after {STEPS * (BURSTS + 4)} steps")
+    reserved = torch_on_gpu().cuda.memory_reserved() - given.reserved_before
+    first, _, third = statistics.quantiles(times, n=4, method="inclusive")
     return {
-        **vars(plan),
-        "median_us": round(1e3 * times.median_ms / STEPS, 2),
-        "spread_us": round(1e3 * times.spread_ms / STEPS, 2),
-        "reserved_mib": round((torch.cuda.memory_reserved() - before) / 2**20, 1),
-        "ready_s": round(ready, 2),
+        **vars(given.plan),
+        "median_us": round(statistics.median(times), 2),
+        "spread_us": round(third - first, 2),
+        "reserved_mib": round(reserved / 2**20, 1),
+        "ready_s": round(given.ready_s, 2),
     }
 
 
-def for_seconds(plan: Plan, given: tuple[Any, Any]) -> dict[str, Any]:
+def for_seconds(given: Prepared, seconds: float = SECONDS) -> dict[str, Any]:
     """The mean time of a step over seconds of them, with clock and power, and the time of a whole
     epoch: a fresh order, then every batch of it."""
-    torch = torch_on_gpu()
-    training, step = prepare(plan, given)
-    turn = sustained.back_to_back(step, SECONDS)
+    turn = sustained.back_to_back(given.step, seconds)
     found: dict[str, Any] = {"sustained_us": round(1e3 * turn.ms, 2)}
     if turn.clock_and_power:
         found["mhz"], found["watts"] = turn.clock_and_power
-    epochs = []
+    training = given.training
+    return {**found, "epoch_ms": epoch_ms(training.shuffle, given.step, training.batches)}
+
+
+def epoch_ms(shuffle: Callable[[], Any], step: Callable[[], Any], batches: int) -> float:
+    """The median time of a whole epoch by the host's clock, its new order included."""
+    found = []
     for _ in range(EPOCHS):
+        cp.cuda.Device().synchronize()
         start = time.perf_counter()
-        training.shuffle()
-        for _ in range(training.batches):
+        shuffle()
+        for _ in range(batches):
             step()
-        torch.cuda.synchronize()
-        epochs.append(time.perf_counter() - start)
-    return {**found, "epoch_ms": round(1e3 * statistics.median(epochs), 2)}
+        cp.cuda.Device().synchronize()
+        found.append(1e3 * (time.perf_counter() - start))
+    return round(statistics.median(found), 2)
+
+
+class Worker:
+    """A plan in a process of its own, which prepares it and then measures whenever it is asked."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self._mark = folder / "-".join(map(str, astuple(plan))).replace(" ", "_")
+        self._errors = self._mark.with_suffix(".errors")
+        code = f"from course_utils.benchmarks import mnist_step as m; m.serve({str(self._mark)!r}, "
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"{code}*{astuple(plan)!r})"],
+                env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1", "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+
+    def ready(self) -> bool:
+        return self._mark.exists()
+
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def fault(self) -> str:
+        """The last line that the process wrote about itself."""
+        lines = self._errors.read_text(errors="replace").split("\n")
+        return next((line[:300] for line in reversed(lines) if line.strip()), "not ready in time")
+
+    def ask(self, what: str) -> dict[str, Any]:
+        """The answer of one of ANSWERS. Raises LessonError where it fails."""
+        assert self._process.stdin and self._process.stdout
+        try:
+            print(what, file=self._process.stdin, flush=True)
+            answer = json.loads(self._process.stdout.readline() or "null")
+        except OSError:
+            answer = None
+        if answer is None:
+            raise LessonError(f"The process that measures has ended: {self.fault()}")
+        if "error" in answer:
+            raise LessonError(answer["error"])
+        return answer
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@contextlib.contextmanager
+def prepared_apart(wanted: Iterable[Plan], limit_s: float) -> Iterator[dict[Plan, Worker]]:
+    """A worker for each of the plans; those that are not ready after ``limit_s`` are stopped.
+
+    They search at the same time, and share the GPU: a search may choose its second best.
+    """
+    end = time.perf_counter() + limit_s
+    with tempfile.TemporaryDirectory() as folder:
+        workers = {plan: Worker(plan, Path(folder)) for plan in wanted}
+        try:
+            while not all(w.ready() or w.ended() for w in workers.values()):
+                if time.perf_counter() > end:
+                    break
+                time.sleep(0.2)
+            for worker in workers.values():
+                if not worker.ready():
+                    worker.stop()
+            yield workers
+        finally:
+            for worker in workers.values():
+                worker.stop()
+
+
+ANSWERS: dict[str, Callable[[Prepared], dict[str, Any]]] = {
+    "figures": figures,
+    "seconds": for_seconds,
+    "times": lambda given: {"times_us": step_times_us(given.step)},
+    "turn": lambda given: vars(sustained.back_to_back(given.step, sustained.SECONDS)),
+}
+
+
+def serve(mark: str, *plan: Any) -> None:
+    """What a worker's process runs: prepare, then an answer in JSON to each line."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what compilers print is no answer
+    given = Prepared.of(Plan(*plan), on_gpu(*data()[:2]))
+    Path(mark).touch()
+    for line in sys.stdin:
+        try:
+            answer = ANSWERS[line.strip()](given)
+        except Exception as error:  # whoever asked hears of it
+            answer = {"error": _in_words(error)}
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 def timeline(given: tuple[Any, Any]) -> dict[str, Any]:
@@ -416,8 +518,9 @@ def timeline(given: tuple[Any, Any]) -> dict[str, Any]:
     torch = torch_on_gpu()
     from torch.profiler import ProfilerActivity, profile, record_function
 
-    training, step = prepare(Plan("eager", "fp32", "NCHW", BATCHES[0]), given)
-    _, replay = prepare(Plan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given)
+    eagerly = Prepared.of(Plan("eager", "fp32", "NCHW", BATCHES[0]), given)
+    training, step = eagerly.training, eagerly.step
+    replay = Prepared.of(Plan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given).step
 
     def in_parts() -> None:
         with record_function("forward"):
@@ -453,12 +556,3 @@ def set_tf32(torch: Any, allowed: bool) -> None:
     """Whether fp32 products may be rounded to TF32, by cuBLAS and cuDNN."""
     torch.backends.cuda.matmul.allow_tf32 = allowed
     torch.backends.cudnn.allow_tf32 = allowed
-
-
-def row(run: dict[str, Any]) -> str:
-    """A run as a line of text."""
-    return (
-        f"{run['way']:<29}{run['precision']:<15}{run['layout']:<15}{run['batch']:>5}"
-        f"{run['median_us']:>10.1f} us, spread {run['spread_us']:>6.1f}; "
-        f"{run['reserved_mib']:>7.1f} MiB; ready in {run['ready_s']} s"
-    )
