@@ -252,8 +252,10 @@ def plans() -> list[Plan]:
 
 
 def on_gpu(images: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
-    """Both as tensors on the GPU, labels as int64."""
+    """Both as tensors on the GPU, labels as int64. Raises LessonError where PyTorch has none."""
     torch = torch_on_gpu()
+    if torch is None:
+        raise LessonError("This benchmark needs PyTorch with CUDA.")
     torch.backends.cudnn.benchmark = True
     return torch.from_numpy(images).cuda(), torch.from_numpy(labels.astype(np.int64)).cuda()
 

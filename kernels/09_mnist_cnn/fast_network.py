@@ -141,13 +141,7 @@ class Step:
         self.launches: list[Launch] = []
 
         def add(
-            name: str,
-            grid: Any,
-            block: int,
-            *arguments: Any,
-            shared: int = 0,
-            branch: int = 0,
-            **d: int,
+            name: str, grid: Any, block: int, *arguments: Any, shared: int = 0, branch: int = 0, **d: int
         ) -> None:
             kernel = _kernel(name, tuple(d.items()))
             self.launches.append(

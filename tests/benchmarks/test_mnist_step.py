@@ -76,7 +76,7 @@ def test_a_worker_that_ends_says_why(tmp_path):
     while not worker.ended() and time.monotonic() < end:
         time.sleep(0.1)
     assert not worker.ready()
-    with pytest.raises(LessonError, match="has ended: .*CUDA"):
+    with pytest.raises(LessonError, match="has ended: .*needs PyTorch with CUDA"):
         worker.ask("figures")
     worker.stop()
 
