@@ -23,6 +23,7 @@ plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
 PLANE, IMAGE_FLOATS = 16 * 18 + 1, 30 * 35  # as in batch.cuh
+PADDED = 16 * 18  # pixels of mma_conv.cuh
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT = 4  # bytes
 
@@ -106,6 +107,7 @@ class Step:
         rate: float,
         total: int,
         tiles: Tiles | None = None,
+        bf16: bool = False,
     ) -> None:
         n, t = batch, tiles or tiles_for(batch)
         per_epoch = len(images) // batch
@@ -127,7 +129,8 @@ class Step:
         def codes(*shape: int) -> Any:
             return cp.empty(shape, cp.uint8)
 
-        pool1, code1 = floats(n, 16, PIXELS1), codes(n, 16, PIXELS1)
+        pool1 = cp.empty((n, 16, PIXELS1), cp.uint16 if bf16 else cp.float32)
+        code1 = codes(n, 16, PIXELS1)
         c2, means, squares = floats(n, 32, PIXELS1), floats(32, n), floats(32, n)
         best2, code2, scale2 = floats(n, INPUTS3), codes(n, INPUTS3), floats(5, 32)
         parts, dz3 = floats(parts3, n, HIDDEN), floats(n, HIDDEN)
@@ -148,13 +151,28 @@ class Step:
                 Launch(name, kernel, grid, block, arguments, shared * FLOAT, branch)
             )
 
+        def convolution(
+            name: str, grid: Any, block: int, shared: int, shared_bf16: int, *arguments: Any,
+            branch: int = 0, **d: int,
+        ) -> None:  # fmt: skip
+            if bf16:  # shared memory in bytes
+                threads = 448 if name.endswith("weight") else 224
+                kernel = _kernel(f"bf16/{name}_bf16", ())
+                grid = grid[:1]
+                self.launches.append(
+                    Launch(name, kernel, grid, threads, arguments, shared_bf16, branch)
+                )
+            else:
+                add(name, grid, block, *arguments, shared=shared, branch=branch, **d)
+
         add("input_moments", (min(n, 4 * sms),), 256, *batch_of, self.moments, n, per_epoch)
-        add(
+        convolution(
             "conv1_conv2", (conv_blocks, t.image_parts),
             PIXELS1 // t.columns * results // t.filters,
+            144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS,
+            FLOAT * (32 * PIXELS1 + IMAGE_FLOATS) + 2 * PADDED * 24,
             *batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"],
             pool1, code1, c2, means, squares, n, per_epoch,
-            shared=144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS,
             COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.image_parts,
         )  # fmt: skip
         add(
@@ -178,15 +196,16 @@ class Step:
             ROWS=t.input_rows, DEPTH=t.input_depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
-        add(
+        convolution(
             "conv2_backward_weight", (weight_blocks,), 64 * t.groups,
-            *of_batch2, pool1, dconv2, input_tiles, n,
-            shared=32 * (PIXELS1 + 1) + 16 * PLANE, branch=2, GROUPS=t.groups,
+            32 * (PIXELS1 + 1) + 16 * PLANE, 2 * PADDED * (40 + 24),
+            *of_batch2, pool1, dconv2, input_tiles, n, branch=2, GROUPS=t.groups,
         )  # fmt: skip
-        add(
+        convolution(
             "conv2_backward_input", (input_blocks,), 224,
+            32 * 9 * 16 + 16 * PIXELS1 + IMAGE_FLOATS + 32 * PLANE,
+            2 * PADDED * 40 + FLOAT * (16 * PIXELS1 + IMAGE_FLOATS),
             *batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n, per_epoch,
-            shared=32 * 9 * 16 + 16 * PIXELS1 + IMAGE_FLOATS + 32 * PLANE,
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,

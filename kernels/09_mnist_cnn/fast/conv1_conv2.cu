@@ -7,8 +7,9 @@
 // Limit: fp32 arithmetic.
 // grid (any, PARTS), block (196 / COLUMNS * 32 / PARTS / FILTERS), dynamic shared kSharedFloats * 4
 
+#include "block1.cuh"
 #include "conv_tile.cuh"
-#include "reduce.cuh"
+#include "results2.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 7
@@ -61,46 +62,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int group = threadIdx.x / kRuns;
     int row = run * COLUMNS / kSide1;
     int column = run * COLUMNS % kSide1;
-    int lane = threadIdx.x % kWarpSize;
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
         __syncthreads();
 
         for (int p = threadIdx.x; p < kPixels1; p += kThreads) { // a window of 2 x 2
-            const float *corner = x + p / kSide1 * 2 * kImageStride + p % kSide1 * 2;
             float patch[4][4];
-#pragma unroll
-            for (int i = 0; i < 16; ++i) {
-                patch[i / 4][i % 4] = corner[i / 4 * kImageStride + i % 4];
-            }
-            float *pooled = pool + (p / kSide1 + 1) * kRowStride + p % kSide1 + 1;
+            load_patch(patch, x, p);
+            float *to = pool + (p / kSide1 + 1) * kRowStride + p % kSide1 + 1;
 #pragma unroll 2
             for (int f = 0; f < kFilters1; ++f) {
-                float sum[4] = {};
-#pragma unroll
-                for (int t = 0; t < kTaps; ++t) {
-                    float weight = of_batch.taps[f][t];
-#pragma unroll
-                    for (int k = 0; k < 4; ++k) {
-                        sum[k] += weight * patch[k / 2 + t / 3][k % 2 + t % 3];
-                    }
-                }
-                float largest = fmaf(sum[0], scale[f], shift[f]);
-                int winner = 0;
-#pragma unroll
-                for (int k = 1; k < 4; ++k) {
-                    float value = fmaf(sum[k], scale[f], shift[f]);
-                    winner = value > largest ? k : winner;
-                    largest = value > largest ? value : largest;
-                }
-                bool closed = largest <= 0.0f;
-                largest = closed ? 0.0f : largest;
-                pooled[f * kPlane] = largest;
+                int code;
+                float value = pooled(patch, of_batch.taps[f], scale[f], shift[f], code);
+                to[f * kPlane] = value;
                 if (part == 0) {
                     int at = (image * kFilters1 + f) * kPixels1 + p;
-                    pool1[at] = largest;
-                    code1[at] = closed ? kClosed : winner;
+                    pool1[at] = value;
+                    code1[at] = code;
                 }
             }
         }
@@ -121,34 +100,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         __syncthreads();
 
-        float4 *to = reinterpret_cast<float4 *>(c2 + (image * PARTS + part) * kResults * kPixels1);
-        const float4 *from = reinterpret_cast<const float4 *>(results);
-        for (int i = threadIdx.x; i < kResults * kPixels1 / 4; i += kThreads) {
-            to[i] = from[i];
-        }
-        constexpr int kWarps = kThreads / kWarpSize; // whole ones
-        int warp = threadIdx.x / kWarpSize;
-        for (int f = warp; f < kResults && warp < kWarps; f += kWarps) {
-            float values[(kPixels1 + kWarpSize - 1) / kWarpSize];
-            float total = 0.0f;
-#pragma unroll
-            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
-                int p = i * kWarpSize + lane;
-                values[i] = p < kPixels1 ? results[f * kPixels1 + p] : 0.0f;
-                total += values[i];
-            }
-            float mean = warp_sum(total) / kPixels1;
-            float distances = 0.0f;
-#pragma unroll
-            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
-                float distance = i * kWarpSize + lane < kPixels1 ? values[i] - mean : 0.0f;
-                distances += distance * distance;
-            }
-            distances = warp_sum(distances);
-            if (lane == 0) {
-                means[(part * kResults + f) * N + image] = mean;
-                squares[(part * kResults + f) * N + image] = distances;
-            }
-        }
+        store_results2<kThreads, kResults>(results, c2, means, squares, N, image, part * kResults);
     }
 }

@@ -8,6 +8,7 @@
 // grid (any), block 224, dynamic shared kSharedFloats * 4
 
 #include "backward2.cuh"
+#include "block1.cuh"
 #include "conv_tile.cuh"
 
 constexpr int kColumns = 7;
@@ -15,7 +16,6 @@ constexpr int kChannels = 4; // of a thread
 constexpr int kHalves = 2;
 constexpr int kRuns = kPixels1 / kColumns;
 constexpr int kThreads = kRuns * kFilters1 / kChannels * kHalves;
-constexpr int kSums = kTaps + 1;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_input(const unsigned char *images, const int *order, const int *clock,
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int column = run * kColumns % kSide1;
     int own_channel = threadIdx.x / kSide1; // for the sums
     int own_row = threadIdx.x % kSide1;
-    float found[kSums] = {};
+    float found[kTaps + 1] = {};
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
@@ -77,35 +77,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
             __syncthreads();
         }
-        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
-#pragma unroll 2
-        for (int i = 0; i < kSide1; ++i) {
-            int code = codes[own_row * kSide1 + i];
-            float gradient = dy1[own_channel * kPixels1 + own_row * kSide1 + i];
-            gradient = code == kClosed ? 0.0f : gradient;
-            int place = (own_row * 2 + (code & 2) / 2) * kImageStride + i * 2 + code % 2;
-#pragma unroll
-            for (int t = 0; t < kTaps; ++t) {
-                found[t] += gradient * x[place + t / 3 * kImageStride + t % 3];
-            }
-            found[kTaps] += gradient;
-        }
+        int first = own_row * kSide1;
+        add_sums1(found, dy1 + own_channel * kPixels1 + first,
+                  code1 + (image * kFilters1 + own_channel) * kPixels1 + first, x, own_row);
     }
-
-    __syncthreads();
-    float *of_rows = dy1; // [thread][sum]
-#pragma unroll
-    for (int t = 0; t < kSums; ++t) {
-        of_rows[threadIdx.x * kSums + t] = found[t];
-    }
-    __syncthreads();
-    if (threadIdx.x < kFilters1 * kSums) {
-        int channel = threadIdx.x / kSums;
-        float total = 0.0f;
-#pragma unroll
-        for (int r = 0; r < kSide1; ++r) {
-            total += of_rows[(channel * kSide1 + r) * kSums + threadIdx.x % kSums];
-        }
-        sums1[threadIdx.x * gridDim.x + blockIdx.x] = total;
-    }
+    store_sums1(found, dy1, sums1);
 }
