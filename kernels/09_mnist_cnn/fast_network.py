@@ -25,7 +25,15 @@ PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
 PLANE, IMAGE_FLOATS = 16 * 18 + 1, 30 * 35  # as in batch.cuh
 PADDED = 16 * 18  # pixels of mma_conv.cuh
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
-FLOAT = 4  # bytes
+FLOAT, HALF = 4, 2  # bytes
+BF16 = (  # kernels that have a sibling for tensor cores
+    "conv1_conv2",
+    "pool2_linear3",
+    "linear3_backward_weight",
+    "linear3_backward_input",
+    "conv2_backward_weight",
+    "conv2_backward_input",
+)
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,14 @@ class Tiles:
     weight_blocks: int = 1  # and conv2_backward_weight
 
 
-def tiles_for(batch: int) -> Tiles:
+def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
+    if bf16 and batch <= 128:
+        return Tiles(rows3=1, channels3=2, input_rows=2, weight_images=16, weight_depth=16)
+    if bf16 and batch <= 512:
+        return Tiles(rows3=2, channels3=4, input_rows=4, weight_images=64, weight_depth=32)
+    if bf16:
+        return Tiles(rows3=4, channels3=4, head_images=16, weight_images=128, weight_depth=32)
     if batch <= 128:
         return Tiles(image_parts=2, filters=2, rows3=2, head_images=8, weight_images=16)
     if batch <= 512:
@@ -109,7 +123,7 @@ class Step:
         tiles: Tiles | None = None,
         bf16: bool = False,
     ) -> None:
-        n, t = batch, tiles or tiles_for(batch)
+        n, t = batch, tiles or tiles_for(batch, bf16)
         per_epoch = len(images) // batch
         self.order = cp.empty(per_epoch * batch, cp.int32)
         self.losses = cp.empty(total, cp.float32)
@@ -139,79 +153,90 @@ class Step:
         sums1, dconv2 = floats(16, 10, input_blocks), floats(weight_blocks, 32, 16, 9)
         p, running = network.parameters, network.running
         batch_of = images, self.order, self.clock
-        results = 32 // t.image_parts
-
         self.launches: list[Launch] = []
 
         def add(
-            name: str, grid: Any, block: int, *arguments: Any, shared: int = 0, branch: int = 0, **d: int
+            name: str,
+            grid: tuple[int, ...],
+            block: int,
+            arguments: tuple[Any, ...],
+            shared: int = 0,
+            branch: int = 0,
+            **defines: int,
         ) -> None:
-            kernel = _kernel(name, tuple(d.items()))
-            self.launches.append(
-                Launch(name, kernel, grid, block, arguments, shared * FLOAT, branch)
-            )
+            file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
+            kernel = _kernel(file, tuple(defines.items()))
+            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, branch))
 
-        def convolution(
-            name: str, grid: Any, block: int, shared: int, shared_bf16: int, *arguments: Any,
-            branch: int = 0, **d: int,
-        ) -> None:  # fmt: skip
-            if bf16:  # shared memory in bytes
-                threads = 448 if name.endswith("weight") else 224
-                kernel = _kernel(f"bf16/{name}_bf16", ())
-                grid = grid[:1]
-                self.launches.append(
-                    Launch(name, kernel, grid, threads, arguments, shared_bf16, branch)
-                )
-            else:
-                add(name, grid, block, *arguments, shared=shared, branch=branch, **d)
-
-        add("input_moments", (min(n, 4 * sms),), 256, *batch_of, self.moments, n, per_epoch)
-        convolution(
-            "conv1_conv2", (conv_blocks, t.image_parts),
-            PIXELS1 // t.columns * results // t.filters,
-            144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS,
-            FLOAT * (32 * PIXELS1 + IMAGE_FLOATS) + 2 * PADDED * 24,
+        add("input_moments", (min(n, 4 * sms),), 256, (*batch_of, self.moments, n, per_epoch))
+        arguments = (
             *batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"],
             pool1, code1, c2, means, squares, n, per_epoch,
-            COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.image_parts,
         )  # fmt: skip
+        if bf16:
+            shared = FLOAT * (32 * PIXELS1 + IMAGE_FLOATS) + HALF * PADDED * 24
+            add("conv1_conv2", (conv_blocks,), 224, arguments, shared)
+        else:
+            results = 32 // t.image_parts
+            shared = 144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS
+            add(
+                "conv1_conv2", (conv_blocks, t.image_parts),
+                PIXELS1 // t.columns * results // t.filters, arguments, FLOAT * shared,
+                COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.image_parts,
+            )  # fmt: skip
+        images3 = (16 if bf16 else 8) * t.rows3
         add(
-            "pool2_linear3", (_ceil(n, 8 * t.rows3), parts3), 256,
-            c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts, scale2,
-            n, ROWS=t.rows3, CHANNELS=t.channels3,
+            "pool2_linear3", (_ceil(n, images3), parts3), 256,
+            (c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts,
+             scale2, n),
+            HALF * (images3 + HIDDEN) * 120 if bf16 else 0, ROWS=t.rows3, CHANNELS=t.channels3,
         )  # fmt: skip
         add(
             "head", (head_blocks,), 256,
-            parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
-            head_sums, n, per_epoch, IMAGES=t.head_images, PARTS=parts3,
+            (parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
+             head_sums, n, per_epoch),
+            IMAGES=t.head_images, PARTS=parts3,
         )  # fmt: skip
         add(
-            "linear3_backward_weight", (weight_parts, 16), 224, dz3, best2, scale2, dweight3, n,
-            shared=HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
+            "linear3_backward_weight", (weight_parts, 16), 224, (dz3, best2, scale2, dweight3, n),
+            FLOAT * HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
         )  # fmt: skip
+        images = 16 * t.input_rows
+        if bf16:
+            shared, depth = HALF * (images * 136 + HIDDEN * 120), {}
+        else:
+            shared = FLOAT * t.input_depth * (images + 4 + TILE)
+            depth = {"DEPTH": t.input_depth}
         add(
             "linear3_backward_input", (input_tiles, 16), 224,
-            dz3, p["weight3"], best2, scale2, dy2, sums2, n,
-            shared=max(t.input_depth * (16 * t.input_rows + 4 + TILE), 16 * t.input_rows * TILE),
-            ROWS=t.input_rows, DEPTH=t.input_depth,
+            (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
+            max(shared, FLOAT * images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
-        convolution(
-            "conv2_backward_weight", (weight_blocks,), 64 * t.groups,
-            32 * (PIXELS1 + 1) + 16 * PLANE, 2 * PADDED * (40 + 24),
-            *of_batch2, pool1, dconv2, input_tiles, n, branch=2, GROUPS=t.groups,
-        )  # fmt: skip
-        convolution(
+        arguments = *of_batch2, pool1, dconv2, input_tiles, n
+        if bf16:
+            shared = HALF * PADDED * (40 + 24)
+            add("conv2_backward_weight", (weight_blocks,), 448, arguments, shared, branch=2)
+        else:
+            shared = FLOAT * (32 * (PIXELS1 + 1) + 16 * PLANE)
+            add(
+                "conv2_backward_weight", (weight_blocks,), 64 * t.groups, arguments, shared,
+                branch=2, GROUPS=t.groups,
+            )  # fmt: skip
+        if bf16:
+            shared = HALF * PADDED * 40
+        else:
+            shared = FLOAT * (32 * 9 * 16 + 32 * PLANE)
+        add(
             "conv2_backward_input", (input_blocks,), 224,
-            32 * 9 * 16 + 16 * PIXELS1 + IMAGE_FLOATS + 32 * PLANE,
-            2 * PADDED * 40 + FLOAT * (16 * PIXELS1 + IMAGE_FLOATS),
-            *batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n, per_epoch,
+            (*batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n, per_epoch),
+            shared + FLOAT * (16 * PIXELS1 + IMAGE_FLOATS),
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,
-            *p.values(), *running.values(), self.moments, sums1, input_blocks, scale2, sums2,
-            input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
-            self.losses, self.clock, rate, total, n,
+            (*p.values(), *running.values(), self.moments, sums1, input_blocks, scale2, sums2,
+             input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
+             self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
