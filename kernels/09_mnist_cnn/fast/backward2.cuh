@@ -61,20 +61,26 @@ __device__ inline void gradient2(float (&dc2)[4], const Backward2 &of_batch, con
     }
 }
 
-// Write dc2 of an image into planes of kPlaneFloats with rows of kStride floats, by all threads.
-template <int kThreads, int kPlaneFloats, int kStride>
+// Write dc2 of kFilters filters from `filter` and kRows rows of windows from `row`, of an image, into
+// planes of kPlaneFloats with rows of kStride floats; `planes` is where filter 0 begins. By all
+// threads.
+template <int kThreads, int kFilters, int kRows, int kPlaneFloats, int kStride>
 __device__ inline void load_gradient2(float *planes, const Backward2 &of_batch, const float *c2,
-                                      const float *dy2, const unsigned char *code2, int image)
+                                      const float *dy2, const unsigned char *code2, int image,
+                                      int filter, int row)
 {
+    constexpr int kWindows = kRows * kSide2;
 #pragma unroll 2
-    for (int i = threadIdx.x; i < kInputs3; i += kThreads) {
-        float window[4];
-        gradient2(window, of_batch, c2, dy2, code2, image, i);
-        float *to = planes + i / kPixels2 * kPlaneFloats;
-        to += i % kPixels2 / kSide2 * 2 * kStride + i % kSide2 * 2;
+    for (int i = threadIdx.x; i < kFilters * kWindows; i += kThreads) {
+        int f = filter + i / kWindows;
+        int window = row * kSide2 + i % kWindows;
+        float dc2[4];
+        gradient2(dc2, of_batch, c2, dy2, code2, image, f * kPixels2 + window);
+        float *to = planes + f * kPlaneFloats;
+        to += window / kSide2 * 2 * kStride + window % kSide2 * 2;
 #pragma unroll
         for (int p = 0; p < 4; ++p) {
-            to[p / 2 * kStride + p % 2] = window[p];
+            to[p / 2 * kStride + p % 2] = dc2[p];
         }
     }
 }

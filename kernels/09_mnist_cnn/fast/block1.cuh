@@ -40,16 +40,17 @@ __device__ inline float pooled(const float (&patch)[4][4], const float *taps, fl
     return closed ? 0.0f : largest;
 }
 
-// Add to a thread's 10 sums what a row of pool1's gradient brings (input of update.cu): dy1 times
-// the pixels under each tap, and dy1. `row` counts the pooled rows; the row's codes lie at `codes`.
+// Add to a thread's 10 sums what kCount neighbours of pool1's gradient bring (input of update.cu): dy1
+// times the pixels under each tap, and dy1. `codes` are theirs, the first is at `row` and `column`.
+template <int kCount>
 __device__ inline void add_sums1(float (&found)[kTaps + 1], const float *dy1,
-                                 const unsigned char *codes, const float *x, int row)
+                                 const unsigned char *codes, const float *x, int row, int column)
 {
 #pragma unroll 2
-    for (int i = 0; i < kSide1; ++i) {
+    for (int i = 0; i < kCount; ++i) {
         int code = codes[i];
         float gradient = code == kClosed ? 0.0f : dy1[i];
-        int place = (row * 2 + (code & 2) / 2) * kImageStride + i * 2 + code % 2;
+        int place = (row * 2 + (code & 2) / 2) * kImageStride + (column + i) * 2 + code % 2;
 #pragma unroll
         for (int t = 0; t < kTaps; ++t) {
             found[t] += gradient * x[place + t / 3 * kImageStride + t % 3];
@@ -58,8 +59,7 @@ __device__ inline void add_sums1(float (&found)[kTaps + 1], const float *dy1,
     }
 }
 
-// The block's sums of all rows: `found` of 224 threads, a thread for each filter and row, into
-// sums1, [16][10][blocks]. `rows` has room for 2240 floats in shared memory.
+// The block's sums: `found` of 224 threads, 14 for each filter, into sums1, [16][10][blocks]. `rows` has room for 2240 floats in shared memory.
 __device__ inline void store_sums1(const float (&found)[kTaps + 1], float *rows, float *sums1)
 {
     constexpr int kSums = kTaps + 1;
@@ -76,6 +76,7 @@ __device__ inline void store_sums1(const float (&found)[kTaps + 1], float *rows,
         for (int r = 0; r < kSide1; ++r) {
             total += rows[(filter * kSide1 + r) * kSums + threadIdx.x % kSums];
         }
-        sums1[threadIdx.x * gridDim.x + blockIdx.x] = total;
+        int block = blockIdx.x * gridDim.y + blockIdx.y;
+        sums1[threadIdx.x * gridDim.x * gridDim.y + block] = total;
     }
 }

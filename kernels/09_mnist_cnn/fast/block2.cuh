@@ -5,7 +5,7 @@
 #include "batch.cuh"
 #include "reduce.cuh"
 
-// Combine the images' means and squared distances into the statistics of channels first...first +
+// Combine `count` means and squared distances, each of as many pixels, into the statistics of channels first...first +
 // kChannels - 1: with scale and shift a result is normalised. A warp takes a channel; a barrier
 // comes after. One block of a channel also stores mean, 1 / deviation, scale, shift and variance
 // in scale2, [5][32].
@@ -13,23 +13,24 @@ template <int kThreads, int kChannels>
 __device__ inline void find_statistics2(float (&scale)[kChannels], float (&shift)[kChannels],
                                         const float *means, const float *squares,
                                         const float *gamma2, const float *beta2, float *scale2,
-                                        int first, int N)
+                                        int first, int count, int N)
 {
     constexpr int kWarps = kThreads / kWarpSize;
     int lane = threadIdx.x % kWarpSize;
+    float pixels = N * kPixels1 / count;
     for (int k = threadIdx.x / kWarpSize; k < kChannels; k += kWarps) { // a warp takes a channel
         int f = first + k;
         float sum = 0.0f;
-        for (int image = lane; image < N; image += kWarpSize) {
-            sum += means[f * N + image];
+        for (int i = lane; i < count; i += kWarpSize) {
+            sum += means[f * count + i];
         }
-        float mean = warp_sum(sum) / N;
+        float mean = warp_sum(sum) / count;
         float spread = 0.0f;
-        for (int image = lane; image < N; image += kWarpSize) {
-            float distance = means[f * N + image] - mean;
-            spread += squares[f * N + image] + kPixels1 * (distance * distance);
+        for (int i = lane; i < count; i += kWarpSize) {
+            float distance = means[f * count + i] - mean;
+            spread += squares[f * count + i] + pixels * (distance * distance);
         }
-        float variance = warp_sum(spread) / ((float)N * kPixels1);
+        float variance = warp_sum(spread) / (pixels * count);
         float rstd = 1.0f / sqrtf(variance + kEps);
         if (lane == 0) {
             scale[k] = gamma2[f] * rstd;

@@ -26,7 +26,8 @@ constexpr int kColumns = kHidden / kWarpSize; // of a thread
 extern "C" __global__ void __launch_bounds__(kThreads)
     pool2_linear3(const float *c2, const float *means, const float *squares, const float *gamma2,
                   const float *beta2, const float *weight3, float *best2, unsigned char *code2,
-                  float *parts, float *scale2, int N)
+                  float *parts, float *scale2,
+                  int count, int N)
 {
     __shared__ float4 a4[kPixels2 * kImagesStride / 4 + 1]; // [pixel][image]
     __shared__ float b[kPixels2 * kHiddenStride];           // [pixel][result]
@@ -39,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int first_channel = blockIdx.y * CHANNELS;
 
     find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                         first_channel, N);
+                                         first_channel, count, N);
     float sum[ROWS][kColumns] = {};
     for (int k = 0; k < CHANNELS; ++k) {
         int f = first_channel + k;

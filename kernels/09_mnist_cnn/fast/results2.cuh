@@ -5,41 +5,43 @@
 #include "batch.cuh"
 #include "reduce.cuh"
 
-// Copy the results of filters first...first + kResults - 1, [filter][pixel] in shared memory, to c2,
-// and store each filter's mean over the image and its squared distances from that.
-template <int kThreads, int kResults>
+// Copy the results of one of kParts parts of an image, [filter][pixel] in shared memory, to c2, and
+// store each filter's mean over the part and its squared distances from that, as one of N kParts.
+template <int kThreads, int kParts>
 __device__ inline void store_results2(const float *results, float *c2, float *means,
-                                      float *squares, int N, int image, int first)
+                                      float *squares, int N, int image, int part)
 {
-    float4 *to = reinterpret_cast<float4 *>(c2 + (image * kFilters2 + first) * kPixels1);
-    const float4 *from = reinterpret_cast<const float4 *>(results);
-    for (int i = threadIdx.x; i < kResults * kPixels1 / 4; i += kThreads) {
-        to[i] = from[i];
+    constexpr int kOfPart = kPixels1 / kParts;
+    const float2 *from = reinterpret_cast<const float2 *>(results);
+    for (int i = threadIdx.x; i < kFilters2 * kOfPart / 2; i += kThreads) {
+        int f = i / (kOfPart / 2);
+        int pixel = part * kOfPart + i % (kOfPart / 2) * 2;
+        *reinterpret_cast<float2 *>(c2 + (image * kFilters2 + f) * kPixels1 + pixel) = from[i];
     }
     constexpr int kWarps = kThreads / kWarpSize; // whole ones
-    constexpr int kOwn = (kPixels1 + kWarpSize - 1) / kWarpSize;
+    constexpr int kOwn = (kOfPart + kWarpSize - 1) / kWarpSize;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
-    for (int f = warp; f < kResults && warp < kWarps; f += kWarps) {
+    for (int f = warp; f < kFilters2 && warp < kWarps; f += kWarps) {
         float values[kOwn];
         float total = 0.0f;
 #pragma unroll
         for (int i = 0; i < kOwn; ++i) {
             int p = i * kWarpSize + lane;
-            values[i] = p < kPixels1 ? results[f * kPixels1 + p] : 0.0f;
+            values[i] = p < kOfPart ? results[f * kOfPart + p] : 0.0f;
             total += values[i];
         }
-        float mean = warp_sum(total) / kPixels1;
+        float mean = warp_sum(total) / kOfPart;
         float distances = 0.0f;
 #pragma unroll
         for (int i = 0; i < kOwn; ++i) {
-            float distance = i * kWarpSize + lane < kPixels1 ? values[i] - mean : 0.0f;
+            float distance = i * kWarpSize + lane < kOfPart ? values[i] - mean : 0.0f;
             distances += distance * distance;
         }
         distances = warp_sum(distances);
         if (lane == 0) {
-            means[(first + f) * N + image] = mean;
-            squares[(first + f) * N + image] = distances;
+            means[f * N * kParts + image * kParts + part] = mean;
+            squares[f * N * kParts + image * kParts + part] = distances;
         }
     }
 }

@@ -1,24 +1,29 @@
 // As conv1_conv2.cu, with conv2 on tensor cores: bf16 factors, fp32 sums. conv1 and the statistics
 // stay in fp32. Writes pool1 in bf16, as N x 196 x 16 with the channels side by side.
-// A warp takes two rows of an image and all 32 filters; it keeps conv2's weights in registers.
+// Each of PARTS blocks takes as many rows of an image; a warp takes all 32 filters and keeps conv2's
+// weights in registers.
 // Limit: conv1's fp32 arithmetic.
-// grid (any), block 224, dynamic shared kSharedBytes
+// grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../block1.cuh"
 #include "../results2.cuh"
 #include "mma_conv.cuh"
 
+#ifndef PARTS
+#define PARTS 1
+#endif
 constexpr int kThreads = 224;
+constexpr int kOfPart = kPixels1 / PARTS; // pixels of this block
+constexpr int kRows = kSide1 / PARTS;
 constexpr int kTiles = kFilters2 / 8;
-constexpr int kRowsOfWarp = kSide1 / (kThreads / kWarpSize);
+constexpr int kRowsOfWarp = kRows / (kThreads / kWarpSize);
 constexpr int kResultsFloats = kFilters2 * kPixels1; // the weights lie there at first
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    conv1_conv2_bf16(const unsigned char *images, const int *order, const int *clock,
+    conv1_conv2_bf16(const unsigned char *images, const int *order, int *clock,
                      const long long *moments, const float *conv1, const float *gamma1,
                      const float *beta1, const float *conv2, unsigned short *pool1,
-                     unsigned char *code1, float *c2, float *means, float *squares, int N,
-                     int per_epoch)
+                     unsigned char *code1, float *c2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
     float *results = reinterpret_cast<float *>(shared4);      // [filter][pixel]
@@ -29,7 +34,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ float scale[kFilters1];
     __shared__ float shift[kFilters1];
 
-    int step = clock[1];
+    int step = clock[0];
+    int part = blockIdx.y;
+    if (blockIdx.x == 0 && part == 0 && threadIdx.x == 0) {
+        clock[1] = step;
+    }
+    int first = max(part * kRows - 1, 0) * kSide1; // of the pixels of pool1 that this part needs
+    int end = min((part + 1) * kRows + 1, kSide1) * kSide1;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
@@ -55,9 +66,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
-        load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
+        load_image<kThreads>(images, image_number(order, step, N, image), x);
         __syncthreads();
-        for (int p = threadIdx.x; p < kPixels1; p += kThreads) {
+        for (int p = first + threadIdx.x; p < end; p += kThreads) {
             float patch[4][4];
             load_patch(patch, x, p);
             int place = (p / kSide1 + 1) * kPaddedColumns + p % kSide1 + 1;
@@ -69,18 +80,26 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 float high =
                     pooled(patch, of_batch.taps[f + 1], scale[f + 1], shift[f + 1], code[1]);
                 channels[f / 2] = packed(low, high);
-                code1[(image * kFilters1 + f) * kPixels1 + p] = code[0];
-                code1[(image * kFilters1 + f + 1) * kPixels1 + p] = code[1];
+                if (p / kOfPart == part) {
+                    code1[(image * kFilters1 + f) * kPixels1 + p] = code[0];
+                    code1[(image * kFilters1 + f + 1) * kPixels1 + p] = code[1];
+                }
             }
             uint4 *near = reinterpret_cast<uint4 *>(pool + place * kStride16);
-            uint4 *far = reinterpret_cast<uint4 *>(pool1 + (image * kPixels1 + p) * kFilters1);
-            near[0] = far[0] = make_uint4(channels[0], channels[1], channels[2], channels[3]);
-            near[1] = far[1] = make_uint4(channels[4], channels[5], channels[6], channels[7]);
+            near[0] = make_uint4(channels[0], channels[1], channels[2], channels[3]);
+            near[1] = make_uint4(channels[4], channels[5], channels[6], channels[7]);
+            if (p / kOfPart == part) {
+                uint4 *far = reinterpret_cast<uint4 *>(pool1 + (image * kPixels1 + p) * kFilters1);
+                far[0] = make_uint4(channels[0], channels[1], channels[2], channels[3]);
+                far[1] = make_uint4(channels[4], channels[5], channels[6], channels[7]);
+            }
         }
         __syncthreads();
 
 #pragma unroll 1
-        for (int row = warp * kRowsOfWarp; row < (warp + 1) * kRowsOfWarp; ++row) {
+        for (int i = 0; i < kRowsOfWarp; ++i) {
+            int of_part = warp * kRowsOfWarp + i;
+            int row = part * kRows + of_part;
             float sum[kTiles][4] = {};
             const Bf16 *pixels =
                 pool + (row * kPaddedColumns + lane % 16) * kStride16 + lane / 16 * 8;
@@ -94,15 +113,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 }
             }
 #pragma unroll
-            for (int i = 0; i < kTiles * 4; ++i) {
-                int filter = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                int column = lane / 4 + i % 4 / 2 * 8;
+            for (int j = 0; j < kTiles * 4; ++j) {
+                int filter = j / 4 * 8 + lane % 4 * 2 + j % 2;
+                int column = lane / 4 + j % 4 / 2 * 8;
                 if (column < kSide1) {
-                    results[filter * kPixels1 + row * kSide1 + column] = sum[i / 4][i % 4];
+                    results[filter * kOfPart + of_part * kSide1 + column] = sum[j / 4][j % 4];
                 }
             }
         }
         __syncthreads();
-        store_results2<kThreads, kFilters2>(results, c2, means, squares, N, image, 0);
+        store_results2<kThreads, PARTS>(results, c2, means, squares, N, image, part);
     }
 }

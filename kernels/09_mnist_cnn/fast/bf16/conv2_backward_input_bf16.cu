@@ -1,23 +1,30 @@
 // As conv2_backward_input.cu, with the gradient of pool1 on tensor cores: bf16 factors, fp32 sums.
-// A warp takes two rows of an image and all 16 channels; it keeps the turned filters in registers.
-// grid (any), block 224, dynamic shared kSharedBytes
+// Each of PARTS blocks takes as many rows of an image; a warp takes all 16 channels and keeps the turned
+// filters in registers.
+// grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../block1.cuh"
 #include "gradient2_pairs.cuh"
 #include "reduce.cuh"
 
+#ifndef PARTS
+#define PARTS 1
+#endif
 constexpr int kThreads = 224;
+constexpr int kOfPart = kPixels1 / PARTS;
+constexpr int kRows = kSide1 / PARTS;
+constexpr int kWindowRows = PARTS == 1 ? kSide2 : 4; // of dc2 that the part needs
+constexpr int kSegment = kSide1 / PARTS;             // pixels of a thread, for the sums
 constexpr int kTiles = kFilters1 / 8;
 constexpr int kHalves = kFilters2 / 16; // steps for a tap
 constexpr int kSteps = kTaps * kHalves;
-constexpr int kRowsOfWarp = kSide1 / (kThreads / kWarpSize);
+constexpr int kRowsOfWarp = kRows / (kThreads / kWarpSize);
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_input_bf16(const unsigned char *images, const int *order, const int *clock,
                               const float *c2, const float *dy2, const unsigned char *code2,
                               const float *scale2, const float *sums2, const float *conv2,
-                              const unsigned char *code1, float *sums1, int tiles, int N,
-                              int per_epoch)
+                              const unsigned char *code1, float *sums1, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
     Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);  // [pixel][filter]
@@ -27,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ Backward2 of_batch;
 
     int step = clock[1];
+    int part = blockIdx.y;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
@@ -49,16 +57,20 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             weights + k % kHalves * 16, k / kHalves, i / 2 % kTiles, i % 2);
     }
 
-    int own_channel = threadIdx.x / kSide1; // for the sums
-    int own_row = threadIdx.x % kSide1;
+    int own_channel = threadIdx.x / kSide1; // for the sums: 14 threads share a channel's pixels
+    int own = threadIdx.x % kSide1 * kSegment;
+    int own_row = part * kRows + own / kSide1;
     float found[kTaps + 1] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the weights, or the image before, have been used
-        load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
-        load_gradient2_pairs<kThreads>(dc2, of_batch, c2, dy2, code2, image);
+        load_image<kThreads>(images, image_number(order, step, N, image), x);
+        load_gradient2_pairs<kThreads, kFilters2, kWindowRows>(dc2, of_batch, c2, dy2, code2, image,
+                                                               0, part * (kWindowRows - 1));
         __syncthreads();
 #pragma unroll 1
-        for (int row = warp * kRowsOfWarp; row < (warp + 1) * kRowsOfWarp; ++row) {
+        for (int i = 0; i < kRowsOfWarp; ++i) {
+            int of_part = warp * kRowsOfWarp + i;
+            int row = part * kRows + of_part;
             float sum[kTiles][4] = {};
             const Bf16 *pixels =
                 dc2 + (row * kPaddedColumns + lane % 16) * kStride32 + lane / 16 * 8;
@@ -74,18 +86,18 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 }
             }
 #pragma unroll
-            for (int i = 0; i < kTiles * 4; ++i) {
-                int channel = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                int column = lane / 4 + i % 4 / 2 * 8;
+            for (int j = 0; j < kTiles * 4; ++j) {
+                int channel = j / 4 * 8 + lane % 4 * 2 + j % 2;
+                int column = lane / 4 + j % 4 / 2 * 8;
                 if (column < kSide1) {
-                    dy1[channel * kPixels1 + row * kSide1 + column] = sum[i / 4][i % 4];
+                    dy1[channel * kOfPart + of_part * kSide1 + column] = sum[j / 4][j % 4];
                 }
             }
         }
         __syncthreads();
-        int first = own_row * kSide1;
-        add_sums1(found, dy1 + own_channel * kPixels1 + first,
-                  code1 + (image * kFilters1 + own_channel) * kPixels1 + first, x, own_row);
+        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own, x,
+                            own_row, own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

@@ -1,18 +1,23 @@
 // As conv2_backward_weight.cu, on tensor cores: bf16 factors, fp32 sums. A step of k is a row of 16
 // pixels, of which 14 count; both factors are read transposed from where the pixels lie.
-// A warp takes 16 filters, all 16 channels and 9 taps, and two rows of each image.
-// grid (any), block 448, dynamic shared kSharedBytes
+// Each of PARTS blocks takes as many of the 32 filters; a warp takes 16 of them, all 16 channels and
+// 9 taps, and two rows of each image.
+// grid (any, PARTS), block (448 / PARTS), dynamic shared kSharedBytes
 
 #include "gradient2_pairs.cuh"
 #include "reduce.cuh"
 
+#ifndef PARTS
+#define PARTS 1
+#endif
+constexpr int kOfPart = kFilters2 / PARTS; // filters of this block
 constexpr int kRowsOfWarp = 2;
-constexpr int kGroups = kSide1 / kRowsOfWarp; // of two warps
-constexpr int kGroup = 2 * kWarpSize;
+constexpr int kGroups = kSide1 / kRowsOfWarp; // of threads
+constexpr int kGroup = kOfPart / 16 * kWarpSize;
 constexpr int kThreads = kGroups * kGroup;
 constexpr int kTiles = kFilters1 / 8;
 constexpr int kOwn = kTaps * kTiles * 4; // sums of a thread
-constexpr int kResults = kFilters2 * kFilters1 * kTaps;
+constexpr int kResults = kOfPart * kFilters1 * kTaps;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_weight_bf16(const float *c2, const float *dy2, const unsigned char *code2,
@@ -26,7 +31,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ Backward2 of_batch;
 
     int lane = threadIdx.x % kWarpSize;
-    int filters = threadIdx.x / kWarpSize % 2 * 16; // the warp's first
+    int first = blockIdx.y * kOfPart; // filter of the block, and of the warp
+    int filters = first + threadIdx.x % kGroup / kWarpSize * 16;
     int group = threadIdx.x / kGroup;
     unsigned *pairs = reinterpret_cast<unsigned *>(shared4);
     for (int i = threadIdx.x; i < kPaddedPixels * (kStride32 + kStride16) / 2; i += kThreads) {
@@ -37,7 +43,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float sum[kTaps][kTiles][4] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        load_gradient2_pairs<kThreads>(dc2, of_batch, c2, dy2, code2, image);
+        load_gradient2_pairs<kThreads, kOfPart, kSide2>(dc2, of_batch, c2, dy2, code2, image,
+                                                        first, 0);
         const uint4 *from = reinterpret_cast<const uint4 *>(pool1 + image * kPixels1 * kFilters1);
         for (int i = threadIdx.x; i < kPixels1 * 2; i += kThreads) { // eight channels each
             int place = (i / 2 / kSide1 + 1) * kPaddedColumns + i / 2 % kSide1 + 1;
@@ -80,6 +87,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         int c = i / kTaps % kFilters1;
         int own = (i % kTaps * kTiles + c / 8) * 4 + f % 16 / 8 * 2 + c % 2;
         int thread = f / 16 * kWarpSize + f % 8 * 4 + c % 8 / 2;
-        dconv2[blockIdx.x * kResults + i] = totals[own * kGroup + thread];
+        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = totals[own * kGroup + thread];
     }
 }

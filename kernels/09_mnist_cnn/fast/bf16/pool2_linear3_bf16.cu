@@ -23,7 +23,8 @@ static_assert(CHANNELS % 2 == 0, "two channels at a time");
 extern "C" __global__ void __launch_bounds__(kThreads)
     pool2_linear3_bf16(const float *c2, const float *means, const float *squares,
                        const float *gamma2, const float *beta2, const float *weight3, float *best2,
-                       unsigned char *code2, float *parts, float *scale2, int N)
+                       unsigned char *code2, float *parts, float *scale2,
+                       int count, int N)
 {
     extern __shared__ float4 shared4[];
     Bf16 *a = reinterpret_cast<Bf16 *>(shared4); // [image][product]
@@ -35,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int first_image = blockIdx.x * kImages;
     int first_channel = blockIdx.y * CHANNELS;
     find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                         first_channel, N);
+                                         first_channel, count, N);
     for (int i = threadIdx.x; i < (kImages + kHidden) * (kPadded - kProducts); i += kThreads) {
         int row = i / (kPadded - kProducts); // of a, then of b
         a[row * kStride + kProducts + i % (kPadded - kProducts)] = 0;
