@@ -72,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             float patch[4][4];
             load_patch(patch, x, p);
             int place = (p / kSide1 + 1) * kPaddedColumns + p % kSide1 + 1;
-            unsigned channels[kFilters1 / 2];
-#pragma unroll
+            unsigned *channels = reinterpret_cast<unsigned *>(pool + place * kStride16);
+#pragma unroll 1
             for (int f = 0; f < kFilters1; f += 2) {
                 int code[2];
                 float low = pooled(patch, of_batch.taps[f], scale[f], shift[f], code[0]);
@@ -85,16 +85,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                     code1[(image * kFilters1 + f + 1) * kPixels1 + p] = code[1];
                 }
             }
-            uint4 *near = reinterpret_cast<uint4 *>(pool + place * kStride16);
-            near[0] = make_uint4(channels[0], channels[1], channels[2], channels[3]);
-            near[1] = make_uint4(channels[4], channels[5], channels[6], channels[7]);
-            if (p / kOfPart == part) {
-                uint4 *far = reinterpret_cast<uint4 *>(pool1 + (image * kPixels1 + p) * kFilters1);
-                far[0] = make_uint4(channels[0], channels[1], channels[2], channels[3]);
-                far[1] = make_uint4(channels[4], channels[5], channels[6], channels[7]);
-            }
         }
         __syncthreads();
+        uint4 *far = reinterpret_cast<uint4 *>(pool1 + image * kPixels1 * kFilters1);
+        for (int i = threadIdx.x; i < kOfPart * 2; i += kThreads) { // eight channels each
+            int p = part * kOfPart + i / 2;
+            int place = (p / kSide1 + 1) * kPaddedColumns + p % kSide1 + 1;
+            const Bf16 *near = pool + place * kStride16 + i % 2 * 8;
+            far[part * kOfPart * 2 + i] = *reinterpret_cast<const uint4 *>(near);
+        }
 
 #pragma unroll 1
         for (int i = 0; i < kRowsOfWarp; ++i) {
