@@ -23,8 +23,17 @@ plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
 PLANE, IMAGE_FLOATS = 16 * 18 + 1, 30 * 35  # as in batch.cuh
+PADDED = 16 * 18  # pixels of mma_conv.cuh
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
-FLOAT = 4  # bytes
+FLOAT, HALF = 4, 2  # bytes
+BF16 = (  # kernels that have a sibling for tensor cores
+    "conv1_conv2",
+    "pool2_linear3",
+    "linear3_backward_weight",
+    "linear3_backward_input",
+    "conv2_backward_weight",
+    "conv2_backward_input",
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Tiles:
 
     columns: int = 7  # pixels that a thread of conv1_conv2 computes
     filters: int = 4  # of so many filters
-    image_parts: int = 1  # blocks of conv1_conv2 that share an image
+    parts: int = 1  # blocks of the convolutions that share an image, 1 or 2
     rows3: int = 4  # linear3: images of a thread
     channels3: int = 1  # channels of a block
     head_images: int = 8  # of a block
@@ -47,10 +56,16 @@ class Tiles:
     weight_blocks: int = 1  # and conv2_backward_weight
 
 
-def tiles_for(batch: int) -> Tiles:
+def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
+    if bf16 and batch <= 128:
+        return Tiles(rows3=1, channels3=2, parts=2, input_rows=2, weight_images=16, weight_depth=16)
+    if bf16 and batch <= 512:
+        return Tiles(rows3=2, channels3=4, input_rows=4, weight_images=64, weight_depth=32)
+    if bf16:
+        return Tiles(rows3=4, channels3=4, head_images=16, weight_images=128, weight_depth=32)
     if batch <= 128:
-        return Tiles(image_parts=2, filters=2, rows3=2, head_images=8, weight_images=16)
+        return Tiles(parts=2, filters=2, rows3=2, head_images=8, weight_images=16)
     if batch <= 512:
         return Tiles(channels3=2, head_images=8, input_rows=4, weight_images=32)
     return Tiles(rows3=8, channels3=4, head_images=16, input_rows=8, weight_images=128)
@@ -93,8 +108,8 @@ class Step:
     """The launches of one training step for batches of ``batch``, with all the memory they need.
 
     ``network`` gives parameters and running statistics, ``images`` (n, 784) and ``labels`` (n,) are
-    uint8 on the device. ``order`` takes an epoch's shuffled image numbers, ``losses`` (total) the
-    mean loss of each step. The learning rate falls evenly from ``rate`` to 0 in ``total`` steps.
+    uint8 on the device. ``order`` (total + 1, batch) takes the image numbers of each step,
+    ``losses`` (total) get their mean losses. The learning rate falls evenly from ``rate`` to 0 in ``total`` steps.
     """
 
     def __init__(
@@ -106,17 +121,17 @@ class Step:
         rate: float,
         total: int,
         tiles: Tiles | None = None,
+        bf16: bool = False,
     ) -> None:
-        n, t = batch, tiles or tiles_for(batch)
-        per_epoch = len(images) // batch
-        self.order = cp.empty(per_epoch * batch, cp.int32)
+        n, t = batch, tiles or tiles_for(batch, bf16)
+        self.order = cp.zeros((total + 1, batch), cp.int32)  # the step after the last is looked at
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
-        self.moments = cp.zeros((2, MOMENTS), cp.int64)
+        self.moments = cp.zeros((3, MOMENTS), cp.int64)
         sms = cp.cuda.Device().attributes["MultiProcessorCount"]
-        conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.image_parts))
-        input_blocks = min(n, sms * t.input_blocks)
-        weight_blocks = min(n, sms * t.weight_blocks)
+        conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
+        input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
+        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.parts))
         parts3 = 32 // t.channels3
         input_tiles = _ceil(n, 16 * t.input_rows)
         head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
@@ -127,78 +142,112 @@ class Step:
         def codes(*shape: int) -> Any:
             return cp.empty(shape, cp.uint8)
 
-        pool1, code1 = floats(n, 16, PIXELS1), codes(n, 16, PIXELS1)
-        c2, means, squares = floats(n, 32, PIXELS1), floats(32, n), floats(32, n)
+        pool1 = cp.empty((n, 16, PIXELS1), cp.uint16 if bf16 else cp.float32)
+        code1 = codes(n, 16, PIXELS1)
+        c2, means, squares = floats(n, 32, PIXELS1), floats(32, n, t.parts), floats(32, n, t.parts)
         best2, code2, scale2 = floats(n, INPUTS3), codes(n, INPUTS3), floats(5, 32)
         parts, dz3 = floats(parts3, n, HIDDEN), floats(n, HIDDEN)
         head_sums, dy2 = floats(head_blocks, HEAD_SUMS), floats(n, INPUTS3)
         sums2, dweight3 = floats(input_tiles, 2, 32), floats(weight_parts, HIDDEN, INPUTS3)
-        sums1, dconv2 = floats(16, 10, input_blocks), floats(weight_blocks, 32, 16, 9)
+        sums1, dconv2 = floats(16, 10, input_blocks, t.parts), floats(weight_blocks, 32, 16, 9)
         p, running = network.parameters, network.running
         batch_of = images, self.order, self.clock
-        results = 32 // t.image_parts
-
         self.launches: list[Launch] = []
 
         def add(
-            name: str, grid: Any, block: int, *arguments: Any, shared: int = 0, branch: int = 0, **d: int
+            name: str,
+            grid: tuple[int, ...],
+            block: int,
+            arguments: tuple[Any, ...],
+            shared: int = 0,
+            branch: int = 0,
+            **defines: int,
         ) -> None:
-            kernel = _kernel(name, tuple(d.items()))
-            self.launches.append(
-                Launch(name, kernel, grid, block, arguments, shared * FLOAT, branch)
-            )
+            file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
+            kernel = _kernel(file, tuple(defines.items()))
+            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, branch))
 
-        add("input_moments", (min(n, 4 * sms),), 256, *batch_of, self.moments, n, per_epoch)
-        add(
-            "conv1_conv2", (conv_blocks, t.image_parts),
-            PIXELS1 // t.columns * results // t.filters,
+        blocks, rows = (min(n, 4 * sms),), 14 // t.parts
+        first = (*batch_of, self.moments, 0, n)
+        self.first = Launch("input_moments", _kernel("input_moments", ()), blocks, 256, first)
+        grid = conv_blocks, t.parts
+        arguments = (
             *batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"],
-            pool1, code1, c2, means, squares, n, per_epoch,
-            shared=144 * (results + 4) + results * PIXELS1 + 16 * PLANE + IMAGE_FLOATS,
-            COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.image_parts,
+            pool1, code1, c2, means, squares, n,
         )  # fmt: skip
+        if bf16:
+            shared = FLOAT * (32 * PIXELS1 + IMAGE_FLOATS) + HALF * PADDED * 24
+            add("conv1_conv2", grid, 224, arguments, shared, PARTS=t.parts)
+        else:
+            shared = 144 * (32 + 4) + 32 * 14 * rows + 16 * PLANE + IMAGE_FLOATS
+            threads = 14 * rows // t.columns * 32 // t.filters
+            add(
+                "conv1_conv2", grid, threads, arguments, FLOAT * shared,
+                COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.parts,
+            )  # fmt: skip
+        ahead = (*batch_of, self.moments, 1, n)
+        add("input_moments", blocks, 256, ahead, branch=3)
+        images3 = (16 if bf16 else 8) * t.rows3
         add(
-            "pool2_linear3", (_ceil(n, 8 * t.rows3), parts3), 256,
-            c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts, scale2,
-            n, ROWS=t.rows3, CHANNELS=t.channels3,
+            "pool2_linear3", (_ceil(n, images3), parts3), 256,
+            (c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts,
+             scale2, n * t.parts, n),
+            HALF * (images3 + HIDDEN) * 120 if bf16 else 0, ROWS=t.rows3, CHANNELS=t.channels3,
         )  # fmt: skip
         add(
             "head", (head_blocks,), 256,
-            parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
-            head_sums, n, per_epoch, IMAGES=t.head_images, PARTS=parts3,
+            (parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
+             head_sums, n),
+            IMAGES=t.head_images, PARTS=parts3,
         )  # fmt: skip
         add(
-            "linear3_backward_weight", (weight_parts, 16), 224, dz3, best2, scale2, dweight3, n,
-            shared=HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
+            "linear3_backward_weight", (weight_parts, 16), 224, (dz3, best2, scale2, dweight3, n),
+            FLOAT * HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
         )  # fmt: skip
+        images = 16 * t.input_rows
+        if bf16:
+            shared, depth = HALF * (images * 136 + HIDDEN * 120), {}
+        else:
+            shared = FLOAT * t.input_depth * (images + 4 + TILE)
+            depth = {"DEPTH": t.input_depth}
         add(
             "linear3_backward_input", (input_tiles, 16), 224,
-            dz3, p["weight3"], best2, scale2, dy2, sums2, n,
-            shared=max(t.input_depth * (16 * t.input_rows + 4 + TILE), 16 * t.input_rows * TILE),
-            ROWS=t.input_rows, DEPTH=t.input_depth,
+            (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
+            max(shared, FLOAT * images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
+        grid, arguments = (weight_blocks, t.parts), (*of_batch2, pool1, dconv2, input_tiles, n)
+        if bf16:
+            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.parts, {}
+        else:
+            shared = FLOAT * (32 // t.parts * (PIXELS1 + 1) + 16 * PLANE)
+            threads, groups = 64 // t.parts * t.groups, {"GROUPS": t.groups}
         add(
-            "conv2_backward_weight", (weight_blocks,), 64 * t.groups,
-            *of_batch2, pool1, dconv2, input_tiles, n,
-            shared=32 * (PIXELS1 + 1) + 16 * PLANE, branch=2, GROUPS=t.groups,
+            "conv2_backward_weight", grid, threads, arguments, shared,
+            branch=2, PARTS=t.parts, **groups,
         )  # fmt: skip
+        shared = FLOAT * (16 * PIXELS1 + IMAGE_FLOATS)
+        if bf16:
+            shared, splits = shared + HALF * PADDED * 40, {}
+        else:
+            shared, splits = shared + FLOAT * (32 * 9 * 16 + 32 * PLANE), {"SPLITS": 2 * t.parts}
         add(
-            "conv2_backward_input", (input_blocks,), 224,
-            *batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n, per_epoch,
-            shared=32 * 9 * 16 + 16 * PIXELS1 + IMAGE_FLOATS + 32 * PLANE,
+            "conv2_backward_input", (input_blocks, t.parts), 224,
+            (*batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n),
+            shared, PARTS=t.parts, **splits,
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,
-            *p.values(), *running.values(), self.moments, sums1, input_blocks, scale2, sums2,
-            input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
-            self.losses, self.clock, rate, total, n,
+            (*p.values(), *running.values(), self.moments, sums1, input_blocks * t.parts, scale2, sums2,
+             input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
+             self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
         """Go on after ``steps`` steps."""
         self.clock[...] = steps
         self.moments[...] = 0
+        self.first()
 
     def __call__(self) -> None:
         """Launch after launch."""
@@ -225,6 +274,13 @@ class Step:
             return stream.end_capture()
 
 
+def _order(n: int, epochs: int, batch: int, seed: int) -> np.ndarray:
+    """The numbers of the images of every batch, as ``Network.train`` draws them."""
+    kept = n // batch * batch
+    shuffled = (np.random.default_rng((seed, epoch)).permutation(n) for epoch in range(epochs))
+    return np.concatenate([order[:kept] for order in shuffled]).reshape(-1, batch).astype(np.int32)
+
+
 class FastNetwork(plain.Network):
     """``Network`` with another way to train. It classifies, is saved and loaded in the same way."""
 
@@ -249,6 +305,7 @@ class FastNetwork(plain.Network):
             return []
         pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
         step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total)
+        step.order[:-1] = cp.asarray(_order(len(images), epochs, batch, seed))
         step.begin(first)
         stream, start = cp.cuda.Stream(), step
         if device() == "cuda":
@@ -257,14 +314,9 @@ class FastNetwork(plain.Network):
             def start() -> None:
                 graph.launch(stream)
 
-        while self.steps < last:
-            epoch, k = divmod(self.steps, per_epoch)
-            order = np.random.default_rng((seed, epoch)).permutation(len(images))
-            now = min(per_epoch - k, last - self.steps)
-            with stream:
-                step.order[...] = cp.asarray(order[: per_epoch * batch].astype(np.int32))
-                for _ in range(now):
-                    start()
-            self.steps += now
+        with stream:
+            for _ in range(last - first):
+                start()
         stream.synchronize()
+        self.steps = last
         return cp.asnumpy(step.losses)[first:last].tolist()

@@ -41,28 +41,46 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
     }
 }
 
-// Write dc2 of an image into planes of kPlaneFloats with rows of kStride floats, by all threads.
-template <int kThreads, int kPlaneFloats, int kStride>
-__device__ inline void load_gradient2(float *planes, const Backward2 &of_batch, const float *c2,
-                                      const float *dy2, const unsigned char *code2, int image)
+// dc2 of the four pixels of window i (of 1568) of an image, first the upper ones.
+__device__ inline void gradient2(float (&dc2)[4], const Backward2 &of_batch, const float *c2,
+                                 const float *dy2, const unsigned char *code2, int image, int i)
 {
+    int f = i / kPixels2;
+    float gradient = dy2[image * kInputs3 + i];
+    int winner = code2[image * kInputs3 + i];
+    const float *corner = c2 + (image * kFilters2 + f) * kPixels1;
+    corner += i % kPixels2 / kSide2 * 2 * kSide1 + i % kSide2 * 2; // 49 is a multiple of 7
+    float2 up = *reinterpret_cast<const float2 *>(corner);
+    float2 down = *reinterpret_cast<const float2 *>(corner + kSide1);
+    float window[] = {up.x, up.y, down.x, down.y};
+#pragma unroll
+    for (int p = 0; p < 4; ++p) {
+        float h = (window[p] - of_batch.mean[f]) * of_batch.rstd[f];
+        float own = (p == winner ? gradient : 0.0f) - of_batch.beta[f];
+        dc2[p] = of_batch.scale[f] * (own - h * of_batch.gamma[f]);
+    }
+}
+
+// Write dc2 of kFilters filters from `filter` and kRows rows of windows from `row`, of an image, into
+// planes of kPlaneFloats with rows of kStride floats; `planes` is where filter 0 begins. By all
+// threads.
+template <int kThreads, int kFilters, int kRows, int kPlaneFloats, int kStride>
+__device__ inline void load_gradient2(float *planes, const Backward2 &of_batch, const float *c2,
+                                      const float *dy2, const unsigned char *code2, int image,
+                                      int filter, int row)
+{
+    constexpr int kWindows = kRows * kSide2;
 #pragma unroll 2
-    for (int i = threadIdx.x; i < kInputs3; i += kThreads) { // a window of 2 x 2
-        int f = i / kPixels2;
-        int row = i % kPixels2 / kSide2 * 2;
-        int column = i % kSide2 * 2; // 49 is a multiple of 7
-        float gradient = dy2[image * kInputs3 + i];
-        int winner = code2[image * kInputs3 + i];
-        const float *corner = c2 + (image * kFilters2 + f) * kPixels1 + row * kSide1 + column;
-        float2 up = *reinterpret_cast<const float2 *>(corner);
-        float2 down = *reinterpret_cast<const float2 *>(corner + kSide1);
-        float window[] = {up.x, up.y, down.x, down.y};
-        float *to = planes + f * kPlaneFloats + row * kStride + column;
+    for (int i = threadIdx.x; i < kFilters * kWindows; i += kThreads) {
+        int f = filter + i / kWindows;
+        int window = row * kSide2 + i % kWindows;
+        float dc2[4];
+        gradient2(dc2, of_batch, c2, dy2, code2, image, f * kPixels2 + window);
+        float *to = planes + f * kPlaneFloats;
+        to += window / kSide2 * 2 * kStride + window % kSide2 * 2;
 #pragma unroll
         for (int p = 0; p < 4; ++p) {
-            float h = (window[p] - of_batch.mean[f]) * of_batch.rstd[f];
-            float own = (p == winner ? gradient : 0.0f) - of_batch.beta[f];
-            to[p / 2 * kStride + p % 2] = of_batch.scale[f] * (own - h * of_batch.gamma[f]);
+            to[p / 2 * kStride + p % 2] = dc2[p];
         }
     }
 }

@@ -1,9 +1,10 @@
 // What the kernels of a training step share: the sizes of the network's layers, and how an image of
 // the batch is found and read.
 //
-// The images stay on the device as bytes, in the order of the file. `order` holds the shuffled
-// numbers of an epoch's images, `clock[0]` the number of the next step and `clock[1]` that of the
-// step under way; so a step finds its batch with no word from the host.
+// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of the
+// images of all steps, one batch after the other; clock[0] is the number of the step, and from
+// conv1_conv2.cu on also clock[1], so that update.cu can move clock[0] on while clock[1] is read.
+// So a step finds its batch with no word from the host.
 
 #pragma once
 
@@ -33,10 +34,10 @@ constexpr int kImageFloats = (kSide + 2) * kImageStride;
 constexpr int kRowStride = 18;
 constexpr int kPlane = (kSide1 + 2) * kRowStride + 1;
 
-// The number of the batch's image `image` among all of them.
-__device__ inline int image_number(const int *order, int step, int per_epoch, int N, int image)
+// The number of the step's image `image` among all of them.
+__device__ inline int image_number(const int *order, int step, int N, int image)
 {
-    return order[step % per_epoch * N + image];
+    return order[(size_t)step * N + image];
 }
 
 // Bring image `number` into `x`, normalised with MNIST's mean and deviation, by all threads.
@@ -60,10 +61,16 @@ __device__ inline void load_image(const unsigned char *images, int number, float
 
 // The sums that conv1's statistics follow from: kTaps x kTaps products of two taps over all pixels
 // of the batch, then the kTaps taps themselves. They are whole numbers of 2^-32, so that adding
-// them up in any order gives the same bits. Two sets take turns, so that the next step's can be
-// zeroed while this one's are read.
+// them up in any order gives the same bits. Three sets take turns: while
+// one is read, the next step's is added up, and the last step's is zeroed for the step after that.
 constexpr int kMoments = kTaps * kTaps + kTaps;
 constexpr double kMomentUnit = 4294967296.0;
+
+// Where those of a step are.
+__device__ inline int moments_of(int step)
+{
+    return step % 3 * kMoments;
+}
 
 // conv1's statistics of step `step`'s batch, in shared memory.
 struct Statistics1 {
@@ -80,7 +87,7 @@ __device__ inline void find_statistics1(Statistics1 &found, const long long *mom
                                         const float *conv1, int N, int first, int end)
 {
     for (int i = threadIdx.x; i < kMoments; i += blockDim.x) {
-        found.sums[i] = moments[step % 2 * kMoments + i] / kMomentUnit;
+        found.sums[i] = moments[moments_of(step) + i] / kMomentUnit;
     }
     for (int i = first * kTaps + threadIdx.x; i < end * kTaps; i += blockDim.x) {
         found.taps[i / kTaps][i % kTaps] = conv1[i];

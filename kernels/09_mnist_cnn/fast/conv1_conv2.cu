@@ -3,12 +3,13 @@
 // bytes to the pooled channels in shared memory, and convolves those from there.
 // Writes pool1 (N x 16 x 196) and code1, the winner of each window, for the way back; c2
 // (N x 32 x 196); and of c2 the mean and the squared distances from it, for each filter and image.
-// PARTS blocks share an image's 32 filters; a thread computes COLUMNS pixels of FILTERS of them.
-// Limit: fp32 arithmetic.
-// grid (any, PARTS), block (196 / COLUMNS * 32 / PARTS / FILTERS), dynamic shared kSharedFloats * 4
+// Each of PARTS blocks takes as many rows of an image; a thread computes COLUMNS pixels of FILTERS
+// filters. Limit: fp32 arithmetic.
+// grid (any, PARTS), block (196 / PARTS / COLUMNS * 32 / FILTERS), dynamic shared kSharedFloats * 4
 
+#include "block1.cuh"
 #include "conv_tile.cuh"
-#include "reduce.cuh"
+#include "results2.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 7
@@ -19,32 +20,35 @@
 #ifndef PARTS
 #define PARTS 1
 #endif
-constexpr int kResults = kFilters2 / PARTS; // filters of this block
-constexpr int kThreads = kPixels1 / COLUMNS * kResults / FILTERS;
-constexpr int kWeightStride = kResults + 4;
+constexpr int kOfPart = kPixels1 / PARTS; // pixels of this block
+constexpr int kRows = kSide1 / PARTS;
+constexpr int kThreads = kOfPart / COLUMNS * kFilters2 / FILTERS;
+constexpr int kWeightStride = kFilters2 + 4;
 constexpr int kWeightFloats = kFilters1 * kTaps * kWeightStride;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    conv1_conv2(const unsigned char *images, const int *order, const int *clock,
+    conv1_conv2(const unsigned char *images, const int *order, int *clock,
                 const long long *moments, const float *conv1, const float *gamma1,
                 const float *beta1, const float *conv2, float *pool1, unsigned char *code1,
-                float *c2, float *means, float *squares, int N, int per_epoch)
+                float *c2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
     float *weights = reinterpret_cast<float *>(shared4);  // [channel][tap][filter]
     float *results = weights + kWeightFloats;             // [filter][pixel]
-    float *pool = results + kResults * kPixels1;          // [channel], with zeros around it
+    float *pool = results + kFilters2 * kOfPart;          // [channel], with zeros around it
     float *x = pool + kFilters1 * kPlane;                 // the image, with zeros around it
     __shared__ Statistics1 of_batch;
     __shared__ float scale[kFilters1];
     __shared__ float shift[kFilters1];
 
-    int step = clock[1];
+    int step = clock[0];
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
+        clock[1] = step;
+    }
     int part = blockIdx.y;
-    for (int i = threadIdx.x; i < kResults * kFilters1 * kTaps; i += kThreads) {
+    for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 * kTaps);
-        weights[i % (kFilters1 * kTaps) * kWeightStride + filter] =
-            conv2[part * kResults * kFilters1 * kTaps + i];
+        weights[i % (kFilters1 * kTaps) * kWeightStride + filter] = conv2[i];
     }
     for (int i = threadIdx.x; i < kFilters1 * kPlane; i += kThreads) {
         pool[i] = 0.0f;
@@ -56,51 +60,31 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
     }
 
-    constexpr int kRuns = kPixels1 / COLUMNS; // of COLUMNS pixels
+    constexpr int kRuns = kOfPart / COLUMNS; // of COLUMNS pixels
     int run = threadIdx.x % kRuns;
     int group = threadIdx.x / kRuns;
-    int row = run * COLUMNS / kSide1;
+    int row = part * kRows + run * COLUMNS / kSide1;
     int column = run * COLUMNS % kSide1;
-    int lane = threadIdx.x % kWarpSize;
+    int first = max(part * kRows - 1, 0) * kSide1; // of the pixels of pool1 that this part needs
+    int end = min((part + 1) * kRows + 1, kSide1) * kSide1;
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
-        load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
+        load_image<kThreads>(images, image_number(order, step, N, image), x);
         __syncthreads();
 
-        for (int p = threadIdx.x; p < kPixels1; p += kThreads) { // a window of 2 x 2
-            const float *corner = x + p / kSide1 * 2 * kImageStride + p % kSide1 * 2;
+        for (int p = first + threadIdx.x; p < end; p += kThreads) { // a window of 2 x 2
             float patch[4][4];
-#pragma unroll
-            for (int i = 0; i < 16; ++i) {
-                patch[i / 4][i % 4] = corner[i / 4 * kImageStride + i % 4];
-            }
-            float *pooled = pool + (p / kSide1 + 1) * kRowStride + p % kSide1 + 1;
+            load_patch(patch, x, p);
+            float *to = pool + (p / kSide1 + 1) * kRowStride + p % kSide1 + 1;
 #pragma unroll 2
             for (int f = 0; f < kFilters1; ++f) {
-                float sum[4] = {};
-#pragma unroll
-                for (int t = 0; t < kTaps; ++t) {
-                    float weight = of_batch.taps[f][t];
-#pragma unroll
-                    for (int k = 0; k < 4; ++k) {
-                        sum[k] += weight * patch[k / 2 + t / 3][k % 2 + t % 3];
-                    }
-                }
-                float largest = fmaf(sum[0], scale[f], shift[f]);
-                int winner = 0;
-#pragma unroll
-                for (int k = 1; k < 4; ++k) {
-                    float value = fmaf(sum[k], scale[f], shift[f]);
-                    winner = value > largest ? k : winner;
-                    largest = value > largest ? value : largest;
-                }
-                bool closed = largest <= 0.0f;
-                largest = closed ? 0.0f : largest;
-                pooled[f * kPlane] = largest;
-                if (part == 0) {
+                int code;
+                float value = pooled(patch, of_batch.taps[f], scale[f], shift[f], code);
+                to[f * kPlane] = value;
+                if (p / kOfPart == part) {
                     int at = (image * kFilters1 + f) * kPixels1 + p;
-                    pool1[at] = largest;
-                    code1[at] = closed ? kClosed : winner;
+                    pool1[at] = value;
+                    code1[at] = code;
                 }
             }
         }
@@ -116,39 +100,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int k = 0; k < FILTERS; ++k) {
 #pragma unroll
             for (int i = 0; i < COLUMNS; ++i) {
-                results[(group * FILTERS + k) * kPixels1 + run * COLUMNS + i] = sum[k][i];
+                results[(group * FILTERS + k) * kOfPart + run * COLUMNS + i] = sum[k][i];
             }
         }
         __syncthreads();
 
-        float4 *to = reinterpret_cast<float4 *>(c2 + (image * PARTS + part) * kResults * kPixels1);
-        const float4 *from = reinterpret_cast<const float4 *>(results);
-        for (int i = threadIdx.x; i < kResults * kPixels1 / 4; i += kThreads) {
-            to[i] = from[i];
-        }
-        constexpr int kWarps = kThreads / kWarpSize; // whole ones
-        int warp = threadIdx.x / kWarpSize;
-        for (int f = warp; f < kResults && warp < kWarps; f += kWarps) {
-            float values[(kPixels1 + kWarpSize - 1) / kWarpSize];
-            float total = 0.0f;
-#pragma unroll
-            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
-                int p = i * kWarpSize + lane;
-                values[i] = p < kPixels1 ? results[f * kPixels1 + p] : 0.0f;
-                total += values[i];
-            }
-            float mean = warp_sum(total) / kPixels1;
-            float distances = 0.0f;
-#pragma unroll
-            for (int i = 0; i < (kPixels1 + kWarpSize - 1) / kWarpSize; ++i) {
-                float distance = i * kWarpSize + lane < kPixels1 ? values[i] - mean : 0.0f;
-                distances += distance * distance;
-            }
-            distances = warp_sum(distances);
-            if (lane == 0) {
-                means[(part * kResults + f) * N + image] = mean;
-                squares[(part * kResults + f) * N + image] = distances;
-            }
-        }
+        store_results2<kThreads, PARTS>(results, c2, means, squares, N, image, part);
     }
 }

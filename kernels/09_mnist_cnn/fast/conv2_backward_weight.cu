@@ -1,22 +1,26 @@
 // The gradient of conv2's weights in fp32: each of the 4608 is a sum over all pixels of dc2 times the
-// pixel of pool1 that the tap lay on. A block keeps all 4608 sums in registers over its images:
-// GROUPS groups of threads take different rows, a thread 4 filters x CHANNELS channels x 9 taps.
-// dconv2 is [blocks][32][16][9], one part for each block. Limit: fp32 arithmetic.
-// grid (any), block (8 * 16 / CHANNELS * GROUPS), dynamic shared kSharedFloats * 4
+// pixel of pool1 that the tap lay on. A block takes 32 / PARTS filters and keeps its sums in registers
+// over all of its images: GROUPS groups of threads take different rows, a thread 4 filters x 2
+// channels x 9 taps. dconv2 is [blocks][32][16][9]. Limit: fp32 arithmetic.
+// grid (any, PARTS), block (64 / PARTS * GROUPS), dynamic shared kSharedFloats * 4
 
 #include "backward2.cuh"
 
 #ifndef GROUPS
 #define GROUPS 7
 #endif
+#ifndef PARTS
+#define PARTS 1
+#endif
+constexpr int kOfPart = kFilters2 / PARTS; // filters of this block
 constexpr int kFilters = 4; // of a thread
 constexpr int kChannels = 2;
-constexpr int kLanes = kFilters2 / kFilters; // neighbouring threads take neighbouring filters
+constexpr int kLanes = kOfPart / kFilters; // neighbouring threads take neighbouring filters
 constexpr int kGroup = kLanes * kFilters1 / kChannels; // threads of a group
 constexpr int kThreads = kGroup * GROUPS;
 constexpr int kRows = kSide1 / GROUPS;
 constexpr int kGradientPlane = kPixels1 + 1; // 32 channels begin in 32 banks
-constexpr int kResults = kFilters2 * kFilters1 * kTaps;
+constexpr int kResults = kOfPart * kFilters1 * kTaps;
 constexpr int kOwn = kFilters * kChannels * kTaps; // sums of a thread
 
 extern "C" __global__ void __launch_bounds__(kThreads)
@@ -26,20 +30,22 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 {
     extern __shared__ float4 shared4[];
     float *dc2 = reinterpret_cast<float *>(shared4); // [filter][pixel]
-    float *pool = dc2 + kFilters2 * kGradientPlane;  // [channel], with zeros around it
+    float *pool = dc2 + kOfPart * kGradientPlane;  // [channel], with zeros around it
     __shared__ Backward2 of_batch;
     for (int i = threadIdx.x; i < kFilters1 * kPlane; i += kThreads) {
         pool[i] = 0.0f;
     }
     find_backward2(of_batch, scale2, sums2, tiles, N);
 
+    int first = blockIdx.y * kOfPart; // filter
     int filter = threadIdx.x % kLanes;
     int channel = threadIdx.x % kGroup / kLanes;
     int group = threadIdx.x / kGroup;
     float sum[kFilters][kChannels][kTaps] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        load_gradient2<kThreads, kGradientPlane, kSide1>(dc2, of_batch, c2, dy2, code2, image);
+        load_gradient2<kThreads, kOfPart, kSide2, kGradientPlane, kSide1>(
+            dc2 - first * kGradientPlane, of_batch, c2, dy2, code2, image, first, 0);
         for (int i = threadIdx.x; i < kFilters1 * kPixels1; i += kThreads) {
             int row = i % kPixels1 / kSide1 + 1;
             int column = i % kSide1 + 1; // 196 is a multiple of 14
@@ -105,6 +111,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         int c = i / kTaps % kFilters1;
         int own = f / kLanes * kChannels + c / (kFilters1 / kChannels);
         int thread = c % (kFilters1 / kChannels) * kLanes + f % kLanes;
-        dconv2[blockIdx.x * kResults + i] = totals[(own * kTaps + i % kTaps) * kGroup + thread];
+        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = totals[(own * kTaps + i % kTaps) * kGroup + thread];
     }
 }

@@ -21,7 +21,7 @@ constexpr int kColumns = kHidden / kWarpSize; // of a thread
 extern "C" __global__ void __launch_bounds__(kThreads)
     head(const float *parts, const float *bias3, const float *weight4, const float *bias4,
          const unsigned char *labels, const int *order, const int *clock, float *dz3, float *sums,
-         int N, int per_epoch)
+         int N)
 {
     __shared__ float weights[kClasses * kHidden];
     __shared__ float hidden[IMAGES][kHidden];  // linear3's results after ReLU
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             z[j] = z[j] <= 0.0f ? 0.0f : z[j];
             hidden[own][j * kWarpSize + lane] = z[j];
         }
-        int label = labels[image_number(order, clock[1], per_epoch, N, image)];
+        int label = labels[image_number(order, clock[1], N, image)];
         float logits[kClasses];
         float largest = 0.0f;
 #pragma unroll

@@ -1,9 +1,9 @@
 // The sums S_t of the batch's pixels under each of conv1's nine taps t, and G_ts of their products:
 // mean and variance of any filter's result follow from them, w S / M and w G w / M - mean^2, so
-// batch norm needs no pass over conv1's results. Also takes the number of the step from the clock.
+// batch norm needs no pass over conv1's results. They are those of the step `ahead` steps from now.
 // The images are bytes, normalised on the way in; see batch.cuh.
 // A thread takes a tap and a row of an image: 9 products and a sum for each pixel.
-// Takes any N from 1 and any grid; moments of this step are zero before.
+// Takes any N from 1 and any grid; the moments are zero before.
 // grid (any), block 256, dynamic shared 0
 
 #include "batch.cuh"
@@ -11,15 +11,12 @@
 constexpr int kThreads = 256;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    input_moments(const unsigned char *images, const int *order, int *clock, long long *moments,
-                  int N, int per_epoch)
+    input_moments(const unsigned char *images, const int *order, const int *clock, long long *moments,
+                  int ahead, int N)
 {
     __shared__ float x[kImageFloats];
     __shared__ float of_rows[kSide][kMoments];
-    int step = clock[0];
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        clock[1] = step;
-    }
+    int step = clock[0] + ahead;
     int row = threadIdx.x / kTaps;
     int tap = threadIdx.x % kTaps;
     float products[kTaps] = {};
@@ -27,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        load_image<kThreads>(images, image_number(order, step, per_epoch, N, image), x);
+        load_image<kThreads>(images, image_number(order, step, N, image), x);
         __syncthreads();
         if (row < kSide) {
             const float *around = x + row * kImageStride;
@@ -57,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             total += of_rows[r][threadIdx.x];
         }
         long long whole = __double2ll_rn(total * kMomentUnit);
-        atomicAdd((unsigned long long *)moments + step % 2 * kMoments + threadIdx.x,
+        atomicAdd((unsigned long long *)moments + moments_of(step) + threadIdx.x,
                   (unsigned long long)whole);
     }
 }

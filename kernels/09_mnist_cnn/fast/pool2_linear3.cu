@@ -8,8 +8,7 @@
 // weights. A thread computes ROWS x 4 sums.
 // grid (ceil(N / (8 ROWS)), 32 / CHANNELS), block 256, dynamic shared 0
 
-#include "batch.cuh"
-#include "reduce.cuh"
+#include "block2.cuh"
 
 #ifndef ROWS
 #define ROWS 4
@@ -27,7 +26,8 @@ constexpr int kColumns = kHidden / kWarpSize; // of a thread
 extern "C" __global__ void __launch_bounds__(kThreads)
     pool2_linear3(const float *c2, const float *means, const float *squares, const float *gamma2,
                   const float *beta2, const float *weight3, float *best2, unsigned char *code2,
-                  float *parts, float *scale2, int N)
+                  float *parts, float *scale2,
+                  int count, int N)
 {
     __shared__ float4 a4[kPixels2 * kImagesStride / 4 + 1]; // [pixel][image]
     __shared__ float b[kPixels2 * kHiddenStride];           // [pixel][result]
@@ -39,32 +39,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int first_image = blockIdx.x * kImages;
     int first_channel = blockIdx.y * CHANNELS;
 
-    for (int k = warp; k < CHANNELS; k += kWarps) { // a warp takes a channel
-        int f = first_channel + k;
-        float sum = 0.0f;
-        for (int image = lane; image < N; image += kWarpSize) {
-            sum += means[f * N + image];
-        }
-        float mean = warp_sum(sum) / N;
-        float spread = 0.0f;
-        for (int image = lane; image < N; image += kWarpSize) {
-            float distance = means[f * N + image] - mean;
-            spread += squares[f * N + image] + kPixels1 * (distance * distance);
-        }
-        float variance = warp_sum(spread) / ((float)N * kPixels1);
-        float rstd = 1.0f / sqrtf(variance + kEps);
-        if (lane == 0) {
-            scale[k] = gamma2[f] * rstd;
-            shift[k] = fmaf(-mean, scale[k], beta2[f]);
-            if (blockIdx.x == 0) {
-                float values[] = {mean, rstd, scale[k], shift[k], variance};
-                for (int i = 0; i < 5; ++i) {
-                    scale2[i * kFilters2 + f] = values[i];
-                }
-            }
-        }
-    }
-
+    find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
+                                         first_channel, count, N);
     float sum[ROWS][kColumns] = {};
     for (int k = 0; k < CHANNELS; ++k) {
         int f = first_channel + k;
@@ -78,30 +54,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             int pixel = i % kPixels2;
             int own = i / kPixels2;
             int image = first_image + own;
-            float largest = 0.0f;
+            float value = 0.0f;
             if (image < N) {
-                int corner = (image * kFilters2 + f) * kPixels1;
-                corner += pixel / kSide2 * 2 * kSide1 + pixel % kSide2 * 2;
-                float2 up = *reinterpret_cast<const float2 *>(c2 + corner);
-                float2 down = *reinterpret_cast<const float2 *>(c2 + corner + kSide1);
-                float window[] = {up.x, up.y, down.x, down.y};
-                float best = window[0];
-                int winner = 0;
-                largest = fmaf(best, scale[k], shift[k]);
-#pragma unroll
-                for (int p = 1; p < 4; ++p) {
-                    float value = fmaf(window[p], scale[k], shift[k]);
-                    bool larger = value > largest;
-                    winner = larger ? p : winner;
-                    best = larger ? window[p] : best;
-                    largest = larger ? value : largest;
-                }
-                largest = largest <= 0.0f ? 0.0f : largest;
-                int at = image * kInputs3 + f * kPixels2 + pixel;
-                best2[at] = best;
-                code2[at] = winner;
+                value = pooled2(c2, best2, code2, scale[k], shift[k], image, f, pixel);
             }
-            a[pixel * kImagesStride + own] = largest;
+            a[pixel * kImagesStride + own] = value;
         }
         __syncthreads();
 #pragma unroll 7

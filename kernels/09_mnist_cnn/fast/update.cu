@@ -1,6 +1,6 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
 // takes a step of plain stochastic gradient descent; moves the running statistics; stores the
-// batch's mean loss; zeroes the next step's moments and moves the clock on. The learning rate falls
+// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The learning rate falls
 // evenly from `rate` to 0 over `total` steps.
 // conv1's gradients follow from the 10 sums of conv2_backward_input.cu, called D here, and from
 // those of input_moments.cu, S and G, over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                          (double)N * kPixels1);
         }
         if (f < kMoments) {
-            moments[(step + 1) % 2 * kMoments + f] = 0;
+            moments[moments_of(step + 2) + f] = 0; // last read in the step before
         }
         if (f == 0) {
             clock[0] = step + 1;
