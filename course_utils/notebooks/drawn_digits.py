@@ -77,7 +77,7 @@ def read_drawing(text: str) -> np.ndarray:
 
 def centred(drawing: np.ndarray) -> np.ndarray:
     """A drawing (rows, columns), 0 where nothing is, as MNIST's images are made: the digit fits a
-    box of 20 x 20, grey at its edges, and its centre of mass is the centre of 28 x 28 pixels.
+    box of 20 x 20, grey at its edges, and its centre of mass lies in pixel (14, 14) of 28 x 28.
 
     uint8. Raises LessonError for an empty drawing. (Source: the page of MNIST's authors.)
     """
@@ -94,7 +94,7 @@ def centred(drawing: np.ndarray) -> np.ndarray:
     corner = []
     for axis, length in enumerate(digit.shape):
         mass = digit.sum(1 - axis)
-        centre = (np.arange(length) + 0.5) @ mass / mass.sum()
+        centre = np.arange(length) @ mass / mass.sum()
         corner.append(min(max(round(IMAGE / 2 - centre), 0), IMAGE - length))
     top, left = corner
     image[top : top + digit.shape[0], left : left + digit.shape[1]] = digit
