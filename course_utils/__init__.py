@@ -14,10 +14,10 @@ from .data.sheets import data_sheets
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
+from .figures.drawn_digits import centred, drawing_pad, read_drawing
 from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
-from .notebooks.drawn_digits import centred, drawing_pad, read_drawing
 from .notebooks.maps import chapter_map
 from .observing import trees
 from .observing.hlo_texts import hlo_computations

@@ -47,7 +47,7 @@ LEARNT = 1.0  # the loss is below it after the bursts: at first it is log(10) = 
 
 
 @dataclass(frozen=True)
-class Plan:
+class StepPlan:
     """A way to do a step (one of WAYS), in a precision and a layout, with a batch size."""
 
     way: str
@@ -59,7 +59,7 @@ class Plan:
 class Training:
     """A network and its data on a device; ``chosen(k)`` and the steps below work on them."""
 
-    def __init__(self, plan: Plan, images: Any, labels: Any, device: str = "cuda") -> None:
+    def __init__(self, plan: StepPlan, images: Any, labels: Any, device: str = "cuda") -> None:
         """images: uint8 (n, 28, 28), labels: int64 (n,), both on the device."""
         import torch
 
@@ -236,7 +236,7 @@ COMPILED = tuple(WAYS)[2:]  # those with a search take minutes
 RACED = "fp32", "bf16"  # the precisions of the race
 
 
-def plans() -> list[Plan]:
+def plans() -> list[StepPlan]:
     """All that are measured: eager steps in NCHW, graphs and compiled graphs in both layouts. Where
     torch.compile makes graphs itself it chooses layouts itself, too. TF32 and autocast, which are
     no part of the race, are measured as graphs."""
@@ -244,10 +244,10 @@ def plans() -> list[Plan]:
     for way in WAYS:
         layouts = LAYOUTS if way in ("CUDA graph", "compiled step in a graph") else LAYOUTS[:1]
         every = itertools.product(RACED, BATCHES, layouts)
-        found += [Plan(way, precision, layout, batch) for precision, batch, layout in every]
+        found += [StepPlan(way, precision, layout, batch) for precision, batch, layout in every]
         if way == "CUDA graph":
             others = itertools.product(("bf16 autocast", "TF32"), BATCHES)
-            found += [Plan(way, precision, LAYOUTS[1], batch) for precision, batch in others]
+            found += [StepPlan(way, precision, LAYOUTS[1], batch) for precision, batch in others]
     return found
 
 
@@ -295,7 +295,7 @@ def measure(
         "left_out": [],
     }
 
-    def attempt(plan: Plan, run: Callable[[], Any]) -> None:
+    def attempt(plan: StepPlan, run: Callable[[], Any]) -> None:
         try:
             run()
         except Exception as error:  # one way that fails must not cost the others
@@ -314,7 +314,7 @@ def measure(
         for run in fastest(runs).values():
             plan = plan_of(run)
 
-            def go_on(run: dict[str, Any] = run, plan: Plan = plan) -> None:
+            def go_on(run: dict[str, Any] = run, plan: StepPlan = plan) -> None:
                 if plan.way in COMPILED:
                     run |= workers[plan].ask("seconds")
                 else:
@@ -329,9 +329,9 @@ def _in_words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:300]
 
 
-def plan_of(run: dict[str, Any]) -> Plan:
+def plan_of(run: dict[str, Any]) -> StepPlan:
     """The plan that a run of the record was measured by."""
-    return Plan(*(run[field.name] for field in fields(Plan)))
+    return StepPlan(*(run[field.name] for field in fields(StepPlan)))
 
 
 def fastest(runs: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -348,14 +348,14 @@ def fastest(runs: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]
 class Prepared:
     """A training and its step, which has run a few times."""
 
-    plan: Plan
+    plan: StepPlan
     training: Training
     step: Callable[[], Any]
     ready_s: float
     reserved_before: int
 
     @classmethod
-    def of(cls, plan: Plan, given: tuple[Any, Any]) -> Prepared:
+    def of(cls, plan: StepPlan, given: tuple[Any, Any]) -> Prepared:
         torch = torch_on_gpu()
         gc.collect()
         torch.cuda.empty_cache()
@@ -423,10 +423,10 @@ def epoch_ms(shuffle: Callable[[], Any], step: Callable[[], Any], batches: int) 
     return round(statistics.median(found), 2)
 
 
-class Worker:
+class Measurer:
     """A plan in a process of its own, which prepares it and then measures whenever it is asked."""
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(self, plan: StepPlan, folder: Path) -> None:
         self._mark = folder / "-".join(map(str, astuple(plan))).replace(" ", "_")
         self._errors = self._mark.with_suffix(".errors")
         code = f"from course_utils.benchmarks import mnist_step as m; m.serve({str(self._mark)!r}, "
@@ -471,14 +471,16 @@ class Worker:
 
 
 @contextlib.contextmanager
-def prepared_apart(wanted: Iterable[Plan], limit_s: float) -> Iterator[dict[Plan, Worker]]:
+def prepared_apart(
+    wanted: Iterable[StepPlan], limit_s: float
+) -> Iterator[dict[StepPlan, Measurer]]:
     """A worker for each of the plans; those that are not ready after ``limit_s`` are stopped.
 
     They search at the same time, and share the GPU: a search may choose its second best.
     """
     end = time.perf_counter() + limit_s
     with tempfile.TemporaryDirectory() as folder:
-        workers = {plan: Worker(plan, Path(folder)) for plan in wanted}
+        workers = {plan: Measurer(plan, Path(folder)) for plan in wanted}
         try:
             while not all(w.ready() or w.ended() for w in workers.values()):
                 if time.perf_counter() > end:
@@ -505,7 +507,7 @@ def serve(mark: str, *plan: Any) -> None:
     """What a worker's process runs: prepare, then an answer in JSON to each line."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what compilers print is no answer
-    given = Prepared.of(Plan(*plan), on_gpu(*data()[:2]))
+    given = Prepared.of(StepPlan(*plan), on_gpu(*data()[:2]))
     Path(mark).touch()
     for line in sys.stdin:
         try:
@@ -520,9 +522,9 @@ def timeline(given: tuple[Any, Any]) -> dict[str, Any]:
     torch = torch_on_gpu()
     from torch.profiler import ProfilerActivity, profile, record_function
 
-    eagerly = Prepared.of(Plan("eager", "fp32", "NCHW", BATCHES[0]), given)
+    eagerly = Prepared.of(StepPlan("eager", "fp32", "NCHW", BATCHES[0]), given)
     training, step = eagerly.training, eagerly.step
-    replay = Prepared.of(Plan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given).step
+    replay = Prepared.of(StepPlan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given).step
 
     def in_parts() -> None:
         with record_function("forward"):

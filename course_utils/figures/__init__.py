@@ -7,7 +7,6 @@ it is the cell's last line (or through ``display``). Nothing here touches pyplot
 from __future__ import annotations
 
 from ..shell import running_shell
-from .activations import activations
 from .address_maps import memory_map, struct_bytes
 from .block_waves import block_timeline, waves
 from .built_files import build_files
@@ -17,6 +16,7 @@ from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
+from .network_maps import activations
 from .performance import ladder, roofline
 from .reductions import active_lanes, reduction_tree
 from .residency import occupancy_steps

@@ -8,7 +8,7 @@ import pytest
 
 from course_utils import digits
 from course_utils.benchmarks import mnist_race, mnist_step
-from course_utils.benchmarks.mnist_step import BATCHES, RACED, WAYS, Plan
+from course_utils.benchmarks.mnist_step import BATCHES, RACED, WAYS, StepPlan
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS
@@ -22,7 +22,7 @@ def training(precision="fp32", layout="NCHW", batch=16):
 
     images, labels = digits()
     given = torch.from_numpy(images[:64]), torch.from_numpy(labels[:64].astype(np.int64))
-    return mnist_step.Training(Plan("", precision, layout, batch), *given, device="cpu")
+    return mnist_step.Training(StepPlan("", precision, layout, batch), *given, device="cpu")
 
 
 def losses(step, steps=3):
@@ -63,15 +63,15 @@ def test_the_plans_are_distinct_and_try_every_way_at_every_batch_of_the_race():
 
 def test_the_fastest_of_each_precision_and_batch_is_found():
     times = [("fp32", 64, 9.0), ("fp32", 64, 3.0), ("TF32", 64, 1.0), ("bf16", 64, 2.0)]
-    runs = [{**vars(Plan("eager", p, "NCHW", n)), "median_us": us} for p, n, us in times]
+    runs = [{**vars(StepPlan("eager", p, "NCHW", n)), "median_us": us} for p, n, us in times]
     assert mnist_step.fastest(runs) == {("fp32", 64): runs[1], ("bf16", 64): runs[3]}
-    assert mnist_step.plan_of(runs[1]) == Plan("eager", "fp32", "NCHW", 64)
+    assert mnist_step.plan_of(runs[1]) == StepPlan("eager", "fp32", "NCHW", 64)
 
 
 @needs_torch
 @no_gpu
 def test_a_worker_that_ends_says_why(tmp_path):
-    worker = mnist_step.Worker(Plan("eager", "fp32", "NCHW", 64), tmp_path)
+    worker = mnist_step.Measurer(StepPlan("eager", "fp32", "NCHW", 64), tmp_path)
     end = time.monotonic() + 60
     while not worker.ended() and time.monotonic() < end:
         time.sleep(0.1)

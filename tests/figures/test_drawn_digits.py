@@ -10,8 +10,7 @@ import pytest
 
 from course_utils import centred, digits, drawing_pad, read_drawing
 from course_utils.errors import LessonError
-from course_utils.figures import activations
-from course_utils.notebooks import drawn_digits
+from course_utils.figures import activations, drawn_digits
 from course_utils.notebooks.canonical import _data
 
 SIDE = drawn_digits.SIDE

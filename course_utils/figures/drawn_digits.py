@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import LessonError
-from ..figures import png
 from ..shell import running_shell
+from .style import png
 
 SIDE = 112  # pixels of the page, each way
 BOX, IMAGE = 20, 28  # of a digit of MNIST, and of its image
