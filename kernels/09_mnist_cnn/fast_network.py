@@ -40,9 +40,8 @@ BF16 = (  # kernels that have a sibling for tensor cores
 class Tiles:
     """How the kernels share out the work of a batch."""
 
-    columns: int = 7  # pixels that a thread of conv1_conv2 computes
-    filters: int = 4  # of so many filters
     parts: int = 1  # blocks of the convolutions that share an image, 1 or 2
+    conv_rows: int = 1  # of 7 pixels that a thread computes; with 2 parts, 1
     rows3: int = 4  # linear3: images of a thread
     channels3: int = 1  # channels of a block
     head_images: int = 8  # of a block
@@ -65,10 +64,10 @@ def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     if bf16:
         return Tiles(rows3=4, channels3=4, head_images=16, weight_images=128, weight_depth=32)
     if batch <= 128:
-        return Tiles(parts=2, filters=2, rows3=2, head_images=8, weight_images=16)
+        return Tiles(parts=2, rows3=1, head_images=4, input_rows=1, input_depth=128, weight_images=16)
     if batch <= 512:
-        return Tiles(channels3=2, head_images=8, input_rows=4, weight_images=32)
-    return Tiles(rows3=8, channels3=4, head_images=16, input_rows=8, weight_images=128)
+        return Tiles(rows3=4, head_images=8, input_rows=2, weight_images=32, weight_depth=32)
+    return Tiles(conv_rows=2, channels3=2, input_rows=4, weight_images=128, weight_depth=32, input_blocks=3)
 
 
 @cache
@@ -180,10 +179,9 @@ class Step:
             add("conv1_conv2", grid, 224, arguments, shared, PARTS=t.parts)
         else:
             shared = 144 * (32 + 4) + 32 * 14 * rows + 16 * PLANE + IMAGE_FLOATS
-            threads = 14 * rows // t.columns * 32 // t.filters
             add(
-                "conv1_conv2", grid, threads, arguments, FLOAT * shared,
-                COLUMNS=t.columns, FILTERS=t.filters, PARTS=t.parts,
+                "conv1_conv2", grid, 224, arguments, FLOAT * shared,
+                ROWS=t.conv_rows, PARTS=t.parts, SPLITS=t.conv_rows * t.parts,
             )  # fmt: skip
         ahead = (*batch_of, self.moments, 1, n)
         add("input_moments", blocks, 256, ahead, branch=3)
@@ -230,7 +228,8 @@ class Step:
         if bf16:
             shared, splits = shared + HALF * PADDED * 40, {}
         else:
-            shared, splits = shared + FLOAT * (32 * 9 * 16 + 32 * PLANE), {"SPLITS": 2 * t.parts}
+            shared += FLOAT * (32 * 9 * 16 + 32 * PLANE)
+            splits = {"ROWS": t.conv_rows, "SPLITS": 2 * t.conv_rows * t.parts}
         add(
             "conv2_backward_input", (input_blocks, t.parts), 224,
             (*batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n),

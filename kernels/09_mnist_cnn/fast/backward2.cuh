@@ -70,7 +70,7 @@ __device__ inline void load_gradient2(float *planes, const Backward2 &of_batch, 
                                       int filter, int row)
 {
     constexpr int kWindows = kRows * kSide2;
-#pragma unroll 2
+#pragma unroll 4
     for (int i = threadIdx.x; i < kFilters * kWindows; i += kThreads) {
         int f = filter + i / kWindows;
         int window = row * kSide2 + i % kWindows;

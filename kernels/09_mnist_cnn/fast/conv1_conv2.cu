@@ -3,26 +3,28 @@
 // bytes to the pooled channels in shared memory, and convolves those from there.
 // Writes pool1 (N x 16 x 196) and code1, the winner of each window, for the way back; c2
 // (N x 32 x 196); and of c2 the mean and the squared distances from it, for each filter and image.
-// Each of PARTS blocks takes as many rows of an image; a thread computes COLUMNS pixels of FILTERS
-// filters. Limit: fp32 arithmetic.
-// grid (any, PARTS), block (196 / PARTS / COLUMNS * 32 / FILTERS), dynamic shared kSharedFloats * 4
+// Each of PARTS blocks takes as many rows of an image, and in it each of SPLITS groups of threads as
+// many of conv2's 16 channels; a thread computes ROWS x 7 pixels of 4 filters.
+// Limit: fp32 arithmetic.
+// grid (any, PARTS), block 224, dynamic shared kSharedFloats * 4
 
 #include "block1.cuh"
 #include "conv_tile.cuh"
 #include "results2.cuh"
 
-#ifndef COLUMNS
-#define COLUMNS 7
-#endif
-#ifndef FILTERS
-#define FILTERS 4
+#ifndef ROWS
+#define ROWS 1
 #endif
 #ifndef PARTS
 #define PARTS 1
 #endif
+#ifndef SPLITS
+#define SPLITS 1
+#endif
 constexpr int kOfPart = kPixels1 / PARTS; // pixels of this block
 constexpr int kRows = kSide1 / PARTS;
-constexpr int kThreads = kOfPart / COLUMNS * kFilters2 / FILTERS;
+typedef ConvTile<kOfPart, kFilters2, ROWS, SPLITS> Tile;
+constexpr int kThreads = Tile::kThreads;
 constexpr int kWeightStride = kFilters2 + 4;
 constexpr int kWeightFloats = kFilters1 * kTaps * kWeightStride;
 
@@ -46,9 +48,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         clock[1] = step;
     }
     int part = blockIdx.y;
-    for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
-        int filter = i / (kFilters1 * kTaps);
-        weights[i % (kFilters1 * kTaps) * kWeightStride + filter] = conv2[i];
+#pragma unroll
+    for (int i = threadIdx.x * 4; i < kFilters2 * kFilters1 * kTaps; i += kThreads * 4) {
+        float four[4]; // of the same filter: 144 is a multiple of 4
+        load_neighbours(four, conv2 + i);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            int tap = (i + j) % (kFilters1 * kTaps); // of a channel
+            weights[tap * kWeightStride + i / (kFilters1 * kTaps)] = four[j];
+        }
     }
     for (int i = threadIdx.x; i < kFilters1 * kPlane; i += kThreads) {
         pool[i] = 0.0f;
@@ -60,11 +68,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
     }
 
-    constexpr int kRuns = kOfPart / COLUMNS; // of COLUMNS pixels
-    int run = threadIdx.x % kRuns;
-    int group = threadIdx.x / kRuns;
-    int row = part * kRows + run * COLUMNS / kSide1;
-    int column = run * COLUMNS % kSide1;
+    Tile tile;
     int first = max(part * kRows - 1, 0) * kSide1; // of the pixels of pool1 that this part needs
     int end = min((part + 1) * kRows + 1, kSide1) * kSide1;
 
@@ -90,21 +94,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         __syncthreads();
 
-        float sum[FILTERS][COLUMNS] = {};
-#pragma unroll 1
-        for (int c = 0; c < kFilters1; ++c) {
-            convolve<kWeightStride>(sum, pool + c * kPlane + row * kRowStride + column,
-                                    weights + c * kTaps * kWeightStride + group * FILTERS);
-        }
-#pragma unroll
-        for (int k = 0; k < FILTERS; ++k) {
-#pragma unroll
-            for (int i = 0; i < COLUMNS; ++i) {
-                results[(group * FILTERS + k) * kOfPart + run * COLUMNS + i] = sum[k][i];
-            }
-        }
-        __syncthreads();
-
+        tile.add<kFilters1, kWeightStride>(pool + part * kRows * kRowStride, weights);
+        tile.stage(results);
         store_results2<kThreads, PARTS>(results, c2, means, squares, N, image, part);
     }
 }

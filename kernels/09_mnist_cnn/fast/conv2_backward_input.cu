@@ -4,27 +4,28 @@
 // the nine taps, and dy1; update.cu makes the gradients of them, with the sums of input_moments.cu.
 // sums1 is [16][10][blocks].
 // Each of PARTS blocks takes as many rows of an image, and in it each of SPLITS groups of threads as
-// many of conv2's 32 filters; a thread computes 7 pixels of 4 channels. Limit: fp32 arithmetic.
-// grid (any, PARTS), block (112 * SPLITS / PARTS), dynamic shared kSharedFloats * 4
+// many of conv2's 32 filters; a thread computes ROWS x 7 pixels of 4 channels.
+// Limit: fp32 arithmetic.
+// grid (any, PARTS), block 224, dynamic shared kSharedFloats * 4
 
 #include "backward2.cuh"
 #include "block1.cuh"
 #include "conv_tile.cuh"
 
+#ifndef ROWS
+#define ROWS 1
+#endif
 #ifndef PARTS
 #define PARTS 1
 #endif
 #ifndef SPLITS
 #define SPLITS 2
 #endif
-constexpr int kColumns = 7;
-constexpr int kChannels = 4; // of a thread
 constexpr int kOfPart = kPixels1 / PARTS;
 constexpr int kRows = kSide1 / PARTS;
 constexpr int kWindowRows = PARTS == 1 ? kSide2 : 4; // of dc2 that the part needs
-constexpr int kRuns = kOfPart / kColumns;
-constexpr int kOfSplit = kRuns * kFilters1 / kChannels; // threads
-constexpr int kThreads = kOfSplit * SPLITS;
+typedef ConvTile<kOfPart, kFilters1, ROWS, SPLITS> Tile;
+constexpr int kThreads = Tile::kThreads;
 constexpr int kSegment = kSide1 / PARTS; // pixels of a thread, for the sums
 static_assert(PARTS <= 2, "a part of more than two would need other rows of dc2");
 static_assert(kThreads == 224, "add_sums1 and store_sums1 take 14 threads for each filter");
@@ -44,22 +45,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     int step = clock[1];
     int part = blockIdx.y;
-    for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
-        int filter = i / (kFilters1 * kTaps);
-        int channel = i / kTaps % kFilters1;
-        int turned = kTaps - 1 - i % kTaps;
-        weights[(filter * kTaps + turned) * kFilters1 + channel] = conv2[i];
+#pragma unroll
+    for (int i = threadIdx.x * 4; i < kFilters2 * kFilters1 * kTaps; i += kThreads * 4) {
+        float four[4];
+        load_neighbours(four, conv2 + i);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            int filter = i / (kFilters1 * kTaps);
+            int channel = (i + j) / kTaps % kFilters1;
+            int turned = kTaps - 1 - (i + j) % kTaps;
+            weights[(filter * kTaps + turned) * kFilters1 + channel] = four[j];
+        }
     }
     for (int i = threadIdx.x; i < kFilters2 * kPlane; i += kThreads) {
         dc2[i] = 0.0f;
     }
     find_backward2(of_batch, scale2, sums2, tiles, N);
 
-    int run = threadIdx.x % kRuns;
-    int group = threadIdx.x % kOfSplit / kRuns;
-    int split = threadIdx.x / kOfSplit;
-    int row = part * kRows + run * kColumns / kSide1;
-    int column = run * kColumns % kSide1;
+    Tile tile;
     int own_channel = threadIdx.x / kSide1; // for the sums: 14 threads share a channel's pixels
     int own = threadIdx.x % kSide1 * kSegment;
     int own_row = part * kRows + own / kSide1;
@@ -71,26 +74,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         load_gradient2<kThreads, kFilters2, kWindowRows, kPlane, kRowStride>(
             dc2 + kRowStride + 1, of_batch, c2, dy2, code2, image, 0, part * (kWindowRows - 1));
         __syncthreads();
-        float sum[kChannels][kColumns] = {};
-        const float *pixels = dc2 + row * kRowStride + column;
-#pragma unroll 1
-        for (int f = split; f < kFilters2; f += SPLITS) {
-            convolve<kFilters1>(sum, pixels + f * kPlane,
-                                weights + f * kTaps * kFilters1 + group * kChannels);
-        }
-        for (int turn = SPLITS - 1; turn >= 0; --turn) {
-            if (split == turn) {
-#pragma unroll
-                for (int k = 0; k < kChannels; ++k) {
-#pragma unroll
-                    for (int i = 0; i < kColumns; ++i) {
-                        float *to = dy1 + (group * kChannels + k) * kOfPart + run * kColumns + i;
-                        *to = turn == SPLITS - 1 ? sum[k][i] : *to + sum[k][i];
-                    }
-                }
-            }
-            __syncthreads();
-        }
+        tile.add<kFilters2, kFilters1>(dc2 + part * kRows * kRowStride, weights);
+        tile.stage(dy1);
         const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
         add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own, x,
                             own_row, own % kSide1);

@@ -87,29 +87,31 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         // its barriers come after the sums, too
         find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
-        if (threadIdx.x == 0) {
+        int t = threadIdx.x;
+        if (t < kTaps) { // a thread takes a tap
             double count = (double)N * kPixels;
             double mean = of_batch.mean[f];
             double rstd = of_batch.rstd[f];
             double dbeta = sums[kTaps];
+            double of_tap = of_batch.sums[kTaps * kTaps + t];
             double dgamma = -mean * dbeta;
-            for (int t = 0; t < kTaps; ++t) {
-                dgamma += (double)of_batch.taps[f][t] * sums[t];
+            double covariance = -mean * of_tap;
+#pragma unroll
+            for (int s = 0; s < kTaps; ++s) {
+                dgamma += (double)of_batch.taps[f][s] * sums[s];
+                covariance += of_batch.taps[f][s] * of_batch.sums[t * kTaps + s];
             }
             dgamma *= rstd;
-            double scale = gamma1[f] * rstd;
-            for (int t = 0; t < kTaps; ++t) {
-                double of_tap = of_batch.sums[kTaps * kTaps + t];
-                double covariance = -mean * of_tap;
-                for (int s = 0; s < kTaps; ++s) {
-                    covariance += of_batch.taps[f][s] * of_batch.sums[t * kTaps + s];
-                }
-                double through = (dbeta * of_tap + dgamma * rstd * covariance) / count;
-                conv1[f * kTaps + t] -= now * (float)(scale * (sums[t] - through));
+            double through = (dbeta * of_tap + dgamma * rstd * covariance) / count;
+            float gamma = gamma1[f];
+            conv1[f * kTaps + t] -= now * (float)(gamma * rstd * (sums[t] - through));
+            __syncwarp((1 << kTaps) - 1); // all have read gamma
+            if (t == 0) {
+                gamma1[f] = gamma - now * (float)dgamma;
+                beta1[f] -= now * (float)dbeta;
+                move_running(mean1 + f, variance1 + f, of_batch.mean[f], of_batch.variance[f],
+                             count);
             }
-            gamma1[f] -= now * (float)dgamma;
-            beta1[f] -= now * (float)dbeta;
-            move_running(mean1 + f, variance1 + f, of_batch.mean[f], of_batch.variance[f], count);
         }
     } else if (job == kNorm2) {
         int f = threadIdx.x;

@@ -14,7 +14,7 @@ __device__ inline void load_gradient2_pairs(Bf16 *pixels, const Backward2 &of_ba
                                             int row)
 {
     constexpr int kWindows = kRows * kSide2;
-#pragma unroll 2
+#pragma unroll 4
     for (int i = threadIdx.x; i < kFilters / 2 * kWindows; i += kThreads) {
         int f = filter + i / kWindows * 2;
         int window = row * kSide2 + i % kWindows;
