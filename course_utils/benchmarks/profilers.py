@@ -132,8 +132,8 @@ def spans(events: Iterable[Any]) -> list[Span]:
 def step_spans(events: Iterable[Any], parts: Collection[str]) -> list[Span]:
     """Spans of the ``parts`` that ``record_function`` has named, from PyTorch's profiler's events.
 
-    A span is (row of the picture, label, start, end) in microseconds from the first part on: the
-    host's parts, then the GPU's kernels or, where there is none, the operators of the CPU.
+    A span is (row of the picture, label, start, end) in ms from the first part on: the host's
+    parts, then the GPU's kernels or, where there is none, the operators of the CPU.
     """
     events = sorted(events, key=lambda event: event.time_range.start)
     named = [event for event in events if event.name in parts and not _on_gpu(event)]
@@ -147,7 +147,7 @@ def step_spans(events: Iterable[Any], parts: Collection[str]) -> list[Span]:
     else:
         found += [("operators", _short(event.name), event.time_range) for event in operators]
     return [
-        (row, label, round(time.start - first, 2), round(time.end - first, 2))
+        (row, label, round((time.start - first) / 1e3, 4), round((time.end - first) / 1e3, 4))
         for row, label, time in found
         if time.start >= first
     ]
