@@ -31,7 +31,6 @@ from ..observing.timing import bench
 from ..paths import ROOT
 from . import sustained
 from .case import program, torch_on_gpu
-from .profilers import step_spans
 from .triton_comparison import MODE
 
 PROGRAM = "09_mnist_cnn/torch_network.py"
@@ -321,7 +320,6 @@ def measure(
                     run |= for_seconds(Prepared.of(plan, given))
 
             attempt(plan, go_on)
-    found["timeline"] = timeline(given)
     return found
 
 
@@ -515,45 +513,6 @@ def serve(mark: str, *plan: Any) -> None:
         except Exception as error:  # whoever asked hears of it
             answer = {"error": _in_words(error)}
         print(json.dumps(answer), file=answers, flush=True)
-
-
-def timeline(given: tuple[Any, Any]) -> dict[str, Any]:
-    """What the profiler sees of one step of the smallest batch, eager and as a CUDA graph."""
-    torch = torch_on_gpu()
-    from torch.profiler import ProfilerActivity, profile, record_function
-
-    eagerly = Prepared.of(StepPlan("eager", "fp32", "NCHW", BATCHES[0]), given)
-    training, step = eagerly.training, eagerly.step
-    replay = Prepared.of(StepPlan("CUDA graph", "fp32", "NCHW", BATCHES[0]), given).step
-
-    def in_parts() -> None:
-        with record_function("forward"):
-            loss = training.loss(training.order[0])
-        with record_function("backward"):
-            loss.backward()
-        with record_function("update"):
-            training.optimiser.step()
-            training.optimiser.zero_grad(set_to_none=True)
-
-    def in_one() -> None:
-        with record_function("replay"):
-            replay()
-
-    found = {}
-    for name, run in (("eager", in_parts), ("CUDA graph", in_one)):
-        step()  # gradients are there, and after the first run they are not
-        training.optimiser.zero_grad(set_to_none=True)
-        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
-            run()  # the profiler's own first moments fall in here
-            torch.cuda.synchronize()
-            with record_function("again"):
-                run()
-            torch.cuda.synchronize()
-        events = seen.events()
-        began = next(e.time_range.start for e in events if e.name == "again")
-        later = [e for e in events if e.time_range.start >= began]
-        found[name] = step_spans(later, ("forward", "backward", "update", "replay", "again"))
-    return {name: [span for span in spans if span[1] != "again"] for name, spans in found.items()}
 
 
 def set_tf32(torch: Any, allowed: bool) -> None:
