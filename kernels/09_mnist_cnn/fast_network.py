@@ -40,13 +40,15 @@ BF16 = (  # kernels that have a sibling for tensor cores
 class Tiles:
     """How the kernels share out the work of a batch."""
 
-    parts: int = 1  # blocks of the convolutions that share an image, 1 or 2
+    parts: int = 1  # blocks of conv1_conv2 and conv2_backward_input that share an image, 1 or 2
+    filter_parts: int = 1  # blocks of conv2_backward_weight that share conv2's filters, 1 or 2
     conv_rows: int = 1  # of 7 pixels that a thread computes; with 2 parts, 1
     rows3: int = 4  # linear3: images of a thread
     channels3: int = 1  # channels of a block
     head_images: int = 8  # of a block
     input_rows: int = 4  # images of a thread of linear3_backward_input
     input_depth: int = 64
+    input_splits: int = 1  # groups of threads that share a sum
     weight_images: int = 32  # of a block of linear3_backward_weight
     weight_depth: int = 16
     groups: int = 7  # of threads of conv2_backward_weight
@@ -58,16 +60,28 @@ class Tiles:
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if bf16 and batch <= 128:
-        return Tiles(rows3=1, channels3=2, parts=2, input_rows=2, weight_images=16, weight_depth=16)
+        return Tiles(
+            parts=2, filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
+            weight_images=16, weight_depth=16,
+        )  # fmt: skip
     if bf16 and batch <= 512:
-        return Tiles(rows3=2, channels3=4, input_rows=4, weight_images=64, weight_depth=32)
+        return Tiles(rows3=2, channels3=2, head_images=4, weight_images=64, weight_depth=32)
     if bf16:
-        return Tiles(rows3=4, channels3=4, head_images=16, weight_images=128, weight_depth=32)
+        return Tiles(
+            filter_parts=2, rows3=4, channels3=2, weight_images=128, weight_depth=32, conv_blocks=3,
+            input_blocks=3, weight_blocks=2,
+        )  # fmt: skip
     if batch <= 128:
-        return Tiles(parts=2, rows3=1, head_images=4, input_rows=1, input_depth=128, weight_images=16)
+        return Tiles(
+            parts=2, filter_parts=2, rows3=1, head_images=2, input_rows=4, input_depth=128,
+            input_splits=4, weight_images=16,
+        )  # fmt: skip
     if batch <= 512:
-        return Tiles(rows3=4, head_images=8, input_rows=2, weight_images=32, weight_depth=32)
-    return Tiles(conv_rows=2, channels3=2, input_rows=4, weight_images=128, weight_depth=32, input_blocks=3)
+        return Tiles(head_images=4, input_rows=2, weight_images=32, weight_depth=32)
+    return Tiles(
+        filter_parts=2, conv_rows=2, channels3=2, input_rows=4, weight_images=128, weight_depth=32,
+        conv_blocks=3, input_blocks=3, weight_blocks=2,
+    )  # fmt: skip
 
 
 @cache
@@ -130,9 +144,10 @@ class Step:
         sms = cp.cuda.Device().attributes["MultiProcessorCount"]
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
         input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
-        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.parts))
+        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.filter_parts))
         parts3 = 32 // t.channels3
-        input_tiles = _ceil(n, 16 * t.input_rows)
+        input_images = 16 * t.input_rows // (1 if bf16 else t.input_splits)
+        input_tiles = _ceil(n, input_images)
         head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
 
         def floats(*shape: int) -> Any:
@@ -202,27 +217,28 @@ class Step:
             "linear3_backward_weight", (weight_parts, 16), 224, (dz3, best2, scale2, dweight3, n),
             FLOAT * HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
         )  # fmt: skip
-        images = 16 * t.input_rows
         if bf16:
-            shared, depth = HALF * (images * 136 + HIDDEN * 120), {}
+            shared, depth = HALF * (input_images * 136 + HIDDEN * 120), {}
         else:
-            shared = FLOAT * t.input_depth * (images + 4 + TILE)
-            depth = {"DEPTH": t.input_depth}
+            shared = FLOAT * t.input_depth * (input_images + 4 + TILE)
+            depth = {"DEPTH": t.input_depth, "SPLITS": t.input_splits}
         add(
             "linear3_backward_input", (input_tiles, 16), 224,
             (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
-            max(shared, FLOAT * images * TILE), ROWS=t.input_rows, **depth,
+            max(shared, FLOAT * input_images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
-        grid, arguments = (weight_blocks, t.parts), (*of_batch2, pool1, dconv2, input_tiles, n)
+        grid, arguments = (weight_blocks, t.filter_parts), (*of_batch2, pool1, dconv2, input_tiles, n)
         if bf16:
-            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.parts, {}
+            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.filter_parts, {}
         else:
-            shared = FLOAT * (32 // t.parts * (PIXELS1 + 1) + 16 * PLANE)
-            threads, groups = 64 // t.parts * t.groups, {"GROUPS": t.groups}
+            shared = FLOAT * (32 // t.filter_parts * (PIXELS1 + 1) + 16 * PLANE)
+            threads, groups = 64 // t.filter_parts * t.groups, {"GROUPS": t.groups}
+        group = 64 // t.filter_parts  # threads, each with 72 sums
+        shared = max(shared, FLOAT * threads // group * 72 * (group + 1))
         add(
             "conv2_backward_weight", grid, threads, arguments, shared,
-            branch=2, PARTS=t.parts, **groups,
+            branch=2, PARTS=t.filter_parts, **groups,
         )  # fmt: skip
         shared = FLOAT * (16 * PIXELS1 + IMAGE_FLOATS)
         if bf16:

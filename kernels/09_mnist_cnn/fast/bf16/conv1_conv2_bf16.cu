@@ -43,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int end = min((part + 1) * kRows + 1, kSide1) * kSide1;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
+#pragma unroll 21
     for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 * kTaps);
         int channel = i / kTaps % kFilters1;

@@ -22,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int first_image = blockIdx.x * kImages;
     int first_column = blockIdx.y * kTileColumns;
 
+#pragma unroll 4
     for (int i = threadIdx.x; i < kImages * kHidden / 2; i += kThreads) {
         int own = i / (kHidden / 2);
         int hidden = i % (kHidden / 2) * 2;
@@ -32,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         *reinterpret_cast<unsigned *>(a + own * kStride + hidden) = packed(two.x, two.y);
     }
     constexpr int kPairs = 7 * 16 / 2; // of the columns that are read
-#pragma unroll 8
+#pragma unroll 16
     for (int i = threadIdx.x; i < kHidden * kPairs; i += kThreads) {
         int hidden = i / kPairs;
         int column = i % kPairs * 2;
