@@ -7,6 +7,8 @@ and the host has nothing to do but to start it. On the emulator the same kernels
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +36,9 @@ BF16 = (  # kernels that have a sibling for tensor cores
     "conv2_backward_weight",
     "conv2_backward_input",
 )
+
+
+EARLY = "pool2_linear3", "head", "linear3_backward_input", "conv2_backward_input"
 
 
 @dataclass(frozen=True)
@@ -101,16 +106,46 @@ class Launch:
     arguments: tuple[Any, ...]
     shared: int = 0
     branch: int = 0
+    early: bool = False  # it waits for the one before by itself, and may begin earlier
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
 
-    def ready(self) -> Any:
-        """A function that launches and neither checks nor waits."""
+    def ready(self) -> Callable[[], None]:
+        """A function that launches on a GPU's current stream and neither checks nor waits."""
         shape = (self.grid + (1, 1))[:3], (self.block, 1, 1)
         values = self.kernel.check(*shape, self.arguments, self.shared)
         raw = self.kernel.raw
+        if self.early:
+            return lambda: _launch_early(raw, *shape, values, self.shared)
         return lambda: raw(*shape, values, shared_mem=self.shared)
+
+
+def _launch_early(
+    raw: Any, grid: tuple[int, ...], block: tuple[int, ...], values: Any, shared: int
+) -> None:
+    """Launch with programmatic stream serialization, which CuPy has no word for."""
+    from cuda.bindings import driver
+
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = shared
+    config.hStream = driver.CUstream(cp.cuda.get_current_stream().ptr)
+    attribute.id = (
+        driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    )
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config.attrs, config.numAttrs = [attribute], 1
+    arrays = [hasattr(value, "data") and hasattr(value.data, "ptr") for value in values]
+    numbers = tuple(v.data.ptr if array else v.item() for v, array in zip(values, arrays))
+    types = tuple(
+        ctypes.c_void_p if array else np.ctypeslib.as_ctypes_type(v.dtype)
+        for v, array in zip(values, arrays)
+    )
+    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(raw.kernel.ptr), (numbers, types), 0)
+    if error:
+        raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
 def _ceil(n: int, d: int) -> int:
@@ -179,7 +214,9 @@ class Step:
         ) -> None:
             file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
             kernel = _kernel(file, tuple(defines.items()))
-            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, branch))
+            self.launches.append(
+                Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
+            )
 
         blocks, rows = (min(n, 4 * sms),), 14 // t.parts
         first = (*batch_of, self.moments, 0, n)

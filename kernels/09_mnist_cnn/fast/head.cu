@@ -5,6 +5,7 @@
 // weight4, bias3 and bias4 and the losses, into its row of kHeadSums numbers in `sums`.
 // grid (ceil(N / IMAGES)), block 256, dynamic shared 0
 
+#include "early_launch.cuh"
 #include "head_sums.cuh"
 #include "reduce.cuh"
 
@@ -29,13 +30,19 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ float dlogits[IMAGES][kClasses];
     __shared__ float losses[IMAGES];
     __shared__ int label_of[IMAGES];
+    let_the_next_begin();
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int first = blockIdx.x * IMAGES;
     if (threadIdx.x < IMAGES && first + threadIdx.x < N) {
-        int number = image_number(order, clock[1], N, first + threadIdx.x);
+        int number = image_number(order, clock[0], N, first + threadIdx.x);
         label_of[threadIdx.x] = labels[number];
     }
+#pragma unroll
+    for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
+        weights[i] = weight4[i];
+    }
+    wait_for_the_one_before();
     for (int i = threadIdx.x; i < IMAGES * kHidden; i += kThreads) {
         int image = first + i / kHidden;
         float sum = 0.0f;
@@ -47,10 +54,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
         hidden[i / kHidden][i % kHidden] = sum <= 0.0f ? 0.0f : sum;
-    }
-#pragma unroll
-    for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
-        weights[i] = weight4[i];
     }
     __syncthreads();
 

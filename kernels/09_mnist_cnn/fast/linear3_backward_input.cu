@@ -5,6 +5,7 @@
 // adds up as many of the 128 products of each sum.
 // grid (ceil(N / (16 ROWS / SPLITS)), 16), block 224, dynamic shared kSharedFloats * 4
 
+#include "early_launch.cuh"
 #include "gradient2_tile.cuh"
 #include "product_tile.cuh"
 
@@ -31,24 +32,28 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float *a = reinterpret_cast<float *>(shared4); // [hidden][image]
     float *b = a + DEPTH * kStride;                // [hidden][column]
     float *tile = a;                               // [image][column], at the end
+    let_the_next_begin();
     int first_image = blockIdx.x * kImages;
     int first_column = blockIdx.y * kTileColumns;
 
     float sum[ROWS][kRun] = {};
     for (int first = 0; first < kHidden; first += DEPTH) {
         __syncthreads(); // the part before has been used
-#pragma unroll 8
-        for (int i = threadIdx.x; i < DEPTH * kImages; i += kThreads) {
-            int image = first_image + i / DEPTH;
-            float value = image < N ? dz3[image * kHidden + first + i % DEPTH] : 0.0f;
-            a[i % DEPTH * kStride + i / DEPTH] = value;
-        }
         const float *columns = weight3 + first * kInputs3 + first_column;
         float2 *pairs = reinterpret_cast<float2 *>(b);
 #pragma unroll 14
         for (int i = threadIdx.x; i < DEPTH * kPixels2; i += kThreads) {
             const float *from = columns + i / kPixels2 * kInputs3 + i % kPixels2 * 2;
             pairs[i] = *reinterpret_cast<const float2 *>(from);
+        }
+        if (first == 0) { // after the loads of the weights, which need not wait for it
+            wait_for_the_one_before();
+        }
+#pragma unroll 8
+        for (int i = threadIdx.x; i < DEPTH * kImages; i += kThreads) {
+            int image = first_image + i / DEPTH;
+            float value = image < N ? dz3[image * kHidden + first + i % DEPTH] : 0.0f;
+            a[i % DEPTH * kStride + i / DEPTH] = value;
         }
         __syncthreads();
         add_products<DEPTH, kStride, SPLITS>(sum, a, b);

@@ -3,6 +3,7 @@
 // 112. A warp computes 16 ROWS x 16 sums.
 // grid (ceil(N / (16 ROWS)), 32 / CHANNELS), block 256, dynamic shared kSharedBytes
 
+#include "../early_launch.cuh"
 #include "../block2.cuh"
 #include "mma_conv.cuh"
 
@@ -31,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Bf16 *b = a + kImages * kStride;             // [result][product]
     __shared__ float scale[CHANNELS];
     __shared__ float shift[CHANNELS];
+    let_the_next_begin();
     int lane = threadIdx.x % kWarpSize;
     int first_result = threadIdx.x / kWarpSize * 16; // of the warp
     int first_image = blockIdx.x * kImages;
@@ -55,6 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             *reinterpret_cast<unsigned *>(b + result * kStride + product) = packed(two.x, two.y);
         }
         if (k == 0) { // after the loads of the weights, which need not wait for it
+            wait_for_the_one_before();
             find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
                                                  first_channel, count, N);
             __syncthreads();
