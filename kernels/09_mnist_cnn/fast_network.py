@@ -67,25 +67,27 @@ def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     if bf16 and batch <= 128:
         return Tiles(
             parts=2, filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
-            weight_images=16, weight_depth=16,
+            weight_images=32, weight_depth=32,
         )  # fmt: skip
     if bf16 and batch <= 512:
-        return Tiles(rows3=2, channels3=2, head_images=4, weight_images=64, weight_depth=32)
+        return Tiles(
+            rows3=1, channels3=2, head_images=2, input_rows=2, weight_images=64, weight_depth=32
+        )
     if bf16:
         return Tiles(
-            filter_parts=2, rows3=4, channels3=2, weight_images=128, weight_depth=32, conv_blocks=3,
-            input_blocks=3, weight_blocks=2,
+            filter_parts=2, rows3=2, channels3=2, input_rows=2, weight_images=128, weight_depth=64,
+            weight_blocks=2,
         )  # fmt: skip
     if batch <= 128:
         return Tiles(
-            parts=2, filter_parts=2, rows3=1, head_images=2, input_rows=4, input_depth=128,
-            input_splits=4, weight_images=16,
+            parts=2, filter_parts=2, rows3=4, head_images=1, input_rows=4, input_depth=128,
+            input_splits=4,
         )  # fmt: skip
     if batch <= 512:
-        return Tiles(head_images=4, input_rows=2, weight_images=32, weight_depth=32)
+        return Tiles(channels3=2, head_images=2, input_rows=2, weight_depth=32)
     return Tiles(
-        filter_parts=2, conv_rows=2, channels3=2, input_rows=4, weight_images=128, weight_depth=32,
-        conv_blocks=3, input_blocks=3, weight_blocks=2,
+        filter_parts=2, rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32,
+        weight_blocks=2,
     )  # fmt: skip
 
 
