@@ -7,6 +7,8 @@ and the host has nothing to do but to start it. On the emulator the same kernels
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,17 +38,22 @@ BF16 = (  # kernels that have a sibling for tensor cores
 )
 
 
+EARLY = "pool2_linear3", "head", "linear3_backward_input", "conv2_backward_input"
+
+
 @dataclass(frozen=True)
 class Tiles:
     """How the kernels share out the work of a batch."""
 
-    parts: int = 1  # blocks of the convolutions that share an image, 1 or 2
+    parts: int = 1  # blocks of conv1_conv2 and conv2_backward_input that share an image, 1 or 2
+    filter_parts: int = 1  # blocks of conv2_backward_weight that share conv2's filters, 1 or 2
     conv_rows: int = 1  # of 7 pixels that a thread computes; with 2 parts, 1
     rows3: int = 4  # linear3: images of a thread
     channels3: int = 1  # channels of a block
     head_images: int = 8  # of a block
     input_rows: int = 4  # images of a thread of linear3_backward_input
     input_depth: int = 64
+    input_splits: int = 1  # groups of threads that share a sum
     weight_images: int = 32  # of a block of linear3_backward_weight
     weight_depth: int = 16
     groups: int = 7  # of threads of conv2_backward_weight
@@ -58,16 +65,30 @@ class Tiles:
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if bf16 and batch <= 128:
-        return Tiles(rows3=1, channels3=2, parts=2, input_rows=2, weight_images=16, weight_depth=16)
+        return Tiles(
+            parts=2, filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
+            weight_images=32, weight_depth=32,
+        )  # fmt: skip
     if bf16 and batch <= 512:
-        return Tiles(rows3=2, channels3=4, input_rows=4, weight_images=64, weight_depth=32)
+        return Tiles(
+            rows3=1, channels3=2, head_images=2, input_rows=2, weight_images=64, weight_depth=32
+        )
     if bf16:
-        return Tiles(rows3=4, channels3=4, head_images=16, weight_images=128, weight_depth=32)
+        return Tiles(
+            filter_parts=2, rows3=2, channels3=2, input_rows=2, weight_images=128, weight_depth=64,
+            weight_blocks=2,
+        )  # fmt: skip
     if batch <= 128:
-        return Tiles(parts=2, rows3=1, head_images=4, input_rows=1, input_depth=128, weight_images=16)
+        return Tiles(
+            parts=2, filter_parts=2, rows3=4, head_images=1, input_rows=4, input_depth=128,
+            input_splits=4,
+        )  # fmt: skip
     if batch <= 512:
-        return Tiles(rows3=4, head_images=8, input_rows=2, weight_images=32, weight_depth=32)
-    return Tiles(conv_rows=2, channels3=2, input_rows=4, weight_images=128, weight_depth=32, input_blocks=3)
+        return Tiles(channels3=2, head_images=2, input_rows=2, weight_depth=32)
+    return Tiles(
+        filter_parts=2, rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32,
+        weight_blocks=2,
+    )  # fmt: skip
 
 
 @cache
@@ -87,16 +108,46 @@ class Launch:
     arguments: tuple[Any, ...]
     shared: int = 0
     branch: int = 0
+    early: bool = False  # it waits for the one before by itself, and may begin earlier
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
 
-    def ready(self) -> Any:
-        """A function that launches and neither checks nor waits."""
+    def ready(self) -> Callable[[], None]:
+        """A function that launches on a GPU's current stream and neither checks nor waits."""
         shape = (self.grid + (1, 1))[:3], (self.block, 1, 1)
         values = self.kernel.check(*shape, self.arguments, self.shared)
         raw = self.kernel.raw
+        if self.early:
+            return lambda: _launch_early(raw, *shape, values, self.shared)
         return lambda: raw(*shape, values, shared_mem=self.shared)
+
+
+def _launch_early(
+    raw: Any, grid: tuple[int, ...], block: tuple[int, ...], values: Any, shared: int
+) -> None:
+    """Launch with programmatic stream serialization, which CuPy has no word for."""
+    from cuda.bindings import driver
+
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = shared
+    config.hStream = driver.CUstream(cp.cuda.get_current_stream().ptr)
+    attribute.id = (
+        driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    )
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config.attrs, config.numAttrs = [attribute], 1
+    arrays = [hasattr(value, "data") and hasattr(value.data, "ptr") for value in values]
+    numbers = tuple(v.data.ptr if array else v.item() for v, array in zip(values, arrays))
+    types = tuple(
+        ctypes.c_void_p if array else np.ctypeslib.as_ctypes_type(v.dtype)
+        for v, array in zip(values, arrays)
+    )
+    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(raw.kernel.ptr), (numbers, types), 0)
+    if error:
+        raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
 def _ceil(n: int, d: int) -> int:
@@ -130,9 +181,10 @@ class Step:
         sms = cp.cuda.Device().attributes["MultiProcessorCount"]
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
         input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
-        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.parts))
+        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.filter_parts))
         parts3 = 32 // t.channels3
-        input_tiles = _ceil(n, 16 * t.input_rows)
+        input_images = 16 * t.input_rows // (1 if bf16 else t.input_splits)
+        input_tiles = _ceil(n, input_images)
         head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
 
         def floats(*shape: int) -> Any:
@@ -164,7 +216,9 @@ class Step:
         ) -> None:
             file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
             kernel = _kernel(file, tuple(defines.items()))
-            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, branch))
+            self.launches.append(
+                Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
+            )
 
         blocks, rows = (min(n, 4 * sms),), 14 // t.parts
         first = (*batch_of, self.moments, 0, n)
@@ -202,27 +256,28 @@ class Step:
             "linear3_backward_weight", (weight_parts, 16), 224, (dz3, best2, scale2, dweight3, n),
             FLOAT * HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
         )  # fmt: skip
-        images = 16 * t.input_rows
         if bf16:
-            shared, depth = HALF * (images * 136 + HIDDEN * 120), {}
+            shared, depth = HALF * (input_images * 136 + HIDDEN * 120), {}
         else:
-            shared = FLOAT * t.input_depth * (images + 4 + TILE)
-            depth = {"DEPTH": t.input_depth}
+            shared = FLOAT * t.input_depth * (input_images + 4 + TILE)
+            depth = {"DEPTH": t.input_depth, "SPLITS": t.input_splits}
         add(
             "linear3_backward_input", (input_tiles, 16), 224,
             (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
-            max(shared, FLOAT * images * TILE), ROWS=t.input_rows, **depth,
+            max(shared, FLOAT * input_images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
-        grid, arguments = (weight_blocks, t.parts), (*of_batch2, pool1, dconv2, input_tiles, n)
+        grid, arguments = (weight_blocks, t.filter_parts), (*of_batch2, pool1, dconv2, input_tiles, n)
         if bf16:
-            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.parts, {}
+            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.filter_parts, {}
         else:
-            shared = FLOAT * (32 // t.parts * (PIXELS1 + 1) + 16 * PLANE)
-            threads, groups = 64 // t.parts * t.groups, {"GROUPS": t.groups}
+            shared = FLOAT * (32 // t.filter_parts * (PIXELS1 + 1) + 16 * PLANE)
+            threads, groups = 64 // t.filter_parts * t.groups, {"GROUPS": t.groups}
+        group = 64 // t.filter_parts  # threads, each with 72 sums
+        shared = max(shared, FLOAT * threads // group * 72 * (group + 1))
         add(
             "conv2_backward_weight", grid, threads, arguments, shared,
-            branch=2, PARTS=t.parts, **groups,
+            branch=2, PARTS=t.filter_parts, **groups,
         )  # fmt: skip
         shared = FLOAT * (16 * PIXELS1 + IMAGE_FLOATS)
         if bf16:

@@ -8,6 +8,7 @@
 // Limit: fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedFloats * 4
 
+#include "early_launch.cuh"
 #include "backward2.cuh"
 #include "block1.cuh"
 #include "conv_tile.cuh"
@@ -43,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float *dc2 = x + kImageFloats;                         // [filter], with zeros around it
     __shared__ Backward2 of_batch;
 
-    int step = clock[1];
+    let_the_next_begin();
+    int step = clock[0];
     int part = blockIdx.y;
 #pragma unroll
     for (int i = threadIdx.x * 4; i < kFilters2 * kFilters1 * kTaps; i += kThreads * 4) {
@@ -60,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kFilters2 * kPlane; i += kThreads) {
         dc2[i] = 0.0f;
     }
+    wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
 
     Tile tile;
@@ -70,15 +73,21 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
+        const unsigned char *own_codes =
+            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
+        int codes[kSegment];
+#pragma unroll
+        for (int i = 0; i < kSegment; ++i) {
+            codes[i] = own_codes[i];
+        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2<kThreads, kFilters2, kWindowRows, kPlane, kRowStride>(
             dc2 + kRowStride + 1, of_batch, c2, dy2, code2, image, 0, part * (kWindowRows - 1));
         __syncthreads();
         tile.add<kFilters2, kFilters1>(dc2 + part * kRows * kRowStride, weights);
         tile.stage(dy1);
-        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own, x,
-                            own_row, own % kSide1);
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
+                            own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

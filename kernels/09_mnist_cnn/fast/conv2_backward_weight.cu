@@ -22,6 +22,7 @@ constexpr int kRows = kSide1 / GROUPS;
 constexpr int kGradientPlane = kPixels1 + 1; // 32 channels begin in 32 banks
 constexpr int kResults = kOfPart * kFilters1 * kTaps;
 constexpr int kOwn = kFilters * kChannels * kTaps; // sums of a thread
+constexpr int kOwnStride = kGroup + 1; // neighbouring sums lie in neighbouring banks
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_weight(const float *c2, const float *dy2, const unsigned char *code2,
@@ -46,6 +47,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         __syncthreads(); // the image before has been used
         load_gradient2<kThreads, kOfPart, kSide2, kGradientPlane, kSide1>(
             dc2 - first * kGradientPlane, of_batch, c2, dy2, code2, image, first, 0);
+#pragma unroll 7
         for (int i = threadIdx.x; i < kFilters1 * kPixels1; i += kThreads) {
             int row = i % kPixels1 / kSide1 + 1;
             int column = i % kSide1 + 1; // 196 is a multiple of 14
@@ -93,24 +95,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     }
 
-    float *totals = dc2; // [sum of a thread][thread of a group]
-    for (int turn = 0; turn < GROUPS; ++turn) {
-        __syncthreads();
-        if (group == turn) {
+    float *totals = dc2; // [group][sum of a thread][thread of a group]
+    __syncthreads(); // the last image has been used
 #pragma unroll
-            for (int i = 0; i < kOwn; ++i) {
-                float value = sum[i / (kChannels * kTaps)][i / kTaps % kChannels][i % kTaps];
-                float *to = totals + i * kGroup + threadIdx.x % kGroup;
-                *to = turn == 0 ? value : *to + value;
-            }
-        }
+    for (int i = 0; i < kOwn; ++i) {
+        totals[(group * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
+            sum[i / (kChannels * kTaps)][i / kTaps % kChannels][i % kTaps];
     }
     __syncthreads();
     for (int i = threadIdx.x; i < kResults; i += kThreads) {
         int f = i / (kFilters1 * kTaps);
         int c = i / kTaps % kFilters1;
-        int own = f / kLanes * kChannels + c / (kFilters1 / kChannels);
+        int own = (f / kLanes * kChannels + c / (kFilters1 / kChannels)) * kTaps + i % kTaps;
         int thread = c % (kFilters1 / kChannels) * kLanes + f % kLanes;
-        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = totals[(own * kTaps + i % kTaps) * kGroup + thread];
+        float total = 0.0f;
+#pragma unroll
+        for (int g = 0; g < GROUPS; ++g) {
+            total += totals[(g * kOwn + own) * kOwnStride + thread];
+        }
+        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = total;
     }
 }

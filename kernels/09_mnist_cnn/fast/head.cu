@@ -5,6 +5,7 @@
 // weight4, bias3 and bias4 and the losses, into its row of kHeadSums numbers in `sums`.
 // grid (ceil(N / IMAGES)), block 256, dynamic shared 0
 
+#include "early_launch.cuh"
 #include "head_sums.cuh"
 #include "reduce.cuh"
 
@@ -28,11 +29,31 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ float back[IMAGES][kHidden];    // and their gradients
     __shared__ float dlogits[IMAGES][kClasses];
     __shared__ float losses[IMAGES];
+    __shared__ int label_of[IMAGES];
+    let_the_next_begin();
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int first = blockIdx.x * IMAGES;
+    if (threadIdx.x < IMAGES && first + threadIdx.x < N) {
+        int number = image_number(order, clock[0], N, first + threadIdx.x);
+        label_of[threadIdx.x] = labels[number];
+    }
+#pragma unroll
     for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
         weights[i] = weight4[i];
+    }
+    wait_for_the_one_before();
+    for (int i = threadIdx.x; i < IMAGES * kHidden; i += kThreads) {
+        int image = first + i / kHidden;
+        float sum = 0.0f;
+        if (image < N) {
+            sum = bias3[i % kHidden];
+#pragma unroll
+            for (int part = 0; part < PARTS; ++part) {
+                sum += parts[(part * N + image) * kHidden + i % kHidden];
+            }
+        }
+        hidden[i / kHidden][i % kHidden] = sum <= 0.0f ? 0.0f : sum;
     }
     __syncthreads();
 
@@ -40,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         int image = first + own;
         if (image >= N) { // adds nothing to the block's sums
             for (int j = 0; j < kColumns; ++j) {
-                hidden[own][j * kWarpSize + lane] = back[own][j * kWarpSize + lane] = 0.0f;
+                back[own][j * kWarpSize + lane] = 0.0f;
             }
             if (lane < kClasses) {
                 dlogits[own][lane] = 0.0f;
@@ -53,21 +74,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float z[kColumns];
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-            z[j] = bias3[j * kWarpSize + lane];
+            z[j] = hidden[own][j * kWarpSize + lane];
         }
-#pragma unroll 8
-        for (int part = 0; part < PARTS; ++part) {
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j) {
-                z[j] += parts[(part * N + image) * kHidden + j * kWarpSize + lane];
-            }
-        }
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-            z[j] = z[j] <= 0.0f ? 0.0f : z[j];
-            hidden[own][j * kWarpSize + lane] = z[j];
-        }
-        int label = labels[image_number(order, clock[1], N, image)];
+        int label = label_of[own];
         float logits[kClasses];
         float largest = 0.0f;
 #pragma unroll

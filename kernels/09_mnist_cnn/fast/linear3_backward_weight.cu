@@ -29,11 +29,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float sum[kRows][kRun] = {};
     for (int first = first_image; first < end; first += DEPTH) {
         __syncthreads(); // the images before have been used
+        const float4 *from = reinterpret_cast<const float4 *>(dz3 + first * kHidden);
 #pragma unroll 4
-        for (int i = threadIdx.x; i < DEPTH * kHidden; i += kThreads) {
-            a[i] = first + i / kHidden < end ? dz3[first * kHidden + i] : 0.0f;
+        for (int i = threadIdx.x; i < DEPTH * kHidden / 4; i += kThreads) {
+            bool exists = first + i / (kHidden / 4) < end;
+            shared4[i] = exists ? from[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         }
-#pragma unroll 4
+#pragma unroll 7
         for (int i = threadIdx.x; i < DEPTH * kTileColumns; i += kThreads) {
             int image = first + i / kTileColumns;
             int column = first_column + i % kTileColumns;
@@ -46,11 +48,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             b[i] = value <= 0.0f ? 0.0f : value;
         }
         __syncthreads();
-        add_products<DEPTH, kHidden>(sum, a, b);
+        add_products<DEPTH, kHidden, 1>(sum, a, b);
     }
     __syncthreads();
-    stage(sum, tile);
-    __syncthreads();
+    stage<1>(sum, tile);
     float *part = dweight3 + blockIdx.x * kHidden * kInputs3;
     for (int i = threadIdx.x; i < kHidden * kTileColumns; i += kThreads) {
         part[i / kTileColumns * kInputs3 + first_column + i % kTileColumns] = tile[i];

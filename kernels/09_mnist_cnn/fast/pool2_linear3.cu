@@ -8,6 +8,7 @@
 // weights. A thread computes ROWS x 4 sums.
 // grid (ceil(N / (8 ROWS)), 32 / CHANNELS), block 256, dynamic shared 0
 
+#include "early_launch.cuh"
 #include "block2.cuh"
 
 #ifndef ROWS
@@ -34,22 +35,31 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ float scale[CHANNELS];
     __shared__ float shift[CHANNELS];
     float *a = reinterpret_cast<float *>(a4);
+    let_the_next_begin();
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int first_image = blockIdx.x * kImages;
     int first_channel = blockIdx.y * CHANNELS;
 
-    find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                         first_channel, count, N);
     float sum[ROWS][kColumns] = {};
     for (int k = 0; k < CHANNELS; ++k) {
         int f = first_channel + k;
-        __syncthreads(); // the channel before has been used, and scale is there
+        if (k > 0) {
+            __syncthreads(); // the channel before has been used
+        }
+#pragma unroll 13
         for (int i = threadIdx.x; i < kPixels2 * kHidden; i += kThreads) {
             int pixel = i % kPixels2;
             int result = i / kPixels2;
             b[pixel * kHiddenStride + result] = weight3[result * kInputs3 + f * kPixels2 + pixel];
         }
+        if (k == 0) { // after the loads of the weights, which need not wait for it
+            wait_for_the_one_before();
+            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
+                                                 first_channel, count, N);
+            __syncthreads();
+        }
+#pragma unroll 4
         for (int i = threadIdx.x; i < kPixels2 * kImages; i += kThreads) {
             int pixel = i % kPixels2;
             int own = i / kPixels2;

@@ -12,14 +12,16 @@ constexpr int kColumnGroups = kTileColumns / kRun;     // 14
 constexpr int kRowGroups = kThreads / kColumnGroups;   // 16
 
 // sum[i][j] += the products of kDepth steps; a is [step][row] with rows kStride apart, b is
-// [step][column].
-template <int kDepth, int kStride, int kRows>
+// [step][column]. Each of kSplits groups of threads takes every kSplits-th step, of 1 / kSplits as
+// many rows.
+template <int kDepth, int kStride, int kSplits, int kRows>
 __device__ inline void add_products(float (&sum)[kRows][kRun], const float *a, const float *b)
 {
+    constexpr int kGroup = kThreads / kSplits;
     int first_column = threadIdx.x % kColumnGroups * kRun;
-    int first_row = threadIdx.x / kColumnGroups * kRows;
+    int first_row = threadIdx.x % kGroup / kColumnGroups * kRows;
 #pragma unroll 4
-    for (int k = 0; k < kDepth; ++k) {
+    for (int k = threadIdx.x / kGroup; k < kDepth; k += kSplits) {
         float left[kRows];
         float right[kRun];
 #pragma unroll
@@ -40,17 +42,25 @@ __device__ inline void add_products(float (&sum)[kRows][kRun], const float *a, c
     }
 }
 
-// Bring the sums into `tile`, [row][column], so that neighbouring threads can store neighbours.
-template <int kRows>
+// Bring the sums of all groups into `tile`, [row][column], so that neighbouring threads can store
+// neighbours; ends with a barrier.
+template <int kSplits, int kRows>
 __device__ inline void stage(const float (&sum)[kRows][kRun], float *tile)
 {
+    constexpr int kGroup = kThreads / kSplits;
     int first_column = threadIdx.x % kColumnGroups * kRun;
-    int first_row = threadIdx.x / kColumnGroups * kRows;
+    int first_row = threadIdx.x % kGroup / kColumnGroups * kRows;
+    for (int turn = 0; turn < kSplits; ++turn) {
+        if ((int)threadIdx.x / kGroup == turn) {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
+            for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-        for (int j = 0; j < kRun; ++j) {
-            tile[(first_row + i) * kTileColumns + first_column + j] = sum[i][j];
+                for (int j = 0; j < kRun; ++j) {
+                    float *to = tile + (first_row + i) * kTileColumns + first_column + j;
+                    *to = turn == 0 ? sum[i][j] : *to + sum[i][j];
+                }
+            }
         }
+        __syncthreads();
     }
 }

@@ -22,6 +22,7 @@ __device__ inline void store_results2(const float *results, float *c2, float *me
     constexpr int kOwn = (kOfPart + kWarpSize - 1) / kWarpSize;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
+#pragma unroll 5
     for (int f = warp; f < kFilters2 && warp < kWarps; f += kWarps) {
         float values[kOwn];
         float total = 0.0f;

@@ -5,6 +5,7 @@
 // Limit: conv1's fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
+#include "../early_launch.cuh"
 #include "../block1.cuh"
 #include "../results2.cuh"
 #include "mma_conv.cuh"
@@ -34,6 +35,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ float scale[kFilters1];
     __shared__ float shift[kFilters1];
 
+    let_the_next_begin();
     int step = clock[0];
     int part = blockIdx.y;
     if (blockIdx.x == 0 && part == 0 && threadIdx.x == 0) {
@@ -43,6 +45,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int end = min((part + 1) * kRows + 1, kSide1) * kSide1;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
+#pragma unroll 21
     for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 * kTaps);
         int channel = i / kTaps % kFilters1;

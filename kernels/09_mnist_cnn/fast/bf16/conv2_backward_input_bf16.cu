@@ -3,6 +3,7 @@
 // filters in registers.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
+#include "../early_launch.cuh"
 #include "../block1.cuh"
 #include "gradient2_pairs.cuh"
 #include "reduce.cuh"
@@ -33,10 +34,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float *x = dy1 + kFilters1 * kPixels1;
     __shared__ Backward2 of_batch;
 
-    int step = clock[1];
+    let_the_next_begin();
+    int step = clock[0];
     int part = blockIdx.y;
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
+#pragma unroll 21
     for (int i = threadIdx.x; i < kFilters2 * kFilters1 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 * kTaps);
         int channel = i / kTaps % kFilters1;
@@ -47,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kPaddedPixels * kStride32 / 2; i += kThreads) {
         pairs[i] = 0;
     }
+    wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
     __syncthreads();
     unsigned b[kSteps][kTiles][2];
@@ -63,6 +67,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float found[kTaps + 1] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the weights, or the image before, have been used
+        const unsigned char *own_codes =
+            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
+        int codes[kSegment];
+#pragma unroll
+        for (int i = 0; i < kSegment; ++i) {
+            codes[i] = own_codes[i];
+        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2_pairs<kThreads, kFilters2, kWindowRows>(dc2, of_batch, c2, dy2, code2, image,
                                                                0, part * (kWindowRows - 1));
@@ -95,9 +106,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
         __syncthreads();
-        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own, x,
-                            own_row, own % kSide1);
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
+                            own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

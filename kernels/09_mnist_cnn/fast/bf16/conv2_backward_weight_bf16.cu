@@ -17,6 +17,7 @@ constexpr int kGroup = kOfPart / 16 * kWarpSize;
 constexpr int kThreads = kGroups * kGroup;
 constexpr int kTiles = kFilters1 / 8;
 constexpr int kOwn = kTaps * kTiles * 4; // sums of a thread
+constexpr int kOwnStride = kGroup + 1; // neighbouring sums lie in neighbouring banks
 constexpr int kResults = kOfPart * kFilters1 * kTaps;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
@@ -27,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     extern __shared__ float4 shared4[];
     Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);  // [pixel][filter]
     Bf16 *pool = dc2 + kPaddedPixels * kStride32;   // [pixel][channel]
-    float *totals = reinterpret_cast<float *>(dc2); // at the end
+    float *totals = reinterpret_cast<float *>(dc2); // [group][sum of a thread][thread], at the end
     __shared__ Backward2 of_batch;
 
     int lane = threadIdx.x % kWarpSize;
@@ -70,16 +71,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     }
 
-    for (int turn = 0; turn < kGroups; ++turn) {
-        __syncthreads();
-        if (group == turn) {
+    __syncthreads(); // the last image has been used
 #pragma unroll
-            for (int i = 0; i < kOwn; ++i) {
-                float *to = totals + i * kGroup + threadIdx.x % kGroup;
-                float value = sum[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
-                *to = turn == 0 ? value : *to + value;
-            }
-        }
+    for (int i = 0; i < kOwn; ++i) {
+        totals[(group * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
+            sum[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
     }
     __syncthreads();
     for (int i = threadIdx.x; i < kResults; i += kThreads) {
@@ -87,6 +83,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         int c = i / kTaps % kFilters1;
         int own = (i % kTaps * kTiles + c / 8) * 4 + f % 16 / 8 * 2 + c % 2;
         int thread = f / 16 * kWarpSize + f % 8 * 4 + c % 8 / 2;
-        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = totals[own * kGroup + thread];
+        float total = 0.0f;
+#pragma unroll
+        for (int g = 0; g < kGroups; ++g) {
+            total += totals[(g * kOwn + own) * kOwnStride + thread];
+        }
+        dconv2[(blockIdx.x * PARTS + blockIdx.y) * kResults + i] = total;
     }
 }

@@ -3,6 +3,7 @@
 // 112. A warp computes 16 ROWS x 16 sums.
 // grid (ceil(N / (16 ROWS)), 32 / CHANNELS), block 256, dynamic shared kSharedBytes
 
+#include "../early_launch.cuh"
 #include "../block2.cuh"
 #include "mma_conv.cuh"
 
@@ -31,12 +32,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Bf16 *b = a + kImages * kStride;             // [result][product]
     __shared__ float scale[CHANNELS];
     __shared__ float shift[CHANNELS];
+    let_the_next_begin();
     int lane = threadIdx.x % kWarpSize;
     int first_result = threadIdx.x / kWarpSize * 16; // of the warp
     int first_image = blockIdx.x * kImages;
     int first_channel = blockIdx.y * CHANNELS;
-    find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                         first_channel, count, N);
     for (int i = threadIdx.x; i < (kImages + kHidden) * (kPadded - kProducts); i += kThreads) {
         int row = i / (kPadded - kProducts); // of a, then of b
         a[row * kStride + kProducts + i % (kPadded - kProducts)] = 0;
@@ -45,8 +45,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float sum[ROWS][2][4] = {};
     for (int k = 0; k < CHANNELS; k += 2) {
         int f = first_channel + k;
-        __syncthreads(); // the channels before have been used, and scale is there
-#pragma unroll 8
+        if (k > 0) {
+            __syncthreads(); // the channels before have been used
+        }
+#pragma unroll 13
         for (int i = threadIdx.x; i < kHidden * kPixels2; i += kThreads) { // pairs
             int result = i / kPixels2;
             int product = i % kPixels2 * 2;
@@ -54,7 +56,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                                                            f * kPixels2 + product);
             *reinterpret_cast<unsigned *>(b + result * kStride + product) = packed(two.x, two.y);
         }
-#pragma unroll 2
+        if (k == 0) { // after the loads of the weights, which need not wait for it
+            wait_for_the_one_before();
+            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
+                                                 first_channel, count, N);
+            __syncthreads();
+        }
+#pragma unroll 4
         for (int i = threadIdx.x; i < kImages * kProducts; i += kThreads) {
             int own = i / kProducts;
             int product = i % kProducts;
