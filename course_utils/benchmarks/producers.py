@@ -11,7 +11,7 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, mnist_race, mnist_step, profilers, six_ways, triton_comparison
+from . import autotune, mnist_step, profilers, six_ways, triton_comparison
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -79,7 +79,7 @@ PRODUCERS = (
         "profiling",
         "stalls of warps (with ncu), and a timeline of PyTorch",
         profilers.measure,
-        partial(hashes, profilers.SOURCES),
+        partial(hashes, profilers.sources()),
         on_request=True,
     ),
     Producer(
@@ -99,13 +99,6 @@ PRODUCERS = (
         "a step of training chapter 09's network, by PyTorch at its fastest",
         mnist_step.measure,
         partial(hashes, mnist_step.SOURCES),
-        on_request=True,
-    ),
-    Producer(
-        "mnist_race",
-        "the fused step of chapter 09 beside the fastest of mnist_step, and both accuracies",
-        mnist_race.measure,
-        partial(hashes, mnist_race.SOURCES),
         on_request=True,
     ),
     Producer(
