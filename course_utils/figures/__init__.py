@@ -16,6 +16,7 @@ from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs, series
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
+from .network_maps import activations
 from .performance import ladder, roofline
 from .reductions import active_lanes, reduction_tree
 from .residency import occupancy_steps
@@ -33,6 +34,7 @@ from .warps import warp_steps
 __all__ = [
     "access_heatmap",
     "access_orders",
+    "activations",
     "active_lanes",
     "block_timeline",
     "build_files",
