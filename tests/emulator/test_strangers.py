@@ -334,3 +334,10 @@ def test_dynamic_shared_memory_cut_into_parts(rng):
     launch("shared_carving.cu", "softmax_of_gathered", 3, 64, (x, rows, y, I32(75)), bytes_)
     e = np.exp(x[rows].astype(F64))
     np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=2e-3)
+
+
+def test_a_copy_with_cache_policies(rng):
+    x = rng.integers(0, 2**32, (150, 4), dtype=U32)
+    y = np.zeros_like(x)
+    launch("streaming_copy.cu", "streaming_copy", 2, 32, (x, y, I32(150)))
+    assert np.array_equal(y, x[:, ::-1])
