@@ -29,7 +29,7 @@ def buffers(case: str) -> str:
     kept = [n for n in sizes if n % 2 == 0]
     total = sum(0.5 * i for n in kept for i in range(n))
     lines = ["can be copied: 0, moved without fail: 1"]
-    lines += [f"moved {n}, 0 left behind" for n in kept]
+    lines += [f"moved {n}, 0 left behind, where it was" for n in kept]
     return "\n".join([*lines, f"{len(kept)} kept, sum {total:g}"])
 
 
@@ -39,6 +39,7 @@ def composed(case: str) -> str:
         count = int(x / 2)
         stars = "*" * (count % 8 if count > 0 else 0)
         lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
+        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g}")
     return "\n".join(lines)
 
 
@@ -244,7 +245,7 @@ COMPOSE = HostExercise(
     title="one function after another",
     task="""
 Write `then(f, g)`, which gives a function: first f, then g with what f returned. It takes lambdas,
-and its result can go into `then` again.
+whatever types they take and return, and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
@@ -272,8 +273,17 @@ stay in registers: that is how libraries fuse elementwise operations.
             ("F f, G g", "F f, F g"),
         ),
         mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
+        mutant("a double alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x)")),
+        mutant(
+            "by way of a double",
+            kinds.COMPILE_ERROR,
+            ("g(f(x))", "g(static_cast<double>(f(x)))"),
+        ),
+        mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
-        mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
+        mutant(
+            "cut to whole numbers", kinds.COMPILE_ERROR, ("[f, g](auto x) {", "[f, g](int x) {")
+        ),
         mutant(
             "the first f for all",
             kinds.WRONG_OUTPUT,
@@ -363,7 +373,7 @@ BUFFER = HostExercise(
     title="a class that owns memory",
     task="""
 Write what makes a class own its memory: it frees it when the object dies, it refuses to be copied,
-and it can be moved.
+and it can be moved: the numbers stay where they are, and change hands.
 """,
     source="02_c_and_cpp/exercises/buffer.cpp",
     standard="c++17",
@@ -393,6 +403,16 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
+        mutant(
+            "moved by a copy",
+            kinds.WRONG_OUTPUT,
+            (
+                "noexcept : data_(other.data_), n_(other.n_)\n    {\n"
+                "        other.data_ = nullptr;\n",
+                "noexcept : data_(new float[other.n_]), n_(other.n_)\n    {\n"
+                "        for (int i = 0; i < n_; ++i) data_[i] = other.data_[i];\n",
+            ),
+        ),
         mutant(
             "no move",
             kinds.COMPILE_ERROR,
