@@ -24,7 +24,8 @@ from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
 from .first_looks import first_looks
-from .happens_before import NARROW, Flags, Order, fences, makes_order
+from .flags import Flags
+from .happens_before import NARROW, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
 from .severity import Paths
 from .sync_check import EVERYONE
