@@ -19,7 +19,7 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
-from .common import LARGEST, listed, values_of, whole
+from .common import LARGEST, listed, whole
 
 DEGREE = 5
 
@@ -39,7 +39,7 @@ def composed(case: str) -> str:
         count = int(x / 2)
         stars = "*" * (count % 8 if count > 0 else 0)
         lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
-        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g}")
+        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g} {x / 2:g}")
     return "\n".join(lines)
 
 
@@ -48,13 +48,17 @@ def drawn_quarters(rng: np.random.Generator) -> str:
 
 
 def three_more(case: str) -> str:
-    numbers = values_of(case)
-    return " ".join(map(str, [*numbers, *numbers[:1] * 3]))
+    lines, rest = [], [int(word) for word in case.split()]
+    while rest:
+        numbers, rest = rest[1 : 1 + rest[0]], rest[1 + rest[0] :]
+        lines.append(" ".join(map(str, [*numbers, *numbers[:1] * 3])))
+    return "\n".join(lines)
 
 
 def polynomial(given: dict) -> dict:
-    x = given["x"].astype(np.float64)
-    return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
+    x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
+    polyval = np.polynomial.polynomial.polyval
+    return {"five": polyval(x, c), "two": polyval(x, c[:3])}
 
 
 APPEND_FIRST = HostExercise(
@@ -62,13 +66,14 @@ APPEND_FIRST = HostExercise(
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can. It must be right for a list of any length and for any ints.
+as little as you can. It must be right for a list of any length and for any ints, in every call.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
     cases=(
         listed([4, 7]),
         listed([1]),
+        listed([4, 7]) + listed([1, 2, 3]),
         listed(range(10)),
         listed([LARGEST, 0]),
         listed([-LARGEST - 1] * 3),
@@ -114,6 +119,11 @@ trouble.
                 "const long first = static_cast<long>(static_cast<float>(x.front()))",
             ),
             ("push_back(first)", "push_back(static_cast<int>(first))"),
+        ),
+        mutant(
+            "a copy for all calls",
+            kinds.WRONG_OUTPUT,
+            ("const int first", "static const int first"),
         ),
         mutant(
             "a copy of the list",
@@ -186,14 +196,15 @@ HORNER = Exercise(
     title="recursion while compiling",
     task="""
 A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
-polynomial whose degree is a template parameter.
+polynomial whose degree is a template parameter; the kernel has one of degree 5 and one of degree 2.
 """,
     source="02_c_and_cpp/exercises/horner.cu",
-    kernel="degree_five",
+    kernel="polynomials",
     inputs=lambda rng, n: {
         "c": floats(rng, DEGREE + 1),
         "x": floats(rng, n),
-        "y": empty(n),
+        "five": empty(n),
+        "two": empty(n),
         "n": np.int32(n),
     },
     reference=polynomial,
@@ -219,8 +230,8 @@ polynomial whose degree is a template parameter.
     ),
     explanation="""
 `if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
-the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five fused
-multiply-adds (FFMA) in a row, without a loop or a call.
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left for
+degree 5 is five fused multiply-adds (FFMA) in a row, without a loop or a call.
 """,
     mutants=(
         mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
@@ -234,6 +245,15 @@ multiply-adds (FFMA) in a row, without a loop or a call.
         mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
+        mutant(
+            "always degree 5",
+            kinds.WRONG,
+            (
+                "if constexpr (kDegree == 0)",
+                "constexpr int kLast = 5;\n    if constexpr (kDegree == 0)",
+            ),
+            ("horner<2>", "horner<5>"),
+        ),
         mutant(
             "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
         ),
@@ -281,6 +301,11 @@ stay in registers: that is how libraries fuse elementwise operations.
         ),
         mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
+        mutant(
+            "a constant between",
+            kinds.COMPILE_ERROR,
+            ("return g(f(x));", "const auto y = f(x); return g(y);"),
+        ),
         mutant(
             "cut to whole numbers", kinds.COMPILE_ERROR, ("[f, g](auto x) {", "[f, g](int x) {")
         ),
