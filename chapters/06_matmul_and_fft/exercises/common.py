@@ -104,7 +104,7 @@ ANY_SHAPE = chosen(
     (300, 257, 3),
     (32771, 2, 1),
     (2, 32771, 1),
-).with_longest(K=1031)
+).with_longest(K=521)
 
 
 # Every sum of their products is exact enough for the tolerance: no cancellation of large ones. None

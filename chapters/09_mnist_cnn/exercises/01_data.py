@@ -293,7 +293,7 @@ An image number may occur twice. The task is one kernel with one thread for each
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 2, 31, 131, 1031), B=(1, 2, 31, 65, 129), P=(1, 2, 49, 255, 784)
-        ).with_longest(n=65_543, P=4099),
+        ).with_longest(n=65_543, B=1031, P=4099),
         values=(
             promises.data(
                 "images",

@@ -264,7 +264,9 @@ floats: where one of the four is NaN, the result is NaN.
     small=((3, 14, 18), (2, 7, 5), (5, 28, 28), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)),
+        sizes=promises.shapes(
+            M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)
+        ).with_longest(M=1031, H=1031, W=1031),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),

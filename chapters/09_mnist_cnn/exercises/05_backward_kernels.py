@@ -211,7 +211,9 @@ the first gets it, in the order of memory. H and W are even. Any floats but NaN.
     small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)),
+        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_longest(
+            M=1031, H=1030, W=1030
+        ),
         values=(
             promises.data("x", *promises.ANY_ORDERED),
             promises.data("dy", *promises.ORDINARY, promises.SOME_INFINITE),
@@ -299,7 +301,9 @@ the sum of dy times the normalised x. A thread has a pixel. Any shape.
     full=(1024, 16, 784),
     reduction=lambda size: 4,
     promises=Promises(
-        sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)),
+        sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
+            N=1031, C=131, P=8209
+        ),
         values=(
             promises.data("dy", *promises.ORDINARY),
             promises.data("gamma", *promises.ORDINARY),
