@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from . import figures
 from .benchmarks import autotune
-from .benchmarks.microbenchmarks import hardware
 from .benchmarks.profilers import spans
 from .checking import check
 from .data.image_sets import digits
@@ -65,6 +65,16 @@ __all__ = [
     "trace",
     "trees",
 ]
+
+if TYPE_CHECKING:
+    from .benchmarks.microbenchmarks import hardware
+
+
+def __getattr__(name: str) -> Any:
+    """``hardware``, imported when asked for: with it come all kernels that are measured."""
+    if name != "hardware":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.benchmarks.microbenchmarks.hardware")
 
 
 def _teach_ipython() -> None:

@@ -79,7 +79,7 @@ PRODUCERS = (
         "profiling",
         "stalls of warps (with ncu), and a timeline of PyTorch",
         profilers.measure,
-        partial(hashes, profilers.SOURCES),
+        partial(hashes, profilers.sources()),
         on_request=True,
     ),
     Producer(

@@ -9,9 +9,8 @@ from typing import Any
 
 from ..devices.properties import need_gpu
 from ..errors import LessonError
-from . import nsight_compute
+from . import cases, nsight_compute
 from .case import torch_on_gpu
-from .cases import CASES
 from .single_launch import launch_of
 
 SIDE = 4096
@@ -20,7 +19,6 @@ KERNELS = (
     "sgemm_naive",
     "sgemm_coalesced",
 )
-SOURCES = tuple(file for case in CASES if case.name in KERNELS for file in case.files)
 ROWS, WIDE, LAYERS = (2048, 8), 2048, 10
 DURATION = "gpu__time_duration.sum"  # ns
 # ncu's names of what a warp waits for, in the words of the notebook. A metric is the mean number of
@@ -46,6 +44,11 @@ REASONS = {
     "tex_throttle": "queue to textures (TEX throttle)",
     "wait": "fixed delay (wait)",
 }
+
+
+def sources() -> tuple[str, ...]:
+    """The files of the kernels, below ``kernels/``."""
+    return tuple(file for case in cases.CASES if case.name in KERNELS for file in case.files)
 
 
 def measure() -> dict[str, Any]:

@@ -221,7 +221,7 @@ def _before(exercise: Exercise) -> float:
     """What the target measures for the starter; counted once a session."""
     key = exercise.starter, exercise.target
     if key not in _starters:
-        starter = emulated_runs.load_answer(exercise, exercise.starter, "starter.cu")
+        starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
         _starters[key] = exercise.target.measure(_count(exercise, starter))
     return _starters[key]
 

@@ -42,7 +42,9 @@ def slow_or_endless(
         )
 
     yours = run(module) if stopped.seconds < MOST_SECONDS else stopped
-    ours = _instructions(run(emulated_runs.load_answer(exercise, exercise.solution, "solution.cu")))
+    ours = _instructions(
+        run(emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu"))
+    )
     if yours.fault is None:
         times = _instructions(yours) / ours
         many = f"{_instructions(yours):,} instructions"

@@ -1971,8 +1971,8 @@ if (threadIdx.x == 0) {
     ready[blockIdx.x] = 1;
 }""",
         "",
-        args=lambda: (zeros(600), zeros(600), np.int32(3)),
-        grid=600,
+        args=lambda: (zeros(300), zeros(300), np.int32(3)),
+        grid=300,
         block=32,
         budget=None,
     ),

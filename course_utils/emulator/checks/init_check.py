@@ -322,13 +322,16 @@ class InitCheck(Observer):
                     del all_marks[key]
             return
         if found is None:
+            if not all_marks:
+                batch.joining.append(self)
             found = all_marks[key] = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         found[lanes] = marks
 
     def follows(self, group: Group, block) -> bool:
         if self.marks(group.batch):
             self._forget(group, block)
-        return True  # a load may bring marks into any block
+            return True
+        return block.matrix
 
     def instruction_starts(self, group: Group, decoded) -> None:
         if decoded.traits.matrix:

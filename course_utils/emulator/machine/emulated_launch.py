@@ -23,7 +23,6 @@ from .gpu_constants import (
     THREADS_PER_SM,
     WARP,
 )
-from .instruction_set import work_of
 from .memory import GLOBAL, Region, Regions
 from .observer import Observers
 from .options import LOCKSTEP, Options
@@ -172,11 +171,10 @@ class EmulatedLaunch:
             block = code.blocks[number]
             counts.thread_instructions += lanes * len(block.instructions)
             counts.warp_instructions += warps * len(block.instructions)
-            for instruction in block.instructions:
-                name = instruction.full_opcode
-                counts.opcodes[name] = counts.opcodes.get(name, 0) + lanes
-                work = work_of(instruction)
-                counts.flops += lanes * work.flops // work.threads if work else 0
+            for name, times in block.opcodes.items():
+                counts.opcodes[name] = counts.opcodes.get(name, 0) + times * lanes
+            for (flops, threads), times in block.flops.items():
+                counts.flops += times * (lanes * flops // threads)
         result = LaunchResult(counts, self.findings.collected(), self._text())
         self.observers.launch_ends(result)
         return result
