@@ -19,7 +19,7 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_blocks
 
-from .common import LARGEST, listed, whole
+from .common import LARGEST, listed, values_of, whole
 
 DEGREE = 5
 
@@ -39,7 +39,7 @@ def composed(case: str) -> str:
         count = int(x / 2)
         stars = "*" * (count % 8 if count > 0 else 0)
         lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
-        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g} {x / 2:g}")
+        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g}")
     return "\n".join(lines)
 
 
@@ -48,18 +48,49 @@ def drawn_quarters(rng: np.random.Generator) -> str:
 
 
 def three_more(case: str) -> str:
-    lines, rest = [], [int(word) for word in case.split()]
-    while rest:
-        numbers, rest = rest[1 : 1 + rest[0]], rest[1 + rest[0] :]
-        lines.append(" ".join(map(str, [*numbers, *numbers[:1] * 3])))
-    return "\n".join(lines)
+    numbers = values_of(case)
+    return " ".join(map(str, [*numbers, *numbers[:1] * 3]))
 
 
 def polynomial(given: dict) -> dict:
-    x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
-    polyval = np.polynomial.polynomial.polyval
-    return {"five": polyval(x, c), "two": polyval(x, c[:3])}
+    x = given["x"].astype(np.float64)
+    return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
 
+
+# The cell's main is the program's, and what follows the cell runs before it.
+OWN_MAIN = "#undef main\n"
+
+CALLED_TWICE = """
+namespace {
+const bool called_twice = [] {
+    std::vector<int> once{4, 7}, again{1, 2, 3};
+    append_first(once);
+    append_first(again);
+    const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
+    if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
+    return right;
+}();
+} // namespace
+"""
+
+MOVED_ON = """
+namespace {
+struct Box { // a number that can be moved, and not copied
+    Box(double v) : value(v) {}
+    Box(Box &&) = default;
+    operator double() const { return value; }
+    double value;
+};
+
+const bool moved_on = [] {
+    const auto keep = [](double v) { return Box(v + 1); };
+    const auto open = [](Box box) { return box.value; }; // takes it over
+    const bool right = then(then(keep, open), keep)(3.0).value == 5.0;
+    if (!right) std::printf("what can be moved and not copied does not come through\\n");
+    return right;
+}();
+} // namespace
+"""
 
 APPEND_FIRST = HostExercise(
     id="02.append_first",
@@ -70,10 +101,11 @@ as little as you can. It must be right for a list of any length and for any ints
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=CALLED_TWICE,
     cases=(
         listed([4, 7]),
         listed([1]),
-        listed([4, 7]) + listed([1, 2, 3]),
         listed(range(10)),
         listed([LARGEST, 0]),
         listed([-LARGEST - 1] * 3),
@@ -196,15 +228,14 @@ HORNER = Exercise(
     title="recursion while compiling",
     task="""
 A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
-polynomial whose degree is a template parameter; the kernel has one of degree 5 and one of degree 2.
+polynomial whose degree is a template parameter.
 """,
     source="02_c_and_cpp/exercises/horner.cu",
-    kernel="polynomials",
+    kernel="degree_five",
     inputs=lambda rng, n: {
         "c": floats(rng, DEGREE + 1),
         "x": floats(rng, n),
-        "five": empty(n),
-        "two": empty(n),
+        "y": empty(n),
         "n": np.int32(n),
     },
     reference=polynomial,
@@ -230,8 +261,8 @@ polynomial whose degree is a template parameter; the kernel has one of degree 5 
     ),
     explanation="""
 `if constexpr` decides while compiling, and the branch not taken is not compiled. With a plain `if`
-the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left for
-degree 5 is five fused multiply-adds (FFMA) in a row, without a loop or a call.
+the compiler would need horner<-1>, horner<-2> and so on, without an end. What is left is five fused
+multiply-adds (FFMA) in a row, without a loop or a call.
 """,
     mutants=(
         mutant("a plain if", kinds.COMPILE_ERROR, ("if constexpr (", "if (")),
@@ -245,15 +276,6 @@ degree 5 is five fused multiply-adds (FFMA) in a row, without a loop or a call.
         mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
-        mutant(
-            "always degree 5",
-            kinds.WRONG,
-            (
-                "if constexpr (kDegree == 0)",
-                "constexpr int kLast = 5;\n    if constexpr (kDegree == 0)",
-            ),
-            ("horner<2>", "horner<5>"),
-        ),
         mutant(
             "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
         ),
@@ -269,6 +291,8 @@ whatever types they take and return, and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=MOVED_ON,
     cases=("4 5.5 -2", "0", "", "17 100 1e3"),
     reference=composed,
     promises=Cases(drawn_quarters),

@@ -1,5 +1,5 @@
 // Appends the first of n numbers three times: 4 7 becomes 4 7 4 4 4. n is at least 1.
-// main reads n and the numbers, and prints the list; then the next one, while there is one.
+// main reads n and the numbers, and prints the list.
 
 #include <cstdio>
 #include <vector>
@@ -19,13 +19,12 @@ void append_first(std::vector<int> &x)
 int main()
 {
     int n = 0;
-    while (std::scanf("%d", &n) == 1) {
-        std::vector<int> x(n);
-        for (int &number : x) {
-            if (std::scanf("%d", &number) != 1) return 1;
-        }
-        append_first(x);
-        for (const int number : x) std::printf("%d ", number);
-        std::printf("\n");
+    if (std::scanf("%d", &n) != 1) return 1;
+    std::vector<int> x(n);
+    for (int &number : x) {
+        if (std::scanf("%d", &number) != 1) return 1;
     }
+    append_first(x);
+    for (const int number : x) std::printf("%d ", number);
+    std::printf("\n");
 }

@@ -1,5 +1,4 @@
-// five[i] = c[0] + c[1] x + c[2] x^2 + ... + c[5] x^5 at x = x[i], for n floats, and two[i] the same
-// as far as c[2] x^2.
+// y[i] = c[0] + c[1] x + c[2] x^2 + ... + c[5] x^5 at x = x[i], for n floats.
 // grid ceil(n / 256), block 256, dynamic shared 0
 
 // The value of a polynomial of degree kDegree at x; c has kDegree + 1 coefficients.
@@ -17,11 +16,8 @@ __device__ float horner(const float *c, float x)
     // END
 }
 
-extern "C" __global__ void polynomials(const float *c, const float *x, float *five, float *two,
-                                       int n)
+extern "C" __global__ void degree_five(const float *c, const float *x, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    five[i] = horner<5>(c, x[i]);
-    two[i] = horner<2>(c, x[i]);
+    if (i < n) y[i] = horner<5>(c, x[i]);
 }
