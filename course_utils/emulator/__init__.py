@@ -27,6 +27,7 @@ from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from .machine.ptx import Address, OperandList, PtxError, Register, Symbol
     from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
+    from .machine.texels import Surface, Texels, Texture
     from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.trace_recorder import WarpAccess, WarpStep
 
@@ -62,6 +64,7 @@ _LATER = {
     **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "machine.ptx"),
     "source_files": "machine.ptx_parser",
     "Box": "machine.tensor_box",
+    **dict.fromkeys(("Surface", "Texels", "Texture"), "machine.texels"),
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
@@ -73,6 +76,7 @@ __all__ = [
     "ALL_CHECKS",
     "ASSERTION",
     "BAD_TENSOR_MAP",
+    "BAD_TEXTURE",
     "BANKS",
     "BANK_BYTES",
     "BARRIER",
@@ -112,8 +116,11 @@ __all__ = [
     "Options",
     "PtxError",
     "Register",
+    "Surface",
     "Symbol",
     "Tally",
+    "Texels",
+    "Texture",
     "TraceOptions",
     "WarpAccess",
     "WarpStep",

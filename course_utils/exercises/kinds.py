@@ -25,6 +25,7 @@ from ..compiling.host_compilers import HOW_TO_GET
 from ..emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
@@ -151,6 +152,7 @@ NEXT_STEP: dict[str, str] = {
     ASSERTION: "An assert in the kernel does not hold: see its line.",
     TRAP: "The kernel stopped itself with a trap.",
     BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
+    BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
     TENSOR_MEMORY: "Compare the address, the descriptor or the number with what the report says.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
     EMULATOR_ERROR: "This is a mistake of the course, not yours. Please report it with your cell.",

@@ -26,6 +26,7 @@ from course_utils.emulator import (
     ALL_CHECKS,
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
@@ -41,6 +42,9 @@ from course_utils.emulator import (
     Finding,
     KernelFault,
     Options,
+    Surface,
+    Texels,
+    Texture,
 )
 from course_utils.emulator.machine.emulated_module import Entry
 
@@ -129,6 +133,17 @@ def padded() -> np.ndarray:
     made = cp.empty(64, np.float32)
     np.asarray(made).view(np.ndarray).reshape(16, 4)[:, :3] = 1
     return made
+
+
+@cache
+def _pictures() -> tuple[Texture, Surface]:
+    texels = Texels(np.zeros((1, 2, 64, 1), np.float32), 2)
+    return Texture(texels), Surface(texels)
+
+
+def pictures() -> list[np.uint64]:
+    """A texture and a surface of 2 rows of 64 numbers."""
+    return [np.uint64(one.handle) for one in _pictures()]
 
 
 def freed() -> np.uint64:
@@ -1173,6 +1188,35 @@ if (threadIdx.x == 0) { expect(&bar, <<512|256>>); bulk_load(s, x, <<512|256>>, 
 wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];""",
         "reads x[64]",
+    ),
+    Bug(
+        "a column taken for a byte of a surface",
+        MISALIGNED,
+        """
+surf2Dwrite(x[threadIdx.x], s, <<threadIdx.x|threadIdx.x * 4>>, 1); // !
+y[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 0.5f);""",
+        "must be a multiple of the 4",
+        thread=(1, 0, 0),
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
+    ),
+    Bug(
+        "a write past the last row of a surface",
+        OUT_OF_BOUNDS,
+        """
+surf2Dwrite(1.0f, s, threadIdx.x * 4, <<2|1>>); // !
+y[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f);""",
+        "at x = 0, y = 2",
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
+    ),
+    Bug(
+        "a surface where a texture is wanted",
+        BAD_TEXTURE,
+        "y[threadIdx.x] = tex2D<float>(<<s|t>>, threadIdx.x, 0); // !",
+        "stands for none, but for a surface",
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
     ),
     Bug(
         "no tensor map where one should be",

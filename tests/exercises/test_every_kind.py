@@ -85,6 +85,7 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.UNKNOWN_INSTRUCTION,
     kinds.EMULATOR_ERROR,
     kinds.BAD_TENSOR_MAP,
+    kinds.BAD_TEXTURE,
     kinds.TENSOR_MEMORY,
     kinds.WRONG_SHAPE,
     kinds.WRONG_DTYPE,

@@ -20,6 +20,7 @@ from . import (  # noqa: F401  (each fills the tables)
     mbarrier,
     moves,
     tcgen05,
+    textures,
     warp,
     wgmma,
 )

@@ -71,7 +71,9 @@ def _arrive(b: Builder, i: ptx.Instruction):
 
 def _cp_async(b: Builder, i: ptx.Instruction):
     """4, 8 or 16 bytes for each thread; what lies beyond the source's size is filled with 0."""
-    size = i.operands[2].value
+    size = getattr(i.operands[2], "value", None)
+    if size not in (4, 8, 16):
+        raise ptx.PtxError("it copies 4, 8 or 16 bytes, as a number says")
     kind, count = ("b32", 1) if size == 4 else ("b64", size // 8)
     target, source = Site(b, i, i.operands[0], kind, count), Site(b, i, i.operands[1], kind, count)
     target.window, target.space, target.is_store = SHARED_WINDOW, "shared", True

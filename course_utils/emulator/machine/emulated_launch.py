@@ -24,7 +24,7 @@ from .gpu_constants import (
     WARP,
 )
 from .memory import GLOBAL, Region, Regions
-from .observer import Observers
+from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
 from .program import Code
 from .report import Counts, KernelFault, LaunchResult
@@ -66,6 +66,11 @@ class EmulatedLaunch:
                 f"{entry.name}: a cluster of {self.cluster} has {blocks} blocks, and a GPU takes "
                 f"at most {MAX_CLUSTER}. Use a smaller cluster."
             )
+        if entry.static_shared + shared > SHARED_PER_SM:
+            raise ValueError(
+                f"{entry.name}: {entry.static_shared + shared:,} bytes of shared memory, and a "
+                f"multiprocessor has {SHARED_PER_SM:,}. Use a smaller tile."
+            )
         if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
             raise ValueError(
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
@@ -82,7 +87,8 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.findings = FindingLog()
-        self.observers = Observers(observers_of(self))
+        observers = observers_of(self)
+        self.observers = Observers(observers) if observers else SILENT
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters

@@ -75,6 +75,7 @@ BARRIER = "barrier misuse"
 ASSERTION = "assertion failed"
 TRAP = "trap"
 BAD_TENSOR_MAP = "bad tensor map"
+BAD_TEXTURE = "bad texture or surface"
 TENSOR_MEMORY = "tensor memory misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 EMULATOR_ERROR = "emulator error"
@@ -91,6 +92,7 @@ KINDS = (
     ASSERTION,
     TRAP,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     EMULATOR_ERROR,
