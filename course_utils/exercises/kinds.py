@@ -31,6 +31,7 @@ from ..emulator import (
     DEADLOCK,
     EMULATOR_ERROR,
     ENDLESS_LOOP,
+    IN_FLIGHT,
     MISALIGNED,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
@@ -116,8 +117,6 @@ SPECIAL_STEPS = {
     "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
     "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
     "own element.",
-    "its block ended without waiting for it": "A block must not end while a copy of its own is in "
-    "flight, be it one that nobody reads: wait for all of them after the loop.",
 }
 
 NEXT_STEP: dict[str, str] = {
@@ -145,6 +144,8 @@ NEXT_STEP: dict[str, str] = {
     "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
     "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
     "reads and writes, it takes an atomic.",
+    IN_FLIGHT: "A block must not end while a copy of its own is in flight, be it one that nobody "
+    "reads: wait for all of them after the loop.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "

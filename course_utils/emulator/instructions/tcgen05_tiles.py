@@ -19,7 +19,7 @@ from ..machine.fault_messages import access_fault
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from .async_copies import _Piece
+from .bulk_copies import Piece
 from .fragment_layouts import CHUNK, SMALL, decode
 from .wgmma import chunk_offsets, swizzle
 
@@ -245,7 +245,7 @@ class Tile:
             address = SHARED_WINDOW + int(flat[left][0])
             raise access_fault(
                 group.batch,
-                _Piece(i, False, "shared"),
+                Piece(i, False, "shared"),
                 group,
                 n,
                 address,

@@ -207,7 +207,7 @@ class AsyncEngine:
         return None
 
     def _set_alarm(self) -> None:
-        budget, first = self.batch.launch.budget, self._next()
+        budget, first = self.batch.budget, self._next()
         self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
 
     def ring(self) -> None:
