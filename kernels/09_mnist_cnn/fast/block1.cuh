@@ -15,25 +15,49 @@ __device__ inline void load_patch(float (&patch)[4][4], const float *x, int p)
     }
 }
 
-// The pooled pixel of one filter, and in `code` which of the four it came from, or kClosed.
-__device__ inline float pooled(const float (&patch)[4][4], const float *taps, float scale,
-                               float shift, int &code)
+// conv1's filters with batch norm in them: of each the nine weights, scaled, then what is added.
+struct Filters1 {
+    float4 values[kFilters1][3];
+};
+
+// Fill `filters`, by the first 16 threads; a barrier comes after.
+__device__ inline void find_filters1(Filters1 &filters, const Statistics1 &of_batch,
+                                     const float *gamma1, const float *beta1)
 {
-    float sum[4] = {};
+    int f = threadIdx.x;
+    if (f < kFilters1) {
+        float *values = &filters.values[f][0].x;
+        float scale = gamma1[f] * of_batch.rstd[f];
+        for (int t = 0; t < kTaps; ++t) {
+            values[t] = scale * of_batch.taps[f][t];
+        }
+        values[kTaps] = fmaf(-of_batch.mean[f], scale, beta1[f]);
+    }
+}
+
+// The pooled pixel of filter f, and in `code` which of the four it came from, or kClosed.
+__device__ inline float pooled(const float (&patch)[4][4], const Filters1 &filters, int f, int &code)
+{
+    float4 first = filters.values[f][0];
+    float4 second = filters.values[f][1];
+    float2 last = *reinterpret_cast<const float2 *>(&filters.values[f][2]);
+    float taps[] = {first.x,  first.y,  first.z,  first.w, second.x,
+                    second.y, second.z, second.w, last.x};
+    float value[4];
 #pragma unroll
-    for (int t = 0; t < kTaps; ++t) {
+    for (int k = 0; k < 4; ++k) {
+        value[k] = last.y;
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            sum[k] += taps[t] * patch[k / 2 + t / 3][k % 2 + t % 3];
+        for (int t = 0; t < kTaps; ++t) {
+            value[k] += taps[t] * patch[k / 2 + t / 3][k % 2 + t % 3];
         }
     }
-    float largest = fmaf(sum[0], scale, shift);
+    float largest = value[0];
     code = 0;
 #pragma unroll
     for (int k = 1; k < 4; ++k) {
-        float value = fmaf(sum[k], scale, shift);
-        code = value > largest ? k : code;
-        largest = value > largest ? value : largest;
+        code = value[k] > largest ? k : code;
+        largest = value[k] > largest ? value[k] : largest;
     }
     bool closed = largest <= 0.0f;
     code = closed ? kClosed : code;

@@ -41,8 +41,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float *pool = results + kFilters2 * kOfPart;          // [channel], with zeros around it
     float *x = pool + kFilters1 * kPlane;                 // the image, with zeros around it
     __shared__ Statistics1 of_batch;
-    __shared__ float scale[kFilters1];
-    __shared__ float shift[kFilters1];
+    __shared__ Filters1 filters;
 
     let_the_next_begin();
     int step = clock[0];
@@ -64,11 +63,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         pool[i] = 0.0f;
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1);
-    if (threadIdx.x < kFilters1) {
-        int f = threadIdx.x;
-        scale[f] = gamma1[f] * of_batch.rstd[f];
-        shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
-    }
+    find_filters1(filters, of_batch, gamma1, beta1);
+    clear_image<kThreads>(x);
+    __syncthreads();
 
     Tile tile;
     int first = max(part * kRows - 1, 0) * kSide1; // of the pixels of pool1 that this part needs
@@ -85,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll 2
             for (int f = 0; f < kFilters1; ++f) {
                 int code;
-                float value = pooled(patch, of_batch.taps[f], scale[f], shift[f], code);
+                float value = pooled(patch, filters, f, code);
                 to[f * kPlane] = value;
                 if (p / kOfPart == part) {
                     int at = (image * kFilters1 + f) * kPixels1 + p;

@@ -62,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kFilters2 * kPlane; i += kThreads) {
         dc2[i] = 0.0f;
     }
+    clear_image<kThreads>(x);
     wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
 

@@ -32,8 +32,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Bf16 *pool = reinterpret_cast<Bf16 *>(results + kResultsFloats); // [pixel][channel]
     float *x = reinterpret_cast<float *>(pool + kPaddedPixels * kStride16);
     __shared__ Statistics1 of_batch;
-    __shared__ float scale[kFilters1];
-    __shared__ float shift[kFilters1];
+    __shared__ Filters1 filters;
 
     let_the_next_begin();
     int step = clock[0];
@@ -56,11 +55,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         pairs[i] = 0;
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1);
-    if (threadIdx.x < kFilters1) {
-        int f = threadIdx.x;
-        scale[f] = gamma1[f] * of_batch.rstd[f];
-        shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
-    }
+    find_filters1(filters, of_batch, gamma1, beta1);
+    clear_image<kThreads>(x);
+    __syncthreads();
     unsigned b[kTaps][kTiles][2];
 #pragma unroll
     for (int i = 0; i < kTaps * kTiles * 2; ++i) {
@@ -79,9 +76,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll 1
             for (int f = 0; f < kFilters1; f += 2) {
                 int code[2];
-                float low = pooled(patch, of_batch.taps[f], scale[f], shift[f], code[0]);
-                float high =
-                    pooled(patch, of_batch.taps[f + 1], scale[f + 1], shift[f + 1], code[1]);
+                float low = pooled(patch, filters, f, code[0]);
+                float high = pooled(patch, filters, f + 1, code[1]);
                 channels[f / 2] = packed(low, high);
                 if (p / kOfPart == part) {
                     code1[(image * kFilters1 + f) * kPixels1 + p] = code[0];

@@ -50,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kPaddedPixels * kStride32 / 2; i += kThreads) {
         pairs[i] = 0;
     }
+    clear_image<kThreads>(x);
     wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
     __syncthreads();
