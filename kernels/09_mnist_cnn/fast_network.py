@@ -150,6 +150,10 @@ def _launch_early(
         raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
+def multiprocessors() -> int:
+    return cp.cuda.Device().attributes["MultiProcessorCount"]
+
+
 def _ceil(n: int, d: int) -> int:
     return -(-n // d)
 
@@ -178,7 +182,7 @@ class Step:
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
-        sms = cp.cuda.Device().attributes["MultiProcessorCount"]
+        sms = multiprocessors()
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
         input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
         weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.filter_parts))
@@ -336,7 +340,12 @@ def _order(n: int, epochs: int, batch: int, seed: int) -> np.ndarray:
 
 
 class FastNetwork(plain.Network):
-    """``Network`` with another way to train. It classifies, is saved and loaded in the same way."""
+    """``Network`` with another way to train, with ``bf16`` on tensor cores: bf16 factors, fp32 sums
+    and weights. It classifies, is saved and loaded in the same way."""
+
+    def __init__(self, seed: int = 0, bf16: bool = False) -> None:
+        super().__init__(seed)
+        self.bf16 = bf16
 
     def train(
         self,
@@ -358,7 +367,7 @@ class FastNetwork(plain.Network):
         if first >= last:
             return []
         pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
-        step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total)
+        step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total, None, self.bf16)
         step.order[:-1] = cp.asarray(_order(len(images), epochs, batch, seed))
         step.begin(first)
         stream, start = cp.cuda.Stream(), step

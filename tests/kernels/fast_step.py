@@ -38,9 +38,8 @@ class FastStep:
     def __init__(self, n: int, bf16: bool, tiles: Any) -> None:
         self.n, self.bf16 = n, bf16
         self.network = FAST.FastNetwork(3)
-        for k, name in enumerate(("gamma1", "beta1", "gamma2", "beta2")):  # not all alike
-            values = self.network.parameters[name]
-            values += cp.asarray(np.random.default_rng(k).uniform(-0.3, 0.3, values.shape), "f4")
+        for name in ("gamma1", "beta1", "gamma2", "beta2"):  # not all alike
+            self.network.parameters[name][...] = self.start(name)
         pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
         self.step = FAST.Step(
             self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16
@@ -51,6 +50,13 @@ class FastStep:
         self.step.begin(0)
         for launch in self.step.launches[:-1]:
             launch()
+
+    @staticmethod
+    def start(name: str) -> Any:
+        """The numbers that batch norm's ``name`` begins with."""
+        size, middle = FAST.plain.SHAPES[name], float(name.startswith("gamma"))
+        values = np.random.default_rng(size[0]).uniform(middle - 0.3, middle + 0.3, size)
+        return cp.asarray(values.astype(np.float32))
 
     def given(self, name: str) -> dict[str, np.ndarray]:
         """The arguments of a kernel by name, arrays as float64 on the host."""
