@@ -1,7 +1,7 @@
-"""A training step of chapter 09's fused kernels on a few digits, and what each must give, in float64.
+"""A training step of chapter 09's fused kernels on a few digits, and what each must give.
 
-The expected values are computed from the arrays that a kernel was given, so that a test sees its own
-error alone.
+The expected values are computed in float64 from the arrays that a kernel was given, so that a test
+sees its own error alone.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ class FastStep:
         for name in ("gamma1", "beta1", "gamma2", "beta2"):  # not all alike
             self.network.parameters[name][...] = self.start(name)
         pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
-        self.step = FAST.Step(
-            self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16
-        )
+        self.step = FAST.Step(self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16)
         order = np.random.default_rng(1).permutation(n).astype(np.int32)
         self.order, self.launches = order, {launch.name: launch for launch in self.step.launches}
         self.step.order[...] = cp.asarray(np.tile(order, (11, 1)))

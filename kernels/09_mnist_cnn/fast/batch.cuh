@@ -1,8 +1,8 @@
 // What the kernels of a training step share: the sizes of the network's layers, and how an image of
 // the batch is found and read.
 //
-// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of the
-// images of all steps, one batch after the other; clock[0] is the number of the step, and from
+// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of
+// the images of all steps, one batch after the other; clock[0] is the number of the step, and from
 // conv1_conv2.cu on also clock[1], so that update.cu can move clock[0] on while clock[1] is read.
 // So a step finds its batch with no word from the host.
 
@@ -41,7 +41,8 @@ __device__ inline int image_number(const int *order, int step, int N, int image)
 }
 
 // Zero all of `x`, so that zeros lie around the images that follow; a barrier comes after.
-template <int kThreads> __device__ inline void clear_image(float *x)
+template <int kThreads>
+__device__ inline void clear_image(float *x)
 {
     for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
         x[i] = 0.0f;

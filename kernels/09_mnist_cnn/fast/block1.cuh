@@ -1,5 +1,5 @@
-// The first block of layers for one window of an image, forward and backward: conv1 -> batch norm ->
-// ReLU -> max pool, from the image in shared memory.
+// The first block of layers for one window of an image, forward and backward: conv1 -> batch norm
+// -> ReLU -> max pool, from the image in shared memory.
 
 #pragma once
 
@@ -36,7 +36,8 @@ __device__ inline void find_filters1(Filters1 &filters, const Statistics1 &of_ba
 }
 
 // The pooled pixel of filter f, and in `code` which of the four it came from, or kClosed.
-__device__ inline float pooled(const float (&patch)[4][4], const Filters1 &filters, int f, int &code)
+__device__ inline float pooled(const float (&patch)[4][4], const Filters1 &filters, int f,
+                               int &code)
 {
     float4 first = filters.values[f][0];
     float4 second = filters.values[f][1];
@@ -64,8 +65,9 @@ __device__ inline float pooled(const float (&patch)[4][4], const Filters1 &filte
     return closed ? 0.0f : largest;
 }
 
-// Add to a thread's 10 sums what kCount neighbours of pool1's gradient bring (input of update.cu): dy1
-// times the pixels under each tap, and dy1. `codes` are theirs, the first is at `row` and `column`.
+// Add to a thread's 10 sums what kCount neighbours of pool1's gradient bring (input of update.cu):
+// dy1 times the pixels under each tap, and dy1. `codes` are theirs, the first is at `row` and
+// `column`.
 template <int kCount>
 __device__ inline void add_sums1(float (&found)[kTaps + 1], const float *dy1,
                                  const int (&codes)[kCount], const float *x, int row, int column)
@@ -83,7 +85,8 @@ __device__ inline void add_sums1(float (&found)[kTaps + 1], const float *dy1,
     }
 }
 
-// The block's sums: `found` of 224 threads, 14 for each filter, into sums1, [16][10][blocks]. `rows` has room for 2240 floats in shared memory.
+// The block's sums: `found` of 224 threads, 14 for each filter, into sums1, [16][10][blocks].
+// `rows` has room for 2240 floats in shared memory.
 __device__ inline void store_sums1(const float (&found)[kTaps + 1], float *rows, float *sums1)
 {
     constexpr int kSums = kTaps + 1;

@@ -11,8 +11,8 @@
 constexpr int kThreads = 256;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    input_moments(const unsigned char *images, const int *order, const int *clock, long long *moments,
-                  int ahead, int N)
+    input_moments(const unsigned char *images, const int *order, const int *clock,
+                  long long *moments, int ahead, int N)
 {
     __shared__ float x[kImageFloats];
     __shared__ float of_rows[kSide][kMoments];

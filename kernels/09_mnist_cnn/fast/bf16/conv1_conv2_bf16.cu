@@ -1,8 +1,7 @@
 // As conv1_conv2.cu, with conv2 on tensor cores: bf16 factors, fp32 sums. conv1 and the statistics
-// stay in fp32. Writes pool1 in bf16, as N x 196 x 16 with the channels side by side.
-// Each of PARTS blocks takes as many rows of an image; a warp takes all 32 filters and keeps conv2's
-// weights in registers.
-// Limit: conv1's fp32 arithmetic.
+// stay in fp32. Writes pool1 in bf16, as N x 196 x 16 with the channels side by side. Each of PARTS
+// blocks takes as many rows of an image; a warp takes all 32 filters and keeps conv2's weights in
+// registers. Limit: conv1's fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../early_launch.cuh"
@@ -27,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                      unsigned char *code1, float *c2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
-    float *results = reinterpret_cast<float *>(shared4);      // [filter][pixel]
-    Bf16 *weights = reinterpret_cast<Bf16 *>(shared4);        // [tap][filter][channel]
+    float *results = reinterpret_cast<float *>(shared4);             // [filter][pixel]
+    Bf16 *weights = reinterpret_cast<Bf16 *>(shared4);               // [tap][filter][channel]
     Bf16 *pool = reinterpret_cast<Bf16 *>(results + kResultsFloats); // [pixel][channel]
     float *x = reinterpret_cast<float *>(pool + kPaddedPixels * kStride16);
     __shared__ Statistics1 of_batch;
@@ -104,7 +103,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
             for (int t = 0; t < kTaps; ++t) {
                 unsigned a[4];
-                ldmatrix_4(a, shared_address(pixels + (t / 3 * kPaddedColumns + t % 3) * kStride16));
+                ldmatrix_4(a,
+                           shared_address(pixels + (t / 3 * kPaddedColumns + t % 3) * kStride16));
 #pragma unroll
                 for (int tile = 0; tile < kTiles; ++tile) {
                     mma_bf16(sum[tile], a, b[t][tile][0], b[t][tile][1]);
