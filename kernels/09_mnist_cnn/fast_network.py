@@ -303,8 +303,8 @@ class Step:
         add(
             "update", (UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, input_blocks * t.parts, scale2,
-             sums2, input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
-             self.losses, self.clock, rate, total, n),
+             sums2, input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3,
+             weight_parts, self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
