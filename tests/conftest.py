@@ -7,6 +7,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
+import tests.no_iri_grammar  # noqa: F401  (before anything imports nbformat)
 from course_utils.devices.selection import ON_GPU
 from tests.students_notebooks import IN_USE, in_use
 

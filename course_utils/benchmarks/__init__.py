@@ -5,7 +5,17 @@ how fast that runs. Each chapter has its cases below :mod:`.cases`; :data:`.prod
 make the other files of ``assets/benchmarks``.
 """
 
+from typing import Any
+
+from . import cases
 from .case import Case, KernelCall, Work
-from .cases import CASES
 
 __all__ = ["CASES", "Case", "KernelCall", "Work"]
+CASES: tuple[Case, ...]
+
+
+def __getattr__(name: str) -> Any:
+    """``CASES``, which is made when first asked for."""
+    if name != "CASES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return cases.CASES

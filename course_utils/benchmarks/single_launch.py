@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..devices.selection import cp
 from ..paths import unnumbered
+from . import cases
 from .case import Case, Size
-from .cases import CASES
 
 
 def launch_of(name: str, size: Size) -> tuple[str, str]:
@@ -23,4 +23,4 @@ def launch(name: str, size: Size) -> None:
 
 
 def _case(name: str) -> Case:
-    return next(case for case in CASES if case.name == name)
+    return next(case for case in cases.CASES if case.name == name)

@@ -26,7 +26,7 @@ def _races(launch: EmulatedLaunch) -> list[Observer]:
 
 
 def _proxies(launch: EmulatedLaunch) -> list[Observer]:
-    crosses = reads_asynchronously(launch.entry.function.instructions)
+    crosses = reads_asynchronously(launch.entry.forms)
     return [ProxyCheck(launch)] if crosses else []
 
 

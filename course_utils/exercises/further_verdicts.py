@@ -95,7 +95,7 @@ def work_of_solution(exercise: Exercise, size: Any) -> WorkDone:
     """The work of the course's own solution; counted once a session."""
     key = exercise.id, exercise.solution, repr(size)
     if key not in _ours:
-        module = emulated_runs.load_answer(exercise, exercise.solution, "solution.cu")
+        module = emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu")
         _ours[key] = counted(exercise, module, size)
     return _ours[key]
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from ..shell import running_shell
 from .address_maps import memory_map, struct_bytes
-from .block_waves import block_diary, waves
+from .block_waves import block_timeline, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_grid, image_pair
-from .line_charts import curves, memory_roofs
-from .matrix_fragments import chunk_places, fragments, number_formats
+from .line_charts import curves, memory_roofs, series
+from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
+from .network_maps import activations
 from .performance import ladder, roofline
-from .reductions import adding_tree, lanes_at_work
-from .residency import occupancy
-from .searches import search
+from .reductions import active_lanes, reduction_tree
+from .residency import occupancy_steps
+from .searches import search_results
 from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
@@ -27,38 +28,40 @@ from .style import png, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timelines import timeline
-from .walks import cache_walks
+from .walks import access_orders
 from .warps import warp_steps
 
 __all__ = [
     "access_heatmap",
-    "adding_tree",
-    "block_diary",
+    "access_orders",
+    "activations",
+    "active_lanes",
+    "block_timeline",
     "build_files",
-    "cache_walks",
-    "chunk_places",
     "curves",
     "fragments",
     "growth",
     "image_grid",
     "image_pair",
     "ladder",
-    "lanes_at_work",
     "lines_and_times",
     "memory_map",
     "memory_roofs",
     "number_formats",
     "numbered_cells",
-    "occupancy",
+    "occupancy_steps",
     "png",
     "product_tiles",
+    "reduction_tree",
     "roofline",
-    "search",
+    "search_results",
+    "series",
     "shared_banks",
     "software_stack",
     "source_heat",
     "stalls",
     "struct_bytes",
+    "swizzle",
     "thread_map",
     "timeline",
     "warp_sectors",

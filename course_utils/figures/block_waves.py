@@ -76,7 +76,7 @@ def waves(
     return figure
 
 
-def block_diary(
+def block_timeline(
     sms: Sequence[int],
     starts: Sequence[float],
     ends: Sequence[float],

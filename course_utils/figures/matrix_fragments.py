@@ -114,7 +114,7 @@ def _lane_key(lane: int) -> list:
 
 
 @styled
-def chunk_places(
+def swizzle(
     layouts: Mapping[str, np.ndarray], *, chunk: int = 2, title: str = "Where the chunks lie"
 ) -> Figure:
     """Rows of shared memory, 128 bytes each, as eight chunks of 16 bytes: one panel a layout.

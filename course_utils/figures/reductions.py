@@ -21,7 +21,7 @@ Steps = tuple[np.ndarray, np.ndarray]
 
 
 @styled
-def adding_tree(
+def reduction_tree(
     panels: Mapping[str, Steps], *, results: Collection[int] = (0,), title: str = ""
 ) -> Figure:
     """Who adds whose value, a row a step, a column a thread; one panel for each entry.
@@ -134,7 +134,7 @@ def _key(states: set[tuple[bool, bool]]) -> list:
 
 
 @styled
-def lanes_at_work(panels: Mapping[str, np.ndarray], *, title: str = "") -> Figure:
+def active_lanes(panels: Mapping[str, np.ndarray], *, title: str = "") -> Figure:
     """How many lanes of each warp take part in each step; one panel for each entry.
 
     A panel is (steps, warps), numbers from 0 to 32. A filled box is a warp with all 32 lanes at

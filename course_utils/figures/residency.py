@@ -31,7 +31,7 @@ LARGEST = 1024
 
 
 @styled
-def occupancy(found: Occupancy, *, title: str | None = None) -> Figure:
+def occupancy_steps(found: Occupancy, *, title: str | None = None) -> Figure:
     """A bar for each block size from 32 to 1024: the warps that an SM then holds.
 
     ``found`` is what :func:`course_utils.occupancy` returned: its registers and its shared memory

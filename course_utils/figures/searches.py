@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @styled
-def search(
+def search_results(
     timed: Mapping[str, Sequence[tuple[float, float]]],
     pruned: Mapping[str, Sequence[float]],
     *,

@@ -16,7 +16,7 @@ CELL = 0.28  # inches
 
 
 @styled
-def cache_walks(
+def access_orders(
     walks: Mapping[str, Sequence[Read]], shape: tuple[int, int], line: int, *, title: str = ""
 ) -> Figure:
     """One matrix for each walk, with the number of every read in the element that it wants.

@@ -23,7 +23,7 @@ def line_of(kernel: Module) -> int:
 
 
 def steps(kernel: Module, threads: int = 16) -> tuple[np.ndarray, np.ndarray]:
-    """(values, sources) for ``figures.adding_tree``: the kernel in one block of ``threads``, at
+    """(values, sources) for ``figures.reduction_tree``: the kernel in one block of ``threads``, at
     most a warp, which adds 1, 2, 3, …
 
     ``values``, (steps + 1, threads): what each thread's place holds at first and after each step.

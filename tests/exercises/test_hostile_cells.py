@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,7 @@ ANSWERS = {
     "a number of ten million digits": (NUMBER, "neighbours = 9**64**4", "too large"),
     "an expression nested 5,000 deep": (NUMBER, "neighbours = " + "-" * 5000 + "1", "too deeply"),
     "Python that never ends": (
-        BLOCKS,
+        replace(BLOCKS, seconds=2.0),  # a reader's session waits longer
         "def blocks_for(n, threads):\n    while True: pass",
         "TIME LIMIT",
     ),

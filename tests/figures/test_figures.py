@@ -49,9 +49,9 @@ def drawings() -> dict:
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
         "fragments": lambda: figures.fragments(*fragment_of_mma()),
-        "chunk_places": lambda: figures.chunk_places({"swizzled": SWIZZLED}),
+        "swizzle": lambda: figures.swizzle({"swizzled": SWIZZLED}),
         "number_formats": lambda: figures.number_formats({"fp16": (1, 5, 10), "int8": (1, 0, 7)}),
-        "adding_tree": lambda: figures.adding_tree(
+        "reduction_tree": lambda: figures.reduction_tree(
             {
                 "pairs": (
                     [[1, 2, 3, 4], [3, 2, 7, 4], [10, 2, 7, 4]],
@@ -59,10 +59,10 @@ def drawings() -> dict:
                 )
             }
         ),
-        "lanes_at_work": lambda: figures.lanes_at_work({"block": [[32, 16], [8, 0]]}),
+        "active_lanes": lambda: figures.active_lanes({"block": [[32, 16], [8, 0]]}),
         "numbered_cells": lambda: figures.numbered_cells({"banks": (row, column)}, frame=2),
         "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
-        "cache_walks": lambda: figures.cache_walks(
+        "access_orders": lambda: figures.access_orders(
             {"down": [(0, 0, True), (1, 0, True)], "along": [(0, 0, True), (0, 1, False)]},
             (2, 4),
             4,
@@ -87,13 +87,20 @@ def drawings() -> dict:
             levels={"FMA": 2},
             marks={"L1": 2048},
         ),
+        "series": lambda: figures.series(
+            {"ms": {"runs": [(k, 1 + k % 3) for k in range(50)], "medians": [(10, 2), (30, 1)]}},
+            across="run",
+            levels={"ms": 1.5},
+        ),
         "memory_roofs": lambda: figures.memory_roofs(
             {"tiled": (9e12, {"L1": 0.5, "HBM": 40})}, 6e13, {"L1": 2.5e13, "HBM": 4e12}
         ),
         "stalls": lambda: figures.stalls({"naive": {"memory": 9, "pipe": 1}}, most=1),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
-        "block_diary": lambda: figures.block_diary([0, 1, 0], [0, 0, 2], [2, 2, 4], blocks_each=1),
-        "search": lambda: figures.search(
+        "block_timeline": lambda: figures.block_timeline(
+            [0, 1, 0], [0, 0, 2], [2, 2, 4], blocks_each=1
+        ),
+        "search_results": lambda: figures.search_results(
             {"8 x 8": [(90, 40), (110, 44)], "16 x 8": [(190, 50)]},
             {"spills": [128, 128], "threads": [64]},
             across="registers",
@@ -264,7 +271,7 @@ def test_a_label_that_fits_neither_way_stands_past_the_line():
 
 
 def test_a_search_rings_the_best_and_counts_what_was_ruled_out():
-    figure = figures.search(
+    figure = figures.search_results(
         {"a": [(1, 2), (2, 7)]}, {"spills": [3, 3]}, across="x", levels={"library": 8}
     )
     above, below = figure.axes
@@ -305,7 +312,7 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         ),
         (lambda: figures.thread_map(np.zeros((2, 2, 2)), np.zeros(2)), r"blocks is \(n,\) or"),
         (lambda: figures.ladder(["a"], [1, 2]), "1 rungs and 2 values"),
-        (lambda: figures.search({"a": []}, {}, across="x"), "no candidate was run"),
+        (lambda: figures.search_results({"a": []}, {}, across="x"), "no candidate was run"),
         (
             lambda: figures.product_tiles(np.zeros((4, 2)), np.zeros((2, 3)), np.zeros((3, 4))),
             r"C's \(3, 4\); they are",
@@ -318,9 +325,9 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
         (lambda: figures.timeline({"one": []}), "a panel has none"),
-        (lambda: figures.adding_tree({"a": ([[1, 2]], [[1, -1]])}), "sources of one row less"),
-        (lambda: figures.adding_tree({"a": ([[1, 2]] * 2, [[2, -1]])}), "a source is above 1"),
-        (lambda: figures.lanes_at_work({"a": [[33]]}), "numbers of lanes, from 0 to 32"),
+        (lambda: figures.reduction_tree({"a": ([[1, 2]], [[1, -1]])}), "sources of one row less"),
+        (lambda: figures.reduction_tree({"a": ([[1, 2]] * 2, [[2, -1]])}), "a source is above 1"),
+        (lambda: figures.active_lanes({"a": [[33]]}), "numbers of lanes, from 0 to 32"),
         (lambda: figures.access_heatmap(np.zeros(3)), r"shape \(3,\); give \(rows, columns\)"),
     ],
 )
@@ -347,28 +354,41 @@ def test_waves_refuse_what_is_no_schedule(places, starts, ends, wave):
         figures.waves(places, starts, ends, wave)
 
 
-def test_an_adding_tree_colours_only_what_reaches_the_result():
+def test_a_reduction_tree_colours_only_what_reaches_the_result():
     from matplotlib.colors import to_hex
 
     values, everybody = [[1, 2, 3, 4], [3, 5, 7, 8]], [[1, 2, 3, 3]]
-    axes = figures.adding_tree({"to the left": (values, everybody)}).axes[0]
+    axes = figures.reduction_tree({"to the left": (values, everybody)}).axes[0]
     edges = [to_hex(box.get_edgecolor()) for box in axes.patches]
     assert [edge == "#0072b2" for edge in edges] == [True, True, False, False] + [True] + 3 * [
         False
     ]
 
 
-def test_an_adding_tree_says_how_many_threads_add_in_each_step():
+def test_a_reduction_tree_says_how_many_threads_add_in_each_step():
     sources = [[1, -1, 3, -1], [2, -1, -1, -1]]
-    axes = figures.adding_tree({"pairs": (np.zeros((3, 4), int), sources)}).axes[0]
+    axes = figures.reduction_tree({"pairs": (np.zeros((3, 4), int), sources)}).axes[0]
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["at first", "step 1: 2 add", "step 2: 1 add"]
 
 
 def test_a_warp_with_idle_lanes_is_hatched_and_one_that_skips_is_empty():
-    axes = figures.lanes_at_work({"block": [[32, 5, 0]]}).axes[0]
+    axes = figures.active_lanes({"block": [[32, 5, 0]]}).axes[0]
     assert [box.get_hatch() for box in axes.patches] == [None, "///", None]
     assert [text.get_text() for text in axes.texts] == ["32", "5"]
+
+
+def test_a_long_series_is_points_and_a_short_one_a_line_and_neither_begins_at_zero():
+    long, short = [(k, 100 + k % 3) for k in range(50)], [(0, 100), (50, 101)]
+    figure = figures.series({"ms": {"long": long, "short": short}, "W": {"w": short}}, across="s")
+    upper, lower = figure.axes
+    assert [line.get_linestyle() for line in upper.lines] == ["None", "--"]
+    assert upper.get_ylim()[0] > 90 and lower.get_xlabel() == "s"
+
+
+def test_a_series_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="clock: there are no pairs"):
+        figures.series({"MHz": {"clock": []}}, across="s")
 
 
 def test_growth_names_each_point_once_in_a_panel():
@@ -393,8 +413,8 @@ def test_a_kernel_keeps_its_mark_from_one_roof_to_the_next():
     assert mark in {line.get_marker() for line in three.axes[0].lines}
 
 
-def test_a_diary_gives_each_block_of_an_sm_a_slot_and_a_wave():
-    axes = figures.block_diary([3, 3, 3], [0, 1, 5], [5, 6, 9], blocks_each=2).axes[0]
+def test_a_block_timeline_gives_each_block_of_an_sm_a_slot_and_a_wave():
+    axes = figures.block_timeline([3, 3, 3], [0, 1, 5], [5, 6, 9], blocks_each=2).axes[0]
     rows = sorted((round(bar.get_y() + bar.get_height() / 2), bar.get_x()) for bar in axes.patches)
     assert rows == [(6, 0), (6, 5), (7, 1)]
     assert axes.get_ylabel() == "slot (2 on each SM)"
@@ -421,7 +441,7 @@ def test_stalls_refuse_what_is_no_time(kernels, most):
 
 
 def test_a_walk_shows_each_read_and_how_many_lines_were_fetched():
-    figure = figures.cache_walks({"along": [(0, 0, True), (0, 1, False)]}, (2, 4), 4)
+    figure = figures.access_orders({"along": [(0, 0, True), (0, 1, False)]}, (2, 4), 4)
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "along: 2 reads, 1 line fetched"
     assert [text.get_text() for text in axes.texts] == ["0", "1"]
@@ -429,7 +449,7 @@ def test_a_walk_shows_each_read_and_how_many_lines_were_fetched():
 
 def test_a_walk_out_of_the_matrix_is_refused():
     with pytest.raises(ValueError, match="down: read 0 is at 2, 0, outside"):
-        figures.cache_walks({"down": [(2, 0, True)]}, (2, 4), 4)
+        figures.access_orders({"down": [(2, 0, True)]}, (2, 4), 4)
 
 
 def test_fragments_show_the_lane_of_each_element_and_the_order_of_one_lanes():
@@ -444,7 +464,7 @@ def test_fragments_refuse_what_is_held_twice():
 
 
 def test_chunks_are_drawn_at_their_places():
-    (axes,) = figures.chunk_places({"swizzled": SWIZZLED}, chunk=2).axes
+    (axes,) = figures.swizzle({"swizzled": SWIZZLED}, chunk=2).axes
     assert axes.get_title(loc="left") == "swizzled: chunk 2 of 8 rows in 8 different positions"
     places = [box.get_x() for box in axes.patches]
     assert places[8:16] == [1, 0, 3, 2, 5, 4, 7, 6]
@@ -452,7 +472,7 @@ def test_chunks_are_drawn_at_their_places():
 
 def test_two_chunks_in_one_position_are_refused():
     with pytest.raises(ValueError, match="each position once"):
-        figures.chunk_places({"wrong": SWIZZLED | 1})
+        figures.swizzle({"wrong": SWIZZLED | 1})
 
 
 def test_a_format_has_a_box_for_each_bit():

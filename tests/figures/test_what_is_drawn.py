@@ -19,13 +19,13 @@ from tests.figures.test_figures import drawings
 SLACK = 2  # pixels
 NAMES = sorted(drawings())
 CELLS = (
-    "adding_tree",
-    "cache_walks",
-    "chunk_places",
+    "access_orders",
+    "active_lanes",
     "fragments",
-    "lanes_at_work",
+    "reduction_tree",
     "shared_banks",
     "stalls",
+    "swizzle",
     "timeline",
     "warp_sectors",
 )
@@ -154,7 +154,7 @@ def texts(axes):
 
 
 def test_the_lines_of_a_walk_stand_where_cache_lines_begin():
-    figure = figures.cache_walks({"down": [(0, 0, True)]}, (2, 4), 4)
+    figure = figures.access_orders({"down": [(0, 0, True)]}, (2, 4), 4)
     thick = set()
     for lines in figure.axes[0].collections:
         for (x0, y0), (x1, y1) in lines.get_segments():
@@ -165,7 +165,7 @@ def test_the_lines_of_a_walk_stand_where_cache_lines_begin():
 
 
 def test_a_cache_line_may_begin_in_the_middle_of_a_row():
-    figure = figures.cache_walks({"down": [(0, 0, True)]}, (3, 4), 6)
+    figure = figures.access_orders({"down": [(0, 0, True)]}, (3, 4), 6)
     thick = {
         (segment[0][0], segment[0][1])
         for lines in figure.axes[0].collections
@@ -276,7 +276,7 @@ FRAMES = {
     "thread_map of a plane": ((-0.05, 6.05), (4.05, -0.05)),
     "warp_sectors": ((-0.5, 128.5), None),
     "shared_banks": ((0, 32), (2, 0)),
-    "lanes_at_work": ((0, 2), (2, 0)),
+    "active_lanes": ((0, 2), (2, 0)),
     "stalls": (None, (0.5, -0.5)),
     "waves": (None, (1.5, -0.5)),
 }
@@ -295,7 +295,7 @@ def ticks(axis):
 
 
 def test_each_step_has_its_name_in_the_middle_of_its_row():
-    axes = drawn("lanes_at_work")[0].axes[0]
+    axes = drawn("active_lanes")[0].axes[0]
     assert ticks(axes.yaxis) == [(0.5, "step 1: 2 warps"), (1.5, "step 2: 1 warp")]
     assert ticks(axes.xaxis) == [(0.5, "0"), (1.5, "1")]
 
@@ -308,12 +308,12 @@ def test_each_wavefront_and_each_fourth_row_of_a_fragment_has_its_number():
 
 
 def test_a_step_of_a_tree_shows_the_numbers_of_those_who_took_part():
-    axes = drawn("adding_tree")[0].axes[0]
+    axes = drawn("reduction_tree")[0].axes[0]
     assert sorted(texts(axes)) == ["1", "10", "2", "3", "3", "4", "7"]
 
 
 def test_a_read_that_fetches_a_line_is_hatched():
-    axes = drawn("cache_walks")[0].axes[1]  # along: the second read finds the line there
+    axes = drawn("access_orders")[0].axes[1]  # along: the second read finds the line there
     assert [bool(cell.get_hatch()) for cell in axes.patches] == [True, False]
 
 

@@ -141,11 +141,15 @@ def test_occupancy_reads_as_a_table():
 
 
 def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
-    figure = figures.occupancy(of(256, 64))
+    figure = figures.occupancy_steps(of(256, 64))
     assert len(figure.axes[0].patches) == 32
-    figure = figures.occupancy(Occupancy("k", "sm_90a", 128, 0, Resources(64), max_threads=256))
+    figure = figures.occupancy_steps(
+        Occupancy("k", "sm_90a", 128, 0, Resources(64), max_threads=256)
+    )
     assert len(figure.axes[0].patches) == 8
-    assert figures.png(figures.occupancy(of(96, 80))) == figures.png(figures.occupancy(of(96, 80)))
+    assert figures.png(figures.occupancy_steps(of(96, 80))) == figures.png(
+        figures.occupancy_steps(of(96, 80))
+    )
 
 
 @pytest.mark.gpu

@@ -29,7 +29,7 @@ def buffers(case: str) -> str:
     kept = [n for n in sizes if n % 2 == 0]
     total = sum(0.5 * i for n in kept for i in range(n))
     lines = ["can be copied: 0, moved without fail: 1"]
-    lines += [f"moved {n}, 0 left behind" for n in kept]
+    lines += [f"moved {n}, 0 left behind, where it was" for n in kept]
     return "\n".join([*lines, f"{len(kept)} kept, sum {total:g}"])
 
 
@@ -39,6 +39,7 @@ def composed(case: str) -> str:
         count = int(x / 2)
         stars = "*" * (count % 8 if count > 0 else 0)
         lines.append(f"{x / 2 + 3 * x:g} {4 * x / 2:g} {count} [{stars}]")
+        lines.append(f"[{stars}!!] {x / 3 / 2 / 2:.12g}")
     return "\n".join(lines)
 
 
@@ -56,15 +57,52 @@ def polynomial(given: dict) -> dict:
     return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
 
 
+# The cell's main is the program's, and what follows the cell runs before it.
+OWN_MAIN = "#undef main\n"
+
+CALLED_TWICE = """
+namespace {
+const bool called_twice = [] {
+    std::vector<int> once{4, 7}, again{1, 2, 3};
+    append_first(once);
+    append_first(again);
+    const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
+    if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
+    return right;
+}();
+} // namespace
+"""
+
+MOVED_ON = """
+namespace {
+struct Box { // a number that can be moved, and not copied
+    Box(double v) : value(v) {}
+    Box(Box &&) = default;
+    operator double() const { return value; }
+    double value;
+};
+
+const bool moved_on = [] {
+    const auto keep = [](double v) { return Box(v + 1); };
+    const auto open = [](Box box) { return box.value; }; // takes it over
+    const bool right = then(then(keep, open), keep)(3.0).value == 5.0;
+    if (!right) std::printf("what can be moved and not copied does not come through\\n");
+    return right;
+}();
+} // namespace
+"""
+
 APPEND_FIRST = HostExercise(
     id="02.append_first",
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can. It must be right for a list of any length and for any ints.
+as little as you can. It must be right for a list of any length and for any ints, in every call.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=CALLED_TWICE,
     cases=(
         listed([4, 7]),
         listed([1]),
@@ -113,6 +151,11 @@ trouble.
                 "const long first = static_cast<long>(static_cast<float>(x.front()))",
             ),
             ("push_back(first)", "push_back(static_cast<int>(first))"),
+        ),
+        mutant(
+            "a copy for all calls",
+            kinds.WRONG_OUTPUT,
+            ("const int first", "static const int first"),
         ),
         mutant(
             "a copy of the list",
@@ -244,10 +287,12 @@ COMPOSE = HostExercise(
     title="one function after another",
     task="""
 Write `then(f, g)`, which gives a function: first f, then g with what f returned. It takes lambdas,
-and its result can go into `then` again.
+whatever types they take and return, and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=MOVED_ON,
     cases=("4 5.5 -2", "0", "", "17 100 1e3"),
     reference=composed,
     promises=Cases(drawn_quarters),
@@ -272,8 +317,22 @@ stay in registers: that is how libraries fuse elementwise operations.
             ("F f, G g", "F f, F g"),
         ),
         mutant("the first twice", kinds.WRONG_OUTPUT, ("g(f(x))", "g(f(f(x)))")),
+        mutant("a double alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x)")),
+        mutant(
+            "by way of a double",
+            kinds.COMPILE_ERROR,
+            ("g(f(x))", "g(static_cast<double>(f(x)))"),
+        ),
+        mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
-        mutant("cut to whole numbers", kinds.WRONG_OUTPUT, ("[f, g](auto x) {", "[f, g](int x) {")),
+        mutant(
+            "a constant between",
+            kinds.COMPILE_ERROR,
+            ("return g(f(x));", "const auto y = f(x); return g(y);"),
+        ),
+        mutant(
+            "cut to whole numbers", kinds.COMPILE_ERROR, ("[f, g](auto x) {", "[f, g](int x) {")
+        ),
         mutant(
             "the first f for all",
             kinds.WRONG_OUTPUT,
@@ -363,7 +422,7 @@ BUFFER = HostExercise(
     title="a class that owns memory",
     task="""
 Write what makes a class own its memory: it frees it when the object dies, it refuses to be copied,
-and it can be moved.
+and it can be moved: the numbers stay where they are, and change hands.
 """,
     source="02_c_and_cpp/exercises/buffer.cpp",
     standard="c++17",
@@ -393,6 +452,16 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
+        mutant(
+            "moved by a copy",
+            kinds.WRONG_OUTPUT,
+            (
+                "noexcept : data_(other.data_), n_(other.n_)\n    {\n"
+                "        other.data_ = nullptr;\n",
+                "noexcept : data_(new float[other.n_]), n_(other.n_)\n    {\n"
+                "        for (int i = 0; i < n_; ++i) data_[i] = other.data_[i];\n",
+            ),
+        ),
         mutant(
             "no move",
             kinds.COMPILE_ERROR,

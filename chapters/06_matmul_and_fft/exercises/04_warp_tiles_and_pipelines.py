@@ -39,7 +39,7 @@ ANY_STEPS = (
     (3, 130, 24),
     (33, 65, 17),
     (7, 5, 25),
-    (2, 3, 137),
+    (2, 3, 73),
     (5, 67, 32),
     (2, 5, 0),
 )
@@ -295,7 +295,7 @@ the end of K the copies fill with zeros, and nobody multiplies them.
         ),
         mutant(
             "no wait at the end",
-            kinds.DATA_RACE,
+            kinds.IN_FLIGHT,
             ("    cp_async_wait<0>();  // the last", "    // the last"),
         ),
         mutant(

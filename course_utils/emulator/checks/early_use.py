@@ -12,6 +12,8 @@ Source: PTX ISA, "wgmma.wait_group", "tcgen05.wait".
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from ..machine import ptx
 from ..machine.instruction_set import traits_of
 from ..machine.observer import Observer
@@ -31,11 +33,16 @@ def slots_of(operand: ptx.Operand) -> list[int]:
     return slots_of(operand.base) if isinstance(operand, ptx.Address) else []
 
 
+_found: WeakKeyDictionary[Code, list[Finding]] = WeakKeyDictionary()  # looked for once
+
+
 class EarlyUseCheck(Observer):
     """Looks at the program of a launch before it runs."""
 
     def __init__(self, launch):
-        for finding in unwaited(launch.code) + unfenced(launch.code):
+        if launch.code not in _found:
+            _found[launch.code] = unwaited(launch.code) + unfenced(launch.code)
+        for finding in _found[launch.code]:
             launch.findings.add(("too early", finding.message), finding)
 
 

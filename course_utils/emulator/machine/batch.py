@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .program import Block
 
 TURN = 64  # basic blocks that a group may run before others get theirs
+BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
@@ -70,8 +71,10 @@ class Batch:
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
         self.groups: list[Group] = []
+        self.joining: list[Observer] = []  # who wants to follow the rest of the block that runs
         self.clock = 0
-        self.alarm = launch.budget  # when to look up from issuing instructions
+        self.budget = launch.budget * -(-count * self.lanes_per_block // BUDGET_LANES)
+        self.alarm = self.budget  # when to look up from issuing instructions
         self.clusters = Clusters(self, launch.cluster) if launch.clustered else None
         self.barriers = Barriers(self)
         self.engine = AsyncEngine(self)
@@ -250,6 +253,7 @@ class Batch:
                     if group is None:
                         continue
             followers = observers.followers(group, block)
+            self.joining.clear()
             act = None
             try:
                 if followers:
@@ -257,6 +261,9 @@ class Batch:
                 else:
                     for act in block.steps:
                         act(group)
+                        if self.joining:
+                            _run_followed(group, block, [], block.steps.index(act) + 1)
+                            break
             except KernelFault:
                 raise
             except Exception as error:
@@ -270,7 +277,7 @@ class Batch:
             visit[0] += group.n
             visit[1] += len(group.warps)
             if self.issued >= self.alarm:
-                if self.issued > launch.budget:
+                if self.issued > self.budget:
                     raise endless_loop(self, group)
                 self.engine.ring()
             before = group
@@ -391,9 +398,14 @@ class Batch:
             self.clusters.leave(group)
 
 
-def _run_followed(group: Group, block: Block, followers: list[Observer]) -> None:
-    """Run the steps of a block, and tell those who want to know of each."""
-    for act, decoded in zip(block.steps, block.decoded, strict=False):
+def _run_followed(group: Group, block: Block, followers: list[Observer], start: int = 0) -> None:
+    """Run the steps of a block, from ``start`` on, and tell those who want to know of each."""
+    joining = group.batch.joining
+    for number in range(start, len(block.steps)):
+        act, decoded = block.steps[number], block.decoded[number]
+        if joining:
+            followers += [observer for observer in joining if observer not in followers]
+            joining.clear()
         for observer in followers:
             observer.instruction_starts(group, decoded)
         try:
@@ -405,5 +417,6 @@ def _run_followed(group: Group, block: Block, followers: list[Observer]) -> None
         for observer in followers:
             observer.instruction_ends(group, decoded)
     if len(block.decoded) > len(block.steps):  # the last ends the block
+        followers += [observer for observer in joining if observer not in followers]
         for observer in followers:
             observer.instruction_starts(group, block.decoded[-1])

@@ -87,9 +87,14 @@ class Group:
     def warps(self) -> np.ndarray:
         """The warps (counted within the batch) that have a lane here; sorted."""
         if self._warps is None:
+            first, last = int(self.lanes[0]), int(self.lanes[-1])
+            if last - first == self.n - 1:  # no gaps
+                self._warps = np.arange(first >> 5, (last >> 5) + 1)
+                return self._warps
             numbers = self.lanes >> 5
-            keep = np.ones(self.n, bool)
-            keep[1:] = numbers[1:] != numbers[:-1]
+            keep = np.empty(self.n, bool)
+            keep[0] = True
+            np.not_equal(numbers[1:], numbers[:-1], out=keep[1:])
             self._warps = numbers[keep]
         return self._warps
 
@@ -109,8 +114,12 @@ class Group:
     # --- registers ---
 
     def full(self, value: np.ndarray) -> np.ndarray:
-        """``value`` with one element for each lane."""
-        return value if len(value) == self.n else np.broadcast_to(value, self.n)
+        """``value`` with one element for each lane; read-only when all are one."""
+        if len(value) == self.n:
+            return value
+        same = np.ndarray((self.n,), value.dtype, value, strides=(0,))  # as broadcast_to, but quick
+        same.flags.writeable = False
+        return same
 
     def subset(self, index: np.ndarray, live: tuple[int, ...]) -> Group:
         """The lanes at positions ``index``, with the registers named in ``live``."""
@@ -179,17 +188,21 @@ def _join(
     """The registers of all groups in one list; ``places``: where the lanes of each group go."""
     out = list(code.blank)
     n = sum(map(len, places))
+    own, *others = registers
     for slot in live:
-        values = [r[slot] for r in registers]
-        first = values[0]
+        first = own[slot]
+        dtype = first.dtype
         alike, single, mixed = True, len(first) == 1, False
-        for v in values:
-            alike = alike and v is first
-            single = single and len(v) == 1
-            mixed = mixed or v.dtype != first.dtype
+        for r in others:
+            v = r[slot]
+            if v is not first:
+                alike = False
+                single = single and len(v) == 1
+                mixed = mixed or v.dtype != dtype
         if alike and single:  # not written since they parted
             out[slot] = first
             continue
+        values = [r[slot] for r in registers]
         if mixed:
             values = [v.view(UNSIGNED[v.itemsize]) for v in values]
         if single and len({v.tobytes() for v in values}) == 1:

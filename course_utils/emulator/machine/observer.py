@@ -49,7 +49,9 @@ class Observer:
     # --- instructions ---
 
     def follows(self, group: Group, block: Block) -> bool:
-        """Asked before a basic block runs: are the two events of each instruction wanted?"""
+        """Asked before a basic block runs: are the two events of each instruction wanted? Who says
+        no can still join in the middle of it, by way of ``Batch.joining``: he gets those of the
+        instructions after."""
         return False
 
     def instruction_starts(self, group: Group, decoded: Decoded) -> None:
@@ -242,6 +244,8 @@ class Observers:
 
     def followers(self, group: Group, block: Block) -> list[Observer]:
         """Those who want to be told of each instruction of a block."""
+        if not self._followers:
+            return self._followers
         return [o for o in self._followers if o.follows(group, block)]
 
     if TYPE_CHECKING:

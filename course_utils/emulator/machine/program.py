@@ -9,6 +9,7 @@ instruction reads and writes, from which it learns what must be carried when a g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
@@ -54,6 +55,9 @@ class Block:
     writes: set[int] = field(default_factory=set)
     successors: list[int] = field(default_factory=list)
     decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
+    matrix: bool = False  # whether there is work of tensor cores in it
+    opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
+    flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
 
 
 @dataclass(eq=False)
@@ -284,6 +288,9 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
+        block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
+        block.opcodes = Counter(i.full_opcode for i in instructions)
+        block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
         block.successors = [self.block_at[t] for t in self.targets if t in self.block_at]
         if self.falls_through:
             block.successors.append(number + 1)

@@ -6,7 +6,7 @@
 
 constexpr int kWarpSize = 32;
 
-constexpr bool is_whole_warps(int threads)
+__host__ __device__ constexpr bool is_whole_warps(int threads)
 {
     return threads > 0 && threads % kWarpSize == 0;
 }

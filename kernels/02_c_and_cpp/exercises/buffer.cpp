@@ -41,8 +41,10 @@ int main()
         Buffer buffer(n);
         for (int i = 0; i < n; ++i) buffer.data()[i] = 0.5f * i;
         if (n % 2 == 1) continue; // an odd one is dropped here
+        const float *place = buffer.data();
         kept.push_back(std::move(buffer));
-        std::printf("moved %d, %d left behind\n", n, buffer.size());
+        std::printf("moved %d, %d left behind, ", n, buffer.size());
+        std::printf("%s\n", kept.back().data() == place ? "where it was" : "copied");
     }
     float sum = 0.0f;
     for (Buffer &buffer : kept) {

@@ -28,5 +28,9 @@ int main()
         const auto row = then(then(half, whole), stars);
         std::printf("%g %g ", then(half, shifted)(x), then(shifted, half)(x));
         std::printf("%d [%s]\n", then(half, whole)(x), row(x).c_str());
+        const auto loud = [](const std::string &text) { return text + "!"; };
+        const auto third = [](double v) { return v / 3; };
+        std::printf("[%s] ", then(loud, loud)(row(x)).c_str());
+        std::printf("%.12g\n", then(third, then(half, half))(x));
     }
 }

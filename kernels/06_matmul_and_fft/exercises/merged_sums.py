@@ -6,7 +6,7 @@ def merged_sums(largest, sums):
 
     `sums[i]` is the sum of exp(v - largest[i]) over the numbers v of piece i. A piece whose numbers
     are all minus infinity, or that has none, is (minus infinity, 0), and so is a row of such
-    pieces.
+    pieces. There is one piece at least.
     """
     # TODO: merge the pieces; minus infinity less minus infinity is NaN
     # SOLUTION
