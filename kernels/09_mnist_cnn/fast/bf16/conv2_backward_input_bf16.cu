@@ -1,6 +1,6 @@
 // As conv2_backward_input.cu, with the gradient of pool1 on tensor cores: bf16 factors, fp32 sums.
-// Each of PARTS blocks takes as many rows of an image; a warp takes all 16 channels and keeps the turned
-// filters in registers.
+// Each of PARTS blocks takes as many rows of an image; a warp takes all 16 channels and keeps the
+// turned filters in registers.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../early_launch.cuh"
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                               const unsigned char *code1, float *sums1, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
-    Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);  // [pixel][filter]
+    Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);   // [pixel][filter]
     Bf16 *weights = dc2 + kPaddedPixels * kStride32; // [tap][channel][filter], at first
     float *dy1 = reinterpret_cast<float *>(weights); // [channel][pixel]
     float *x = dy1 + kFilters1 * kPixels1;
@@ -50,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kPaddedPixels * kStride32 / 2; i += kThreads) {
         pairs[i] = 0;
     }
+    clear_image<kThreads>(x);
     wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
     __syncthreads();
