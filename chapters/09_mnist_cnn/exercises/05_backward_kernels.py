@@ -183,8 +183,8 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 def to_the_largest(given) -> dict:
     four = squares(given["x"])
     m, rows, columns, _ = four.shape
-    chosen = np.eye(4)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
-    dx = (chosen * given["dy"][..., None]).reshape(m, rows, columns, 2, 2)
+    chosen = np.eye(4, dtype=bool)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
+    dx = np.where(chosen, given["dy"][..., None], 0).reshape(m, rows, columns, 2, 2)
     return {"dx": dx.transpose(0, 1, 3, 2, 4).reshape(m, 2 * rows, 2 * columns)}
 
 
@@ -308,6 +308,11 @@ x. A thread has a pixel. Any shape.
         "`dx[i] = gamma[c] * rstd[c] * (dy[i] - (dbeta[c] + normalised * dgamma[c]) / (N * P));`",
     ),
     explanation="""
+Pixel i moves the mean by 1 / (N P), so every h of the channel falls by rstd / (N P): times γ dy and
+added up, that is γ rstd dβ / (N P). It moves the variance by 2 (x − mean) / (N P), and so rstd by
+−rstd² h / (N P), with its own h; h_j of any pixel j then falls by rstd h h_j / (N P): times γ dy_j
+and added up, γ rstd h dγ / (N P).
+
 What is taken away is the part of dy that batch norm undoes: a shift and a scale of the whole
 channel do not change its result, so no gradient can point that way. The sums of dx, and of dx h,
 over a channel are 0 (but for ε).

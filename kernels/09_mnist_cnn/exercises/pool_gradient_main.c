@@ -27,7 +27,7 @@ int main(void)
     float *x = malloc(pixels * sizeof *x), *dy = malloc(few * sizeof *dy);
     float *dx = malloc(pixels * sizeof *dx);
     for (int i = 0; i < pixels; ++i) {
-        x[i] = -(float)(drawn() % (unsigned)values) / 4; // the largest may well be negative
+        x[i] = 0.0f - (float)(drawn() % (unsigned)values) / 4; // the largest may well be negative
     }
     for (int i = 0; i < few; ++i) {
         dy[i] = (float)(i + 1);
