@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from . import figures
 from .benchmarks import autotune
-from .benchmarks.profilers import spans
+from .benchmarks.profilers import spans, step_spans
+from .benchmarks.simulated_gpu import SimulatedGPU
 from .checking import check
 from .data.image_sets import digits
 from .data.sheets import data_sheets
 from .devices.selection import cp, device, size
 from .environment import doctor
 from .exercises import answer, hint, progress, reset, restore, solution
+from .figures.drawn_digits import centred, drawing_pad, read_drawing
 from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
@@ -32,10 +34,12 @@ from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
+    "SimulatedGPU",
     "answer",
     "autotune",
     "bench",
     "c_folder",
+    "centred",
     "chapter_map",
     "check",
     "compare_ptx",
@@ -44,6 +48,7 @@ __all__ = [
     "device",
     "digits",
     "doctor",
+    "drawing_pad",
     "figures",
     "hardware",
     "hint",
@@ -54,12 +59,14 @@ __all__ = [
     "occupancy",
     "profile",
     "progress",
+    "read_drawing",
     "reset",
     "restore",
     "sanitize",
     "size",
     "solution",
     "spans",
+    "step_spans",
     "stored",
     "timed",
     "trace",

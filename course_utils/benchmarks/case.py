@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -188,10 +189,14 @@ def course_kernel(chapter: str, name: str, arch: str | None = None, **defines: A
 
 
 def program(file: str, name: str) -> Any:
-    """What the Python ``file`` below ``kernels/`` calls ``name``; Triton wants it from a module."""
+    """What the Python ``file`` below ``kernels/`` calls ``name``.
+
+    Triton wants it from a module, and torch.compile from one that is imported.
+    """
     path = KERNELS / file
     spec = importlib.util.spec_from_file_location(f"course_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return getattr(module, name)
 

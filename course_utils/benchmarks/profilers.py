@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..devices.properties import need_gpu
@@ -20,6 +20,8 @@ KERNELS = (
     "sgemm_coalesced",
 )
 ROWS, WIDE, LAYERS = (2048, 8), 2048, 10
+BACKWARD = "autograd::engine::evaluate_function: "
+Span = tuple[str, str, float, float]
 DURATION = "gpu__time_duration.sum"  # ns
 # ncu's names of what a warp waits for, in the words of the notebook. A metric is the mean number of
 # cycles of that wait for each instruction that is issued (Nsight Compute, "Metrics Reference").
@@ -77,7 +79,7 @@ def stall_cycles(counted: dict[str, Any]) -> dict[str, float]:
     return {words: round(value, 2) for words, value in cycles.items() if round(value, 2)}
 
 
-def layer_spans(rows: int) -> list[tuple[str, str, float, float]]:
+def layer_spans(rows: int) -> list[Span]:
     """Spans of ten layers of 2048 features on a batch of ``rows``, as PyTorch's profiler saw them.
 
     A span is (row of the picture, label, start, end) in ms from the first layer on: the host's
@@ -109,7 +111,7 @@ def layer_spans(rows: int) -> list[tuple[str, str, float, float]]:
     return spans(seen.events())
 
 
-def spans(events: Iterable[Any]) -> list[tuple[str, str, float, float]]:
+def spans(events: Iterable[Any]) -> list[Span]:
     """What :func:`layer_spans` says, of events of PyTorch's profiler."""
     events = list(events)
     first = min(event.time_range.start for event in events if event.name == "layer 0")
@@ -119,7 +121,7 @@ def spans(events: Iterable[Any]) -> list[tuple[str, str, float, float]]:
             continue
         ends = (event.time_range.start, event.time_range.end)
         start, end = (round((time - first) / 1000, 4) for time in ends)
-        on_gpu = str(event.device_type).endswith("CUDA")
+        on_gpu = _on_gpu(event)
         if event.name.startswith("layer"):
             if not on_gpu:
                 found.append(("host: layers", event.name[6:], start, end))
@@ -128,3 +130,36 @@ def spans(events: Iterable[Any]) -> list[tuple[str, str, float, float]]:
         elif on_gpu:
             found.append(("GPU: kernels", "", start, end))
     return found
+
+
+def step_spans(events: Iterable[Any], parts: Collection[str]) -> list[Span]:
+    """Spans of the ``parts`` that ``record_function`` has named, from PyTorch's profiler's events.
+
+    A span is (row of the picture, label, start, end) in ms from the first part on: the host's
+    parts, then the GPU's kernels or, where there is none, the operators of the CPU.
+    """
+    events = sorted(events, key=lambda event: event.time_range.start)
+    named = [event for event in events if event.name in parts and not _on_gpu(event)]
+    first = named[0].time_range.start
+    kernels = [event for event in events if _on_gpu(event) and event.name not in parts]
+    operators = [e for e in events if e.cpu_parent in named or e.name.startswith(BACKWARD)]
+    operators = [e for e in operators if e not in named]
+    found = [("host", event.name, event.time_range) for event in named]
+    if kernels:
+        found += [("GPU", "", event.time_range) for event in kernels]
+    else:
+        found += [("operators", _short(event.name), event.time_range) for event in operators]
+    return [
+        (row, label, round((time.start - first) / 1e3, 4), round((time.end - first) / 1e3, 4))
+        for row, label, time in found
+        if time.start >= first
+    ]
+
+
+def _short(operator: str) -> str:
+    """conv2d, or ConvolutionBackward0, without what PyTorch puts before it."""
+    return operator.removeprefix(BACKWARD).removeprefix("aten::")
+
+
+def _on_gpu(event: Any) -> bool:
+    return str(event.device_type).endswith("CUDA")

@@ -13,9 +13,10 @@ from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_grid, image_pair
-from .line_charts import curves, memory_roofs
+from .line_charts import curves, memory_roofs, series
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
+from .network_maps import activations
 from .performance import ladder, roofline
 from .reductions import active_lanes, reduction_tree
 from .residency import occupancy_steps
@@ -33,6 +34,7 @@ from .warps import warp_steps
 __all__ = [
     "access_heatmap",
     "access_orders",
+    "activations",
     "active_lanes",
     "block_timeline",
     "build_files",
@@ -53,6 +55,7 @@ __all__ = [
     "reduction_tree",
     "roofline",
     "search_results",
+    "series",
     "shared_banks",
     "software_stack",
     "source_heat",

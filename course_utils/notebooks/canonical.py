@@ -166,8 +166,13 @@ def _outputs(outputs: list[NotebookNode], count: int) -> list[NotebookNode]:
 
 
 def _data(data: NotebookNode) -> NotebookNode:
-    """PNG alone where there are several pictures, as one line of base64; no widgets."""
-    kept = {kind: value for kind, value in data.items() if "widget" not in kind}
+    """PNG alone where there are several pictures, as one line of base64; no widgets, no scripts,
+    which talk to a kernel that is gone."""
+    kept = {
+        kind: value
+        for kind, value in data.items()
+        if "widget" not in kind and not (kind == "text/html" and "<script" in value)
+    }
     if "image/png" in kept:
         kept = {k: v for k, v in kept.items() if k == "image/png" or not k.startswith("image/")}
         png = kept["image/png"]

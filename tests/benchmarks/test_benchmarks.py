@@ -140,11 +140,14 @@ def test_stalls_are_named_in_words_and_those_that_are_nothing_left_out():
     assert profilers.stall_cycles(counted) == {"last stores (drain)": 1.23}
 
 
-def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():
-    def event(name, start, end, device):
-        times = SimpleNamespace(start=start, end=end)
-        return SimpleNamespace(name=name, time_range=times, device_type=f"DeviceType.{device}")
+def event(name, start, end, device, parent=None):
+    """As PyTorch's profiler has them, in microseconds."""
+    times = SimpleNamespace(start=start, end=end)
+    of_device = f"DeviceType.{device}"
+    return SimpleNamespace(name=name, time_range=times, device_type=of_device, cpu_parent=parent)
 
+
+def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():
     seen = [
         event("warm-up", 0, 500, "CUDA"),
         event("layer 0", 1000, 2000, "CPU"),
@@ -158,6 +161,27 @@ def test_spans_begin_at_the_first_layer_and_tell_host_from_gpu():
         ("GPU: kernels", "", 0.6, 1.6),
         ("host: waits", "", 1.0, 1.7),
     ]
+
+
+def test_the_spans_of_a_step_are_its_parts_and_the_kernels_or_where_there_are_none_operators():
+    forward, backward = event("forward", 1000, 2000, "CPU"), event("backward", 2000, 4000, "CPU")
+    seen = [
+        backward,
+        forward,
+        event("aten::relu", 500, 600, "CPU"),
+        event("aten::conv2d", 1100, 1900, "CPU", forward),
+        event("aten::convolution", 1200, 1800, "CPU", event("aten::conv2d", 1100, 1900, "CPU")),
+        event("autograd::engine::evaluate_function: ReluBackward0", 2100, 2200, "CPU"),
+    ]
+    parts = [("host", "forward", 0.0, 1.0), ("host", "backward", 1.0, 3.0)]
+    assert profilers.step_spans(seen, ("forward", "backward")) == [
+        *parts,
+        ("operators", "conv2d", 0.1, 0.9),
+        ("operators", "ReluBackward0", 1.1, 1.2),
+    ]
+    seen += [event("forward", 1500, 2500, "CUDA"), event("gemm", 1600, 2600, "CUDA")]
+    found = profilers.step_spans(seen, ("forward", "backward"))
+    assert found == [*parts, ("GPU", "", 0.6, 1.6)]
 
 
 def test_the_roofline_of_a_gpu_whose_peaks_are_unknown_is_unknown_where_it_computes():

@@ -20,7 +20,8 @@ class Lab:
         self.failed: list[str] = []
         self._screenshots = screenshots
         page.on("response", self._note)
-        page.route("**/api/sessions*", _only_for_the_first_notebook)
+        self.with_kernel = ["00_start_here"]  # in the paths of notebooks that get a kernel
+        page.route("**/api/sessions*", self._only_where_a_kernel_is_wanted)
 
     @property
     def view(self) -> Locator:
@@ -152,10 +153,22 @@ class Lab:
         if response.status >= 400:
             self.failed.append(f"{response.status} {response.url}")
 
+    def _only_where_a_kernel_is_wanted(self, route: Route) -> None:
+        """Forty kernels would start: a request for another one is left without an answer."""
+        request = route.request
+        sent = request.post_data or ""
+        if request.method == "POST" and not any(part in sent for part in self.with_kernel):
+            return
+        route.continue_()
 
-def _only_for_the_first_notebook(route: Route) -> None:
-    """Nineteen kernels would start: a request for a second one is left without an answer."""
-    request = route.request
-    if request.method == "POST" and "00_start_here" not in (request.post_data or ""):
-        return
-    route.continue_()
+    def draw(self, canvas: Locator, *strokes: Iterable[tuple[float, float]]) -> None:
+        """Strokes of the mouse, each through points given as shares of the width and height."""
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        for stroke in strokes:
+            for number, (x, y) in enumerate(stroke):
+                at = box["x"] + x * box["width"], box["y"] + y * box["height"]
+                self.page.mouse.move(*at, steps=1 if number == 0 else 4)
+                if number == 0:
+                    self.page.mouse.down()
+            self.page.mouse.up()

@@ -161,6 +161,25 @@ def test_an_exercise_is_written_run_and_judged(lab):
     lab.screenshot("exercise_right")
 
 
+def test_a_digit_that_is_drawn_with_the_mouse_is_read(lab):
+    lab.open(FIRST)
+    lab.with_kernel.append("07_the_race")
+    lab.open("chapters/09_mnist_cnn/07_the_race.ipynb")
+    for text in ("from course_utils import centred", "def looked_at", "drawing_pad(looked_at)"):
+        lab.run(lab.cell(text))
+    pad = lab.view.locator(".course-drawing-pad[data-ready]")
+    pad.wait_for()
+    three = [(0.3, 0.2), (0.5, 0.13), (0.68, 0.25), (0.6, 0.42), (0.45, 0.48)]
+    three += [(0.65, 0.56), (0.7, 0.75), (0.5, 0.88), (0.28, 0.8)]
+    lab.draw(pad.locator("canvas"), three)
+    pad.get_by_role("button", name="What is it?").click()
+    pad.locator(".answer").filter(has_text="I read 3").wait_for()
+    pad.locator(".picture").wait_for()
+    assert len(pad.locator(".code").input_value()) > 2000
+    lab.screenshot("drawn_digit")
+    lab.close()
+
+
 def test_nothing_was_asked_and_no_request_failed(lab, server):
     assert lab.questions() == []
     assert lab.failed == []

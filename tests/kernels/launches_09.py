@@ -1,10 +1,15 @@
-"""How tests launch the layers of chapter 09, forward and backward, against float64."""
+"""How tests launch the layers of chapter 09, forward and backward, and the fused kernels of a
+training step, against float64."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from fast_step import FAST, IMAGES, LABELS, FastStep, fast_step
 from launchers import Chapter, InPlace, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import blocks
+from course_utils.benchmarks.case import Work, blocks
 
 CHAPTER = Chapter("09_mnist_cnn")
 kernel = CHAPTER.kernel
@@ -232,3 +237,95 @@ def sgd(name, n):
     return work(
         kernel(name), *launch, w, start - 0.05 * dw64, InPlace, start=start, rtol=1e-6, atol=1e-7
     )
+
+
+# --- the fused kernels of a training step: each on what the others made, see fast_step.py ---
+
+
+@dataclass(frozen=True)
+class Part(Work):
+    """Work of which ``seen`` makes the numbers to look at, on the host."""
+
+    seen: Callable[[np.ndarray], np.ndarray] = np.asarray
+
+    def numbers(self, result):
+        return self.seen(cp.asnumpy(result))
+
+
+def total(parts):
+    return parts.sum(0, dtype=np.float64)
+
+
+FUSED = {  # kernel: {output: (what is seen of it, what that must be)}
+    "input_moments": {"moments": (lambda found: found[1] / 2.0**32, FastStep.moments)},
+    "conv1_conv2": {
+        "pool1": (np.asarray, FastStep.pool1),
+        "c2": (lambda found: found.reshape(-1, 32, 14, 14), FastStep.conv2),
+    },
+    "pool2_linear3": {
+        "best2": (np.asarray, lambda step: step.block2["best2"]),
+        "scale2": (np.asarray, lambda step: step.block2["scale2"]),
+        "parts": (total, lambda step: step.block2["z3"]),
+    },
+    "head": {
+        "dz3": (np.asarray, lambda step: step.head()["dz3"]),
+        "sums": (total, lambda step: step.head()["sums"]),
+    },
+    "linear3_backward_weight": {
+        "dweight3": (total, lambda step: step.given("head")["dz3"].T @ step.pool2_found())
+    },
+    "linear3_backward_input": {
+        "dy2": (np.asarray, FastStep.dy2),
+        "sums2": (total, FastStep.sums2),
+    },
+    "conv2_backward_weight": {
+        "dconv2": (lambda found: total(found).reshape(32, 16, 9), FastStep.dconv2)
+    },
+    "conv2_backward_input": {"sums1": (lambda found: found.sum((2, 3)), FastStep.sums1)},
+}
+
+
+def fused(kernel_name, n, output):
+    name = kernel_name.removesuffix("_bf16")
+    bf16 = name != kernel_name
+    step = fast_step(n, bf16)
+    launch = step.launches[name]
+    seen, expect = FUSED[name][output]
+    if bf16 and output == "pool1":
+        seen = lambda found: step.pool1_found()  # noqa: E731
+    names = [parameter.name for parameter in launch.kernel.signature.parameters]
+    array = launch.arguments[names.index(output)]
+    expected = expect(step)
+    largest = float(np.abs(expected).max())
+    rounded = bf16 and output not in ("best2", "scale2", "sums2")
+    return work(
+        launch.kernel, launch.grid, launch.block, launch.arguments, array, expected, Part,
+        shared_mem=launch.shared, seen=seen, atol=largest * (8e-3 if rounded else 1e-5),
+        cleared=(array,) if output == "moments" else (),
+    )  # fmt: skip
+
+
+for fused_name, outputs in FUSED.items():
+    sizes = [(3, output) for output in outputs] + [(4, list(outputs)[-1])]
+    CHAPTER.launch(fused_name, sizes=sizes)(fused)
+    if fused_name in FAST.BF16:
+        CHAPTER.launch(f"{fused_name}_bf16", sizes=sizes)(fused)
+
+
+@CHAPTER.launch(
+    "update", sizes=["conv1", "gamma1", "conv2", "beta2", "weight3", "weight4", "bias4"]
+)
+def update(name, parameter):
+    """A step of gradient descent with the gradients of the network that runs layer by layer."""
+    step = FastStep(3, False, FAST.tiles_for(3))
+    launch, other = step.launches[name], FAST.plain.Network(3)
+    for key, values in step.network.parameters.items():
+        other.parameters[key][...] = values
+    x = FAST.plain.prepared(IMAGES[step.order])
+    labels = cp.asarray(LABELS[step.order])
+    gradient = other.backward(other.forward(x, training=True), labels)[parameter]
+    values = step.network.parameters[parameter]
+    start = cp.asnumpy(values).copy()
+    expected = start - 0.5 * cp.asnumpy(gradient).astype(np.float64)
+    call = launch.kernel, launch.grid, launch.block, launch.arguments, values, expected
+    return work(*call, InPlace, start=start, rtol=1e-5, atol=1e-5)

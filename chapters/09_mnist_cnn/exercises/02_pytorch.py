@@ -1,0 +1,354 @@
+"""The exercises of "The network in PyTorch". None of them needs PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+
+FOLDER = "09_mnist_cnn/exercises"
+
+
+def images_of(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """N x C x H x W numbers, each channel with a mean and a deviation of its own."""
+    spread = rng.uniform(0.5, 3, (shape[1], 1, 1))
+    return spread * rng.standard_normal(shape) + rng.uniform(-2, 2, (shape[1], 1, 1))
+
+
+def a_layer(
+    seed: int, channels: int, side: int, batch: int, seen: tuple[int, ...], training: bool
+) -> tuple:
+    """x of ``batch`` images, and earlier batches of as many images as ``seen`` says."""
+    rng = np.random.default_rng(seed)
+    x, *before = (images_of(rng, n, channels, side, side + 1) for n in (batch, *seen))
+    gamma, beta = rng.uniform(0.5, 2, channels), rng.uniform(-1, 1, channels)
+    return x, before, gamma, beta, training
+
+
+def any_layer(rng: np.random.Generator) -> tuple:
+    """Up to three channels and four earlier batches, of two images or more."""
+    channels, side, batch = (int(n) for n in rng.integers(1, 4, 3))
+    seen = tuple(int(n) for n in rng.integers(2, 5, int(rng.integers(0, 5))))
+    return a_layer(
+        int(rng.integers(1 << 30)), channels, side, batch, seen, bool(rng.random() < 0.4)
+    )
+
+
+def as_torch_does(
+    x: np.ndarray, seen: list[np.ndarray], gamma: np.ndarray, beta: np.ndarray, training: bool
+) -> np.ndarray:
+    """What a test compares with nn.BatchNorm2d: channel by channel, the sums by hand."""
+    y = np.empty_like(x)
+    for c in range(x.shape[1]):
+        mean, variance = 0.0, 1.0
+        for batch in seen:
+            values = batch[:, c].ravel()
+            own = values.sum() / len(values)
+            unbiased = ((values - own) ** 2).sum() / (len(values) - 1)
+            mean, variance = 0.9 * mean + 0.1 * own, 0.9 * variance + 0.1 * unbiased
+        if training:
+            mean = x[:, c].sum() / x[:, c].size
+            variance = ((x[:, c] - mean) ** 2).sum() / x[:, c].size
+        y[:, c] = gamma[c] * (x[:, c] - mean) * (variance + 1e-5) ** -0.5 + beta[c]
+    return y
+
+
+BATCH_NORM = PythonExercise(
+    id="09.batch_norm",
+    title="a batch norm has two lives",
+    task="""
+Write in NumPy what `nn.BatchNorm2d` answers, in training and in evaluation. It keeps two numbers a
+channel for later, a running mean and a running variance, and moves each by a tenth of the way to
+the batch's with every batch in training. It divides a batch by the deviation of that batch, and
+keeps a variance that is not quite the same. Any number of channels, images and earlier batches.
+""",
+    source=f"{FOLDER}/batch_norm.py",
+    function="batch_norm",
+    cases=(
+        a_layer(1, 2, 3, 4, (), True),
+        a_layer(2, 2, 3, 4, (), False),
+        a_layer(3, 3, 2, 1, (4,), False),
+        a_layer(4, 2, 1, 2, (2, 3, 2), False),
+        a_layer(5, 1, 1, 3, (2, 2), True),
+    ),
+    reference=as_torch_does,
+    promises=Cases(any_layer),
+    means="Any formula is right: the task asks for the numbers alone.",
+    hints=(
+        "A channel's numbers lie along three of the four axes: `x.mean((0, 2, 3))` has C numbers, "
+        "and `[:, None, None]` turns them so that they meet their channel.",
+        "In training `seen` does not matter at all; in evaluation x's own mean does not.",
+        "`variance += 0.1 * (of_batch - variance)`: a tenth of the way.",
+        "The documentation of BatchNorm2d: the biased variance (n) in training, the unbiased one "
+        "(n − 1) for the running estimate; n counts all numbers of a channel, N · H · W.",
+    ),
+    explanation="""
+In training an image's result depends on the other images of its batch; in evaluation it must not,
+or the answer to a digit would depend on its neighbours. So the layer has two lives, and
+`model.eval()` changes between them. n / (n − 1) makes the running variance right on average, since
+a sample's own mean lies nearer to it than the true one. With 64 images of 28 × 28 pixels it is a
+factor of 1.00002; in the last layers of a network, with few pixels and a small batch, it shows.
+""",
+    mutants=(
+        mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
+        mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
+        mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),
+        mutant("never the batch's own", kinds.WRONG, ("if training:", "if False:")),
+        mutant(
+            "momentum the other way",
+            kinds.WRONG,
+            ("0.1 * (batch.mean", "0.9 * (batch.mean"),
+            ("0.1 * (batch.var", "0.9 * (batch.var"),
+        ),
+        mutant("variance begins at 0", kinds.WRONG, ("np.ones(", "np.zeros(")),
+        mutant("over images only", kinds.WRONG_SHAPE, ("over = (0, 2, 3)", "over = 0")),
+        mutant("one mean for all channels", kinds.WRONG, ("x.mean(over)", "x.mean() + gamma * 0")),
+        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
+        mutant("eps outside the root", kinds.PRECISION, ("variance + 1e-5)", "variance) + 1e-5")),
+        mutant("beta forgotten", kinds.WRONG, ("+ 1e-5) + beta", "+ 1e-5)")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return gamma", "gamma")),
+    ),
+)
+
+
+class Loss:
+    """A mean loss, and what its gradient goes to."""
+
+    def __init__(self, value: float, gradient: np.ndarray, model: Model) -> None:
+        self._value, self._gradient, self._model = value, gradient, model
+
+    def item(self) -> float:
+        return self._value
+
+    def backward(self) -> None:
+        self._model.gradient = self._model.gradient + self._gradient
+
+
+class Model:
+    """A linear classifier behind a batch norm, in NumPy, that is called as PyTorch's modules are.
+
+    It is its own optimiser's whole world: ``weight`` and its ``gradient``.
+    """
+
+    def __init__(self, rng: np.random.Generator, inputs: int, classes: int) -> None:
+        self.weight = rng.standard_normal((inputs, classes))
+        self.gradient = np.zeros_like(self.weight)
+        self.mean, self.variance, self.training = np.zeros(inputs), np.ones(inputs), True
+
+    def train(self) -> None:
+        self.training = True
+
+    def eval(self) -> None:
+        self.training = False
+
+    def loss(self, x: np.ndarray, labels: np.ndarray) -> Loss:
+        """The mean cross entropy of samples x, n x inputs."""
+        mean, variance = self.mean, self.variance
+        if self.training:
+            mean, variance = x.mean(0), x.var(0)
+            self.mean = self.mean + 0.1 * (mean - self.mean)
+            self.variance = self.variance + 0.1 * (variance - self.variance)
+        h = (x - mean) / np.sqrt(variance + 1e-5)
+        z = h @ self.weight
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        right = np.arange(len(x)), labels
+        value = float(-np.log(p[right]).mean())
+        p[right] -= 1
+        return Loss(value, h.T @ p / len(x), self)
+
+
+class Optimiser:
+    """Plain SGD."""
+
+    def __init__(self, model: Model, rate: float) -> None:
+        self._model, self._rate = model, rate
+
+    def zero_grad(self) -> None:
+        self._model.gradient = np.zeros_like(self._model.weight)
+
+    def step(self) -> None:
+        self._model.weight = self._model.weight - self._rate * self._model.gradient
+
+
+@dataclass(frozen=True)
+class Training:
+    """How many images, tests and epochs there are, and how many images a batch has."""
+
+    seed: int
+    images: int
+    tests: int
+    epochs: int
+    batch: int
+
+    def run(self, losses_after: Callable) -> list[float]:
+        """What ``losses_after`` finds, of a new model and new data each time."""
+        rng = np.random.default_rng(self.seed)
+        model = Model(rng, 5, 3)
+        centres = 2 * rng.standard_normal((3, 5))
+        labels, answers = (rng.integers(0, 3, n) for n in (self.images, self.tests))
+        images, tests = (centres[k] + rng.standard_normal((len(k), 5)) for k in (labels, answers))
+        orders = [rng.permutation(self.images) for _ in range(self.epochs)]
+        return losses_after(
+            model, Optimiser(model, 0.5), images, labels, tests, answers, orders, self.batch
+        )
+
+
+def by_the_book(training: Training) -> list[float]:
+    return training.run(_by_the_book)
+
+
+def _by_the_book(model, optimiser, images, labels, tests, answers, orders, batch) -> list[float]:
+    found = []
+    for order in orders:
+        model.training = True
+        for row in order[: len(order) // batch * batch].reshape(-1, batch):
+            optimiser.zero_grad()
+            model.loss(images[row], labels[row]).backward()
+            optimiser.step()
+        model.training = False
+        found.append(model.loss(tests, answers).item())
+    return found
+
+
+def any_training(rng: np.random.Generator) -> tuple[Training]:
+    batch = int(rng.integers(2, 7))
+    images, tests = (
+        batch * int(rng.integers(2, 5)) + int(rng.integers(batch)),
+        int(rng.integers(1, 20)),
+    )
+    return (Training(int(rng.integers(1 << 30)), images, tests, int(rng.integers(1, 4)), batch),)
+
+
+TRAINING_LOOP = PythonExercise(
+    id="09.training_loop",
+    title="find the bugs: a training loop",
+    task="""
+This loop runs without an error, and its loss even falls a little. It has four bugs, each of them
+one that people really ship: three are in the training, one is in how the result is reported. Mend
+them all. Any number of images, tests, epochs, and any size of a batch.
+""",
+    source=f"{FOLDER}/training_loop.py",
+    function="losses_after",
+    bug=kinds.WRONG,
+    call=lambda function, training: training.run(function),
+    cases=(
+        (Training(1, 12, 4, 1, 4),),
+        (Training(2, 12, 4, 2, 4),),
+        (Training(3, 13, 9, 3, 4),),
+        (Training(4, 10, 1, 2, 3),),
+    ),
+    reference=by_the_book,
+    promises=Cases(any_training),
+    means="The numbers show it: each of the bugs changes every one of them.",
+    hints=(
+        "What does `backward` do to a gradient that is already there?",
+        "Which label belongs to `images[chosen]`?",
+        "In which of its two lives is the model when the second epoch begins?",
+        "Nine tests in batches of four: 4, 4 and 1. How much does the last one count?",
+    ),
+    explanation="""
+`backward` adds to the gradients, so that a batch can be taken in parts: without `zero_grad` a step
+goes along the sum of all gradients so far. Images and labels have to be taken by the same numbers.
+`eval()` lasts until somebody calls `train()`. And the mean of means is a mean only where all parts
+are of one size. No bug of the four raises an error, and with the others mended each one costs only
+a few points, which are easily blamed on the learning rate: so compare with a loop that is right,
+number by number.
+""",
+    mutants=(
+        mutant("gradients add up", kinds.WRONG, ("            optimiser.zero_grad()\n", "")),
+        mutant("other labels", kinds.WRONG, ("labels[chosen]", "labels[first : first + batch]")),
+        mutant("evaluation for ever", kinds.WRONG, ("        model.train()\n", "")),
+        mutant("training for ever", kinds.WRONG, ("        model.eval()\n", "")),
+        mutant(
+            "a mean of means",
+            kinds.WRONG,
+            (".item() * len(tests[some])", ".item()"),
+            ("total / len(tests)", "total / -(-len(tests) // batch)"),
+        ),
+        mutant(
+            "the last tests left out",
+            kinds.WRONG,
+            ("range(0, len(tests), batch)", "range(0, len(tests) - batch + 1, batch)"),
+            ("total / len(tests)", "total / (len(tests) // batch * batch)"),
+        ),
+        mutant("an incomplete batch, too", kinds.WRONG, (" - batch + 1, batch)", ", batch)")),
+        mutant(
+            "gradients cleared too late",
+            kinds.WRONG,
+            ("            optimiser.zero_grad()\n", ""),
+            ("loss.backward()\n", "loss.backward()\n            optimiser.zero_grad()\n"),
+        ),
+        mutant("nothing returned", kinds.NOTHING_RETURNED, ("return found", "found")),
+    ),
+)
+
+
+def any_kernels(rng: np.random.Generator) -> tuple[list[tuple[float, float]]]:
+    """Up to twelve kernels of one to three streams, in any order."""
+    found = []
+    for _ in range(int(rng.integers(1, 4))):
+        clock = float(rng.uniform(0, 20))
+        for _ in range(int(rng.integers(1, 5))):
+            start = clock + float(rng.choice([0.0, rng.uniform(0, 15)]))
+            clock = start + float(rng.uniform(0.5, 10))
+            found.append((start, clock))
+    return ([found[k] for k in rng.permutation(len(found))],)
+
+
+def by_moments(kernels: list[tuple[float, float]]) -> tuple[float, float]:
+    """Cut the time at every start and end; each piece is busy or not."""
+    moments = sorted({moment for kernel in kernels for moment in kernel})
+    idle = longest = run = 0.0
+    for left, right in zip(moments, moments[1:], strict=False):
+        busy = any(start <= left and right <= end for start, end in kernels)
+        run = 0.0 if busy else run + right - left
+        idle, longest = idle + (0.0 if busy else right - left), max(longest, run)
+    return 1 - idle / (moments[-1] - moments[0]), longest
+
+
+IDLE_GPU = PythonExercise(
+    id="09.idle_gpu",
+    title="how idle is the GPU?",
+    task="""
+A profiler gives you when each kernel began and ended. Which share of the time does the GPU work,
+and how long is the longest gap? Kernels of two streams may overlap: time counts once, however many
+run in it. Any number of kernels, in any order.
+""",
+    source=f"{FOLDER}/idle_gpu.py",
+    function="idle_gpu",
+    cases=(
+        ([(0.0, 2.0), (5.0, 7.0), (8.0, 10.0)],),
+        ([(8.0, 10.0), (0.0, 2.0), (5.0, 7.0)],),
+        ([(10.0, 14.0)],),
+        ([(0.0, 10.0), (2.0, 4.0), (12.0, 14.0)],),
+        ([(0.0, 4.0), (1.0, 6.0), (6.0, 7.0)],),
+    ),
+    reference=by_moments,
+    promises=Cases(any_kernels),
+    means="Any way to count the time is right.",
+    hints=(
+        "Sort by start. Then go along, and remember how far the GPU is busy.",
+        "A gap begins at the *latest* end so far, which need not be that of the kernel before.",
+        "`gap = max(start - until, 0.0)`, then `until = max(until, end)`.",
+    ),
+    explanation="""
+Adding up the lengths of the kernels counts overlaps twice, and adding up the gaps between
+neighbours in the list counts a gap where a long kernel still runs. What is left is the question
+that decides what to do next: a GPU that idles half of the time gains nothing from faster kernels.
+""",
+    mutants=(
+        mutant("as they come", kinds.WRONG, ("sorted(kernels)", "list(kernels)")),
+        mutant("the last kernel's end", kinds.WRONG, ("until = max(until, end)", "until = end")),
+        mutant("negative gaps", kinds.WRONG, ("max(start - until, 0.0)", "start - until")),
+        mutant(
+            "from time 0", kinds.WRONG, ("first, until = kernels[0][0],", "first, until = 0.0,")
+        ),
+        mutant("idle in place of busy", kinds.WRONG, ("1 - idle", "idle")),
+        mutant("the last gap", kinds.WRONG, ("max(longest, gap)", "gap")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return 1", "1")),
+    ),
+)

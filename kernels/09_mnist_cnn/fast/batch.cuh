@@ -1,0 +1,131 @@
+// What the kernels of a training step share: the sizes of the network's layers, and how an image of
+// the batch is found and read.
+//
+// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of
+// the images of all steps, one batch after the other; clock[0] is the number of the step, and from
+// conv1_conv2.cu on also clock[1], so that update.cu can move clock[0] on while clock[1] is read.
+// So a step finds its batch with no word from the host.
+
+#pragma once
+
+constexpr int kSide = 28;                 // of an image
+constexpr int kPixels = kSide * kSide;    // of an image, and of a channel of conv1's result
+constexpr int kFilters1 = 16;             // of conv1
+constexpr int kSide1 = kSide / 2;         // after the first pooling
+constexpr int kPixels1 = kSide1 * kSide1; // also those of a channel of conv2's result
+constexpr int kFilters2 = 32;             // of conv2
+constexpr int kSide2 = kSide1 / 2;        // after the second pooling
+constexpr int kPixels2 = kSide2 * kSide2;
+constexpr int kInputs3 = kFilters2 * kPixels2; // of linear3
+constexpr int kHidden = 128;                   // results of linear3
+constexpr int kClasses = 10;
+constexpr int kTaps = 9;
+constexpr int kClosed = 4; // in place of a window's winner 0...3: ReLU let nothing through
+constexpr float kEps = 1e-5f;
+constexpr float kMomentum = 0.1f;
+
+// conv1's inputs as a block keeps them in shared memory: rows of an image with zeros around it.
+// Nine neighbours lie in nine banks.
+constexpr int kImageStride = 35;
+constexpr int kImageFloats = (kSide + 2) * kImageStride;
+
+// A channel of 14 x 14 pixels with zeros around it. The 28 half rows begin in 28 banks, and so do
+// 32 channels.
+constexpr int kRowStride = 18;
+constexpr int kPlane = (kSide1 + 2) * kRowStride + 1;
+
+// The number of the step's image `image` among all of them.
+__device__ inline int image_number(const int *order, int step, int N, int image)
+{
+    return order[(size_t)step * N + image];
+}
+
+// Zero all of `x`, so that zeros lie around the images that follow; a barrier comes after.
+template <int kThreads>
+__device__ inline void clear_image(float *x)
+{
+    for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
+        x[i] = 0.0f;
+    }
+}
+
+// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by all threads: four
+// pixels each, which lie in the same row.
+template <int kThreads>
+__device__ inline void load_image(const unsigned char *images, int number, float *x)
+{
+    constexpr float kScale = 1.0f / (255.0f * 0.3081f);
+    constexpr float kShift = -0.1307f / 0.3081f;
+    const uchar4 *fours = reinterpret_cast<const uchar4 *>(images + (size_t)number * kPixels);
+#pragma unroll
+    for (int i = threadIdx.x; i < kPixels / 4; i += kThreads) {
+        uchar4 four = fours[i];
+        float *to = x + (i * 4 / kSide + 1) * kImageStride + i * 4 % kSide + 1;
+        to[0] = fmaf(four.x, kScale, kShift);
+        to[1] = fmaf(four.y, kScale, kShift);
+        to[2] = fmaf(four.z, kScale, kShift);
+        to[3] = fmaf(four.w, kScale, kShift);
+    }
+}
+
+// The sums that conv1's statistics follow from: kTaps x kTaps products of two taps over all pixels
+// of the batch, then the kTaps taps themselves. They are whole numbers of 2^-32, so that adding
+// them up in any order gives the same bits. Three sets take turns: while
+// one is read, the next step's is added up, and the last step's is zeroed for the step after that.
+constexpr int kMoments = kTaps * kTaps + kTaps;
+constexpr double kMomentUnit = 4294967296.0;
+
+// Where those of a step are.
+__device__ inline int moments_of(int step)
+{
+    return step % 3 * kMoments;
+}
+
+// conv1's statistics of step `step`'s batch, in shared memory.
+struct Statistics1 {
+    double sums[kMoments];
+    double of_tap[kFilters1][kTaps]; // what each tap adds to a filter's sum of squares
+    float taps[kFilters1][kTaps];    // the filters
+    float mean[kFilters1];
+    float rstd[kFilters1];
+    float variance[kFilters1];
+};
+
+// Fill `found` for the filters from `first` to `end`, by all threads; ends with a barrier.
+__device__ inline void find_statistics1(Statistics1 &found, const long long *moments, int step,
+                                        const float *conv1, int N, int first, int end)
+{
+    for (int i = threadIdx.x; i < kMoments; i += blockDim.x) {
+        found.sums[i] = moments[moments_of(step) + i] / kMomentUnit;
+    }
+    for (int i = first * kTaps + threadIdx.x; i < end * kTaps; i += blockDim.x) {
+        found.taps[i / kTaps][i % kTaps] = conv1[i];
+    }
+    __syncthreads();
+    for (int i = first * kTaps + threadIdx.x; i < end * kTaps; i += blockDim.x) {
+        int f = i / kTaps;
+        int t = i % kTaps;
+        double sum = 0.0;
+        for (int s = 0; s < kTaps; ++s) {
+            sum += found.taps[f][s] * found.sums[t * kTaps + s];
+        }
+        found.of_tap[f][t] = found.taps[f][t] * sum;
+    }
+    __syncthreads();
+    int f = first + threadIdx.x;
+    if (f < end) {
+        double count = (double)N * kPixels;
+        double sum = 0.0;
+        double squares = 0.0;
+        for (int s = 0; s < kTaps; ++s) {
+            sum += found.taps[f][s] * found.sums[kTaps * kTaps + s];
+            squares += found.of_tap[f][s];
+        }
+        double mean = sum / count;
+        double variance = fmax(squares / count - mean * mean, 0.0);
+        found.mean[f] = (float)mean;
+        found.variance[f] = (float)variance;
+        found.rstd[f] = (float)(1.0 / sqrt(variance + kEps));
+    }
+    __syncthreads();
+}

@@ -1,0 +1,169 @@
+// The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
+// takes a step of plain stochastic gradient descent; moves the running statistics; stores the
+// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The
+// learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients follow from the
+// 10 sums of conv2_backward_input.cu, called D here, and from those of input_moments.cu, S and G,
+// over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
+// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M). Each block has a job: a filter of
+// conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu; 1024 weights of linear3.
+// grid (402), block 256, dynamic shared 0
+
+#include "backward2.cuh"
+#include "head_sums.cuh"
+#include "reduce.cuh"
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
+constexpr int kSums1 = kTaps + 1;
+constexpr int kNorm2 = kFilters1; // the jobs' first blocks
+constexpr int kConv2 = kNorm2 + 1;
+constexpr int kHead = kConv2 + kResults2 / kWarpSize;
+constexpr int kLinear3 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+
+// The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a
+// lane for each of 32 columns. In the first warp only.
+__device__ inline float sum_of_parts(const float *parts, int count, int stride, int column)
+{
+    __shared__ float of_warp[kWarps][kWarpSize];
+    int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    float sum = 0.0f;
+    if (column < stride) {
+#pragma unroll 8
+        for (int part = warp; part < count; part += kWarps) {
+            sum += parts[part * stride + column];
+        }
+    }
+    of_warp[warp][lane] = sum;
+    __syncthreads();
+    float total = 0.0f;
+    if (warp == 0) {
+#pragma unroll
+        for (int i = 0; i < kWarps; ++i) {
+            total += of_warp[i][lane];
+        }
+    }
+    return total;
+}
+
+__device__ inline void move_running(float *mean, float *variance, float of_batch, float spread,
+                                    double count)
+{
+    *mean += kMomentum * (of_batch - *mean);
+    *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
+           float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
+           float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
+           int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
+           int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
+           float *losses, int *clock, double rate, int total, int N)
+{
+    int step = clock[1];
+    float now = (float)(rate * (1.0 - (double)step / total));
+    int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    int job = blockIdx.x;
+
+    if (job < kNorm2) {
+        __shared__ Statistics1 of_batch;
+        __shared__ float sums[kSums1];
+        int f = job;
+        for (int t = warp; t < kSums1; t += kWarps) {
+            float sum = 0.0f;
+#pragma unroll 8
+            for (int block = lane; block < blocks1; block += kWarpSize) {
+                sum += sums1[(f * kSums1 + t) * blocks1 + block];
+            }
+            sum = warp_sum(sum);
+            if (lane == 0) {
+                sums[t] = sum;
+            }
+        }
+        // its barriers come after the sums, too
+        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        int t = threadIdx.x;
+        if (t < kTaps) { // a thread takes a tap
+            double count = (double)N * kPixels;
+            double mean = of_batch.mean[f];
+            double rstd = of_batch.rstd[f];
+            double dbeta = sums[kTaps];
+            double of_tap = of_batch.sums[kTaps * kTaps + t];
+            double dgamma = -mean * dbeta;
+            double covariance = -mean * of_tap;
+#pragma unroll
+            for (int s = 0; s < kTaps; ++s) {
+                dgamma += (double)of_batch.taps[f][s] * sums[s];
+                covariance += of_batch.taps[f][s] * of_batch.sums[t * kTaps + s];
+            }
+            dgamma *= rstd;
+            double through = (dbeta * of_tap + dgamma * rstd * covariance) / count;
+            float gamma = gamma1[f];
+            conv1[f * kTaps + t] -= now * (float)(gamma * rstd * (sums[t] - through));
+            __syncwarp((1 << kTaps) - 1); // all have read gamma
+            if (t == 0) {
+                gamma1[f] = gamma - now * (float)dgamma;
+                beta1[f] -= now * (float)dbeta;
+                move_running(mean1 + f, variance1 + f, of_batch.mean[f], of_batch.variance[f],
+                             count);
+            }
+        }
+    } else if (job == kNorm2) {
+        int f = threadIdx.x;
+        if (f < kFilters2) {
+            beta2[f] -= now * sum_of_tiles(sums2, tiles, 0, f);
+            gamma2[f] -= now * sum_of_tiles(sums2, tiles, 1, f);
+            move_running(mean2 + f, variance2 + f, scale2[f], scale2[4 * kFilters2 + f],
+                         (double)N * kPixels1);
+        }
+        if (f < kMoments) {
+            moments[moments_of(step + 2) + f] = 0; // last read in the step before
+        }
+        if (f == 0) {
+            clock[0] = step + 1;
+        }
+    } else if (job < kHead) {
+        int weight = (job - kConv2) * kWarpSize + lane;
+        float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
+        if (warp == 0) {
+            conv2[weight] -= now * gradient;
+        }
+    } else if (job < kLinear3) {
+        int i = (job - kHead) * kWarpSize + lane;
+        float sum = sum_of_parts(head_sums, head_blocks, kHeadSums, i);
+        if (warp == 0) {
+            if (i < kHeadBias3) {
+                weight4[i] -= now * sum;
+            } else if (i < kHeadBias4) {
+                bias3[i - kHeadBias3] -= now * sum;
+            } else if (i < kHeadLoss) {
+                bias4[i - kHeadBias4] -= now * sum;
+            } else if (i == kHeadLoss) {
+                losses[step] = sum / N;
+            }
+        }
+    } else {
+        int four = (job - kLinear3) * kThreads + threadIdx.x;
+        constexpr int kFours = kHidden * kInputs3 / 4;
+        const float4 *parts = reinterpret_cast<const float4 *>(dweight3) + four;
+        float4 sum = parts[0];
+#pragma unroll 4
+        for (int part = 1; part < parts3; ++part) {
+            float4 more = parts[(size_t)part * kFours];
+            sum.x += more.x;
+            sum.y += more.y;
+            sum.z += more.z;
+            sum.w += more.w;
+        }
+        float4 *weights = reinterpret_cast<float4 *>(weight3) + four;
+        float4 weight = *weights;
+        weight.x -= now * sum.x;
+        weight.y -= now * sum.y;
+        weight.z -= now * sum.z;
+        weight.w -= now * sum.w;
+        *weights = weight;
+    }
+}

@@ -1,0 +1,186 @@
+"""A training step of chapter 09's fused kernels on a few digits, and what each must give.
+
+The expected values are computed in float64 from the arrays that a kernel was given, so that a test
+sees its own error alone.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from course_utils import cp, digits
+from course_utils.paths import KERNELS
+
+FAST = SimpleNamespace(**run_path(str(KERNELS / "09_mnist_cnn" / "fast_network.py")))
+IMAGES, LABELS = digits()
+ROWS, COLUMNS = np.arange(196) // 14 * 2, np.arange(196) % 14 * 2  # corners of pool1's windows
+
+
+def convolved(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    return sum(np.einsum("nchw,fc->nfhw", x_t, w[:, :, r, s]) for (r, s), x_t in shifted(x))
+
+
+def shifted(x: np.ndarray) -> Any:
+    """Each of nine taps, and the pixels of N x C x H x W under it."""
+    around = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    for r, s in np.ndindex(3, 3):
+        yield (r, s), around[:, :, r : r + x.shape[2], s : s + x.shape[3]]
+
+
+class FastStep:
+    """The first step on ``n`` digits; everything but ``update`` has run."""
+
+    def __init__(self, n: int, bf16: bool, tiles: Any) -> None:
+        self.n, self.bf16 = n, bf16
+        self.network = FAST.FastNetwork(3)
+        for name in ("gamma1", "beta1", "gamma2", "beta2"):  # not all alike
+            self.network.parameters[name][...] = self.start(name)
+        pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
+        self.step = FAST.Step(self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16)
+        order = np.random.default_rng(1).permutation(n).astype(np.int32)
+        self.order, self.launches = order, {launch.name: launch for launch in self.step.launches}
+        self.step.order[...] = cp.asarray(np.tile(order, (11, 1)))
+        self.step.begin(0)
+        for launch in self.step.launches[:-1]:
+            launch()
+
+    @staticmethod
+    def start(name: str) -> Any:
+        """The numbers that batch norm's ``name`` begins with."""
+        size, middle = FAST.plain.SHAPES[name], float(name.startswith("gamma"))
+        values = np.random.default_rng(size[0]).uniform(middle - 0.3, middle + 0.3, size)
+        return cp.asarray(values.astype(np.float32))
+
+    def given(self, name: str) -> dict[str, np.ndarray]:
+        """The arguments of a kernel by name, arrays as float64 on the host."""
+        launch = self.launches[name]
+        names = (parameter.name for parameter in launch.kernel.signature.parameters)
+        return dict(zip(names, map(_on_host, launch.arguments), strict=True))
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        images = IMAGES[self.order].astype(np.float64)
+        return ((images / 255 - 0.1307) / 0.3081)[:, None]
+
+    @cached_property
+    def conv1(self) -> np.ndarray:
+        return convolved(self.x, self.given("conv1_conv2")["conv1"])
+
+    def moments(self) -> np.ndarray:
+        taps = np.stack([pixels[:, 0] for _, pixels in shifted(self.x)], -1).reshape(-1, 9)
+        return np.concatenate([(taps.T @ taps).ravel(), taps.sum(0)])
+
+    def pool1(self) -> np.ndarray:
+        p, c = self.given("conv1_conv2"), self.conv1
+        mean, rstd = c.mean((0, 2, 3)), (c.var((0, 2, 3)) + 1e-5) ** -0.5
+        scale = (p["gamma1"] * rstd)[:, None, None]
+        normalised = scale * (c - mean[:, None, None]) + p["beta1"][:, None, None]
+        windows = normalised.reshape(self.n, 16, 14, 2, 14, 2)
+        return np.maximum(windows.max((3, 5)), 0).reshape(self.n, 16, 196)
+
+    def conv2(self) -> np.ndarray:
+        p = self.given("conv1_conv2")
+        return convolved(self.pool1_found().reshape(self.n, 16, 14, 14), p["conv2"])
+
+    def pool1_found(self) -> np.ndarray:
+        """pool1 as the kernel rounded it, N x 16 x 196."""
+        found = self.given("conv1_conv2")["pool1"]
+        if not self.bf16:
+            return found
+        bits = found.astype(np.uint32).reshape(self.n, 196, 16).transpose(0, 2, 1) << 16
+        return bits.view(np.float32).astype(np.float64)
+
+    @cached_property
+    def block2(self) -> dict[str, np.ndarray]:
+        """What pool2_linear3 must give."""
+        p = self.given("pool2_linear3")
+        c2 = p["c2"]
+        mean, variance = c2.mean((0, 2)), c2.var((0, 2))
+        rstd = (variance + 1e-5) ** -0.5
+        scale = p["gamma2"] * rstd
+        shift = p["beta2"] - mean * scale
+        found = np.stack([mean, rstd, scale, shift, variance])
+        windows = c2.reshape(self.n, 32, 7, 2, 7, 2).transpose(0, 1, 2, 4, 3, 5)
+        windows = windows.reshape(self.n, 32, 49, 4)
+        code = (windows * np.sign(scale)[:, None, None]).argmax(-1)
+        best = np.take_along_axis(windows, code[..., None], -1)[..., 0]
+        pool2 = np.maximum(scale[:, None] * best + shift[:, None], 0).reshape(self.n, -1)
+        z3 = pool2 @ p["weight3"].T
+        return {"scale2": found, "best2": best.reshape(self.n, -1), "pool2": pool2, "z3": z3}
+
+    def head(self) -> dict[str, np.ndarray]:
+        p = self.given("head")
+        hidden = np.maximum(p["parts"].sum(0) + p["bias3"], 0)
+        z = hidden @ p["weight4"].T + p["bias4"]
+        power = np.exp(z - z.max(1, keepdims=True))
+        probability = power / power.sum(1, keepdims=True)
+        label = LABELS[self.order]
+        dz = (probability - np.eye(10)[label]) / self.n
+        dz3 = np.where(hidden > 0, dz @ p["weight4"], 0)
+        loss = -np.log(probability[np.arange(self.n), label]).sum()
+        sums = [(dz.T @ hidden).ravel(), dz3.sum(0), dz.sum(0), [loss]]
+        return {"dz3": dz3, "sums": np.concatenate(sums)}
+
+    def pool2_found(self) -> np.ndarray:
+        """The pooled pixels, N x 1568, from what the kernels stored."""
+        p = self.given("linear3_backward_weight")
+        scale, shift = (np.repeat(p["scale2"][k], 49) for k in (2, 3))
+        return np.maximum(scale * p["best2"] + shift, 0)
+
+    def dy2(self) -> np.ndarray:
+        p = self.given("linear3_backward_input")
+        return np.where(self.pool2_found() > 0, p["dz3"] @ p["weight3"], 0)
+
+    def sums2(self) -> np.ndarray:
+        p = self.given("linear3_backward_input")
+        dy2, best2 = (p[k].reshape(self.n, 32, 49) for k in ("dy2", "best2"))
+        h = (best2 - p["scale2"][0][:, None]) * p["scale2"][1][:, None]
+        return np.stack([dy2.sum((0, 2)), (dy2 * h).sum((0, 2))])
+
+    @cached_property
+    def dc2(self) -> np.ndarray:
+        p = self.given("conv2_backward_weight")
+        dy = np.zeros((self.n, 32, 14, 14))
+        code, dy2 = (p[k].reshape(self.n, 32, 7, 7) for k in ("code2", "dy2"))
+        for k in range(4):
+            dy[:, :, k // 2 :: 2, k % 2 :: 2] = np.where(code == k, dy2, 0)
+        mean, rstd, scale = (row[:, None, None] for row in p["scale2"][:3])
+        h = (p["c2"].reshape(dy.shape) - mean) * rstd
+        of_beta, of_gamma = (row[:, None, None] for row in p["sums2"].sum(0))
+        return scale * (dy - (of_beta + h * of_gamma) / (self.n * 196))
+
+    def dconv2(self) -> np.ndarray:
+        x = self.pool1_found().reshape(self.n, 16, 14, 14)
+        return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in shifted(x)], -1)
+
+    def sums1(self) -> np.ndarray:
+        p = self.given("conv2_backward_input")
+        turned = np.flip(p["conv2"], (2, 3)).transpose(1, 0, 2, 3)
+        dy1 = convolved(self.dc2, turned).reshape(self.n, 16, 196)
+        code, around = p["code1"], np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
+        found = np.zeros((16, 10))
+        for k in range(4):
+            gradient = np.where(code == k, dy1, 0)
+            for t in range(9):
+                under = around[:, ROWS + k // 2 + t // 3, COLUMNS + k % 2 + t % 3]
+                found[:, t] += np.einsum("ncp,np->c", gradient, under)
+            found[:, 9] += gradient.sum((0, 2))
+        return found
+
+
+def _on_host(value: Any) -> Any:
+    if not hasattr(value, "dtype") or not getattr(value, "shape", ()):
+        return value
+    array = cp.asnumpy(value)
+    return array.astype(np.float64) if array.dtype == np.float32 else array
+
+
+@cache
+def fast_step(n: int, bf16: bool = False) -> FastStep:
+    """The step on n digits: an odd n in the tiles of small batches, any other in those of large."""
+    return FastStep(n, bf16, FAST.tiles_for(64 if n % 2 else 1024, bf16))
