@@ -21,7 +21,7 @@ def burst_ms(gpu, run):
 
 
 def times_as_fast(gpu, ours, theirs):
-    """How many times as fast as `theirs` is `ours`, for a program that multiplies for hours?
+    """How many times as fast as `theirs` is `ours`, for a program that runs one of them for hours?
 
     ours() and theirs() launch a product each, of some milliseconds and of matrices far larger than
     L2. The GPU has had a rest. When it computes, it comes to its limit of power within a second,
