@@ -114,8 +114,8 @@ not there.
 Every number of the header is compared with what is really there before it is used. Nothing is
 allocated by the word of a header: `frombuffer` makes no copy, and the lengths only have to agree
 with the bytes at hand. Four axes of 65,536 have 2⁶⁴ elements, which is 0 in 64 bits: that is why
-the product is taken of Python's own integers. A length of 0 hides the others: 0 times anything is 0
-elements, and still NumPy raises an error for a shape whose other lengths are too large. `>f4`
+the product is taken of Python's own integers. A length of 0 hides the others: there are no
+elements then, and still NumPy raises an error for a shape whose other lengths are too large. `>f4`
 leaves the bytes as they are, and NumPy swaps them when it reads.
 """,
     mutants=(
