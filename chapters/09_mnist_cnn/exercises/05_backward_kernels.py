@@ -70,7 +70,7 @@ two classes or more, and any logits whose differences are finite.
     ),
     explanation="""
 Softmax and logarithm together have a simpler gradient than each of them: what the network said
-minus what it should have said. Over the K logits of an image it adds up to 0.
+minus what it should have said. Over the K logits of an image it adds up to 0, but for rounding.
 """,
     mutants=(
         mutant("not the mean", kinds.SCALED, ("0.0f)) / N", "0.0f))")),
