@@ -360,10 +360,9 @@ combine what they have by shuffles. Any shape.
     ),
     explanation="""
 Had the weights been stored the other way round, I x O, a thread for each result would have read
-neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron. One
-promise of the header is too large: a result takes 32 threads, and the number of a thread has 32
-bits, so it wraps beyond 2²⁷ results. Let a block count its results, `blockIdx.x * 8` and the number
-of the warp, and it does not.
+neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron. A
+result takes 32 threads, so the number of a thread would wrap beyond 2²⁷ results; the number of the
+warp, counted from the block's, does not.
 """,
     mutants=(
         mutant(
