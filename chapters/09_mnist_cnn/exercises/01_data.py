@@ -42,6 +42,8 @@ def idx_array(data: bytes) -> np.ndarray | None:
     shape = struct.unpack_from(f">{axes}I", data, 4)
     if len(data) - 4 - 4 * axes != math.prod(shape) * dtype.itemsize:
         return None
+    if math.prod(length for length in shape if length) * dtype.itemsize >= 2**63:
+        return None  # NumPy makes no such shape, not even without elements
     found = np.frombuffer(data, dtype, offset=4 + 4 * axes).reshape(shape)
     return found.astype(dtype.newbyteorder("="))
 
@@ -64,8 +66,9 @@ IDX_ARRAY = PythonExercise(
     title="an IDX file, read with suspicion",
     task="""
 Read an IDX file from its bytes: elements of one byte (type 8) or in fp32 (type 13), and one to
-eight axes. A file may be cut, too long, or have a header that lies: then the answer is `None`,
-without an exception and without making room for what is not there.
+eight axes. A file may be cut, too long, have a header that lies, or lengths beside a 0 that no
+array can have: then the answer is `None`, without an exception and without making room for what is
+not there.
 """,
     source="09_mnist_cnn/exercises/idx_array.py",
     function="idx_array",
@@ -90,6 +93,7 @@ without an exception and without making room for what is not there.
         (file_of(8, 2, 1, 3, 1, 1, elements=bytes(range(6))),),
         (file_of(13, *[1] * 8, elements=struct.pack(">f", 2.5)),),
         (file_of(8, 3, 0, 2),),
+        (file_of(8, 0, *[0xFFFFFFFF] * 3),),
         (file_of(8, elements=b"1"),),
         (file_of(8, *[1] * 255, elements=b"1"),),
     ),
@@ -110,8 +114,9 @@ without an exception and without making room for what is not there.
 Every number of the header is compared with what is really there before it is used. Nothing is
 allocated by the word of a header: `frombuffer` makes no copy, and the lengths only have to agree
 with the bytes at hand. Four axes of 65,536 have 2⁶⁴ elements, which is 0 in 64 bits: that is why
-the product is taken of Python's own integers. `>f4` leaves the bytes as they are, and NumPy swaps
-them when it reads.
+the product is taken of Python's own integers. A length of 0 hides the others: there are no
+elements then, and still NumPy raises an error for a shape whose other lengths are too large. `>f4`
+leaves the bytes as they are, and NumPy swaps them when it reads.
 """,
     mutants=(
         mutant("little-endian lengths", kinds.NOTHING_RETURNED, ('"big"', '"little"')),
@@ -120,10 +125,20 @@ them when it reads.
         mutant("no look at the type", kinds.EXCEPTION, (" or data[2] not in TYPES", "")),
         mutant("no look at the length", kinds.EXCEPTION, ("len(data) < 4 or ", "")),
         mutant("four axes at most", kinds.NOTHING_RETURNED, ("axes <= 8", "axes <= 4")),
+        mutant(
+            "a length of 0 hides the others",
+            kinds.EXCEPTION,
+            ("math.prod(filter(None, shape))", "math.prod(shape)"),
+        ),
         mutant("any number of axes", kinds.WRONG_TYPE, ("not 1 <= axes <= 8 or ", "")),
         mutant("too long is taken", kinds.EXCEPTION, ("len(data) != start", "len(data) < start")),
         mutant("elements of one byte", kinds.NOTHING_RETURNED, (" * dtype.itemsize:", " * 1:")),
-        mutant("a product that wraps", kinds.EXCEPTION, ("math.prod(shape)", "np.prod(shape)")),
+        mutant(
+            "a product that wraps",
+            kinds.EXCEPTION,
+            ("math.prod(shape)", "np.prod(shape)"),
+            ("math.prod(filter(None, shape))", "np.prod(shape)"),
+        ),
         mutant("never an array", kinds.NOTHING_RETURNED, ("return np.frombuffer", "np.frombuffer")),
         mutant("flat", kinds.WRONG_SHAPE, (".reshape(shape)", ".reshape(-1)")),
     ),
@@ -341,8 +356,10 @@ An image number may occur twice. The task is one kernel with one thread for each
         "`batch[i] = (value / 255.0f - mean) / deviation;` for i below B · P.",
     ),
     explanation="""
-The permutation decides where each *image* is read; within an image the reads are as coalesced as
-ever, so gathering costs little. The bytes cross the memory as bytes: a quarter of what fp32 would
+The permutation decides where each *image* is read; within an image neighbours still read
+neighbours. Not quite as before: an image is 24½ sectors of 32 bytes, and a warp reads 32 bytes. In
+order these are one sector; shuffled, half of the images begin in the middle of one, and there a
+warp touches two. The bytes cross the memory as bytes: a quarter of what fp32 would
 take, both where they are kept and where they are read.
 """,
     mutants=(

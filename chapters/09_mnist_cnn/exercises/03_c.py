@@ -129,8 +129,10 @@ verdict names is N, C, P, about where the means lie, and a number that the test 
     ),
     explanation="""
 Two walks over the data, since the distances need the mean. One walk is enough if both sums are kept
-in double: the squares of 24-bit numbers have 48 bits, and a double keeps 53. On a GPU, doubles are
-slow, so its kernel walks twice, or merges means and squared distances in pairs.
+in double: the squares of 24-bit numbers have 48 bits, and a double keeps 53. Many GPUs are slow in
+double (those for graphics compute at a 64th of their speed in float, an H200 at half), so this
+chapter's kernel keeps to floats and walks twice. Means and squared distances that are merged in
+pairs would do it in one walk.
 """,
     mutants=(
         mutant(

@@ -95,7 +95,8 @@ size; a pixel may be infinite.
     explanation="""
 The check of a tap's place reads another pixel and takes 0 in its stead, so that all threads of a
 warp do the same: on the left edge of an image no warp diverges. Each pixel is read 9 F times and
-each weight N H W times. Caches serve most of that here; notebook 06 keeps them nearer.
+each weight N H W times, where once would do. Caches serve repeated reads; notebook 06 keeps what is
+used again in shared memory and registers.
 """,
     mutants=(
         mutant(
@@ -359,7 +360,9 @@ combine what they have by shuffles. Any shape.
     ),
     explanation="""
 Had the weights been stored the other way round, I x O, a thread for each result would have read
-neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron.
+neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron. A
+result takes 32 threads, so the number of a thread would wrap beyond 2²⁷ results; the number of the
+warp, counted from the block's, does not.
 """,
     mutants=(
         mutant(
@@ -433,7 +436,9 @@ whose differences are finite.
     ),
     explanation="""
 To take the softmax first and its logarithm after it would lose: a probability of 1e-50 is 0 in
-fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, and nothing is lost.
+fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, and it stays finite.
+What is lost lies at the other end: a loss below 6e-8 comes out as 0, since the sum is then 1 in
+fp32. It is too small to matter to a mean.
 """,
     mutants=(
         mutant(

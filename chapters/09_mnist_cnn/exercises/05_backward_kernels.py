@@ -70,7 +70,7 @@ two classes or more, and any logits whose differences are finite.
     ),
     explanation="""
 Softmax and logarithm together have a simpler gradient than each of them: what the network said
-minus what it should have said. Over the K logits of an image it adds up to 0.
+minus what it should have said. Over the K logits of an image it adds up to 0, but for rounding.
 """,
     mutants=(
         mutant("not the mean", kinds.SCALED, ("0.0f)) / N", "0.0f))")),
@@ -155,8 +155,16 @@ It is a matrix product again, of dyᵀ (O x N) and x (N x I), and so is `linear_
 dy (N x O) and w (O x I): three products for a linear layer, one on the way forward and two back.
 """,
     mutants=(
-        mutant("first image only", kinds.WRONG, ("n < N; ++n", "n < 1; ++n")),
-        mutant("512 images at most", kinds.WRONG, ("n < N; ++n", "n < N && n < 512; ++n")),
+        mutant(
+            "first image only",
+            kinds.WRONG,
+            ("n < N; ++n) {\n        s", "n < 1; ++n) {\n        s"),
+        ),
+        mutant(
+            "512 images at most",
+            kinds.WRONG,
+            ("n < N; ++n) {\n        s", "n < N && n < 512; ++n) {\n        s"),
+        ),
         mutant(
             "mean over the batch",
             kinds.SCALED,
@@ -166,7 +174,7 @@ dy (N x O) and w (O x I): three products for a linear layer, one on the way forw
         mutant(
             "bias forgotten",
             kinds.NOTHING_WRITTEN,
-            ("    if (i == 0) {\n        db[o] = of_bias;\n    }\n", ""),
+            ("db[o] = of_bias;", ""),
         ),
         mutant(
             "every thread stores the bias", kinds.MEANS_MISSING, ("if (i == 0) {", "if (i >= 0) {")
