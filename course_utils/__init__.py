@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import figures
 from .benchmarks import autotune
 from .benchmarks.profilers import spans, step_spans
+from .benchmarks.simulated_gpu import SimulatedGPU
 from .checking import check
 from .data.image_sets import digits
 from .data.sheets import data_sheets
@@ -33,6 +34,7 @@ from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
+    "SimulatedGPU",
     "answer",
     "autotune",
     "bench",

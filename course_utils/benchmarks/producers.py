@@ -11,7 +11,7 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, mnist_step, profilers, six_ways, triton_comparison
+from . import autotune, lies, mnist_step, profilers, six_ways, triton_comparison
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -93,6 +93,12 @@ PRODUCERS = (
         "one softmax in six ways, from a Python loop to CUDA C++",
         six_ways.measure,
         partial(hashes, six_ways.SOURCES),
+    ),
+    Producer(
+        "lies",
+        "how a benchmark lies: the clock, the caches, the inputs, the precision",
+        lies.measure,
+        partial(hashes, lies.SOURCES),
     ),
     Producer(
         "mnist_step",

@@ -12,15 +12,19 @@ from pathlib import Path
 from ..paths import KERNELS
 from .bindings import nvrtc_version
 
+STANDARD = Path(__file__).parent / "standard_headers"  # <cstdint>, <algorithm>, ...; see its README
+
 
 @cache
 def include_paths() -> tuple[str, ...]:
     """Folders searched for ``#include``: ``kernels/``, ``kernels/common``, then CUDA's headers.
 
     CUDA's headers come from pip wheels of NVRTC's own major version or, where those are missing,
-    from an installed toolkit. CuTe's come last, where they are installed.
+    from an installed toolkit. CuTe's come next, where they are installed, and last what NVRTC
+    lacks of C++'s own (:data:`STANDARD`).
     """
-    return (str(KERNELS), str(KERNELS / "common"), *cuda_header_paths(), *cute_header_paths())
+    ours = str(KERNELS), str(KERNELS / "common")
+    return (*ours, *cuda_header_paths(), *cute_header_paths(), str(STANDARD))
 
 
 @cache

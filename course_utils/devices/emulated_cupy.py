@@ -16,6 +16,7 @@ import numpy as _np
 
 from . import emulated_arrays as _arrays
 from . import emulated_cuda as cuda
+from . import emulated_textures as _textures
 from .emulated_arrays import (
     MemoryPointer,
     array,
@@ -50,6 +51,9 @@ __all__ = [
     "random",
     "testing",
 ]
+
+
+cuda.texture = _textures  # type: ignore[attr-defined]  # its arrays need the device in cuda
 
 
 def get_array_module(*args: _Any) -> _Any:

@@ -15,6 +15,7 @@ from ..emulator import UNKNOWN_INSTRUCTION, KernelFault, LaunchResult, PtxError
 from ..errors import LessonError
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
+from .emulated_textures import SurfaceObject, TextureObject
 from .limits import Limits, check_shape, dimensions
 
 CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
@@ -222,7 +223,7 @@ def _argument(value: Any, size: int) -> Any:
     """
     if isinstance(value, ndarray):
         return plain(value.reshape(1) if value.ndim == 0 else value)
-    if isinstance(value, MemoryPointer):
+    if isinstance(value, (MemoryPointer, TextureObject, SurfaceObject)):
         return value.ptr.to_bytes(8, "little")
     if value is None:
         return bytes(8)

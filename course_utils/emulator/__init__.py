@@ -27,11 +27,14 @@ from .machine.options import ALL_CHECKS, Options, TraceOptions
 from .machine.report import (
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
     EMULATOR_ERROR,
     ENDLESS_LOOP,
+    ERROR,
+    IN_FLIGHT,
     KINDS,
     MISALIGNED,
     NULL_POINTER,
@@ -41,6 +44,7 @@ from .machine.report import (
     UNINITIALISED,
     UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
+    WARNING,
     Counts,
     Finding,
     KernelFault,
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from .machine.ptx import Address, OperandList, PtxError, Register, Symbol
     from .machine.ptx_parser import source_files
     from .machine.tensor_box import Box
+    from .machine.texels import Surface, Texels, Texture
     from .recording.counters import InstructionCounts, Tally, add_up
     from .recording.trace_recorder import WarpAccess, WarpStep
 
@@ -62,6 +67,7 @@ _LATER = {
     **dict.fromkeys(("Address", "OperandList", "PtxError", "Register", "Symbol"), "machine.ptx"),
     "source_files": "machine.ptx_parser",
     "Box": "machine.tensor_box",
+    **dict.fromkeys(("Surface", "Texels", "Texture"), "machine.texels"),
     "InstructionCounts": "recording.counters",
     "Tally": "recording.counters",
     "add_up": "recording.counters",
@@ -73,6 +79,7 @@ __all__ = [
     "ALL_CHECKS",
     "ASSERTION",
     "BAD_TENSOR_MAP",
+    "BAD_TEXTURE",
     "BANKS",
     "BANK_BYTES",
     "BARRIER",
@@ -81,7 +88,9 @@ __all__ = [
     "DEADLOCK",
     "EMULATOR_ERROR",
     "ENDLESS_LOOP",
+    "ERROR",
     "GLOBAL",
+    "IN_FLIGHT",
     "KINDS",
     "LOCAL_LIMIT",
     "MAX_THREADS",
@@ -97,6 +106,7 @@ __all__ = [
     "UNINITIALISED",
     "UNKNOWN_INSTRUCTION",
     "USE_AFTER_FREE",
+    "WARNING",
     "WARP",
     "Address",
     "Box",
@@ -112,8 +122,11 @@ __all__ = [
     "Options",
     "PtxError",
     "Register",
+    "Surface",
     "Symbol",
     "Tally",
+    "Texels",
+    "Texture",
     "TraceOptions",
     "WarpAccess",
     "WarpStep",

@@ -22,7 +22,7 @@ from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
-from ..emulator import GLOBAL, Counts, Finding
+from ..emulator import ERROR, GLOBAL, Counts, Finding
 from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .entry_points import entry_problem
@@ -143,13 +143,14 @@ def _try_small_sizes(
 
 
 def _first_cause(run: emulated_runs.Run) -> Finding | None:
-    """The fault, unless that very line computed with uninitialised values; or the first finding.
+    """The fault, unless that very line computed with uninitialised values; or the first error; or
+    the first warning: what comes out right by luck is no answer.
 
     An output read by a later kernel and written by none is told by :func:`_judge`, and better.
     """
     found = [f for f in run.findings if f.kind != kinds.UNINITIALISED or _touched(run, f.array)]
     if run.fault is None:
-        return found[0] if found else None
+        return next((f for f in found if f.level == ERROR), found[0] if found else None)
     causes = (f for f in found if f.kind == kinds.UNINITIALISED)
     return next((f for f in causes if f.location == run.fault.location), run.fault)
 

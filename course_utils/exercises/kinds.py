@@ -25,11 +25,13 @@ from ..compiling.host_compilers import HOW_TO_GET
 from ..emulator import (
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
     EMULATOR_ERROR,
     ENDLESS_LOOP,
+    IN_FLIGHT,
     MISALIGNED,
     OUT_OF_BOUNDS,
     TENSOR_MEMORY,
@@ -115,8 +117,6 @@ SPECIAL_STEPS = {
     "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
     "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
     "own element.",
-    "its block ended without waiting for it": "A block must not end while a copy of its own is in "
-    "flight, be it one that nobody reads: wait for all of them after the loop.",
 }
 
 NEXT_STEP: dict[str, str] = {
@@ -144,6 +144,8 @@ NEXT_STEP: dict[str, str] = {
     "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
     "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "
     "reads and writes, it takes an atomic.",
+    IN_FLIGHT: "A block must not end while a copy of its own is in flight, be it one that nobody "
+    "reads: wait for all of them after the loop.",
     ENDLESS_LOOP: "Check that the loop's variable changes, and in the right direction.",
     DEADLOCK: "Some threads wait for others that will never come.",
     BARRIER: "Every thread of the block must reach each __syncthreads(): move it out of the if, "
@@ -151,6 +153,7 @@ NEXT_STEP: dict[str, str] = {
     ASSERTION: "An assert in the kernel does not hold: see its line.",
     TRAP: "The kernel stopped itself with a trap.",
     BAD_TENSOR_MAP: "Compare the tensor map with what the instruction asks of it.",
+    BAD_TEXTURE: "Compare the object, and the array it was made of, with what the function reads.",
     TENSOR_MEMORY: "Compare the address, the descriptor or the number with what the report says.",
     UNKNOWN_INSTRUCTION: "The emulator cannot run this yet; on a GPU it would.",
     EMULATOR_ERROR: "This is a mistake of the course, not yours. Please report it with your cell.",

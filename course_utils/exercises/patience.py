@@ -13,6 +13,8 @@ from .spec import Exercise
 from .trials import Trial
 
 TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
+MUCH_MORE = 1.5  # of the instructions of the course's solution: fewer make no kernel slow
+SHARE = "Share the work out: does one thread go through what others could do meanwhile?"
 MOST_SECONDS = 4.0  # of the launch that was stopped: a longer one is not run again
 
 
@@ -45,9 +47,16 @@ def slow_or_endless(
     )
     if yours.fault is None:
         times = _instructions(yours) / ours
+        many = f"{_instructions(yours):,} instructions"
+        if times < MUCH_MORE:
+            message = (
+                f"the kernel finishes late: its threads run {many}, not many more than the "
+                f"{ours:,} of the course's solution, but share them badly."
+            )
+            return simple(kinds.TOO_SLOW, message, hint=SHARE)
         message = (
-            f"the kernel finishes, but its threads run {_instructions(yours):,} "
-            f"instructions, {times:.3g} times the {ours:,} of the course's solution."
+            f"the kernel finishes, but its threads run {many}, {times:.3g} times the {ours:,} of "
+            "the course's solution."
         )
         return simple(kinds.TOO_SLOW, message)
     verdict = from_finding(yours.fault, source, name)

@@ -6,7 +6,7 @@ An author writes them with the functions below; :mod:`.trials` draws from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -39,10 +39,20 @@ class Values:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes to draw from, smallest first, with the names of their extents."""
+    """The sizes to draw from, smallest first, with the names of their extents. ``alone`` are
+    extents longer than all of these, which are tried beside small ones only."""
 
     names: tuple[str, ...]
     extents: tuple[tuple[int, ...], ...]
+    alone: Mapping[str, int] = field(default_factory=dict)
+
+    def with_longest(self, **alone: int) -> Sizes:
+        """The same sizes, and each of these extents where the others are small: past any list that
+        somebody may have made long enough for the sizes drawn, at little cost."""
+        for name, n in alone.items():
+            if n <= self.extents[self.names.index(name)][-1]:
+                raise ValueError(f"{name} = {n} is among the sizes drawn, or below them")
+        return replace(self, alone=alone)
 
     def label(self, size: Any) -> str:
         sizes = size if isinstance(size, tuple) else (size,)
@@ -51,15 +61,18 @@ class Sizes:
     @property
     def range(self) -> str:
         """``n from 1 to 65,543``, for the task."""
-        limits = (f"{v[0]:,} to {v[-1]:,}" if len(v) > 1 else f"{v[0]:,}" for v in self.extents)
-        return ", ".join(f"{n} {limit}" for n, limit in zip(self.names, limits, strict=True))
+        limits = zip(self.names, self.extents, self._most(), strict=True)
+        return ", ".join(
+            f"{name} {values[0]:,} to {most:,}" if most > values[0] else f"{name} {most:,}"
+            for name, values, most in limits
+        )
 
     def longest(self) -> list[Any]:
         """For each extent a size with its largest value, and one of the smallest of the others."""
         short = [values[min(1, len(values) - 1)] for values in self.extents]
         return [
-            self._size((*short[:at], values[-1], *short[at + 1 :]))
-            for at, values in enumerate(self.extents)
+            self._size((*short[:at], most, *short[at + 1 :]))
+            for at, most in enumerate(self._most())
         ]
 
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
@@ -76,6 +89,12 @@ class Sizes:
         few = [values[:6] + values[-1:] if len(now) > 1 else values for values in below]
         found = sorted(set(product(*few)) - {now}, key=lambda extents: (prod(extents), extents))
         return (self._size(extents) for extents in found)
+
+    def _most(self) -> list[int]:
+        return [
+            self.alone.get(name, values[-1])
+            for name, values in zip(self.names, self.extents, strict=True)
+        ]
 
     def _size(self, extents: tuple[int, ...]) -> Any:
         return extents[0] if len(self.names) == 1 else tuple(extents)

@@ -17,10 +17,10 @@ from . import kinds
 from .outcome import clip_printed, right, simple
 from .plain_values import Other, plain, read, written
 from .python_process import problem_of, run_answer, unanswered
-from .spec import PythonExercise
+from .spec import RTOL, PythonExercise
 from .trials import all_cases
 
-RTOL, ATOL = 1e-6, 1e-12  # of a number that is returned, by whatever formula
+ATOL = 1e-12  # of a number that is returned, by whatever formula
 BY_HAND = "Work this case out by hand, line by line."
 SMALLER = "Call your function in a cell of its own, on a case so small that you know its result."
 STEPS = {  # where a kernel's step speaks of threads
@@ -71,7 +71,9 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
         value, expected = read(call["value"]), exercise.reference(*arguments)
-        verdict = _compare(value, expected, shown, exercise.exact)
+        verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
+        if verdict is not None and call["advice"]:  # what is missing is the likely cause
+            verdict = replace(verdict, hint=call["advice"])
         if verdict is None and (changed := _changed(arguments, call["left"])):
             message = f"{shown} changed its argument number {changed}, which is its caller's."
             hint = "Work on a copy, or make a new one."
@@ -100,14 +102,16 @@ def _changed(arguments: tuple, left: list[Any]) -> int:
     return 0
 
 
-def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | None:
+def _compare(
+    got: Any, want: Any, shown: str, exact: bool = False, limit: float = RTOL
+) -> Verdict | None:
     """What is wrong with ``got``; None when it is right."""
     if got is None and want is not None:
         return simple(kinds.NOTHING_RETURNED, f"{shown} returned None.")
     if isinstance(want, np.ndarray):
         if not isinstance(got, np.ndarray):
             return _wrong_type(got, want, shown)
-        rtol = RTOL if want.dtype.kind in "fc" else None
+        rtol = limit if want.dtype.kind in "fc" else None
         verdict = judge(got, want, rtol=rtol, name="result", zeros=True, exact=exact)
         message = "\n  ".join([f"{shown}: {verdict.message}", *verdict.facts])
         kind = kinds.WRONG if verdict.kind == kinds.FIRST_BLOCK else verdict.kind  # has no blocks
@@ -115,12 +119,13 @@ def _compare(got: Any, want: Any, shown: str, exact: bool = False) -> Verdict | 
         return None if verdict.passed else simple(kind, message, hint=hint)
     if _type(got) != _type(want):
         return _wrong_type(got, want, shown)
-    if _right(got, want):
+    if _right(got, want, limit):
         return None
     if _equal(got, want):
         message = f"{shown} returned {_show(got)}: equal to {_show(want)}, but of another type."
         return simple(kinds.WRONG_TYPE, message)
-    message = f"{shown} returned {_show(got)}, expected {_show(want)}."
+    within = f", within {100 * limit:g} %" if limit > RTOL else ""
+    message = f"{shown} returned {_show(got)}, expected {_show(want)}{within}."
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 
 
@@ -143,15 +148,15 @@ def _next_step(shown: str) -> str:
     return SMALLER if "array of shape" in shown or "..." in shown else BY_HAND
 
 
-def _right(got: Any, want: Any) -> bool:
-    """Numbers as near as :func:`difference` has it, those in tuples and lists too; the rest equal,
+def _right(got: Any, want: Any, limit: float = RTOL) -> bool:
+    """Numbers within ``limit`` of what is wanted, those in tuples and lists too; the rest equal,
     and of one type."""
     if isinstance(want, (tuple, list)):
         if not isinstance(got, (tuple, list)) or len(got) != len(want):
             return False
-        return all(map(_right, got, want))
+        return all(_right(g, w, limit) for g, w in zip(got, want, strict=True))
     if isinstance(want, float):
-        return isinstance(got, numbers.Real) and not difference(float(got), want, RTOL, ATOL)
+        return isinstance(got, numbers.Real) and not difference(float(got), want, limit, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .promises import Cases, Promises
 
 
+RTOL = 1e-6  # of a number that a Python function returns, by whatever formula
+
+
 @dataclass(frozen=True)
 class Empty:
     """A pure output: the runner fills it with a poison pattern before every launch."""
@@ -218,8 +221,9 @@ class PythonExercise(BaseExercise):
     did. Either may be a sentence that says why there are none.
 
     ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
-    to the reference's, zeros down to their sign. ``call(function, *arguments)`` runs
-    the answer and returns what is compared; by default it is called with the arguments.
+    to the reference's, zeros down to their sign; other numbers have to be within ``rtol`` of it.
+    ``call(function, *arguments)`` runs the answer and returns what is compared; by default it is
+    called with the arguments.
     """
 
     function: str
@@ -230,6 +234,7 @@ class PythonExercise(BaseExercise):
     means: Callable[..., str] | str = ""
     needs: tuple[str, ...] = ()
     exact: bool = False
+    rtol: float = RTOL
     call: Callable[..., Any] | None = None
 
     language = "python"

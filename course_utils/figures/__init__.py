@@ -13,7 +13,7 @@ from .built_files import build_files
 from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_grid, image_pair
-from .line_charts import curves, memory_roofs
+from .line_charts import curves, memory_roofs, series
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
 from .network_maps import activations
@@ -55,6 +55,7 @@ __all__ = [
     "reduction_tree",
     "roofline",
     "search_results",
+    "series",
     "shared_banks",
     "software_stack",
     "source_heat",

@@ -1,4 +1,4 @@
-"""Measured curves over a size, and the roofs of several memories at once."""
+"""Measured curves over a size or a time, and the roofs of several memories at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Curve = Sequence[tuple[float, float]]
 DASHES = ("-", "--", "-.", ":")
+MOST_MARKS = 40  # in a series; more are drawn as points alone
 
 
 @styled
@@ -102,6 +103,47 @@ def curves(
     if len(data) > 1 or guides:
         figure.legend(loc="outside lower center", ncols=min(len(data), 3))
     axes.set_title(title)
+    return figure
+
+
+@styled
+def series(
+    panels: Mapping[str, Mapping[str, Curve]],
+    *,
+    across: str,
+    levels: Mapping[str, float] | None = None,
+    title: str = "",
+) -> Figure:
+    """One panel below the other over a common axis, none of them logarithmic or begun at zero.
+
+    ``panels`` maps what its y axis says to its series, each a name and (x, y) pairs: up to 40 are
+    drawn as a line with marks, more as points. ``levels`` maps a panel to a y that a line shows in
+    it. Raises ValueError for a series with no pairs.
+    """
+    figure, grid = new(8, 0.9 + 1.9 * len(panels), nrows=len(panels), sharex=True, squeeze=False)
+    for axes, (label, lines) in zip(grid[:, 0], panels.items(), strict=True):
+        for index, (name, pairs) in enumerate(lines.items()):
+            data = np.asarray(pairs, dtype=float).reshape(-1, 2)
+            if not len(data):
+                raise ValueError(f"{name}: there are no pairs (x, y) to draw")
+            few = len(data) <= MOST_MARKS
+            axes.plot(
+                *data.T,
+                linestyle=DASHES[index % len(DASHES)] if few else "",
+                marker=MARKERS[index % len(MARKERS)] if few else ".",
+                markersize=5 if few else 3,
+                color=PALETTE[index % len(PALETTE)],
+                label=name,
+                zorder=3 if few else 2,
+            )
+        if label in (levels or {}):
+            axes.axhline(levels[label], color=GREY, linestyle=":", linewidth=1.3)
+        axes.set_ylabel(label)
+        axes.grid(axis="y")
+        if len(lines) > 1:
+            axes.legend(loc="upper right")
+    grid[-1, 0].set_xlabel(across)
+    grid[0, 0].set_title(title)
     return figure
 
 

@@ -9,6 +9,13 @@ import numpy as np
 
 from ..compiling.signature import NARROW_FLOATS, Parameter
 from ..devices import emulated_cupy
+from ..devices.emulated_textures import (
+    CUDAarray,
+    GpuArray,
+    SurfaceObject,
+    TextureObject,
+    of_gpu,
+)
 from ..devices.limits import LaunchError
 from ..devices.selection import cp
 from .tensor_maps import TensorMap
@@ -27,16 +34,25 @@ def converted(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     return _scalar(value, parameter, parameter.dtype, where)
 
 
-def carry_over(args: Any) -> tuple[Any, list[tuple[Any, emulated_cupy.ndarray]]]:
+def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """``args`` for the emulator, and each array of a GPU among them beside its copy there.
 
-    Arrays of a GPU, and tensor maps of them, become the emulator's; the rest stays as it is.
+    Arrays of a GPU, and tensor maps, textures and surfaces of them, become the emulator's; the rest
+    stays as it is.
     """
-    copies: dict[int, tuple[Any, emulated_cupy.ndarray]] = {}
+    copies: dict[int, tuple[Any, Any]] = {}
+
+    def cuda_array(value: Any) -> Any:
+        if value is not None and id(value) not in copies:
+            copies[id(value)] = GpuArray(value), CUDAarray.copy_of(value)
+        return None if value is None else copies[id(value)][1]
 
     def carried(value: Any) -> Any:
         if isinstance(value, TensorMap) and value.settings:
             return value.of(carried(value.array))
+        if hasattr(value, "ResDesc") and not isinstance(value, (TextureObject, SurfaceObject)):
+            resource = value.ResDesc
+            return of_gpu(value, cuda_array(resource.cuArr), carried(resource.arr))
         if not hasattr(value, "__cuda_array_interface__"):
             return value
         if id(value) not in copies:

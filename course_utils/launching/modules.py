@@ -13,8 +13,9 @@ import numpy as np
 
 from ..compiling import signature as _signature
 from ..compiling.diagnostics import CompileError
-from ..compiling.headers import cuda_header_paths, cute_header_paths
+from ..compiling.headers import STANDARD, cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
+from ..compiling.nvcc_options import without_nvcc_options
 from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_line_directive
 from ..compiling.ptx_entries import entry_names, own_name_of_symbol
 from ..compiling.signature import Signature
@@ -46,7 +47,8 @@ def load(
     ``source`` given as text is called ``filename`` in errors. ``defines`` become ``-D`` macros.
     ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
     a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
-    are. ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
+    are; nvcc's ``--extended-lambda`` and ``--expt-relaxed-constexpr`` are understood as well.
+    ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
@@ -151,9 +153,11 @@ class Module:
             *(f"-I{path}" for path in (cuda_header_paths() if "<mma.h>" in source else ())),
             # Compiler caches look at the source and the options only, not at included files.
             f"-DCOURSE_HEADERS=0x{digest(headers)}",
+            f"-I{STANDARD}",
             *options,
         )
-        code = with_line_directive(source, filename)
+        self._source, options = without_nvcc_options(source, options)
+        code = with_line_directive(self._source, filename)
         raw, found, names = _compile_kernels(code, options, plain, names, arch, device)
         self._flags = options, names
         prints = any("printf" in text for text in (source, *headers.values()))
@@ -232,7 +236,7 @@ class Module:
         with further ``options``; it is not loaded."""
         own, names = self._flags
         return compile_source(
-            self.source, filename=self.filename, arch=arch, options=(*own, *options), names=names
+            self._source, filename=self.filename, arch=arch, options=(*own, *options), names=names
         )
 
     @cached_property

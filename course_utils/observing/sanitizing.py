@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
-from ..emulator import ALL_CHECKS, GLOBAL, Finding, KernelFault, LaunchResult, Location, Options
+from ..emulator import (
+    ALL_CHECKS,
+    ERROR,
+    GLOBAL,
+    WARNING,
+    Finding,
+    KernelFault,
+    LaunchResult,
+    Location,
+    Options,
+)
 from ..launching.emulation import emulator_arguments, on_emulator
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
@@ -21,7 +31,8 @@ OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 class Report:
     """What :func:`sanitize` found: ``findings`` in the order met, and what the kernel printed.
 
-    As text: the first finding of each kind, and a count of the rest.
+    As text: the first error of each kind, and a count of the rest; beside errors, a line for each
+    warning, which mostly comes out right though nothing promises it.
     """
 
     kernel: str
@@ -32,28 +43,40 @@ class Report:
 
     @property
     def clean(self) -> bool:
+        """Whether there are neither errors nor warnings."""
         return not self.findings
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.level == ERROR)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.level == WARNING)
 
     def __str__(self) -> str:
         if self.clean:
             checks = "bounds, alignment, uninitialised reads, races, barriers"
             return f"{self.kernel}: no fault found ({checks})."
-        kinds = dict.fromkeys(finding.kind for finding in self.findings)
-        return "\n\n".join(map(self._first_and_rest, kinds))
+        shown = self.errors or self.warnings
+        parts = [
+            self._first_and_rest([finding for finding in shown if finding.kind == kind])
+            for kind in dict.fromkeys(finding.kind for finding in shown)
+        ]
+        if self.errors and self.warnings:
+            lines = (f"  {f.kind}:{_in_a_line(f)[1:]}" for f in self.warnings)
+            parts.append("\n".join(["Warnings:", *lines]))
+        return "\n\n".join(parts)
 
     __repr__ = __str__
 
-    def _first_and_rest(self, kind: str) -> str:
-        """The first finding of a kind in full, and the others in a line each."""
-        first, *rest = (finding for finding in self.findings if finding.kind == kind)
+    def _first_and_rest(self, findings: list[Finding]) -> str:
+        """The first of some findings of a kind in full, and the others in a line each."""
+        first, *rest = findings
         lines = [self._with_source(first)]
         if rest:
-            lines.append(f"And {len(rest)} more of this kind ({kind}):")
-        for finding in rest:
-            places = dict.fromkeys(map(str, filter(None, _places(finding))))
-            array = f" on {finding.array}" if finding.array else ""
-            lines.append(f"  {' and '.join(places)}{array}{_times(finding)}")
-        return "\n".join(lines)
+            lines.append(f"And {len(rest)} more of this kind ({first.kind}):")
+        return "\n".join([*lines, *map(_in_a_line, rest)])
 
     def _with_source(self, finding: Finding) -> str:
         lines = [finding.message + (f"\n  Seen{_times(finding)}." if finding.repeats else "")]
@@ -67,6 +90,12 @@ class Report:
 
 def _places(finding: Finding) -> tuple[Location | None, Location | None]:
     return finding.other_location, finding.location
+
+
+def _in_a_line(finding: Finding) -> str:
+    places = dict.fromkeys(map(str, filter(None, _places(finding))))
+    array = f" on {finding.array}" if finding.array else ""
+    return f"  {' and '.join(places)}{array}{_times(finding)}"
 
 
 def _times(finding: Finding) -> str:
@@ -124,8 +153,15 @@ def _copied(result: LaunchResult) -> bool:
 
 
 def _merge(known: list[Finding], more: list[Finding]) -> list[Finding]:
-    """``known``, and those of ``more`` that are new: of another kind, or at other lines."""
-    seen = {(f.kind, *map(str, _places(f))) for f in known}
+    """``known``, and those of ``more`` that are new: of another kind, or at other lines. An error
+    takes the place of what was a warning."""
+
+    def place(f: Finding) -> tuple[str, ...]:
+        return (f.kind, *map(str, _places(f)))
+
+    errors = {place(f) for f in more if f.level == ERROR}
+    known = [f for f in known if f.level == ERROR or place(f) not in errors]
+    seen = {place(f) for f in known}
     note = "\n  Seen when asynchronous copies land earlier than they have to."
-    new = [f for f in more if (f.kind, *map(str, _places(f))) not in seen]
+    new = [f for f in more if place(f) not in seen]
     return known + [replace(f, message=f.message + note) for f in new]

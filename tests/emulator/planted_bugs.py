@@ -26,10 +26,13 @@ from course_utils.emulator import (
     ALL_CHECKS,
     ASSERTION,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     BARRIER,
     DATA_RACE,
     DEADLOCK,
     ENDLESS_LOOP,
+    ERROR,
+    IN_FLIGHT,
     MISALIGNED,
     NULL_POINTER,
     OUT_OF_BOUNDS,
@@ -37,10 +40,14 @@ from course_utils.emulator import (
     TRAP,
     UNINITIALISED,
     USE_AFTER_FREE,
+    WARNING,
     EmulatedModule,
     Finding,
     KernelFault,
     Options,
+    Surface,
+    Texels,
+    Texture,
 )
 from course_utils.emulator.machine.emulated_module import Entry
 
@@ -69,6 +76,7 @@ class Bug:
     budget: int | None = 100_000
     blackwell: bool = False
     also: tuple[str, ...] = ()  # kinds of what follows from the mistake
+    level: str = ERROR
 
     @property
     def kinds(self) -> set[str]:
@@ -129,6 +137,17 @@ def padded() -> np.ndarray:
     made = cp.empty(64, np.float32)
     np.asarray(made).view(np.ndarray).reshape(16, 4)[:, :3] = 1
     return made
+
+
+@cache
+def _pictures() -> tuple[Texture, Surface]:
+    texels = Texels(np.zeros((1, 2, 64, 1), np.float32), 2)
+    return Texture(texels), Surface(texels)
+
+
+def pictures() -> list[np.uint64]:
+    """A texture and a surface of 2 rows of 64 numbers."""
+    return [np.uint64(one.handle) for one in _pictures()]
 
 
 def freed() -> np.uint64:
@@ -502,6 +521,42 @@ y[threadIdx.x] = s[threadIdx.x ^ 1]; // !""",
         "__syncwarp()",
         (0, 0, 0),
         (1, 0, 0),
+        level=WARNING,
+    ),
+    Bug(
+        "a shuffle in place of __syncwarp()",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+s[threadIdx.x] = x[threadIdx.x]; // ?
+float v = __shfl_xor_sync(~0u, x[threadIdx.x], 1);
+<<|__syncwarp();>>
+y[threadIdx.x] = v + s[threadIdx.x ^ 1]; // !""",
+        "at the shuffle at kernel.cu:3, so this mostly comes out right",
+        (0, 0, 0),
+        (1, 0, 0),
+        level=WARNING,
+    ),
+    Bug(
+        "lanes on the two sides of a branch",
+        DATA_RACE,
+        """
+__shared__ float s[64];
+if (threadIdx.x % 32 < 16) {
+    s[threadIdx.x] = x[threadIdx.x]; // ?
+<<} else {|} __syncwarp(); if (threadIdx.x % 32 >= 16) {>>
+    y[threadIdx.x] = s[threadIdx.x - 16]; // !
+}""",
+        "__syncwarp()",
+        (16, 0, 0),
+        (0, 0, 0),
+    ),
+    Bug(
+        "a sum of a warp's lanes with no atomic",
+        DATA_RACE,
+        """
+if (threadIdx.x < 32) <<x[0] += 1|atomicAdd(x, 1)>>; // !""",
+        "with no __syncwarp()",
     ),
     Bug(
         "lanes that wait for others than their neighbours",
@@ -543,6 +598,7 @@ y[threadIdx.x] = v;""",
         "write after read",
         (0, 0, 0),
         (1, 0, 0),
+        level=WARNING,
     ),
     Bug(
         "two warps that store different values",
@@ -654,6 +710,7 @@ y[threadIdx.x] = x[threadIdx.x ^ 1]; // !""",
         None,
         None,
         block=32,
+        level=WARNING,
     ),
     Bug(
         "a barrier does not order two blocks",
@@ -870,6 +927,7 @@ if (last) {
         "(7, 0, 0) reads at kernel.cu:6:\n  put __threadfence() between them.",
         (0, 0, 0),
         (0, 0, 0),
+        level=WARNING,
         grid=8,
         block=32,
     ),
@@ -1006,6 +1064,7 @@ y[threadIdx.x] = s[127 - threadIdx.x]; // !""",
         (0, 0, 0),
         (31, 0, 0),
         block=32,
+        level=WARNING,
         args=lambda: (numbers(128), zeros(32), np.int32(0)),
     ),
     Bug(
@@ -1045,7 +1104,7 @@ y[threadIdx.x] = s[255 - threadIdx.x]; // !
     ),
     Bug(
         "cp.async left behind at the end",
-        DATA_RACE,
+        IN_FLIGHT,
         """
 __shared__ alignas(16) float s[256];
 cp16(&s[4 * threadIdx.x], x + 4 * threadIdx.x); commit(); // !
@@ -1054,6 +1113,7 @@ y[threadIdx.x] = 1;""",
         "ended without waiting for it",
         (0, 0, 0),
         args=lambda: (numbers(256), zeros(64), np.int32(0)),
+        level=WARNING,
     ),
     Bug(
         "a bulk copy that nobody waits for",
@@ -1118,7 +1178,7 @@ if (threadIdx.x == 0) bulk_wait();""",
     ),
     Bug(
         "a bulk store left behind at the end",
-        DATA_RACE,
+        IN_FLIGHT,
         """
 __shared__ alignas(128) float s[64];
 s[threadIdx.x] = 1; fence(); __syncthreads();
@@ -1173,6 +1233,35 @@ if (threadIdx.x == 0) { expect(&bar, <<512|256>>); bulk_load(s, x, <<512|256>>, 
 wait(&bar, 0);
 y[threadIdx.x] = s[threadIdx.x];""",
         "reads x[64]",
+    ),
+    Bug(
+        "a column taken for a byte of a surface",
+        MISALIGNED,
+        """
+surf2Dwrite(x[threadIdx.x], s, <<threadIdx.x|threadIdx.x * 4>>, 1); // !
+y[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 0.5f);""",
+        "must be a multiple of the 4",
+        thread=(1, 0, 0),
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
+    ),
+    Bug(
+        "a write past the last row of a surface",
+        OUT_OF_BOUNDS,
+        """
+surf2Dwrite(1.0f, s, threadIdx.x * 4, <<2|1>>); // !
+y[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f);""",
+        "at x = 0, y = 2",
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
+    ),
+    Bug(
+        "a surface where a texture is wanted",
+        BAD_TEXTURE,
+        "y[threadIdx.x] = tex2D<float>(<<s|t>>, threadIdx.x, 0); // !",
+        "stands for none, but for a surface",
+        parameters="cudaTextureObject_t t, cudaSurfaceObject_t s, float* x, float* y",
+        args=lambda: (*pictures(), zeros(64), zeros(64)),
     ),
     Bug(
         "no tensor map where one should be",
@@ -2372,7 +2461,7 @@ def render() -> str:
 def _cell(text: str) -> str:
     text = re.sub(r"(multiple of \d+ bytes: )0x[0-9a-f]+", r"\g<1>0x…", text)
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
-    return "<br>".join(line.strip() for line in escaped.splitlines()[:6])
+    return "<br>".join(line.strip() for line in escaped.splitlines()[:8])
 
 
 def _code(bug: Bug) -> str:

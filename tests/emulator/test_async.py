@@ -187,7 +187,7 @@ def test_a_store_that_nobody_waits_for_before_the_end_is_reported():
     body = BULK.replace("WAIT", "wait(&bar, 0);").replace("END", "")
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert [f.message for f in result.findings] == [
-        "Data race: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
+        "Copy in flight: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
         "kernel.cu:12, and its block ended without waiting for it."
     ]
     assert np.array_equal(y, 2 * x)

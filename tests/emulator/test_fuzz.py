@@ -7,11 +7,13 @@ from fuzz_ptx import mutations, outcome
 from planted_bugs import BUGS, CORRECT
 
 from course_utils.emulator import (
+    ALL_CHECKS,
     EMULATOR_ERROR,
     KINDS,
     UNKNOWN_INSTRUCTION,
     EmulatedModule,
     KernelFault,
+    Options,
     PtxError,
 )
 from course_utils.emulator.instructions import atomics
@@ -65,6 +67,9 @@ def test_a_mutated_kernel_runs_or_is_reported():
         ("ld.global.f32;", "its operands or modifiers are unexpected"),
         ("shfl.sync.bfly.b32 x;", "its operands or modifiers are unexpected"),
         ("7up x;", "cannot read the instruction"),
+        ("cp.async.ca.shared.global [a], [a], 7;", "it copies 4, 8 or 16 bytes"),
+        ("cp.async.ca.shared.global [a], [a], x;", "it copies 4, 8 or 16 bytes"),
+        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, x}, [a];", "3 registers where 4"),
     ],
 )
 def test_a_statement_that_cannot_be_made_out_is_named_with_its_line(statement, trouble):
@@ -78,6 +83,26 @@ def test_a_statement_that_cannot_be_made_out_is_named_with_its_line(statement, t
 
 def test_it_is_no_trouble_to_lanes_that_never_come_to_it():
     assert launch("setp.gt.f32 q, x, 0f00000000; @q bra on; add.f32 x; on:").tolist() == [2]
+
+
+def test_an_addition_of_a_form_that_there_is_not_is_unknown():
+    with pytest.raises(KernelFault, match="does not know the instruction `add.ne.s64`"):
+        launch("add.ne.s64 a, a, 0;")
+
+
+def test_a_wait_for_what_is_no_number_is_no_trouble_of_the_checks():
+    text = KERNEL.replace("STATEMENT", "wgmma.wait_group.sync.aligned nowhere;").replace("END", "")
+    kernel = EmulatedModule(text).entry("f")
+    with pytest.raises(KernelFault) as caught:
+        kernel.launch(1, 1, (np.zeros(1, np.float32),), options=Options(checks=ALL_CHECKS))
+    assert caught.value.finding.kind == UNKNOWN_INSTRUCTION
+
+
+def test_shared_memory_beyond_a_multiprocessor_s_is_refused():
+    text = KERNEL.replace("STATEMENT", ".shared .b32 s[99999999];").replace("END", "")
+    kernel = EmulatedModule(text).entry("f")
+    with pytest.raises(ValueError, match="399,999,996 bytes of shared memory"):
+        kernel.launch(1, 1, (np.zeros(1, np.float32),))
 
 
 def test_a_special_register_that_is_not_there_is_named_with_its_line():

@@ -6,6 +6,7 @@ import pytest
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, DATA_RACE, EmulatedModule, Options
 from course_utils.emulator.checks.happens_before import Order
+from course_utils.emulator.machine import emulated_launch
 
 F32 = np.float32
 
@@ -35,7 +36,8 @@ def test_every_thread_doing_all_the_work_is_a_race():
     assert findings(body, 2, 64, np.ones(8, F32))
 
 
-def test_blocks_of_different_batches_race_too():
+def test_blocks_of_different_batches_race_too(monkeypatch):
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 8192)
     body = "x[(blockIdx.x * blockDim.x + threadIdx.x) % n] += 1.0f;"
     assert findings(body, 20, 1024, np.zeros(19 * 1024, F32))
 

@@ -3,7 +3,7 @@
 import pytest
 from planted_bugs import BUGS, CORRECT, PAGE, render
 
-from course_utils.emulator import KINDS
+from course_utils.emulator import KINDS, WARNING
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -11,7 +11,8 @@ def test_a_planted_bug_is_reported_with_lines_and_threads(bug):
     found = bug.findings()
     assert found, "nothing was found"
     first = found[0]
-    assert first.kind == bug.kind, first.message
+    assert (first.kind, first.level) == (bug.kind, bug.level), first.message
+    assert ("Warning: " in first.message) == (bug.level == WARNING), first.message
     assert bug.says in first.message
     assert first.location.line == bug.line("!"), first.message
     if bug.line("?") and first.other_location is not None:

@@ -7,6 +7,7 @@ import pytest
 
 from course_utils.compiling.nvrtc import compile_ptx
 from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options, TraceOptions
+from course_utils.emulator.machine import emulated_launch
 
 
 def launch(source, name, grid, block, args, shared=0, **options):
@@ -291,7 +292,8 @@ def test_a_lock_made_of_compare_and_swap_protects_a_sum():
     assert total[0] == 128
 
 
-def test_blocks_that_wait_for_later_blocks_get_them():
+def test_blocks_that_wait_for_later_blocks_get_them(monkeypatch):
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 8192)
     source = """
     extern "C" __global__ void run(int* arrived, int* out) {
         if (threadIdx.x == 0) {
@@ -307,7 +309,10 @@ def test_blocks_that_wait_for_later_blocks_get_them():
     assert (out == 40).all()
 
 
-def test_a_whole_grid_synchronises_across_batches():
+@pytest.mark.parametrize("blocks, threads", [(48, 512), (132, 1024)])  # the last fill the GPU
+def test_a_whole_grid_synchronises_across_batches(monkeypatch, blocks, threads):
+    monkeypatch.setattr(emulated_launch, "BATCH_LANES", 8192 if blocks == 48 else 5 * 1024)
+    n = blocks * threads
     source = """
     #include <cooperative_groups.h>
     extern "C" __global__ void run(int* box, int* out) {
@@ -318,9 +323,9 @@ def test_a_whole_grid_synchronises_across_batches():
         out[i] = box[grid.size() - 1 - i];
     }
     """
-    box, out = np.zeros(48 * 512, np.int32), np.zeros(48 * 512, np.int32)
-    launch(source, "run", 48, 512, (box, out))
-    assert (out == np.arange(48 * 512)[::-1]).all()
+    box, out = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    launch(source, "run", blocks, threads, (box, out))
+    assert (out == np.arange(n)[::-1]).all()
 
 
 def test_barriers_that_count_and_combine_predicates():

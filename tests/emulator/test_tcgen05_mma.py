@@ -18,7 +18,7 @@ from course_utils.emulator import (
     UNKNOWN_INSTRUCTION,
     KernelFault,
 )
-from course_utils.emulator.instructions.tcgen05_tiles import SMALL
+from course_utils.emulator.instructions.fragment_layouts import SMALL
 from course_utils.emulator.machine.floats import to_f16
 
 U32, F32 = np.uint32, np.float32

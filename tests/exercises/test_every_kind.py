@@ -85,6 +85,8 @@ ELSEWHERE = {  # shown by mutants of an exercise, or by tests of their own
     kinds.UNKNOWN_INSTRUCTION,
     kinds.EMULATOR_ERROR,
     kinds.BAD_TENSOR_MAP,
+    kinds.IN_FLIGHT,
+    kinds.BAD_TEXTURE,
     kinds.TENSOR_MEMORY,
     kinds.WRONG_SHAPE,
     kinds.WRONG_DTYPE,
@@ -157,5 +159,5 @@ def test_an_uninitialised_read_names_the_place_and_both_lines(exercise, old, new
 def test_no_kind_of_verdict_is_left_without_a_test():
     mutants = {mutant.kind for exercise in all_exercises() for mutant in exercise.mutants}
     assert set(kinds.KINDS) == set(WRONG) | ELSEWHERE
-    assert {kinds.TARGET_MISSED, *kinds.IN_PYTHON} <= mutants
+    assert {kinds.TARGET_MISSED, kinds.IN_FLIGHT, *kinds.IN_PYTHON} <= mutants
     assert set(kinds.KINDS) - {kinds.PASS} <= set(kinds.NEXT_STEP)

@@ -1,5 +1,7 @@
 """A kernel that is only slow is not called endless, and an endless one is."""
 
+from dataclasses import replace
+
 import pytest
 
 from course_utils.exercises import kinds
@@ -19,6 +21,14 @@ def test_a_loop_that_ends_late_is_slow_and_not_endless():
     assert outcome.kind == kinds.TOO_SLOW, outcome
     assert "the kernel finishes" in str(outcome) and "of the course's solution" in str(outcome)
     assert "(n = 1000)" in str(outcome)
+
+
+def test_one_thread_for_all_is_told_to_share_and_not_that_it_runs_too_much():
+    alone = "if (i == 0) for (int k = 0; k < n; ++k) y[k] = a * x[k] + y[k]; if (i < 0) {"
+    strict = replace(SAXPY, budget=3000)
+    outcome = run_source(strict, SAXPY.solution.replace("if (i < n) {", alone))
+    assert outcome.kind == kinds.TOO_SLOW, outcome
+    assert "share them badly" in str(outcome) and "times the" not in str(outcome)
 
 
 ENDLESS = {

@@ -87,6 +87,11 @@ def drawings() -> dict:
             levels={"FMA": 2},
             marks={"L1": 2048},
         ),
+        "series": lambda: figures.series(
+            {"ms": {"runs": [(k, 1 + k % 3) for k in range(50)], "medians": [(10, 2), (30, 1)]}},
+            across="run",
+            levels={"ms": 1.5},
+        ),
         "memory_roofs": lambda: figures.memory_roofs(
             {"tiled": (9e12, {"L1": 0.5, "HBM": 40})}, 6e13, {"L1": 2.5e13, "HBM": 4e12}
         ),
@@ -371,6 +376,19 @@ def test_a_warp_with_idle_lanes_is_hatched_and_one_that_skips_is_empty():
     axes = figures.active_lanes({"block": [[32, 5, 0]]}).axes[0]
     assert [box.get_hatch() for box in axes.patches] == [None, "///", None]
     assert [text.get_text() for text in axes.texts] == ["32", "5"]
+
+
+def test_a_long_series_is_points_and_a_short_one_a_line_and_neither_begins_at_zero():
+    long, short = [(k, 100 + k % 3) for k in range(50)], [(0, 100), (50, 101)]
+    figure = figures.series({"ms": {"long": long, "short": short}, "W": {"w": short}}, across="s")
+    upper, lower = figure.axes
+    assert [line.get_linestyle() for line in upper.lines] == ["None", "--"]
+    assert upper.get_ylim()[0] > 90 and lower.get_xlabel() == "s"
+
+
+def test_a_series_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="clock: there are no pairs"):
+        figures.series({"MHz": {"clock": []}}, across="s")
 
 
 def test_growth_names_each_point_once_in_a_panel():

@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils import cp, device, load, sanitize
-from course_utils.emulator import DATA_RACE, OUT_OF_BOUNDS, Entry
+from course_utils.emulator import DATA_RACE, ERROR, OUT_OF_BOUNDS, WARNING, Entry
 
 # Lines 3 to 9 of a kernel that starts one copy, counts to PATIENCE and asks once whether it landed.
 COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
@@ -98,3 +98,51 @@ def test_the_report_shows_the_first_of_each_kind_and_counts_the_rest(kernel):
     assert "\n  Seen 64 times.\n     3 |     s[threadIdx.x]" in text
     assert "more of this kind (data race):\n  kernel.cu:3 and kernel.cu:5 on s 64 times" in text
     assert "Out of bounds:" in text
+
+
+SWAP = """extern "C" __global__ void f(float *x, int n) {
+    __shared__ float s[64], t[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    t[threadIdx.x] = x[threadIdx.x];
+    MEET
+    x[threadIdx.x] = s[threadIdx.x ^ 1] + t[WHO];
+}"""
+
+
+@pytest.mark.parametrize("who, errors", [("threadIdx.x ^ 2", 0), ("threadIdx.x ^ 32", 1)])
+def test_a_warning_is_shown_alone_in_full_and_beside_an_error_in_a_line(kernel, who, errors):
+    source = SWAP.replace("MEET", "").replace("WHO", who)
+    report = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1))
+    assert (len(report.errors), len(report.warnings)) == (errors, 2 - errors)
+    assert not report.clean
+    text = str(report)
+    if errors:
+        assert text.startswith("Data race (read after write) on t[")
+        assert text.endswith(
+            "\n\nWarnings:\n  data race: kernel.cu:3 and kernel.cu:6 on s 64 times"
+        )
+    else:
+        assert "put __syncwarp() between the two.\n  Seen 64 times.\n     3 |" in text
+        assert "Warnings:" not in text
+
+
+def test_a_shuffle_is_no_barrier_and_is_named(kernel):
+    source = SWAP.replace("MEET", "n += __shfl_xor_sync(~0u, n, 1);").replace("WHO", "threadIdx.x")
+    source = source.replace("+ t", "* n + t")
+    (found,) = sanitize(kernel(source), 1, 64, (cp.arange(64, dtype=cp.float32), 1)).findings
+    assert (
+        found.level == WARNING and "the lanes meet at the shuffle at kernel.cu:5" in found.message
+    )
+
+
+def test_a_race_within_warps_first_and_between_them_later_is_an_error(kernel):
+    source = """extern "C" __global__ void f(float *x, int n) {
+    __shared__ float s[64];
+    for (int i = 1; i < 64; i *= 2) {
+        s[threadIdx.x] = i;
+        if (threadIdx.x < i) x[threadIdx.x] = s[threadIdx.x ^ i];
+        __syncthreads();
+    }
+}"""
+    (found,) = sanitize(kernel(source), 1, 64, (cp.zeros(64, dtype=cp.float32), 1)).findings
+    assert found.level == ERROR and "Warning" not in found.message

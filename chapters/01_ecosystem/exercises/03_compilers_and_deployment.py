@@ -336,6 +336,7 @@ first, and their sum is rounded up to whole minutes.
         (offers(("z", 2.0, 1.0, 0.0, 0.0), ("a", 2.0, 1.0, 0.0, 0.0)), 2.0),
         (offers(("only", 6.0, 3.0, 0.25, 0.0)), 0.01),
         (offers(("two parts", 6.0, 1.0, 0.005, 0.0)), 0.005),
+        (offers(("half a minute", 6.0, 1.0, 0.0, 1.508)), 1.0),
     ),
     reference=least_cost,
     promises=Cases(any_offers, count=40),

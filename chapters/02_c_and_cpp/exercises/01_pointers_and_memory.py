@@ -72,6 +72,8 @@ def words(rng: np.random.Generator) -> str:
     return " ".join("".join(map(chr, whole(rng, n, ord("!"), ord("~")))) for n in lengths)
 
 
+SENTENCE = "two words, a\ttab,\n and 100 %d"
+
 WATCHED = """
 #include <stdlib.h>
 void *watched_malloc(size_t bytes);
@@ -109,6 +111,7 @@ void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, 
         listed([2_000_000_000, -2_000_000_000]),
         listed([-2_000_000_000, 2_000_000_000]),
         listed(range(1000, 0, -1)),
+        listed([16_777_217, 16_777_216, 16_777_218, 16_777_217]),
     ),
     reference=lambda case: f"{min(values_of(case))} {max(values_of(case))}",
     promises=Cases(
@@ -180,7 +183,7 @@ void try_free_table(int **table) { free_table(table); }
     reference=table,
     promises=Cases(
         lambda rng: "{} {}".format(*drawn_shape(rng)),
-        tried="rows and columns from 1 to 70,000, with up to 100,000 elements",
+        tried="rows and columns from 1 to 70,000, up to 100,000 elements, two tables at a time",
     ),
     hints=(
         "Two calls of malloc: `sizeof(int) * rows * columns` bytes, and `sizeof(int *) * rows`.",
@@ -268,7 +271,8 @@ void try_append(int **values, size_t *count, size_t *capacity, int value)
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, some_length(rng, least=0)))),
         large=lambda: (" ".join(map(str, range(70_000))),),
-        tried="up to 70,000 values, and when realloc is asked for which room",
+        tried="up to 70,000 values, when realloc is asked for which room, and two arrays in turns, "
+        "one of which came with room for 3",
     ),
     hints=(
         "`*values` is the caller's pointer, `(*values)[i]` an element of its array.",
@@ -471,7 +475,7 @@ void try_swap_any(void *a, void *b, size_t size) { swap_any(a, b, size); }
     reference=swapped,
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000))),
-        tried="sizes from 0 to 1,000,003 bytes, every byte, and a thing with itself",
+        tried="sizes from 0 to 1,000,003 bytes, every byte, odd addresses, a thing with itself",
     ),
     hints=(
         "A `void *` can be neither followed nor indexed. Assign it to an `unsigned char *` first.",
@@ -522,8 +526,10 @@ char *try_copy_of(const char *text) { return copy_of(text); }
         f"{'y' * 79} {'z' * 80}",
         "x" * 70_000,
     ),
-    reference=lambda case: "\n".join(f"[{word}]" for word in ["", *case.split()]),
-    promises=Cases(words, tried="texts of 0 to 70,000 characters, several copies at a time"),
+    reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
+    promises=Cases(
+        words, tried="texts of 0 to 70,000 characters, also blanks, several copies at a time"
+    ),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
         "How many bytes does the text `a` take in memory, and how many does strlen count?",

@@ -61,7 +61,7 @@ def mixed(case: str) -> str:
         mix(largest, 0, t), mix(0, largest, t), mix(1, largest, t), mix(largest, 1, t),
         mix(a, b, 1 if a < b else t), -mix(a, b, t), 7 - mix(a, b, t), mix(a, b, t) / 4,
         mix(mix(a, b, t), b, mix(t, 1, t)), mix(a < b, b < a, t), mix(1, 3, t),
-        mix(16777217, 16777219, t),
+        mix(16777217, 16777219, t), 10 * mix(b, a, t),
     )  # fmt: skip
     return "\n".join(f"{x:.10g}" for x in uses)
 
@@ -261,7 +261,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
     promises=Cases(
         drawn_network,
         large=lambda: (
-            network(70_000, 1, [i % 13 - 6 for i in range(140_001)]),
+            network(70_000, 1, [i % 5 + 1 for i in range(140_001)]),
             network(1, 70_000, [i % 17 - 8 for i in range(140_001)]),
             network(300, 301, [i % 11 - 5 for i in range(90_901)]),
         ),
@@ -410,13 +410,25 @@ void try_mix(double a, double b, double t, double results[])
     results[13] = MIX(a < b, b < a, t);
     results[14] = MIX(1, 3, t);
     results[15] = MIX(16777217.0, 16777219.0, t);
+
+    double sum = 0; // of uses with variables of many names
+#define NAMED(x, y, z) \\
+    do { \\
+        const double x = a, y = b, z = t; \\
+        sum += MIX(y, x, z); \\
+    } while (0)
+    NAMED(x, y, z); NAMED(u, v, w); NAMED(p, q, r); NAMED(lo, hi, s); NAMED(from, to, share);
+    NAMED(start, end, d); NAMED(first, last, part); NAMED(a_, b_, t_); NAMED(_a, _b, _t);
+    NAMED(va, vb, vt);
+    results[16] = sum;
 }
 """,
     cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0"),
     reference=mixed,
     promises=Cases(
         lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40)),
-        tried="sixteen uses, with sums, comparisons and ?: as arguments, also inside of terms",
+        tried="uses with sums, comparisons and ?: as arguments, with variables of any name, and "
+        "inside of terms",
     ),
     hints=(
         "A macro replaces text: `MIX(a + 1, …)` puts `a + 1` where the parameter stands.",
@@ -447,6 +459,11 @@ take a macro where a function cannot do it.
                 "#define MIX(a, b, t) ((a) + (t) * ((b) - (a)))",
                 "static double MIX(double a, double b, double t) { return a + t * (b - a); }",
             ),
+        ),
+        mutant(
+            "variables of its own",
+            kinds.WRONG_OUTPUT,
+            ("((a) + (t) * ((b) - (a)))", "({ double x = (a), y = (b); x + (t) * (y - x); })"),
         ),
         mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
         mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),

@@ -57,15 +57,52 @@ def polynomial(given: dict) -> dict:
     return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
 
 
+# The cell's main is the program's, and what follows the cell runs before it.
+OWN_MAIN = "#undef main\n"
+
+CALLED_TWICE = """
+namespace {
+const bool called_twice = [] {
+    std::vector<int> once{4, 7}, again{1, 2, 3};
+    append_first(once);
+    append_first(again);
+    const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
+    if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
+    return right;
+}();
+} // namespace
+"""
+
+MOVED_ON = """
+namespace {
+struct Box { // a number that can be moved, and not copied
+    Box(double v) : value(v) {}
+    Box(Box &&) = default;
+    operator double() const { return value; }
+    double value;
+};
+
+const bool moved_on = [] {
+    const auto keep = [](double v) { return Box(v + 1); };
+    const auto open = [](Box box) { return box.value; }; // takes it over
+    const bool right = then(then(keep, open), keep)(3.0).value == 5.0;
+    if (!right) std::printf("what can be moved and not copied does not come through\\n");
+    return right;
+}();
+} // namespace
+"""
+
 APPEND_FIRST = HostExercise(
     id="02.append_first",
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can. It must be right for a list of any length and for any ints.
+as little as you can. It must be right for a list of any length and for any ints, in every call.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=CALLED_TWICE,
     cases=(
         listed([4, 7]),
         listed([1]),
@@ -114,6 +151,11 @@ trouble.
                 "const long first = static_cast<long>(static_cast<float>(x.front()))",
             ),
             ("push_back(first)", "push_back(static_cast<int>(first))"),
+        ),
+        mutant(
+            "a copy for all calls",
+            kinds.WRONG_OUTPUT,
+            ("const int first", "static const int first"),
         ),
         mutant(
             "a copy of the list",
@@ -249,6 +291,8 @@ whatever types they take and return, and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=MOVED_ON,
     cases=("4 5.5 -2", "0", "", "17 100 1e3"),
     reference=composed,
     promises=Cases(drawn_quarters),
@@ -281,6 +325,11 @@ stay in registers: that is how libraries fuse elementwise operations.
         ),
         mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
+        mutant(
+            "a constant between",
+            kinds.COMPILE_ERROR,
+            ("return g(f(x));", "const auto y = f(x); return g(y);"),
+        ),
         mutant(
             "cut to whole numbers", kinds.COMPILE_ERROR, ("[f, g](auto x) {", "[f, g](int x) {")
         ),

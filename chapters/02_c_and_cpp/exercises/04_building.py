@@ -149,6 +149,7 @@ it. Work out which members a linker takes, and which names stay undefined.
             [({"main"}, {"a"})],
             {"a.o": ({"a"}, {"b", "c"}), "b.o": ({"b"}, {"d"}), "c.o": ({"c"}, set())},
         ),
+        ([({"main"}, {"f60"})], {f"{k}.o": ({f"f{k}"}, {f"f{k - 1}"}) for k in range(1, 61)}),
     ),
     reference=linked,
     promises=Cases(drawn_link),
@@ -211,6 +212,7 @@ Write the heart of make: which targets does it build, and in which order?
         ({"app": ["notes"], "notes": []}, {"notes": 5, "app": 6}, "app"),
         ({"app": ["notes"], "notes": []}, {"app": 6}, "app"),
         ({"app": ["main.c"]}, {"main.c": -3}, "app"),
+        ({"app": ["main.c"]}, {"main.c": 0, "app": 0}, "app"),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
     reference=rebuilt,
@@ -279,7 +281,10 @@ long one and an empty one too.
     source="02_c_and_cpp/exercises/list_length.c",
     cases=("1 2 3", "", "7", " ".join(map(str, range(1000)))),
     reference=list_answer,
-    promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)))))),
+    promises=Cases(
+        lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20))))),
+        large=lambda: (" ".join(map(str, range(70_000))),),
+    ),
     bug=kinds.NULL_POINTER,
     hints=(
         "The input that fails is in the verdict. How does main's list look then?",

@@ -50,6 +50,7 @@ there are at most 10,000 jobs for each worker.
         (0, 8, 4),
         (10**18 + 1, 10**15, 3),
         (10**40 + 1, 10**37, 3),
+        (100, 7, 10**20 + 1),
     ),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
     promises=Cases(crowd),

@@ -165,7 +165,7 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
             M=promises.extents(40),
             N=promises.extents(40),
             K=(0, 1, 2, 7, 33, 131, 301),
-        ),
+        ).with_longest(batch=1031, M=131, N=131, K=1031),
         values=(
             (
                 *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),

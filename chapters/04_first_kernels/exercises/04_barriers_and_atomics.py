@@ -386,6 +386,13 @@ def first_and_last(first: float, last: float) -> promises.Values:
     return promises.Values(f"x[0] = {first:g} and the last x = {last:g}", change)
 
 
+def of_all_kinds(given: dict, rng: np.random.Generator) -> dict:
+    """While the sign of a 0 goes to and fro, a NaN comes last."""
+    x = rng.choice([-1, 1], len(given["x"])) * given["x"]
+    x[0], x[-1] = 0.0, np.nan
+    return {"x": x}
+
+
 ATOMIC_MULTIPLY = Exercise(
     id="04.atomic_multiply",
     title="an atomic that CUDA does not have",
@@ -420,6 +427,7 @@ come, also negative ones, 0 and NaN.
                 promises.Values("one x = 0", one_of_them(0.0)),
                 promises.Values("one x infinite", one_of_them(np.inf)),
                 promises.Values("one x is NaN", one_of_them(np.nan)),
+                promises.Values("signs of both kinds, a 0 and a NaN", of_all_kinds),
                 first_and_last(0.0, np.nan),
                 first_and_last(np.nan, 0.0),
                 first_and_last(np.inf, 0.0),

@@ -9,6 +9,7 @@ from course_utils.exercises import (
     Ask,
     Exercise,
     Launch,
+    Means,
     NumberExercise,
     Promises,
     Target,
@@ -131,7 +132,17 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
             ),
         ),
     ),
-    means=(means.one_store_each(size=8192), means.work_shared_out(size=8192)),
+    means=(
+        means.one_store_each(size=8192),
+        means.work_shared_out(size=8192),
+        Means(
+            "bytes asked for per byte wanted, where the last block is not full",
+            lambda work: moved_per_byte_wanted(work.counts),
+            at_most=1.1,
+            advice="The last block has fewer elements: its warps are to touch neighbours, too.",
+            size=1900,
+        ),
+    ),
     bug=kinds.TARGET_MISSED,
     target=Target(
         label="bytes asked for per byte wanted",
@@ -278,6 +289,13 @@ def spare_tiles(size: tuple[int, int]) -> tuple[Launch, ...]:
     )
 
 
+def of_each_32(counts: Counts, elements: int) -> float:
+    """Sectors and wavefronts for each 32 elements."""
+    sectors = counts.global_load_sectors + counts.global_store_sectors
+    wavefronts = counts.shared_load_wavefronts + counts.shared_store_wavefronts
+    return (sectors + counts.global_atomic_sectors + wavefronts) / (elements / 32)
+
+
 ROTATE_PICTURE = Exercise(
     id="04.rotate_picture",
     title="rotate a picture by 90 degrees",
@@ -310,19 +328,17 @@ wavefront each to fill the tile and to read it.
         ),
         means.one_store_each(size=(64, 96)),
         means.work_shared_out(size=(64, 96)),
+        Means(
+            "sectors and wavefronts for each 32 elements of a picture of 56 x 88",
+            lambda work: of_each_32(work.counts, 56 * 88),
+            at_most=14.0,
+            advice="The tiles at the edges are not full, and still go through shared memory.",
+            size=(56, 88),
+        ),
     ),
     target=Target(
         label="sectors and wavefronts for each 32 elements",
-        measure=lambda counts: (
-            (
-                counts.global_load_sectors
-                + counts.global_store_sectors
-                + counts.global_atomic_sectors
-                + counts.shared_load_wavefronts
-                + counts.shared_store_wavefronts
-            )
-            / (64 * 96 / 32)
-        ),
+        measure=lambda counts: of_each_32(counts, 64 * 96),
         at_most=10.0,
         advice="The picture is right. About 36 to 38: the writes still go down a column of `out`, "
         "with a tile or without. About 41: they do not, but a column of the tile lies in one bank.",
@@ -398,7 +414,17 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
             ),
         ),
     ),
-    means=(means.one_store_each(size=4096), means.work_shared_out(size=4096)),
+    means=(
+        means.one_store_each(size=4096),
+        means.work_shared_out(size=4096),
+        Means(
+            "sectors loaded for each 32 of 992 vectors",
+            lambda work: work.counts.global_load_sectors / (992 / 32),
+            at_most=13.0,
+            advice="The last block has fewer vectors, and copies them in the same way.",
+            size=992,
+        ),
+    ),
     reduction=lambda n: 3,
     target=Target(
         label="sectors loaded for each 32 vectors",

@@ -355,8 +355,8 @@ adding these.
     full=FULL,
     reduction=lambda n: n,
     promises=Promises(
-        # 391 blocks in the end, more than a block has threads.
-        sizes=promises.shapes(n=(*promises.extents(70_000), 100_003)),
+        # 547 blocks in the end, more than twice what a block has threads.
+        sizes=promises.lengths().with_longest(n=140_001),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(

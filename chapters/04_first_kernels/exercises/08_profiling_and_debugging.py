@@ -293,6 +293,7 @@ and fix the kernel.
                 promises.MIDDLING,
                 promises.SMALL,
                 promises.FAINT,
+                promises.ZEROS,
                 promises.SOME_NAN,
                 promises.LAST_INFINITE,
             ),

@@ -295,7 +295,7 @@ the end of K the copies fill with zeros, and nobody multiplies them.
         ),
         mutant(
             "no wait at the end",
-            kinds.DATA_RACE,
+            kinds.IN_FLIGHT,
             ("    cp_async_wait<0>();  // the last", "    // the last"),
         ),
         mutant(

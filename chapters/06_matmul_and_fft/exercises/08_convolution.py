@@ -116,7 +116,9 @@ pixel may be infinite.
     full=(4096, 4096),
     reduction=lambda size: 9,
     promises=Promises(
-        sizes=promises.shapes(H=promises.extents(131), W=promises.extents(301)),
+        sizes=promises.shapes(H=promises.extents(131), W=promises.extents(301)).with_longest(
+            H=1031, W=1031
+        ),
         values=(
             promises.data("x", *ORDINARY, promises.LAST_INFINITE),
             promises.data("w", *ORDINARY),
@@ -486,7 +488,10 @@ Divisions count as products. Five are let pass: a compiler may make one of the f
     small=(1000, 258, 30, 2),
     full=1 << 24,
     reduction=lambda n: 16,
-    promises=Promises(sizes=promises.lengths(of=2), values=(promises.data("x", *ORDINARY),)),
+    promises=Promises(
+        sizes=promises.lengths(of=2).with_longest(n=66_000),
+        values=(promises.data("x", *ORDINARY),),
+    ),
     means=(
         means.one_store_each(),
         means.work_shared_out(),

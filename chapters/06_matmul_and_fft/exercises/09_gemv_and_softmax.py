@@ -169,7 +169,7 @@ load touches at most 3 sectors on average.
     full=(8192, 8192),
     reduction=lambda size: size[0],
     promises=Promises(
-        sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS),
+        sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS).with_longest(M=4099, K=4099),
         values=(
             promises.data("A", *promises.ORDINARY),
             (

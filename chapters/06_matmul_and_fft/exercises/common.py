@@ -72,7 +72,7 @@ def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) ->
     if len(sizes) > promises.DRAWN:
         raise ValueError(f"{len(sizes)} sizes, and {promises.DRAWN} are drawn")
     extents = tuple(tuple(sorted(set(values))) for values in zip(*sizes, strict=True))
-    return Chosen(names, extents, sizes)
+    return Chosen(names, extents, sizes=sizes)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Together(Chosen):
 def together(names: str, *sizes: tuple[int, ...]) -> Together:
     """As :func:`chosen`, of extents that go together."""
     plain = chosen(*sizes, names=tuple(names.split()))
-    return Together(plain.names, plain.extents, plain.sizes)
+    return Together(plain.names, plain.extents, sizes=plain.sizes)
 
 
 # Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns
@@ -104,7 +104,7 @@ ANY_SHAPE = chosen(
     (300, 257, 3),
     (32771, 2, 1),
     (2, 32771, 1),
-)
+).with_longest(K=521)
 
 
 # Every sum of their products is exact enough for the tolerance: no cancellation of large ones. None

@@ -47,9 +47,9 @@ def idx_array(data: bytes) -> np.ndarray | None:
 
 
 def any_file(rng: np.random.Generator) -> tuple[bytes]:
-    """A right file of one to four axes, or one that somebody has damaged."""
+    """A right file of one to eight axes, or one that somebody has damaged."""
     kind = int(rng.choice([8, 13]))
-    shape = rng.integers(1, 6, int(rng.integers(1, 5))).tolist()
+    shape = rng.integers(1, 4, int(rng.integers(1, 9))).tolist()
     if kind == 8:
         elements = rng.integers(0, 256, shape, np.uint8).tobytes()
     else:
@@ -86,6 +86,10 @@ without an exception and without making room for what is not there.
         (file_of(8, 65536, 65536, 65536, 65536),),
         (file_of(8, 65536, 65536, elements=bytes(16)),),
         (file_of(8, 0xFFFFFFFF, elements=bytes(255)),),
+        (file_of(8, 0xFFFFFFFF, 0xFFFFFFFF, elements=b"1"),),
+        (file_of(8, 2, 1, 3, 1, 1, elements=bytes(range(6))),),
+        (file_of(13, *[1] * 8, elements=struct.pack(">f", 2.5)),),
+        (file_of(8, 3, 0, 2),),
         (file_of(8, elements=b"1"),),
         (file_of(8, *[1] * 255, elements=b"1"),),
     ),
@@ -115,6 +119,7 @@ them when it reads.
         mutant("no look at the first bytes", kinds.WRONG_TYPE, (" or data[:2] != bytes(2)", "")),
         mutant("no look at the type", kinds.EXCEPTION, (" or data[2] not in TYPES", "")),
         mutant("no look at the length", kinds.EXCEPTION, ("len(data) < 4 or ", "")),
+        mutant("four axes at most", kinds.NOTHING_RETURNED, ("axes <= 8", "axes <= 4")),
         mutant("any number of axes", kinds.WRONG_TYPE, ("not 1 <= axes <= 8 or ", "")),
         mutant("too long is taken", kinds.EXCEPTION, ("len(data) != start", "len(data) < start")),
         mutant("elements of one byte", kinds.NOTHING_RETURNED, (" * dtype.itemsize:", " * 1:")),
@@ -156,7 +161,7 @@ they go to global memory.
     full=60_000 * 784,
     promises=Promises(
         sizes=promises.lengths(most=70_000),
-        launches=promises.grids((1, 32), (3, 96), (7, 256), (40, 64)),
+        launches=promises.grids((1, 32), (3, 96), (5, 33), (7, 256), (40, 64)),
         values=(
             promises.data(
                 "x",
@@ -174,7 +179,7 @@ they go to global memory.
             advice="Two additions to sums for each block are enough: bring the block's sums "
             "together in shared memory first.",
         ),
-        means.loads_shared_out(),
+        means.loads_shared_out(1.6),
         means.reads_each_once(140_001),
     ),
     hints=(
@@ -226,7 +231,16 @@ that difference.
             ("atomicAdd(&of_block[1], squares);", "atomicAdd(&sums[1], squares);"),
         ),
         mutant("a byte too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
-        mutant("one block does it all", kinds.WRONG, ("i += stride", "i += blockDim.x")),
+        mutant("each block does it all", kinds.WRONG, ("i += stride", "i += blockDim.x")),
+        mutant(
+            "the first block does it all",
+            kinds.MEANS_MISSING,
+            (
+                "(long long)blockIdx.x * blockDim.x + threadIdx.x",
+                "blockIdx.x > 0 ? n : threadIdx.x",
+            ),
+            ("i += stride", "i += blockDim.x"),
+        ),
         mutant(
             "one thread does it all",
             kinds.ENDLESS_LOOP,
@@ -279,7 +293,7 @@ An image number may occur twice. The task is one kernel with one thread for each
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 2, 31, 131, 1031), B=(1, 2, 31, 65, 129), P=(1, 2, 49, 255, 784)
-        ),
+        ).with_longest(n=65_543, B=1031, P=4099),
         values=(
             promises.data(
                 "images",
@@ -371,7 +385,10 @@ def images_and_shifts(rng: np.random.Generator, size: tuple[int, int, int]) -> d
     n, h, w = size
     images = {"x": floats(rng, size), "y": empty(size)}
     sizes = {"N": np.int32(n), "H": np.int32(h), "W": np.int32(w)}
-    return images | steps(rng, n, (-2, -1, 0, 1, 2)) | sizes
+    found = steps(rng, n, (-2, -1, 0, 1, 2))
+    if max(h, w) > 300:  # a long step along a long side, and only there
+        found["down"][:], found["right"][:] = 150 * (h > 300), -150 * (w > 300)
+    return images | found | sizes
 
 
 def shifted(given) -> dict:
@@ -409,10 +426,13 @@ longer than the image: then all of it is 0.
     full=(60_000, 28, 28),
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(N=(1, 2, 31, 97), H=(1, 2, 3, 28, 61), W=(1, 2, 5, 28, 67)),
+        sizes=promises.shapes(
+            N=(1, 2, 31, 97), H=(1, 2, 3, 28, 61), W=(1, 2, 5, 28, 67)
+        ).with_longest(N=1031, H=1031, W=1031),
         values=(
             promises.data("x", *promises.ANY_FLOAT),
             (
+                shifts("shifts by many times 256", -65_536, -256, 256, 65_536),
                 shifts("shifts of 1", -1, 1),
                 shifts("no shift", 0),
                 shifts("shifts past the image", -1_000_000, -29, -28, 28, 29, 1_000_000),

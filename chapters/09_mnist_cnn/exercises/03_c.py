@@ -22,7 +22,7 @@ def is_right(case: str) -> str:
 def planes(rng: np.random.Generator) -> str:
     """M H W and how many different values there are: with few of them many are equal."""
     m, h, w = (int(n) for n in rng.integers(1, (9, 33, 33)))
-    return runs(f"{m} {2 * h} {2 * w} {rng.choice([1, 2, 4, 100_000])}")[0]
+    return runs(f"{m} {2 * h} {2 * w} {rng.choice([1, 2, 4, 100_000, 200_000])}")[0]
 
 
 POOL_GRADIENT = HostExercise(
@@ -31,11 +31,19 @@ POOL_GRADIENT = HostExercise(
     task="""
 Send each gradient to the pixel that won, and 0 to the three that lost. A pixel that lost could have
 been a little larger without changing the result, so the loss does not depend on it. (There are at
-most 1,000,000 pixels.)
+most 1,000,000 pixels, of any size, and a gradient may be infinite.)
 """,
     source="09_mnist_cnn/exercises/pool_gradient.c",
     driver="09_mnist_cnn/exercises/pool_gradient_main.c",
-    cases=runs("1 2 2 100000", "1 4 6 100000", "2 4 6 3", "3 28 28 4", "2 2 10 1", "5 6 2 100000"),
+    cases=runs(
+        "1 2 2 100000",
+        "1 4 6 100000",
+        "2 4 6 3",
+        "3 28 28 4",
+        "2 2 10 1",
+        "5 6 2 100000",
+        "2 8 6 200000",
+    ),
     reference=is_right,
     promises=Cases(planes),
     hints=(
@@ -70,13 +78,21 @@ convention, and PyTorch's is the first: black background is all equal, so it hap
         mutant("one plane", kinds.WRONG_OUTPUT, ("row < M * H / 2", "row < H / 2")),
         mutant("W for W / 2", kinds.OUT_OF_BOUNDS, ("dy[row * (W / 2)", "dy[row * W")),
         mutant("no zero", kinds.WRONG_OUTPUT, ("int winner = place[0];", "int winner = place[3];")),
+        mutant(
+            "nothing is below -1e30",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (x[place[k]] > x[winner])",
+                "if (x[place[k]] > x[winner] && x[place[k]] > -1e30f)",
+            ),
+        ),
     ),
 )
 
 
 def batches(rng: np.random.Generator) -> str:
     n, c, p = (int(k) for k in rng.integers(1, (9, 7, 90)))
-    return runs(f"{n} {c} {p} {rng.choice([0, 1, -300, 1000])}")[0]
+    return runs(f"{n} {c} {p} {rng.choice([0, 1, -300, 1000, 1e-5])}")[0]
 
 
 CHANNEL_STATISTICS = HostExercise(
@@ -89,7 +105,14 @@ pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements.)
     source="09_mnist_cnn/exercises/channel_statistics.c",
     driver="09_mnist_cnn/exercises/channel_statistics_main.c",
     cases=runs(
-        "2 1 3 0", "3 2 5 0", "1 1 1 5", "4 3 1 1", "1 4 49 0", "50 2 196 1000", "64 1 784 -1000"
+        "2 1 3 0",
+        "3 2 5 0",
+        "1 1 1 5",
+        "4 3 1 1",
+        "1 4 49 0",
+        "50 2 196 1000",
+        "64 1 784 -1000",
+        "3 2 49 1e-5",
     ),
     reference=is_right,
     promises=Cases(batches),
@@ -175,7 +198,17 @@ elements.)
 """,
     source="09_mnist_cnn/exercises/conv_gradient.c",
     driver="09_mnist_cnn/exercises/conv_gradient_main.c",
-    cases=runs("1 1 3 3 1", "1 1 5 4 1", "2 3 5 4 2", "1 2 1 1 3", "3 1 1 7 2", "1 5 8 1 1"),
+    cases=runs(
+        "1 1 3 3 1",
+        "1 1 5 4 1",
+        "2 3 5 4 2",
+        "1 2 1 1 3",
+        "3 1 1 7 2",
+        "1 5 8 1 1",
+        "1 2 70 71 2",
+        "1 1 5 4 67",
+        "2 67 3 4 1",
+    ),
     reference=is_right,
     promises=Cases(layers),
     hints=(

@@ -45,7 +45,8 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
 def convolved(given) -> dict:
     w = given["w"].astype(np.float64)
     parts = (np.einsum("nchw,fc->nfhw", x, w[:, :, r, s]) for r, s, x in taps(given["x"]))
-    return {"y": sum(parts)}
+    with np.errstate(invalid="ignore"):  # of infinite pixels
+        return {"y": sum(parts)}
 
 
 CONV_FORWARD = Exercise(
@@ -54,7 +55,7 @@ CONV_FORWARD = Exercise(
     task="""
 One thread has one pixel of one result. Add up its 9 C products. A pixel outside the image counts as
 0, and its neighbour in memory is not it. Any number of images, channels and filters, images of any
-size.
+size; a pixel may be infinite.
 """,
     source="09_mnist_cnn/forward/conv_forward.cu",
     kernel="conv_forward",
@@ -71,9 +72,9 @@ size.
             H=(1, 2, 3, 14, 28),
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5),
-        ),
+        ).with_longest(N=65, C=67, H=131, W=131, F=33),
         values=(
-            promises.data("x", *promises.ORDINARY),
+            promises.data("x", *promises.ORDINARY, promises.LAST_INFINITE),
             promises.data("w", *promises.ORDINARY),
         ),
     ),
@@ -108,6 +109,7 @@ each weight N H W times. Caches serve most of that here; notebook 06 keeps them 
             (" && s >= 0 && s < W;", " && r * W + s >= 0 && r * W + s < H * W;"),
         ),
         mutant("no check of the row", kinds.OUT_OF_BOUNDS, ("r >= 0 && r < H && ", "")),
+        mutant("32 channels at most", kinds.WRONG, ("c < C; ++c", "c < C && c < 32; ++c")),
         mutant("the first channel only", kinds.WRONG, ("c < C; ++c", "c < 1; ++c")),
         mutant("filter turned", kinds.WRONG, ("* taps[tap]", "* taps[8 - tap]")),
         mutant("sides exchanged", kinds.WRONG, ("inside ? r * W + s", "inside ? s * H + r")),
@@ -174,7 +176,9 @@ warp; all threads call it, and between two calls there has to be a barrier.
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     promises=Promises(
-        sizes=promises.shapes(N=(1, 2, 3, 7), C=(1, 2, 3, 16), P=(1, 2, 49, 196, 255, 257, 784)),
+        sizes=promises.shapes(
+            N=(1, 2, 3, 7), C=(1, 2, 3, 16), P=(1, 2, 49, 196, 255, 257, 784)
+        ).with_longest(N=131, C=67, P=8209),
         values=(
             (
                 *promises.data(
@@ -260,7 +264,9 @@ floats: where one of the four is NaN, the result is NaN.
     small=((3, 14, 18), (2, 7, 5), (5, 28, 28), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)),
+        sizes=promises.shapes(
+            M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)
+        ).with_longest(M=1031, H=1031, W=1031),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),
@@ -326,7 +332,9 @@ combine what they have by shuffles. Any shape.
     full=(256, 1568, 128),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(1, 2, 3, 7), I=(1, 2, 31, 32, 33, 128, 1568), O=(1, 2, 5, 10, 33)),
+        sizes=promises.shapes(
+            N=(1, 2, 3, 7), I=(1, 2, 31, 32, 33, 128, 1568), O=(1, 2, 5, 10, 33)
+        ).with_longest(N=131, I=8209, O=131),
         values=tuple(promises.data(name, *promises.ORDINARY) for name in "xwb"),
     ),
     means=(
@@ -358,6 +366,7 @@ neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights
         ),
         mutant("no bias", kinds.WRONG, ("sum + b[o]", "sum")),
         mutant("no combining", kinds.WRONG, ("    sum = warp_sum(sum);\n", "")),
+        mutant("64 rounds at most", kinds.WRONG, ("i < I; i +=", "i < I && i < 2048; i +=")),
         mutant("last elements missed", kinds.WRONG, ("i < I; i +=", "i + 31 < I; i +=")),
         mutant(
             "rows and columns exchanged", kinds.OUT_OF_BOUNDS, ("w[o * I + i]", "w[i * O + o + 1]")
@@ -402,7 +411,7 @@ whose differences are finite.
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)),
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(K=1031),
         values=(promises.data("z", *promises.ANY_FINITE),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
@@ -431,6 +440,7 @@ fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, a
         ),
         mutant("sign", kinds.SCALED, ("loss[n] = logf(sum) - (", "loss[n] = -logf(sum) + (")),
         mutant("label not used", kinds.WRONG, ("row[label[n]]", "row[0]")),
+        mutant("128 classes", kinds.WRONG, ("row[label[n]]", "row[label[n] & 127]")),
         mutant("largest not put back", kinds.WRONG, ("(row[label[n]] - largest)", "row[label[n]]")),
         mutant("one row", kinds.WRONG, ("z + n * K", "z + 0 * K")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("n >= N", "n > N")),

@@ -31,7 +31,7 @@ from .common import (
 
 IMAGES = promises.shapes(
     N=(1, 2, 3, 5), C=(1, 2, 3, 7), H=(1, 2, 3, 14, 28), W=(1, 2, 3, 14, 28), F=(1, 2, 5, 16)
-)
+).with_longest(N=65, C=33, H=1031, W=1031, F=67)
 
 
 def of_logits(given) -> dict:
@@ -57,10 +57,10 @@ two classes or more, and any logits whose differences are finite.
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)),
-        values=(promises.data("z", *promises.ORDINARY),),
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(K=1031),
+        values=(promises.data("z", *promises.ANY_FINITE),),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    means=(means.one_store_each(2.0), means.work_shared_out()),
     hints=(
         "The loss is log(sum of exp(z)) − z_label. The derivative of the first part for z_k is "
         "exp(z_k) over the sum: the probability of k.",
@@ -106,7 +106,8 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 
 def of_weights(given) -> dict:
     dy = given["dy"].astype(np.float64)
-    return {"dw": dy.T @ given["x"].astype(np.float64), "db": dy.sum(0)}
+    with np.errstate(invalid="ignore"):  # 0 times an infinite x
+        return {"dw": dy.T @ given["x"].astype(np.float64), "db": dy.sum(0)}
 
 
 LINEAR_BACKWARD_WEIGHT = Exercise(
@@ -114,7 +115,8 @@ LINEAR_BACKWARD_WEIGHT = Exercise(
     title="what a weight did",
     task="""
 w[o][i] takes x[n][i] to y[n][o], in every image n of the batch. A thread has one weight: add up
-what it contributed. The threads of the first column also have a bias each. Any shape.
+what it contributed. The threads of the first column also have a bias each. Any shape; a number of x
+may be infinite, and a gradient 0.
 """,
     source="09_mnist_cnn/backward/linear_backward_weight.cu",
     kernel="linear_backward_weight",
@@ -123,12 +125,17 @@ what it contributed. The threads of the first column also have a bias each. Any 
     launch=lambda size: a_thread_each(size[1] * size[2]),
     small=((3, 33, 5), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
     full=(256, 1568, 128),
-    reduction=lambda size: size[0],
+    reduction=lambda size: 16 * size[0],  # sorted gradients cancel late, from whichever end
     promises=Promises(
-        sizes=promises.shapes(N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)),
+        sizes=promises.shapes(
+            N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
+        ).with_longest(N=1031, I=1031, O=131),
         values=(
             promises.data("dy", *promises.ORDINARY),
-            promises.data("x", *promises.ORDINARY),
+            (
+                *promises.data("x", *promises.ORDINARY),
+                promises.zero_times_infinity_along("dy", -2, "x", -2),
+            ),
         ),
     ),
     means=(
@@ -149,6 +156,7 @@ dy (N x O) and w (O x I): three products for a linear layer, one on the way forw
 """,
     mutants=(
         mutant("first image only", kinds.WRONG, ("n < N; ++n", "n < 1; ++n")),
+        mutant("512 images at most", kinds.WRONG, ("n < N; ++n", "n < N && n < 512; ++n")),
         mutant(
             "mean over the batch",
             kinds.SCALED,
@@ -183,8 +191,8 @@ def image_planes(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 def to_the_largest(given) -> dict:
     four = squares(given["x"])
     m, rows, columns, _ = four.shape
-    chosen = np.eye(4)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
-    dx = (chosen * given["dy"][..., None]).reshape(m, rows, columns, 2, 2)
+    chosen = np.eye(4, dtype=bool)[np.where(np.isnan(four), np.inf, four).argmax(-1)]
+    dx = np.where(chosen, given["dy"][..., None], 0.0).reshape(m, rows, columns, 2, 2)
     return {"dx": dx.transpose(0, 1, 3, 2, 4).reshape(m, 2 * rows, 2 * columns)}
 
 
@@ -203,10 +211,12 @@ the first gets it, in the order of memory. H and W are even. Any floats but NaN.
     small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
-        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)),
+        sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_longest(
+            M=1031, H=1030, W=1030
+        ),
         values=(
             promises.data("x", *promises.ANY_ORDERED),
-            promises.data("dy", *promises.ORDINARY),
+            promises.data("dy", *promises.ORDINARY, promises.SOME_INFINITE),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),
@@ -291,7 +301,9 @@ the sum of dy times the normalised x. A thread has a pixel. Any shape.
     full=(1024, 16, 784),
     reduction=lambda size: 4,
     promises=Promises(
-        sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)),
+        sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
+            N=1031, C=131, P=8209
+        ),
         values=(
             promises.data("dy", *promises.ORDINARY),
             promises.data("gamma", *promises.ORDINARY),
@@ -339,7 +351,8 @@ def image_layer(rng: np.random.Generator, size: tuple[int, ...]) -> dict:
 def of_pixels(given) -> dict:
     w = given["w"].astype(np.float64)[:, :, ::-1, ::-1]
     parts = (np.einsum("nfhw,fc->nchw", dy, w[:, :, r, s]) for r, s, dy in taps(given["dy"]))
-    return {"dx": sum(parts)}
+    with np.errstate(invalid="ignore"):  # of infinite gradients
+        return {"dx": sum(parts)}
 
 
 CONV_BACKWARD_INPUT = Exercise(
@@ -347,7 +360,8 @@ CONV_BACKWARD_INPUT = Exercise(
     title="the filters, turned",
     task="""
 A pixel went into up to nine results of every filter. A thread has one pixel of one channel: add up
-those results' gradients, each times the weight by which it went in. Any shape.
+those results' gradients, each times the weight by which it went in. Any shape; a gradient may be
+infinite.
 """,
     source="09_mnist_cnn/backward/conv_backward_input.cu",
     kernel="conv_backward_input",
@@ -360,7 +374,7 @@ those results' gradients, each times the weight by which it went in. Any shape.
     promises=Promises(
         sizes=IMAGES,
         values=(
-            promises.data("dy", *promises.ORDINARY),
+            promises.data("dy", *promises.ORDINARY, promises.LAST_INFINITE),
             promises.data("w", *promises.ORDINARY),
         ),
     ),
@@ -448,7 +462,7 @@ follows adds up over the block. Any shape.
             promises.data("dy", *promises.ORDINARY),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out(size=(4, 2, 16, 16, 2))),
+    means=(means.one_store_each(), means.work_shared_out(1.7, size=(4, 2, 16, 16, 2))),
     hints=(
         "dw[f][c][r][s] is the sum over n, row and column of dy[n][f][row][column] times "
         "x[n][c][row + r - 1][column + s - 1].",

@@ -53,7 +53,8 @@ def channels(rng: np.random.Generator, size: tuple[int, int, int]) -> np.ndarray
 def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Logits z (N x K) and labels 0...K-1."""
     n, k = size
-    labels = rng.integers(0, k, n).astype(np.uint8)
+    least = 128 if k > 128 else 0  # of many classes those that a signed char cannot name
+    labels = rng.integers(least, min(k, 256), n).astype(np.uint8)
     return {"z": 3 * floats(rng, (n, k)), "label": labels}
 
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
-from ..machine.report import DATA_RACE, Finding
+from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
+from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
 
 Span = tuple[int, int]
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
@@ -76,12 +77,10 @@ class AccessCheck:
             bad = self._without_order(bad, entries, cells)
         if not len(bad):
             return
-        numbers, first, times = np.unique(
-            number_of(entries[bad]), return_index=True, return_counts=True
-        )
+        numbers, first = np.unique(number_of(entries[bad]), return_index=True)
         for n in np.argsort(first):
-            at = int(bad[first[n]])
-            self._race(kind, int(numbers[n]), int(entries[at]), int(cells[at]), at, int(times[n]))
+            alike = bad[number_of(entries[bad]) == numbers[n]]
+            self._race(kind, int(numbers[n]), entries, cells, alike)
 
     def _without_order(self, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray) -> np.ndarray:
         """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
@@ -113,9 +112,10 @@ class AccessCheck:
             differ |= bits[first] != bits[second]
         clash = np.flatnonzero(differ & (cells[first] == cells[second]))
         if len(clash):
-            entry, at = int(self.entries[first[clash[0]]]), int(second[clash[0]])
+            entries = np.zeros_like(self.entries)
+            entries[second] = self.entries[first]
             number = self.races.number(self.site, self.region)
-            self._race("write", number, entry, int(cells[at]), at, len(clash))
+            self._race("write", number, entries, cells, second[clash])
 
     def _changes(self, piece: int) -> np.ndarray:
         """Where a store puts something else than is there."""
@@ -149,15 +149,20 @@ class AccessCheck:
         inside = cell * self.shadow.granule
         return inside % (self.region.stride or self.region.size) // self.site.width
 
-    def _race(self, kind: str, number: int, entry: int, cell: int, at: int, times: int) -> None:
-        """Report that the lane at position ``at`` meets the earlier access ``entry``."""
-        region, batch = self.region, self.group.batch
+    def _race(self, kind: str, number: int, entries, cells, bad: np.ndarray) -> None:
+        """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
+        of one instruction."""
+        region, batch, findings = self.region, self.group.batch, self.races.findings
         there_site = self.races.site(number)
         there, waited = there_site.instruction.location, getattr(there_site, "waited", None)
         here = self.site.instruction.location
         key = ("race", region.space, str(there), str(here), kind, self.writes)
-        if self.races.findings.again(key, times):
+        if findings.warns(key) and not self._note(there_site, entries, cells, bad):
+            findings.is_error(key)
+        if findings.again(key, len(bad)):
             return
+        at = int(bad[0])
+        entry, cell = int(entries[at]), int(cells[at])
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
@@ -172,10 +177,49 @@ class AccessCheck:
             f"  thread {thread}{of} {verb}s it at {here}\n"
             f"  {_missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}{rule}"
         )
+        note = self._note(there_site, entries, cells, bad)
+        level = WARNING if note else ERROR
+        times = len(bad) - 1
         finding = Finding(
-            DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times - 1
+            DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times, level
         )
-        self.races.findings.add(key, finding)
+        findings.add(key, finding, note)
+
+    def _note(self, there, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray) -> str:
+        """What a race is told to be if it is no more than a warning; see :mod:`.severity`."""
+        lanes, earlier = self.group.lanes[bad], (entries[bad] & THREAD) - self.clocks.first
+        apart = bad[lanes >> 5 != earlier >> 5]
+        notes = [NO_ACQUIRE] if len(apart) else []
+        if len(apart) and not all(self._acquire_is_missing(entries, at) for at in _some(apart)):
+            return ""
+        if len(apart) < len(bad):
+            a, b = there.instruction, self.site.instruction
+            paths = self.races.paths(self.group.code)
+            if not (in_step(a) and in_step(b) and paths.connected(a, b)):
+                return ""
+            if self.clocks.lane_known is not None:
+                return ""  # lanes have met in parts of their warp
+            if self.site.is_store and len(np.unique(cells)) < len(cells):
+                return ""  # lanes overwrite each other's results
+            meeting = paths.meeting(a, b)
+            what = meeting and WITH_SHUFFLE.format(
+                what=TOGETHER[meeting.opcode], where=meeting.location
+            )
+            notes.append(what or IN_STEP)
+        return notes[-1]
+
+    def _acquire_is_missing(self, entries: np.ndarray, at: int) -> bool:
+        """Whether nothing but a fence is missing behind an atomic that has counted the blocks."""
+        order, entry = self.clocks.order, int(entries[at])
+        lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
+        if order is None or _same_block(self.group.batch, earlier, lane) or not order.flags.fences:
+            return False
+        other, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+        found = order.link(lane, other, time)
+        if not found:
+            return False
+        flag, seen = found
+        return bool(flag.fenced[other - flag.first] > time) and counts(seen.site.instruction)
 
     def _copied(self, entry: int, cell: int, at: int, times: int) -> None:
         """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
@@ -207,7 +251,7 @@ def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str,
     earlier, time = (entry & THREAD) - clocks.first, entry >> CLOCK_SHIFT
     order, other = clocks.order, (entry & THREAD) >> 5
     cause = _cause(batch, clocks, earlier, lane)
-    if order is None or earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
+    if order is None or _same_block(batch, earlier, lane):
         return cause
     found = order.link(lane, other, time)
     if not found:
@@ -251,11 +295,19 @@ def _cause(batch, clocks, earlier: int, lane: int) -> str:
     """What is missing between two lanes."""
     if earlier >> 5 == lane >> 5:
         return "with no __syncwarp() or __syncthreads() in between."
-    if earlier // batch.lanes_per_block == lane // batch.lanes_per_block:
+    if _same_block(batch, earlier, lane):
         return "with no __syncthreads() in between."
     if earlier // clocks.span == lane // clocks.span:
         return "with no cluster.sync() in between."
     return "and nothing orders two blocks: they run in any order, or at once."
+
+
+def _same_block(batch, earlier: int, lane: int) -> bool:
+    return earlier // batch.lanes_per_block == lane // batch.lanes_per_block
+
+
+def _some(positions: np.ndarray) -> list[int]:
+    return positions[:: len(positions) // MOST + 1].tolist()
 
 
 def _bits(value: np.ndarray) -> np.ndarray:

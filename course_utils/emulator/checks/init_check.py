@@ -82,6 +82,13 @@ def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
     return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
 
 
+def _of_address(operand: ptx.Operand) -> list[ptx.Operand]:
+    """What an address is worked out from: its base, and coordinates."""
+    if not isinstance(operand, ptx.Address):
+        return []
+    return [operand.base, *(item for part in operand.extra for item in ptx.items(part))]
+
+
 class InitCheck(Observer):
     """Follows uninitialised values through one launch."""
 
@@ -158,7 +165,7 @@ class InitCheck(Observer):
         target = site.instruction.operands[0]
         for piece, item in enumerate(ptx.items(target)):
             marks = None
-            if shadow is not None:
+            if shadow is not None and piece * site.width < site.bytes:  # a texel may have fewer
                 marks = self._read(site, group, region, shadow, cells + piece)
             if isinstance(item, ptx.Register):
                 if marks is not None and site.kind[0] == "s" and ptx.SIZES[item.type] > site.width:
@@ -365,12 +372,17 @@ class InitCheck(Observer):
                 if not len(lanes):
                     return
         for operand in i.operands:
-            if isinstance(operand, ptx.Address):
-                found = self.marks_of(group, operand.base)
+            for register in _of_address(operand):
+                found = self.marks_of(group, register)
                 found = found if found is None or chosen is None else found[chosen]
                 if found is not None and found.any():
                     self.report_use(group.batch, lanes, found, i, "works out an address from")
         if decoded.traits.memory and not decoded.parameter:
+            if (
+                decoded.traits.memory == "load"
+            ):  # of surfaces, lanes that lie outside make no access
+                for slot in decoded.writes:
+                    self.put_marks(group, lanes, slot, None)
             return
         sources = [s for s in decoded.reads if (depth, code, s) in marks]
         if not sources:
@@ -398,8 +410,8 @@ class InitCheck(Observer):
         if decoded.traits.branch == "indexed":
             self._decides(group, i.operands[0], i)
         for operand in i.operands:
-            if isinstance(operand, ptx.Address):
-                found = self.marks_of(group, operand.base)
+            for register in _of_address(operand):
+                found = self.marks_of(group, register)
                 if found is not None and found.any():
                     self.report_use(group.batch, group.lanes, found, i, "works out an address from")
         for slot in decoded.writes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
 from .first_looks import first_looks
-from .happens_before import NARROW, Flags, Order, fences, makes_order
+from .flags import Flags
+from .happens_before import NARROW, Order, fences, makes_order
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
+from .severity import Paths
 from .sync_check import EVERYONE
 from .tensor_memory_check import TensorClocks
 from .vector_clocks import VectorClocks
@@ -83,6 +86,7 @@ class RaceCheck(Observer):
         self._makes_order = makes_order(launch.entry.forms)
         self._first_looks = first_looks(launch.entry)
         self._flags: Flags | None = None
+        self.paths = cache(Paths)  # of the functions in which races were found
 
     def clocks(self, batch) -> VectorClocks:
         return self._batches[batch].clocks

@@ -12,7 +12,8 @@ from ..machine.async_engine import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
-from ..machine.report import BARRIER, DATA_RACE, Finding
+from ..machine.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
+from .severity import LEFT_BEHIND
 
 EVERYONE = 0xFFFFFFFF
 
@@ -227,8 +228,9 @@ class SyncCheck(Observer):
         location = transfer.instruction.location
         thread, block = batch.who(transfer.lanes[0])
         text = (
-            f"Data race: thread {thread} of block {block} started an asynchronous copy at "
+            f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
             f"{location}, and its block ended without waiting for it."
         )
-        finding = Finding(DATA_RACE, text, location, thread, block)
-        self.findings.add(("left", id(transfer.instruction)), finding)
+        level = WARNING if transfer.queue == "async" else ERROR
+        finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)
+        self.findings.add(("left", id(transfer.instruction)), finding, LEFT_BEHIND)

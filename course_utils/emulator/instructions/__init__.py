@@ -9,6 +9,8 @@ from ..machine.instruction_set import DTYPES, TABLE, Op
 from . import (  # noqa: F401  (each fills the tables)
     async_copies,
     atomics,
+    bit_fields,
+    bulk_copies,
     control,
     convert,
     floating,
@@ -20,6 +22,7 @@ from . import (  # noqa: F401  (each fills the tables)
     mbarrier,
     moves,
     tcgen05,
+    textures,
     warp,
     wgmma,
 )

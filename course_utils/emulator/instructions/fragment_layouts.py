@@ -30,6 +30,23 @@ def _nibbles(words: np.ndarray) -> np.ndarray:
     return low_high.reshape(*words.shape[:-1], -1)
 
 
+def _small_floats(exponent_bits: int, fraction_bits: int, bias: int) -> np.ndarray:
+    """The values of all codes of a small float with no infinity and no NaN; f64."""
+    code = np.arange(1 << (1 + exponent_bits + fraction_bits))
+    fraction = code & (1 << fraction_bits) - 1
+    exponent = code >> fraction_bits & (1 << exponent_bits) - 1
+    whole = fraction + np.where(exponent > 0, 1 << fraction_bits, 0)
+    sign = np.where(code >> (exponent_bits + fraction_bits), -1.0, 1.0)
+    return sign * whole * 2.0 ** (np.maximum(exponent, 1) - bias - fraction_bits)
+
+
+SMALL = {
+    "e2m1": _small_floats(2, 1, 1),
+    "e2m3": _small_floats(2, 3, 1),
+    "e3m2": _small_floats(3, 2, 3),
+}
+
+
 # type of A and B -> bits, values of raw bits (unsigned integers of that width)
 ELEMENTS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
     "f16": (16, floats.read_f16),
@@ -42,6 +59,14 @@ ELEMENTS: dict[str, tuple[int, Callable[[np.ndarray], np.ndarray]]] = {
     "s4": (4, lambda bits: (bits ^ 8).astype(np.int8) - np.int8(8)),
     "u4": (4, lambda bits: bits),
     "f64": (64, lambda bits: bits.view(np.float64)),
+    "e3m2": (8, lambda bits: SMALL["e3m2"][bits & 63]),  # in the lower 6 bits of a byte
+    "e2m3": (8, lambda bits: SMALL["e2m3"][bits & 63]),
+    "e2m1": (8, lambda bits: SMALL["e2m1"][bits >> 2 & 15]),  # in the middle 4 bits of a byte
+    "e2m1 packed": (4, lambda bits: SMALL["e2m1"][bits]),
+}
+SCALES = {  # of blocks of A and B -> the numbers that the codes stand for
+    "ue8m0": np.append(2.0 ** (np.arange(255) - 127.0), np.nan),
+    "ue4m3": ELEMENTS["e4m3"][1](np.arange(256) & 127),
 }
 ACCUMULATORS = {
     "f16": np.dtype(np.float16),

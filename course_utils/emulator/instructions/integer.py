@@ -1,4 +1,4 @@
-"""Integer arithmetic and bit fields.
+"""Integer arithmetic, and dot products of bytes.
 
 PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic Instructions".
 Arithmetic wraps around unless ``.sat`` is given, which NumPy's does too; most entries are therefore
@@ -209,14 +209,6 @@ def remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return rest if b.all() else np.where(b == 0, ~np.zeros_like(b), rest)
 
 
-def _bits_used(a: np.ndarray) -> np.ndarray:
-    """The number of bits of unsigned ``a`` without its leading zeros, as u32."""
-    if a.itemsize == 8:
-        high = _bits_used((a >> U64(32)).astype(U32))
-        return np.where(high > 0, high + U32(32), _bits_used(a.astype(U32)))
-    return np.frexp(a.astype(np.float64))[1].astype(U32)
-
-
 _ARITHMETIC = {
     "div": (2, divide),
     "rem": (2, remainder),
@@ -251,126 +243,6 @@ def _relu(opcode, flags, kind):
 def _relu_last(opcode, flags, kind):
     """The spelling max.s32.relu, which the compiler also writes."""
     return _relu(opcode, frozenset({kind}), *flags) if len(flags) == 1 else None
-
-
-# -- counting and moving bits ---------------------------------------------------------------------
-
-
-@form("popc clz", "b32 b64")
-def _count(opcode, flags, kind):
-    width = U32(DTYPES[kind].itemsize * 8)
-    if opcode == "popc":
-        return Op(("u32",), (kind,), lambda a: np.bitwise_count(a).astype(U32))
-    return Op(("u32",), (kind,), lambda a: width - _bits_used(a))
-
-
-@form("bfind", "u32 s32 u64 s64", "shiftamt")
-def _bfind(opcode, flags, kind):
-    """The position of the highest bit that differs from the sign, 0xffffffff if none does;
-    .shiftamt gives the left shift that moves it to the top instead."""
-    top = U32(DTYPES[kind].itemsize * 8 - 1)
-
-    def find(a):
-        position = _bits_used(unsigned(a ^ (a >> top.astype(a.dtype)) if kind[0] == "s" else a)) - 1
-        return np.where(position > top, position, top - position) if flags else position
-
-    return Op(("u32",), (kind,), find)
-
-
-@form("fns", "b32")
-def _fns(opcode, flags, kind):
-    """The position of the n-th set bit of a mask from a base upwards (n > 0) or downwards."""
-
-    def find(mask, base, n):
-        mask, base, n = np.broadcast_arrays(mask, base, n)
-        step, left = np.where(n < 0, -1, 1), np.maximum(np.abs(n.astype(I64)), 1)
-        position, found = base.astype(I64), np.full(mask.shape, 0xFFFFFFFF, U32)
-        for _ in range(32):
-            left = np.where((position >= 0) & (position < 32), left, 0)
-            hit = (left > 0) & ((mask >> (position & 31).astype(U32)) & 1 == 1)
-            left = left - hit
-            found[hit & (left == 0)] = position[hit & (left == 0)]
-            left = np.where(n == 0, 0, left)
-            position = position + step
-        return found
-
-    return Op(("u32",), ("b32", "b32", "s32"), find)
-
-
-def _reverse(a: np.ndarray) -> np.ndarray:
-    flipped = np.packbits(np.unpackbits(a.view(U8), bitorder="little"), bitorder="big")
-    return flipped.view(a.dtype).byteswap().reshape(-1) if a.itemsize > 1 else flipped
-
-
-@form("brev", "b32 b64")
-def _brev(opcode, flags, kind):
-    return Op((kind,), (kind,), _reverse)
-
-
-def low_mask(length: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """``length`` ones from bit 0; NumPy's shifts give 0 from the width upwards, as needed here."""
-    return (dtype.type(1) << length.astype(dtype)) - dtype.type(1)
-
-
-def _place(value: np.ndarray, width: int) -> np.ndarray:
-    """A position or length of a bit field, at most 255. The manual allows 0..255; for larger ones
-    an H200 takes them modulo 256 in 32-bit instructions and as they are in 64-bit ones."""
-    return value & U32(255) if width == 32 else np.minimum(value, U32(255))
-
-
-@form("bfe", "u32 s32 u64 s64")
-def _bfe(opcode, flags, kind):
-    """Bits pos .. pos+len-1 of a, zero- or sign-extended; see :func:`_place`."""
-    signed, dtype = DTYPES[kind], np.dtype(UNSIGNED[DTYPES[kind].itemsize])
-    width = dtype.itemsize * 8
-
-    def extract(a, position, length):
-        position, length = _place(position, width), _place(length, width)
-        field = a >> position.astype(signed)
-        if kind[0] == "u":
-            return field & low_mask(length, dtype)
-        spare = (width - np.clip(length, 1, width)).astype(signed)
-        return np.where(length == 0, signed.type(0), field << spare >> spare)
-
-    return Op((kind,), (kind, "u32", "u32"), extract)
-
-
-@form("bfi", "b32 b64")
-def _bfi(opcode, flags, kind):
-    """b with the low len bits of a put in from bit pos."""
-    dtype, width = DTYPES[kind], DTYPES[kind].itemsize * 8
-
-    def insert(a, b, position, length):
-        position = _place(position, width).astype(dtype)
-        mask = low_mask(_place(length, width), dtype) << position
-        return (b & ~mask) | ((a << position) & mask)
-
-    return Op((kind,), (kind, kind, "u32", "u32"), insert)
-
-
-@form("bmsk", "b32", "clamp wrap")
-def _bmsk(opcode, flags, kind):
-    """b ones from bit a upwards; .wrap takes both modulo 32."""
-
-    def mask(a, b):
-        if flags == {"wrap"}:
-            a, b = a & U32(31), b & U32(31)
-        return low_mask(b, np.dtype(U32)) << a
-
-    return Op(("b32",), ("u32", "u32"), mask) if len(flags) == 1 else None
-
-
-@form("szext", "u32 s32", "clamp wrap")
-def _szext(opcode, flags, kind):
-    """The low n bits of a, zero- or sign-extended."""
-    dtype = DTYPES[kind]
-
-    def extend(a, n):
-        n = n & U32(31) if flags == {"wrap"} else np.minimum(n, U32(32))
-        spare = (U32(32) - n).astype(dtype)
-        return np.where(n == 0, dtype.type(0), a << spare >> spare)
-
-    return Op((kind,), (kind, "u32"), extend) if len(flags) == 1 else None
 
 
 # -- dot products ---------------------------------------------------------------------------------

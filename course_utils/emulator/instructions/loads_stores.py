@@ -187,6 +187,8 @@ def add(b: Builder, i: ptx.Instruction):
     """An addition like any other; but a pointer moved by the same amount in every lane needs no
     second look, and loops that walk through memory live on that."""
     act = b.compute(i)
+    if act is None:
+        return None
     target, pointer, amount = i.operands
     if i.modifiers[-1] not in ("s64", "u64") or not isinstance(pointer, ptx.Register):
         return act

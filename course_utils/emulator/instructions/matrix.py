@@ -27,6 +27,7 @@ from ..machine.gpu_constants import WARP
 from ..machine.instruction_set import Traits, gathers, step
 from ..machine.lanes import Group
 from ..machine.program import Builder
+from .block_scales import NarrowKind, narrow_kind, read_scales
 from .fragment_layouts import (
     ACCUMULATORS,
     CHUNK,
@@ -135,9 +136,15 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
     shapes = shapes_for(*kinds)
     if shapes is None or not {*shapes[form].split()} & {*i.modifiers}:
         return None
+    return _product(b, i, kinds, form == _MMA_SP)
+
+
+def _product(b: Builder, i: ptx.Instruction, kinds, sparse=False, narrow: NarrowKind | None = None):
+    """The product of fragments whose types and shape are known to go together."""
     m, n, k = shape_of(i)
     d_kind, a_kind, b_kind, c_kind = kinds
-    sparse = form == _MMA_SP
+    if narrow is not None and narrow.packed:
+        a_kind = b_kind = "e2m1 packed"
     d_type, c_type = ACCUMULATORS[d_kind], ACCUMULATORS[c_kind]
     bits = ELEMENTS[a_kind][0]
     per = per_register(bits)
@@ -154,6 +161,9 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
     saturate = "satfinite" in i.modifiers
     if sparse:
         metadata, selector = b.read(i.operands[4], "b32"), i.operands[5].value
+    blocks = narrow.count if narrow is not None else 0
+    if blocks:
+        scale_a, scale_b = read_scales(b, i, 4, narrow), read_scales(b, i, 6, narrow)
 
     def act(group: Group):
         rows = Rows(group, None)
@@ -161,6 +171,9 @@ def _multiply(b: Builder, i: ptx.Instruction, kinds: tuple[str, str, str, str], 
         if sparse:
             left = spread_out(left, rows.spread(metadata(group.R)), selector, bits)
         right = place_b.matrix(decode(b_kind, get_b(group, rows)))
+        if blocks:
+            left = left * scale_a(group, rows).repeat(k // blocks, axis=2)
+            right = right * scale_b(group, rows).repeat(k // blocks, axis=2).swapaxes(1, 2)
         added = place_c.matrix(get_c(group, rows).view(c_type))
         result = accumulate(left @ right, added, d_type, saturate)
         put_d(group, rows, place_c.held(result))
@@ -184,14 +197,21 @@ def matrix_work(modifiers: tuple[str, ...], threads: int = WARP) -> Arithmetic |
 
 
 def _mma_traits(modifiers: tuple[str, ...]) -> Traits:
-    return Traits(matrix=lambda i: i.operands[1:4], work=matrix_work(modifiers))
+    scales = slice(4, 8 if "block_scale" in modifiers else 4, 2)
+    return Traits(
+        matrix=lambda i: (*i.operands[1:4], *i.operands[scales]), work=matrix_work(modifiers)
+    )
 
 
 @step("mma", traits=_mma_traits)
 def mma(b: Builder, i: ptx.Instruction):
     """mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c and, with a sparse A,
-    mma.sp… d, a, b, c, metadata, selector. Not here: the 8×8×4 shape for f16, which works in
-    quarters of a warp, and sparse matrices of 4 bits."""
+    mma.sp… d, a, b, c, metadata, selector; under ``.block_scale`` d, a, b, c, scales of A, {byte,
+    thread}, scales of B, {byte, thread}. Not here: the 8×8×4 shape for f16, which works in quarters
+    of a warp, and sparse matrices of 4 bits or of a ``.kind``."""
+    if len(types_of(i)) == 4 and any(m.startswith("kind::") for m in i.modifiers):
+        narrow = narrow_kind(i, types_of(i))
+        return None if narrow is None else _product(b, i, types_of(i), narrow=narrow)
     if not known(i, *_SPARSE) or len(types_of(i)) != 4:
         return None
     return _multiply(b, i, types_of(i), _MMA_SP if i.modifiers[0] in _SPARSE else _MMA)
@@ -257,7 +277,11 @@ def _eights(i: ptx.Instruction) -> int | None:
     rest = {*i.modifiers} - {"sync", "aligned", "m8n8", "trans", "shared", "shared::cta", "b16"}
     if len(rest) != 1 or not rest <= count.keys() or "m8n8" not in i.modifiers:
         return None
-    return count[rest.pop()]
+    needed = count[rest.pop()]
+    given = len(ptx.items(i.operands[1 if i.opcode == "stmatrix" else 0]))
+    if given != needed:
+        raise ptx.PtxError(f"it has {given} registers where {needed} are needed")
+    return needed
 
 
 @step("ldmatrix", traits=Traits(matrix=lambda i: ()))

@@ -1,7 +1,7 @@
 """Data movement that touches no memory: mov, cvta, isspacep, special registers.
 
-Source: PTX ISA, "Data Movement and Conversion Instructions: mov, cvta, isspacep", "Special
-Registers".
+Source: PTX ISA, "Data Movement and Conversion Instructions: mov, cvta, isspacep, createpolicy",
+"Special Registers".
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..machine.lanes import lane_masks
 from ..machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from ..machine.program import Builder
 
+POLICY = 1 << 60
 CLOCKS = {
     "clock": "u32",
     "clock_hi": "u32",
@@ -133,6 +134,17 @@ def activemask(b: Builder, i: ptx.Instruction):
     def act(group):
         warps, masks = lane_masks(group)
         put(group.R, masks[np.searchsorted(warps, group.lanes >> 5)])
+
+    return act
+
+
+@step("createpolicy")
+def createpolicy(b: Builder, i: ptx.Instruction):
+    """A cache policy: a number for ``.L2::cache_hint``, into which nobody looks."""
+    put = b.write(i.operands[0], "b64")
+
+    def act(group):
+        put(group.R, np.array([POLICY], np.uint64))
 
     return act
 

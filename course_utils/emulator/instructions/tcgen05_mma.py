@@ -20,14 +20,12 @@ from ..machine import ptx
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import LANES, TensorWork
-from .fragment_layouts import ACCUMULATORS, accumulate
+from .fragment_layouts import ACCUMULATORS, SCALES, accumulate
 from .tcgen05_tiles import (
     BITS,
     FORMATS,
     GROUPS,
     OPERAND_COLUMNS,
-    UE4M3,
-    UE8M0,
     WIDE_ATOMS,
     InstructionDescriptor,
     SharedTile,
@@ -337,7 +335,7 @@ class Multiplication:
         """The product of scaled A and B. Each 32 lanes read their own copy of the scales: those of
         row r and column c of D in lanes r % 32 and c % 32, r // 32 and c // 32 columns further."""
         one, count = self.one, self.form.scales
-        values = UE8M0 if one.scale_type == "ue8m0" else UE4M3
+        values = SCALES[one.scale_type]
         product = np.empty((len(left), len(right)))
 
         def scaled(matrix, numbers_, first, address: int, byte: int):

@@ -19,8 +19,8 @@ from ..machine.fault_messages import access_fault
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from .async_copies import _Piece
-from .fragment_layouts import CHUNK, decode
+from .bulk_copies import Piece
+from .fragment_layouts import CHUNK, SMALL, decode
 from .wgmma import chunk_offsets, swizzle
 
 GROUPS = {"cta_group::1", "cta_group::2"}
@@ -58,21 +58,6 @@ def one_by_one(i: ptx.Instruction, start):
 # --- elements -------------------------------------------------------------------------------------
 
 
-def _small_floats(exponent_bits: int, fraction_bits: int, bias: int) -> np.ndarray:
-    """The values of all codes of a small float with no infinity and no NaN; f64."""
-    code = np.arange(1 << (1 + exponent_bits + fraction_bits))
-    fraction = code & (1 << fraction_bits) - 1
-    exponent = code >> fraction_bits & (1 << exponent_bits) - 1
-    whole = fraction + np.where(exponent > 0, 1 << fraction_bits, 0)
-    sign = np.where(code >> (exponent_bits + fraction_bits), -1.0, 1.0)
-    return sign * whole * 2.0 ** (np.maximum(exponent, 1) - bias - fraction_bits)
-
-
-SMALL = {
-    "e2m1": _small_floats(2, 1, 1),
-    "e2m3": _small_floats(2, 3, 1),
-    "e3m2": _small_floats(3, 2, 3),
-}
 _FP8_FP6_FP4 = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 FORMATS = {  # kind -> types of A and B by their code in the instruction descriptor
     "f16": {0: "f16", 1: "bf16"},
@@ -116,9 +101,6 @@ def numbers(kind: str, element: str, data: np.ndarray, in_tensor_memory: bool) -
         codes = unpack(data, 4 if element == "e2m1" else 6)
     return SMALL[element][codes]
 
-
-UE8M0 = np.append(2.0 ** (np.arange(255) - 127.0), np.nan)
-UE4M3 = decode("e4m3", np.arange(256, dtype=np.uint8) & np.uint8(127))
 
 # --- descriptors ----------------------------------------------------------------------------------
 
@@ -263,7 +245,7 @@ class Tile:
             address = SHARED_WINDOW + int(flat[left][0])
             raise access_fault(
                 group.batch,
-                _Piece(i, False, "shared"),
+                Piece(i, False, "shared"),
                 group,
                 n,
                 address,

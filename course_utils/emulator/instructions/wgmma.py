@@ -217,6 +217,8 @@ def wgmma(b: Builder, i: ptx.Instruction):
     """wgmma.mma_async.sync.aligned.shape.dtype.atype.btype
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
     if i.modifiers[0] in ORDER_ONLY:
+        if i.modifiers[0] == "wait_group" and not isinstance(i.operands[0], ptx.Immediate):
+            raise ptx.PtxError("it waits for all but a number of groups")
         return lambda group: None
     if not known(i, "mma_async") or len(types_of(i)) != 3:
         return None

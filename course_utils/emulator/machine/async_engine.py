@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -119,9 +120,12 @@ class AsyncEngine:
         lanes = batch.block_count * batch.lanes_per_block
         self.committed = {queue: np.zeros(lanes, np.int64) for queue in QUEUES}
         self.seed = batch.launch.options.seed
-        self._random = np.random.default_rng((self.seed, batch.first))
         self._last_due = dict.fromkeys(IN_ORDER, 0)
         self.observers = batch.launch.observers
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng((self.seed, self.batch.first))
 
     # --- copies ---
 
@@ -203,7 +207,7 @@ class AsyncEngine:
         return None
 
     def _set_alarm(self) -> None:
-        budget, first = self.batch.launch.budget, self._next()
+        budget, first = self.batch.budget, self._next()
         self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
 
     def ring(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .lanes import Group
+from .observer import nobody
 
 
 @dataclass
@@ -111,8 +112,14 @@ class Barriers:
         done = (state.arrived > 0) & (state.arrived >= needed)
         if not done.any():
             return []
-        joined = state.joined & done[:, None]
-        self.batch.launch.observers.barrier_completes(self.batch, joined)
+        completes = self.batch.launch.observers.barrier_completes
+        if completes is not nobody:
+            completes(self.batch, state.joined & done[:, None])
+        if done.all():
+            resumed = [deliver(group) for group, deliver, _ in state.parked]
+            state.arrived[:], state.joined[:], state.parked = 0, False, []
+            state.cast[:] = state.ones[:] = 0
+            return resumed
         state.arrived[done] = 0
         state.joined[done] = False
         resumed, parked = [], []

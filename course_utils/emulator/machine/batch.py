@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .program import Block
 
 TURN = 64  # basic blocks that a group may run before others get theirs
+BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
 LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
@@ -72,7 +73,8 @@ class Batch:
         self.groups: list[Group] = []
         self.joining: list[Observer] = []  # who wants to follow the rest of the block that runs
         self.clock = 0
-        self.alarm = launch.budget  # when to look up from issuing instructions
+        self.budget = launch.budget * -(-count * self.lanes_per_block // BUDGET_LANES)
+        self.alarm = self.budget  # when to look up from issuing instructions
         self.clusters = Clusters(self, launch.cluster) if launch.clustered else None
         self.barriers = Barriers(self)
         self.engine = AsyncEngine(self)
@@ -275,7 +277,7 @@ class Batch:
             visit[0] += group.n
             visit[1] += len(group.warps)
             if self.issued >= self.alarm:
-                if self.issued > launch.budget:
+                if self.issued > self.budget:
                     raise endless_loop(self, group)
                 self.engine.ring()
             before = group

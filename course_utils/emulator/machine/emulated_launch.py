@@ -6,7 +6,6 @@ lanes each, as an SM holds some blocks at a time.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from .gpu_constants import (
     WARP,
 )
 from .memory import GLOBAL, Region, Regions
-from .observer import Observers
+from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
 from .program import Code
 from .report import Counts, KernelFault, LaunchResult
@@ -32,9 +31,9 @@ from .report import Counts, KernelFault, LaunchResult
 if TYPE_CHECKING:
     from .emulated_module import Entry
 
-BATCH_LANES = 8192
+BATCH_LANES = 32_768
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
-BUDGET = 4_000_000  # instructions that a batch may issue for a launch
+BUDGET = 4_000_000  # instructions that a batch may issue, for each BUDGET_LANES begun
 
 
 def _triple(value) -> tuple[int, int, int]:
@@ -66,6 +65,11 @@ class EmulatedLaunch:
                 f"{entry.name}: a cluster of {self.cluster} has {blocks} blocks, and a GPU takes "
                 f"at most {MAX_CLUSTER}. Use a smaller cluster."
             )
+        if entry.static_shared + shared > SHARED_PER_SM:
+            raise ValueError(
+                f"{entry.name}: {entry.static_shared + shared:,} bytes of shared memory, and a "
+                f"multiprocessor has {SHARED_PER_SM:,}. Use a smaller tile."
+            )
         if any(g % c for g, c in zip(self.grid, self.cluster, strict=True)):
             raise ValueError(
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
@@ -82,7 +86,8 @@ class EmulatedLaunch:
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
         self.findings = FindingLog()
-        self.observers = Observers(observers_of(self))
+        observers = observers_of(self)
+        self.observers = Observers(observers) if observers else SILENT
 
     def _bind(self, args, names) -> None:
         parameters = self.entry.function.parameters
@@ -121,11 +126,13 @@ class EmulatedLaunch:
             self._workspace = np.zeros(64, np.uint8)
         return GLOBAL.pointer(self._workspace, "the grid's barrier")
 
-    def resident_batches(self, per_batch: int) -> int:
+    @property
+    def resident_blocks(self) -> int:
+        """How many blocks may run at once."""
         threads = math.prod(self.block)
         shared = max(self.entry.static_shared + self.dynamic_shared, 1)
         per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
-        return max(1, min(SMS * max(per_sm, 1), self._blocks_with_local_memory()) // per_batch)
+        return min(SMS * max(per_sm, 1), self._blocks_with_local_memory())
 
     def _blocks_with_local_memory(self) -> int:
         """For how many blocks at once this machine has local memory."""
@@ -150,17 +157,16 @@ class EmulatedLaunch:
         blocks = math.prod(self.grid)
         firsts = range(0, blocks, per_batch)
         waiting = iter(firsts if self.options.schedule == LOCKSTEP else reversed(firsts))
-        limit = self.resident_batches(per_batch)
+        limit = max(per_batch, self.resident_blocks)
         active: list[Batch] = []
-        for first in itertools.chain(waiting, itertools.repeat(None)):
-            if first is not None:
-                active.append(Batch(self, first, min(per_batch, blocks - first)))
-            if not active:
-                break
-            while active:
+        for first in waiting:
+            count = min(per_batch, blocks - first)
+            while sum(batch.block_count for batch in active) + count > limit:
                 active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
-                if len(active) < limit:
-                    break
+            active.append(Batch(self, first, count))
+            active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
+        while active:
+            active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
 
     def _text(self) -> str:
         return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))

@@ -151,7 +151,7 @@ def endless_loop(batch, group, what: str | None = None) -> KernelFault:
     location = group.code.blocks[group.block].instructions[0].location
     thread, block = batch.who(group.lanes[0])
     only_slow = "" if what else " If it does, let the emulator do less: try a smaller size."
-    what = what or f"is still running after {batch.launch.budget:,} instructions"
+    what = what or f"is still running after {batch.budget:,} instructions"
     text = (
         f"Endless loop: the kernel {what}; {where(thread, block)} is{_at(location)}. "
         f"Does the condition of that loop ever become false?{only_slow}"

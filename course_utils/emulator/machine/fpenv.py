@@ -18,6 +18,7 @@ import platform
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import numpy as np
 
@@ -52,6 +53,24 @@ def _flushes() -> bool:
     return not (smallest * np.float32(0.5)).any() and not (subnormal * np.float32(2.0**60)).any()
 
 
+@cache
+def _library() -> tuple[ctypes.CDLL | None, int, int]:
+    """(the C library or None, where in fenv_t the control word is, the bits to set there)."""
+    offset, bits = _CONTROL.get(platform.machine(), (0, 0))
+    if bits and sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            libm = ctypes.CDLL("libm.so.6")
+            libm.fegetenv, libm.fesetenv  # noqa: B018  (raises AttributeError when missing)
+            return libm, offset, bits
+    return None, 0, 0
+
+
+@cache
+def _can_flush() -> bool:
+    """Asked once, with the control word set: does it do on this machine what it should?"""
+    return _flushes()
+
+
 @contextlib.contextmanager
 def hardware_ftz() -> Iterator[bool]:
     """Flush subnormals in hardware inside the block; yields whether that took effect.
@@ -59,16 +78,10 @@ def hardware_ftz() -> Iterator[bool]:
     Where it cannot (another C library, another processor) nothing changes, False is yielded and
     :func:`floats.flush` does the work. f64 arithmetic is flushed too: see :func:`suits`.
     """
-    control = _CONTROL.get(platform.machine()) if sys.platform == "linux" else None
-    libm = None
-    if control:
-        with contextlib.suppress(OSError, AttributeError):
-            libm = ctypes.CDLL("libm.so.6")
-            libm.fegetenv, libm.fesetenv  # noqa: B018  (raises AttributeError when missing)
+    libm, offset, bits = _library()
     if libm is None or is_active():
         yield is_active()
         return
-    offset, bits = control
     before = (ctypes.c_uint8 * _FENV_BYTES)()
     libm.fegetenv(before)
     changed = (ctypes.c_uint8 * _FENV_BYTES)(*before)
@@ -76,7 +89,7 @@ def hardware_ftz() -> Iterator[bool]:
     word.value |= bits
     try:
         libm.fesetenv(changed)
-        _state.active = _flushes()
+        _state.active = _can_flush()
         if not _state.active:
             libm.fesetenv(before)
         yield _state.active

@@ -87,6 +87,10 @@ class Group:
     def warps(self) -> np.ndarray:
         """The warps (counted within the batch) that have a lane here; sorted."""
         if self._warps is None:
+            first, last = int(self.lanes[0]), int(self.lanes[-1])
+            if last - first == self.n - 1:  # no gaps
+                self._warps = np.arange(first >> 5, (last >> 5) + 1)
+                return self._warps
             numbers = self.lanes >> 5
             keep = np.empty(self.n, bool)
             keep[0] = True

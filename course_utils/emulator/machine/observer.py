@@ -244,6 +244,8 @@ class Observers:
 
     def followers(self, group: Group, block: Block) -> list[Observer]:
         """Those who want to be told of each instruction of a block."""
+        if not self._followers:
+            return self._followers
         return [o for o in self._followers if o.follows(group, block)]
 
     if TYPE_CHECKING:

@@ -31,10 +31,10 @@ class Options:
     "uninitialised" uses of values that were never set, "sync" misused barriers, "proxy" missing
     proxy fences, "early use" registers that an asynchronous instruction still fills. Bounds,
     alignment and use after free are checked in every launch.
-    ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued by
-    any one batch of blocks: a launch that exceeds it is reported as an endless loop. ``seed``: 0
-    completes asynchronous copies as late as possible, any other at random moments. ``cluster``:
-    blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``counters`` also counts sectors and wavefronts. ``budget`` bounds the instructions issued for
+    every 8,192 lanes of blocks that run together: a launch that exceeds it is reported as an
+    endless loop. ``seed``: 0 completes asynchronous copies as late as possible, any other at random
+    moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
     ``most_printed``: characters of printf that are kept, before the rest is dropped.
     ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the

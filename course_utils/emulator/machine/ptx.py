@@ -117,9 +117,9 @@ class Instruction:
         own = (n for n, place in enumerate(self.locations) if not _in_header(place.file))
         at = next(own, len(self.locations) - 1)
         inner = self.locations[:at]
-        if all(_INCLUDE in place.file for place in inner):
+        if all(_of_cuda(place.file) for place in inner):
             return self.locations[at]
-        helpers = tuple(place for place in inner[::-1] if _INCLUDE not in place.file)
+        helpers = tuple(place for place in inner[::-1] if not _of_cuda(place.file))
         return replace(self.locations[at], helpers=helpers)
 
     def place_in(self, file: str) -> Location | None:
@@ -203,9 +203,14 @@ class Function:
 
 
 _INCLUDE = "/include/"  # where CUDA's own headers lie
+_BUILT_IN = "nvrtc_builtin_header"  # the one that NVRTC brings along
 _HEADERS = {".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl"}
+
+
+def _of_cuda(file: str) -> bool:
+    return _INCLUDE in file or _BUILT_IN in file
 
 
 def _in_header(file: str) -> bool:
     ending = PurePath(file).suffix
-    return _INCLUDE in file or ending in _HEADERS or (os.path.isabs(file) and ending != ".cu")
+    return _of_cuda(file) or ending in _HEADERS or (os.path.isabs(file) and ending != ".cu")

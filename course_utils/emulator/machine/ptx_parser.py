@@ -356,6 +356,9 @@ def parse_operand(text: str, scope: Scope) -> Operand:
         parts = _split(text[1:-1])
         base, offset = _parse_sum(parts[0], scope)
         return Address(base, offset, tuple(parse_operand(p, scope) for p in parts[1:]))
+    if text[0] == "{" and text[-1] != "}":  # a vector and a predicate
+        vector, _, predicate = text.rpartition("|")
+        return OperandList((parse_operand(vector, scope), parse_operand(predicate, scope)))
     if text[0] in "{(":
         return OperandList(tuple(parse_operand(p, scope) for p in _split(text[1:-1])))
     if "|" in text:

@@ -2,7 +2,8 @@
 
 A *finding* is one thing that is wrong with a kernel. Some findings end the launch (an access out of
 bounds has no value to continue with) and are raised as a :class:`KernelFault`; others, such as data
-races, are collected and the launch goes on.
+races, are collected and the launch goes on. Some are *warnings*: they mostly come out right, though
+nothing promises it.
 """
 
 from __future__ import annotations
@@ -39,12 +40,16 @@ class Location:
         )
 
 
+ERROR, WARNING = "error", "warning"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One fault in a kernel.
 
-    ``kind`` is one of the constants in :data:`KINDS`; ``message`` is the whole report, ready to
-    print. ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
+    ``kind`` is one of the constants in :data:`KINDS`; ``level`` is ERROR or WARNING; ``message`` is
+    the whole report, ready to print, that of a warning with how likely it is and what mends it.
+    ``thread`` and ``block`` are (x, y, z). ``index`` counts elements of the access's type
     from the start of ``array``; ``past`` is how many elements lie between the array's last element
     and the one accessed (1 for the first one past the end, 0 when inside). ``repeats`` says how
     often more the same was met at the same lines.
@@ -61,6 +66,7 @@ class Finding:
     other_location: Location | None = None
     other_thread: tuple[int, int, int] | None = None
     repeats: int = 0
+    level: str = ERROR
 
 
 OUT_OF_BOUNDS = "out of bounds"
@@ -69,12 +75,14 @@ NULL_POINTER = "null pointer"
 USE_AFTER_FREE = "use after free"
 UNINITIALISED = "uninitialised read"
 DATA_RACE = "data race"
+IN_FLIGHT = "copy in flight"
 ENDLESS_LOOP = "endless loop"
 DEADLOCK = "deadlock"
 BARRIER = "barrier misuse"
 ASSERTION = "assertion failed"
 TRAP = "trap"
 BAD_TENSOR_MAP = "bad tensor map"
+BAD_TEXTURE = "bad texture or surface"
 TENSOR_MEMORY = "tensor memory misuse"
 UNKNOWN_INSTRUCTION = "unknown instruction"
 EMULATOR_ERROR = "emulator error"
@@ -85,12 +93,14 @@ KINDS = (
     USE_AFTER_FREE,
     UNINITIALISED,
     DATA_RACE,
+    IN_FLIGHT,
     ENDLESS_LOOP,
     DEADLOCK,
     BARRIER,
     ASSERTION,
     TRAP,
     BAD_TENSOR_MAP,
+    BAD_TEXTURE,
     TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     EMULATOR_ERROR,

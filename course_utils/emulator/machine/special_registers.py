@@ -6,6 +6,8 @@ Source: PTX ISA, "Special Registers".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     None for one that is not known."""
     batch, launch = group.batch, group.batch.launch
     lanes = group.lanes % batch.lanes_per_block
-    grid, block, shape = launch.grid, launch.block, launch.cluster
+    grid, block = launch.grid, launch.block
 
     def u32(value):
         return np.atleast_1d(np.asarray(value)).astype(np.uint32)
@@ -38,42 +40,12 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
         return u32(batch.block_index(batch.first + group.slots)[position])
     if base in WIDE:  # 0: the launch belongs to no graph
         return np.array([base == "gridid"], np.uint64)
-    simple = {
-        "ntid": lambda: block[position],
-        "nctaid": lambda: grid[position],
-        "laneid": lambda: lanes & 31,
-        "warpid": lambda: _warp_slot(group),
-        "nwarpid": lambda: WARPS_PER_SM,
-        "smid": lambda: (batch.first + group.slots) % SMS,
-        "nsmid": lambda: SMS,
-        "lanemask_eq": lambda: 1 << (lanes & 31),
-        "lanemask_lt": lambda: (1 << (lanes & 31)) - 1,
-        "lanemask_le": lambda: (2 << (lanes & 31)) - 1,
-        "lanemask_ge": lambda: 0x1_0000_0000 - (1 << (lanes & 31)),
-        "lanemask_gt": lambda: 0x1_0000_0000 - (2 << (lanes & 31)),
-        "dynamic_smem_size": lambda: launch.dynamic_shared,
-        "total_smem_size": lambda: launch.dynamic_shared + launch.entry.static_shared,
-        "clusterid": lambda: special_register("ctaid." + axis, group) // shape[position],
-        "nclusterid": lambda: grid[position] // shape[position],
-        "cluster_ctaid": lambda: special_register("ctaid." + axis, group) % shape[position],
-        "cluster_nctaid": lambda: shape[position],
-        "cluster_ctarank": lambda: batch.clusters.ranks(group) if batch.clusters else 0,
-        "cluster_nctarank": lambda: math.prod(shape),
-        "is_explicit_cluster": lambda: int(launch.clustered),
-        "aggr_smem_size": lambda: _whole_shared(group),
-        "reserved_smem_offset_begin": lambda: _reserved(group, 0),
-        "reserved_smem_offset_0": lambda: _reserved(group, 0),
-        "reserved_smem_offset_1": lambda: _reserved(group, RESERVED_SHARED // 2),
-        "reserved_smem_offset_end": lambda: _reserved(group, RESERVED_SHARED),
-        "reserved_smem_offset_cap": lambda: RESERVED_SHARED,
-        "shared_base": lambda: batch.clusters.base(group) if batch.clusters else 0,
-    }
     if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter
         shift = 32 if base == "envreg1" else 0
         return u32(launch.grid_workspace() >> shift & 0xFFFFFFFF)
     if base.startswith("envreg"):
         return u32(0)
-    return u32(simple[base]()) if base in simple else None
+    return u32(_SIMPLE[base](group, position)) if base in _SIMPLE else None
 
 
 def _reserved(group: Group, place: int) -> np.ndarray:
@@ -97,3 +69,41 @@ def _warp_slot(group: Group) -> np.ndarray:
     warps = batch.lanes_per_block // 32
     before = (batch.first + group.slots) // SMS % max(WARPS_PER_SM // warps, 1)
     return warps * before + (group.lanes % batch.lanes_per_block >> 5)
+
+
+_SIMPLE: dict[str, Callable[[Group, int], Any]] = {  # of a group, and an axis
+    "ntid": lambda g, at: g.batch.launch.block[at],
+    "nctaid": lambda g, at: g.batch.launch.grid[at],
+    "laneid": lambda g, at: g.lanes & 31,
+    "warpid": lambda g, at: _warp_slot(g),
+    "nwarpid": lambda g, at: WARPS_PER_SM,
+    "smid": lambda g, at: (g.batch.first + g.slots) % SMS,
+    "nsmid": lambda g, at: SMS,
+    "lanemask_eq": lambda g, at: 1 << (g.lanes & 31),
+    "lanemask_lt": lambda g, at: (1 << (g.lanes & 31)) - 1,
+    "lanemask_le": lambda g, at: (2 << (g.lanes & 31)) - 1,
+    "lanemask_ge": lambda g, at: 0x1_0000_0000 - (1 << (g.lanes & 31)),
+    "lanemask_gt": lambda g, at: 0x1_0000_0000 - (2 << (g.lanes & 31)),
+    "dynamic_smem_size": lambda g, at: g.batch.launch.dynamic_shared,
+    "total_smem_size": lambda g, at: (
+        g.batch.launch.dynamic_shared + g.batch.launch.entry.static_shared
+    ),
+    "clusterid": lambda g, at: (
+        special_register("ctaid." + "xyz"[at], g) // g.batch.launch.cluster[at]
+    ),
+    "nclusterid": lambda g, at: g.batch.launch.grid[at] // g.batch.launch.cluster[at],
+    "cluster_ctaid": lambda g, at: (
+        special_register("ctaid." + "xyz"[at], g) % g.batch.launch.cluster[at]
+    ),
+    "cluster_nctaid": lambda g, at: g.batch.launch.cluster[at],
+    "cluster_ctarank": lambda g, at: g.batch.clusters.ranks(g) if g.batch.clusters else 0,
+    "cluster_nctarank": lambda g, at: math.prod(g.batch.launch.cluster),
+    "is_explicit_cluster": lambda g, at: int(g.batch.launch.clustered),
+    "aggr_smem_size": lambda g, at: _whole_shared(g),
+    "reserved_smem_offset_begin": lambda g, at: _reserved(g, 0),
+    "reserved_smem_offset_0": lambda g, at: _reserved(g, 0),
+    "reserved_smem_offset_1": lambda g, at: _reserved(g, RESERVED_SHARED // 2),
+    "reserved_smem_offset_end": lambda g, at: _reserved(g, RESERVED_SHARED),
+    "reserved_smem_offset_cap": lambda g, at: RESERVED_SHARED,
+    "shared_base": lambda g, at: g.batch.clusters.base(g) if g.batch.clusters else 0,
+}

@@ -175,7 +175,8 @@ class Tally(Observer):
     # --- while the launch runs ---
 
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
-        traffic = self._traffic_of(site, region.space)
+        apart = site.space in ("texture", "surface")  # neither goes by global memory's counters
+        traffic = self._traffic_of(site, site.space if apart else region.space)
         cost, conflicts = self._cost(site, group, region, spread)
         traffic.requests += len(group.warps)
         traffic.cost += cost

@@ -1,5 +1,5 @@
 // The main function of the exercise on batch norm's statistics. The input is N C P, the mean of the
-// first channel, and the number of the run.
+// first channel, and the number of the run. A mean of less than 0.01 is the unit of all numbers.
 
 #include <math.h>
 #include <stdio.h>
@@ -36,10 +36,11 @@ int main(void)
     state = (unsigned)run;
     float *x = malloc((size_t)N * C * P * sizeof *x);
     float *mean = malloc(C * sizeof *mean), *variance = malloc(C * sizeof *variance);
+    const float unit = base != 0 && fabs(base) < 0.01 ? (float)base : 1.0f;
     for (int i = 0; i < N * C * P; ++i) { // another mean and deviation for each channel
         const int c = i / P % C;
         const float of_image = 0.1f * (float)(i / (C * P) % 3);
-        x[i] = (float)(base / (c + 1)) + (float)(c + 1) * (drawn() + of_image);
+        x[i] = (float)(base / (c + 1)) + unit * (float)(c + 1) * (drawn() + of_image);
     }
     memset(mean, 0xff, C * sizeof *mean); // NaN, wherever nothing is written
     memset(variance, 0xff, C * sizeof *variance);

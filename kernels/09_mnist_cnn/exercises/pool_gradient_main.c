@@ -1,6 +1,8 @@
 // The main function of the exercise on the max pool's gradient. The input is M H W, how many values
-// x has, and the number of the run.
+// x has, and the number of the run. With more than 100,000 values they are large, about -1e34, and
+// a gradient is infinite.
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +28,12 @@ int main(void)
     const int pixels = M * H * W, few = pixels / 4;
     float *x = malloc(pixels * sizeof *x), *dy = malloc(few * sizeof *dy);
     float *dx = malloc(pixels * sizeof *dx);
+    const float unit = values > 100000 ? 1e30f : 0.25f;
     for (int i = 0; i < pixels; ++i) {
-        x[i] = -(float)(drawn() % (unsigned)values) / 4; // the largest may well be negative
+        x[i] = -(float)(drawn() % (unsigned)values) * unit; // the largest may well be negative
     }
     for (int i = 0; i < few; ++i) {
-        dy[i] = (float)(i + 1);
+        dy[i] = values > 100000 && i % 5 == 0 ? INFINITY : (float)(i + 1);
     }
     memset(dx, 0xff, pixels * sizeof *dx); // NaN, wherever nothing is written
     pool_backward(x, dy, dx, M, H, W);

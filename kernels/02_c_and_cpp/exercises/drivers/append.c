@@ -1,4 +1,5 @@
 // Appends the numbers that it reads, prints the array, and sees when realloc is asked for how much.
+// A second array, which came with room for 3, gets the same numbers in turns with the first.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,17 @@ void *watched_realloc(void *block, size_t bytes)
 
 int main(void)
 {
-    int *values = NULL, value;
-    size_t n = 0, room = 0;
+    int *values = NULL, *others = malloc(3 * sizeof *others), value;
+    size_t n = 0, room = 0, of_others = 0, room_of_others = 3, expected = 3, wrong = 0;
     while (scanf("%d", &value) == 1) {
         count = n;
         capacity = room;
         full += count == capacity;
         try_append(&values, &n, &room, value);
+        count = of_others;
+        capacity = room_of_others;
+        full += count == capacity;
+        try_append(&others, &of_others, &room_of_others, value);
     }
     printf("%zu values, room for %zu\n", n, room);
     double rest = 0; // of the values behind the 50th, each weighted by its place
@@ -38,6 +43,13 @@ int main(void)
     if (calls < full) {
         printf("realloc is called %d times, and %d values found no room\n", calls, full);
     }
+    while (expected < n) expected *= 2;
+    for (size_t i = 0; i < n && n == of_others; ++i) wrong += others[i] != values[i];
+    if (of_others != n || wrong != 0 || room_of_others != expected) {
+        printf("in an array that came with room for 3, %zu values are wrong of %zu, room for %zu\n",
+               wrong, of_others, room_of_others);
+    }
+    free(others);
     free(values);
     return 0;
 }

@@ -1,5 +1,5 @@
-// Prints copies of the words that it reads, and of an empty text, in brackets. All copies are made
-// before the first is printed, and what they were made of is overwritten by then.
+// Prints copies of an empty text, of a sentence and of the words that it reads, in brackets. All
+// copies are made before the first is printed, and what they were made of is overwritten by then.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,9 @@ int main(void)
     char *copies[MOST] = {NULL};
     int n = 0;
     copies[n++] = try_copy_of("");
+    strcpy(word, "two words, a\ttab,\n and 100 %d");
+    copies[n++] = try_copy_of(word);
+    memset(word, '?', LONGEST);
     while (n < MOST && scanf("%70000s", word) == 1) {
         copies[n++] = try_copy_of(word);
         memset(word, '?', LONGEST);

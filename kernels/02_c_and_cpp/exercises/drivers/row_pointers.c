@@ -1,5 +1,6 @@
 // Makes a table of the shape that it reads, fills it row by row, reads its one block of elements
-// from the first to the last, and counts the blocks of memory that are held in between.
+// from the first to the last, and counts the blocks of memory that are held in between. A second
+// table, made before the first is freed, has to outlive it.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ int main(void)
 {
     int rows, columns, right = 0;
     if (scanf("%d %d", &rows, &columns) != 2) return 1;
-    int **table = try_make_table(rows, columns);
+    int **volatile table = try_make_table(rows, columns);
     if (table == NULL || table[0] == NULL) {
         printf("there is no table, or its first row is NULL\n");
         return 0;
@@ -47,6 +48,19 @@ int main(void)
     for (int i = 0; i < rows * columns; ++i) right += table[0][i] == i;
     printf("%d of %d elements lie row after row\n", right, rows * columns);
     printf("%d blocks of memory\n", blocks);
+    int **volatile second = try_make_table(2, 3);
+    if (second == NULL || second[0] == NULL) {
+        printf("there is no second table, or its first row is NULL\n");
+        return 0;
+    }
+    for (int i = 0; i < 6; ++i) second[i / 3][i % 3] = -i;
+    for (int i = 0; i < rows * columns; ++i) right -= table[0][i] == i;
+    if (right != 0) printf("a second table changes the first one\n");
     try_free_table(table);
+    for (int i = 0; i < 6; ++i) {
+        if (second[i / 3][i % 3] != -i) printf("element %d of the second table changed\n", i);
+    }
+    try_free_table(second);
+    table = second = NULL; // what is lost now is a leak
     return 0;
 }

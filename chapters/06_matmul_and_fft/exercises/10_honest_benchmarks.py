@@ -1,0 +1,704 @@
+"""The exercises of "Honest benchmarks"."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from course_utils.benchmarks.simulated_gpu import DIRTY, WARM
+from course_utils.exercises import Cases, PythonExercise, kinds, mutant
+
+from .suspects import Suspect, tried, truth
+
+FLOPS, BANDWIDTH, L2 = 66.9e12, 4.8e12, 60 * 2**20  # of an H200
+
+TWO_LIES = "Put its two lies into `LIES`, in words of the checklist, and mend it."
+
+
+def limits(rng: np.random.Generator) -> tuple:
+    """Work that is near one of the limits, on one side or the other."""
+    cache = int(rng.choice([4e6, 40e6, L2]))
+    moved = int(rng.choice([cache, cache + 1, cache / 10, 8 * cache, 200 * cache]))
+    flops = int(rng.choice([1, moved // 4, 100 * moved, 10**13]))
+    least = max(flops / FLOPS, moved / BANDWIDTH)
+    ms = 1e3 * least * float(rng.choice([0.02, 0.5, 0.95, 1.05, 3.0]))
+    return flops, moved, ms, FLOPS, BANDWIDTH, cache
+
+
+def broken_limit(flops, moved, ms, peak_flops, bandwidth, cache) -> str:
+    if flops > peak_flops * ms / 1e3:
+        return "arithmetic"
+    if moved <= bandwidth * ms / 1e3:
+        return ""
+    return "cache" if moved <= cache else "memory"
+
+
+TOO_FAST = PythonExercise(
+    id="06.too_fast",
+    title="faster than the GPU",
+    task="""
+The first question to any benchmark is whether the GPU can do that at all. Write the function that
+asks it. (2 GFLOP and 1 GB in 0.1 ms on an H200 give `"memory"`.)
+""",
+    source="06_matmul_and_fft/exercises/too_fast.py",
+    function="too_fast",
+    cases=(
+        (2e9, 1e9, 0.1, FLOPS, BANDWIDTH, L2),
+        (2e9, 1e9, 0.3, FLOPS, BANDWIDTH, L2),
+        (2e9, 40e6, 0.005, FLOPS, BANDWIDTH, L2),
+        (2e9, 1e6, 0.1, FLOPS, BANDWIDTH, L2),
+        (1.4e11, 1e6, 2.0, FLOPS, BANDWIDTH, L2),
+        (1.4e11, 1e10, 2.0, FLOPS, BANDWIDTH, L2),
+        (0, L2, 0.01, FLOPS, BANDWIDTH, L2),
+        (0, L2 + 1, 0.01, FLOPS, BANDWIDTH, L2),
+        (1000, 8000, 1000.0, 1000.0, 8000.0, 10),
+    ),
+    reference=broken_limit,
+    promises=Cases(limits),
+    means="There are no means to count: any way to the three comparisons is right.",
+    hints=(
+        "A rate is an amount over a time in seconds, and `ms` are milliseconds.",
+        '`if flops / seconds > peak_flops: return "arithmetic"`. The data sheet\'s number itself '
+        "is no broken limit.",
+        'The last step: `return "cache" if moved <= cache else "memory"`.',
+    ),
+    explanation="""
+"arithmetic" has no excuse: the work was not done, not done in that precision, or not waited for.
+"memory" has none either, as long as the bytes are the least that must move. "cache" may be the
+truth, if the program that uses the kernel finds its data in L2, too; mostly it is a benchmark that
+runs again and again on the same input.
+""",
+    mutants=(
+        mutant("milliseconds for seconds", kinds.WRONG, ("ms / 1000", "ms")),
+        mutant("the cache forgotten", kinds.WRONG, ('"cache" if moved <= cache else ', "")),
+        mutant("all from the cache", kinds.WRONG, (' if moved <= cache else "memory"', "")),
+        mutant("memory alone", kinds.WRONG, ("flops / seconds > peak_flops", "False")),
+        mutant(
+            "at the limit",
+            kinds.WRONG,
+            ("moved / seconds > bandwidth", "moved / seconds >= bandwidth"),
+        ),
+        mutant("exactly full", kinds.WRONG, ("moved <= cache", "moved < cache")),
+    ),
+)
+
+
+# --- the clock ---
+
+
+def scan_of(ms: float, compile_ms: float = 180.0, before_ms: float = 0.0, seed: int = 0) -> Suspect:
+    """A kernel of ``ms``, on a GPU that has ``before_ms`` of work of others."""
+
+    def given(gpu):
+        if before_ms:
+            gpu.kernel(before_ms, "others'")()
+        return (gpu.kernel(ms, compile_ms=compile_ms),)
+
+    text = f"a kernel of {ms:g} ms"
+    return Suspect(text, ms, given, frozenset({"no wait", "cold start"}), seed=seed)
+
+
+def any_scan(rng: np.random.Generator) -> tuple:
+    ms = float(np.round(rng.choice([0.4, 1, 3, 9]) * rng.uniform(1, 2), 3))
+    return (scan_of(ms, *map(float, rng.choice([[40, 0], [300, 0], [0, 80], [90, 700]]))),)
+
+
+def about_scan(case: Suspect) -> str:
+    """What is wrong with how a scan was timed."""
+    readings = [reading for reading in case.gpu.readings if not reading.is_event]
+    events = [reading for reading in case.gpu.readings if reading.is_event]
+    if not readings and not events:
+        return "Nothing was timed: gpu.time() is the host's clock."
+    marks = readings or events
+    first, last = marks[0], marks[-1]
+    if readings and last.busy_until_ms > last.host_ms:
+        left = last.busy_until_ms - last.host_ms
+        return f"When you read the clock last, the GPU still had {left:.3g} ms of work to do."
+    if readings and first.busy_until_ms > first.host_ms:
+        left = first.busy_until_ms - first.host_ms
+        return (
+            f"When you read the clock first, the GPU still had {left:.3g} ms of work to do that is "
+            "not what you measure."
+        )
+    if first.compiled < last.compiled:
+        return "Between your first and your last mark the kernel was compiled, which is done once."
+    return "By how many runs do you divide, and are they all between your two marks?"
+
+
+SUSPECT_SCAN = PythonExercise(
+    id="06.suspect_scan",
+    title="the first suspect",
+    task=f"""
+"Our scan takes 4 µs," says this benchmark. It says so of every kernel that has run before.
+{TWO_LIES}
+""",
+    source="06_matmul_and_fft/exercises/suspect_scan.py",
+    function="scan_ms",
+    cases=(
+        (scan_of(2.5),),
+        (scan_of(0.4, compile_ms=40.0),),
+        (scan_of(0.8, compile_ms=0.0, before_ms=400.0),),
+        (scan_of(20.0, before_ms=100.0),),
+    ),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_scan),
+    call=tried,
+    means=Suspect.advice(about_scan),
+    hints=(
+        "Follow the host through the function: how long does it take for a launch, and where does "
+        "it wait for the GPU? In which of the hundred calls does something happen that never "
+        "happens again?",
+        "The clock is read twice. What must be true of the GPU at each of the two?",
+        "`scan()` and `gpu.synchronize()` before the clock starts, `gpu.synchronize()` before it "
+        "is read again.",
+    ),
+    explanation="""
+The first call loads or compiles; it belongs before the clock. And a launch only puts work into a
+queue: the host is back after some microseconds, whatever the kernel takes. Waiting before the clock
+starts matters as much as waiting at the end, or other work is timed with yours. (The host's clock
+also times what the launches cost. For kernels that take less than a launch it says how fast the
+host is; use events, and give the GPU something to do first.)
+""",
+    mutants=(
+        mutant(
+            "no wait at the end",
+            kinds.WRONG,
+            ("        scan()\n    gpu.synchronize()\n    return", "        scan()\n    return"),
+        ),
+        mutant(
+            "no wait at the beginning",
+            kinds.WRONG,
+            ("    scan()\n    gpu.synchronize()\n    start", "    scan()\n    start"),
+        ),
+        mutant(
+            "compiled while timed",
+            kinds.WRONG,
+            ("    scan()\n    gpu.synchronize()\n    start", "    gpu.synchronize()\n    start"),
+        ),
+        mutant("seconds", kinds.WRONG, ("1000 * (gpu", "(gpu")),
+        mutant("one run of a hundred", kinds.WRONG, ("- start) / 100", "- start)")),
+        mutant("not named", kinds.MEANS_MISSING, ('{"no wait", "cold start"}', "set()")),
+        mutant("half of it named", kinds.MEANS_MISSING, (', "cold start"', "")),
+        mutant("named too much", kinds.MEANS_MISSING, ('"cold start"}', '"cold start", "burst"}')),
+        mutant("a word of one's own", kinds.MEANS_MISSING, ('"no wait"', '"no sync"')),
+    ),
+)
+
+
+# --- the data ---
+
+
+def sum_of(
+    ms: float, from_cache: float = 0.4, beside_writes: float = 1.09, seed: int = 0
+) -> Suspect:
+    """A kernel of ``ms`` that takes other times where L2 has its input, or dirty lines."""
+
+    def given(gpu):
+        kernel = gpu.kernel(ms, compile_ms=50.0, from_cache=from_cache, beside_writes=beside_writes)
+        return (kernel,)
+
+    lies = frozenset({"dirty cache", "one run"})
+    return Suspect(f"a kernel of {ms:g} ms", ms, given, lies, seed=seed, spikes=0.15)
+
+
+def any_sum(rng: np.random.Generator) -> tuple:
+    ms = float(np.round(rng.uniform(0.03, 1), 4))
+    return (sum_of(ms, rng.uniform(0.2, 0.8), rng.uniform(1.05, 1.15), int(rng.integers(1000))),)
+
+
+def about_sum(case: Suspect) -> str:
+    """What the runs of a sum found in L2, and how many they were."""
+    runs = case.gpu.runs[1:]
+    found = [run.cache for run in runs]
+    if found.count(WARM) > len(found) / 3:
+        return f"{found.count(WARM)} of your {len(found)} runs found their input in L2 already."
+    if found.count(DIRTY) > len(found) / 3:
+        return (
+            f"{found.count(DIRTY)} of your {len(found)} runs found L2 full of lines that had yet "
+            "to be written to memory, which happened during the run."
+        )
+    if len(found) < 7:
+        return f"{len(found)} runs are few: one in seven takes up to 1.4 times as long as others."
+    return (
+        "All runs found clean lines of others in L2, as they should. Is anything else between your "
+        "events, and what do you make of the times? Some runs take much longer than others."
+    )
+
+
+SUSPECT_SUM = PythonExercise(
+    id="06.suspect_sum",
+    title="the second suspect",
+    task=f"""
+A careful author: the kernel is loaded, nothing of its input is in L2, events take the time, and the
+host waits. And yet the figure is a tenth too large, or half as much again. {TWO_LIES}
+""",
+    source="06_matmul_and_fft/exercises/suspect_sum.py",
+    function="sum_ms",
+    cases=((sum_of(0.05),), (sum_of(0.05, 0.3, 1.12, seed=1),), (sum_of(0.7, seed=2),)),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_sum),
+    call=tried,
+    means=Suspect.advice(about_sum),
+    hints=(
+        "What is in L2 when the kernel starts: whose lines, and are they the same in memory?",
+        "Writing evicts the input. Reading as much afterwards evicts what was written.",
+        "A loop: write, read, event, run, event, wait; the result is the median of many times.",
+    ),
+    explanation="""
+A line that was written lies in L2 alone, until somebody needs its place: that is the kernel you
+time, and memory then writes at its cost. So after 256 MB written, read 256 MB. (This course fell
+into it: `bench` once only wrote.) And a single run tells you nothing about how far single runs are
+apart. The median of many does not mind the few that took longer; a mean does.
+""",
+    mutants=(
+        mutant("still dirty", kinds.WRONG, ("        gpu.read_256_mb()\n", "")),
+        mutant(
+            "never flushed",
+            kinds.WRONG,
+            ("        gpu.write_256_mb()\n        gpu.read_256_mb()\n", ""),
+        ),
+        mutant(
+            "flushed once",
+            kinds.WRONG,
+            (
+                "    for _ in range(31):\n        gpu.write_256_mb()\n        gpu.read_256_mb()\n",
+                "    gpu.write_256_mb()\n    gpu.read_256_mb()\n    for _ in range(31):\n",
+            ),
+        ),
+        mutant(
+            "read before written",
+            kinds.WRONG,
+            (
+                "        gpu.write_256_mb()\n        gpu.read_256_mb()\n",
+                "        gpu.read_256_mb()\n        gpu.write_256_mb()\n",
+            ),
+        ),
+        mutant(
+            "the flush timed",
+            kinds.WRONG,
+            (
+                "        gpu.read_256_mb()\n        start = gpu.event()\n",
+                "        start = gpu.event()\n        gpu.read_256_mb()\n",
+            ),
+        ),
+        mutant("a mean", kinds.WRONG, ("return median(times)", "return sum(times) / len(times)")),
+        mutant("one run", kinds.WRONG, ("range(31)", "range(1)")),
+        mutant(
+            "no wait",
+            kinds.EXCEPTION,
+            ("        gpu.synchronize()\n        times", "        times"),
+        ),
+        mutant("one named", kinds.MEANS_MISSING, ('"dirty cache", ', "")),
+    ),
+)
+
+
+# --- the work ---
+
+
+class Sorter:
+    """What a kernel that sorts does at each call. ``trick``: how it cheats, empty where it is
+    honest."""
+
+    def __init__(self, trick: str) -> None:
+        self.trick, self.calls, self.last = trick, 0, None
+
+    def __call__(self, x: np.ndarray, y: np.ndarray) -> float:
+        """Sort, or pretend; returns the part of its time that it takes."""
+        self.calls += 1
+        again = self.last is not None and np.array_equal(x, self.last)
+        self.last = x.copy()
+        if self.trick == "starts only once" and self.calls > 1:
+            return 0.02
+        if self.trick == "sorts half":
+            half = len(x) // 2
+            y[:half] = np.sort(x)[:half]
+            return 0.5
+        if self.trick == "writes rising numbers of its own":
+            y[...] = np.arange(len(y)) - len(y) // 2 if x.min() < x.max() else x
+            return 0.1
+        y[...] = np.sort(x)
+        if self.trick == "fails in its fourth call" and self.calls == 4:
+            y[-2:] = y[-2:][::-1]
+        if self.trick == "sorts only rows that begin with 0" and x[0] != 0:
+            y[...] = x
+        if self.trick == "remembers what it sorted last" and again:
+            return 0.02
+        return 0.8 if x.min() == x.max() else 1.0
+
+
+CHEATS = (
+    "starts only once",
+    "sorts half",
+    "fails in its fourth call",
+    "sorts only rows that begin with 0",
+    "writes rising numbers of its own",
+)
+SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of fresh numbers
+
+
+def sort_of(ms: float, trick: str = "", seed: int = 0) -> Suspect:
+    """A kernel that sorts in ``ms``, or cheats."""
+
+    def given(gpu):
+        rng = np.random.default_rng(seed)
+        kernel = gpu.kernel(ms, computes=Sorter(trick))
+        return kernel, lambda: rng.standard_normal(64, dtype=np.float32)
+
+    text = f"a kernel of {ms:g} ms{f' that {trick}' if trick else ''}"
+    true_ms = math.nan if trick in CHEATS else ms
+    return Suspect(text, true_ms, given, frozenset({"unchecked", "easy input"}), seed=seed)
+
+
+def any_sort(rng: np.random.Generator) -> tuple:
+    trick = str(rng.choice(["", SLOW_WHEN_FRESH, *CHEATS]))
+    return (sort_of(float(np.round(rng.uniform(0.5, 4), 3)), trick, int(rng.integers(1000))),)
+
+
+def about_sort(case: Suspect) -> str:
+    """How a cheat went through, or an honest kernel did not."""
+    if math.isnan(case.true_ms):
+        return (
+            "A result of this kernel was wrong in a run that you timed. Is each checked, after its "
+            "run, in an array that held nothing right before?"
+        )
+    if isinstance(case.value, float) and math.isnan(case.value):
+        return "Each result of this kernel is right. With what do you compare it, and when?"
+    if isinstance(case.value, float) and case.value < case.true_ms:
+        return "Its runs took less than they take with numbers that the kernel has not met yet."
+    return "The results are right. What else is between your events?"
+
+
+SUSPECT_SORT = PythonExercise(
+    id="06.suspect_sort",
+    title="the third suspect",
+    task=f"""
+Kernels that sort nothing have passed this benchmark. {TWO_LIES}
+Some of the kernels that it is tried on cheat; one only remembers, and is right.
+""",
+    source="06_matmul_and_fft/exercises/suspect_sort.py",
+    function="sort_ms",
+    cases=(
+        (sort_of(1.5),),
+        *((sort_of(1.5, trick, seed=number),) for number, trick in enumerate(CHEATS)),
+        (sort_of(2.0, SLOW_WHEN_FRESH),),
+    ),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_sort),
+    call=tried,
+    means=Suspect.advice(about_sort),
+    hints=(
+        "What does a kernel have to do to pass that check? Think of one that does nothing at all.",
+        "Each timed run gets numbers of its own, and an output that is all NaN.",
+        "Inside the loop: `x = draw()`, `y = np.full_like(x, math.nan)`, the timed run, and then "
+        "`if not np.array_equal(y, np.sort(x)): return math.nan`.",
+    ),
+    explanation="""
+Zeros are sorted already, and the output held them before the kernel began: that check could not
+fail. And it looked at a run that was not timed. Fresh numbers for each run, poison in the output,
+and a check after every timed run leave a kernel only one way to pass. (On a GPU, zeros are also
+easy in another way: they change no bits, which saves power, and so the clock stays higher.)
+""",
+    mutants=(
+        mutant(
+            "zeros",
+            kinds.WRONG,
+            ("x = draw()", "x = np.zeros_like(draw())"),
+        ),
+        mutant(
+            "one input for all runs",
+            kinds.WRONG,
+            (
+                "    times = []\n    for _ in range(15):\n        x = draw()\n",
+                "    times = []\n    x = draw()\n    for _ in range(15):\n",
+            ),
+        ),
+        mutant("no poison", kinds.WRONG, ("y = np.full_like(x, math.nan)", "y = np.sort(x)")),
+        mutant(
+            "the last one checked",
+            kinds.WRONG,
+            (
+                "        if not np.array_equal(y, np.sort(x)):\n            return math.nan\n",
+                "    if not np.array_equal(y, np.sort(x)):\n        return math.nan\n",
+            ),
+        ),
+        mutant(
+            "a sum checked",
+            kinds.WRONG,
+            ("not np.array_equal(y, np.sort(x))", "abs(np.sum(y) - np.sum(x)) > 1e-3"),
+        ),
+        mutant(
+            "only its order checked",
+            kinds.WRONG,
+            ("not np.array_equal(y, np.sort(x))", "not (np.diff(y) >= 0).all()"),
+        ),
+        mutant(
+            "never checked", kinds.WRONG, ("            return math.nan\n", "            pass\n")
+        ),
+        mutant(
+            "no wait",
+            kinds.EXCEPTION,
+            ("        gpu.synchronize()\n        times", "        times"),
+        ),
+        mutant("one named", kinds.MEANS_MISSING, (', "easy input"', "")),
+    ),
+)
+
+
+# --- the comparison ---
+
+
+# By name: the part of the exact product's largest number by which a result is off, and the time
+# over that of the fastest which is right.
+KNOWN = ("torch.mm", "torch.matmul")
+OTHERS = ("cuBLAS", "cuBLASLt", "cuBLASLt, second of its list", "CUTLASS", "cuBLAS, TF32 allowed")
+
+
+def written_by(flaw: str):
+    """What a library call with a ``flaw`` writes."""
+
+    def call(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+        exact = a.astype(np.float64) @ b.astype(np.float64)
+        if flaw == "writes its result transposed":
+            out[...] = exact.T
+        elif flaw == "rounds its factors to 11 bits":
+            out[...] = exact + 4e-4 * np.abs(exact).max() * np.cos(np.arange(exact.size)).reshape(
+                exact.shape
+            )
+        elif flaw == "leaves out the last row":
+            out[:-1] = exact[:-1]
+        elif flaw != "returns a view and writes nothing":
+            out[...] = exact
+            if flaw == "gets one number wrong":
+                out[-1, 0] += 1e-3 * np.abs(exact).max()
+
+    return call
+
+
+FLAWS = (
+    "writes its result transposed",
+    "rounds its factors to 11 bits",
+    "leaves out the last row",
+    "returns a view and writes nothing",
+    "gets one number wrong",
+)
+
+
+def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Suspect:
+    """Library calls of which ``best`` is the fastest that is right; those with ``flaws`` are
+    faster."""
+
+    def given(gpu):
+        rng = np.random.default_rng(seed)
+        a, b = (rng.standard_normal((24, 24), dtype=np.float32) for _ in range(2))
+        slower = iter((1.12, 1.25, 1.5, 1.8, 2.2, 2.6, 3.0))
+        calls = {}
+        for name in (*KNOWN, *OTHERS):
+            factor = 1.0 if name == best else 0.6 if name in flaws else next(slower)
+            computes = written_by(flaws.get(name, ""))
+            calls[name] = gpu.kernel(ms * factor, name, compile_ms=5.0, computes=computes)
+        return calls, a, b
+
+    lies = frozenset({"weak rival", "other precision"})
+    text = f"libraries of which {best} is the fastest that is right"
+    return Suspect(text, (best, ms), given, lies, seed=seed, notes=flaws)
+
+
+def any_rivals(rng: np.random.Generator) -> tuple:
+    best, *others = map(str, rng.permutation([*KNOWN, *OTHERS]))
+    flaws = dict(zip(others, map(str, rng.permutation(FLAWS)), strict=False))
+    some = {name: flaws[name] for name in list(flaws)[: int(rng.integers(6))]}
+    return (rivals_of(best, float(np.round(rng.uniform(0.5, 5), 3)), some, int(rng.integers(99))),)
+
+
+def about_rivals(case: Suspect) -> str:
+    """What is wrong with the library call that was named."""
+    named = case.value[0] if isinstance(case.value, (tuple, list)) and case.value else ""
+    if named in case.notes:
+        return f"{named} {case.notes[named]}."
+    if named != case.true_ms[0]:
+        return f"{named} is right, and so is a faster call: {case.true_ms[0]}."
+    return "That is the call to beat; what do you make of its times?"
+
+
+SUSPECT_RIVALS = PythonExercise(
+    id="06.suspect_rivals",
+    title="the fourth suspect",
+    task=f"""
+A ratio has two sides, and this benchmark measures the other one: what a new fp32 kernel has to
+beat. {TWO_LIES}
+""",
+    source="06_matmul_and_fft/exercises/suspect_rivals.py",
+    function="to_beat",
+    cases=(
+        (rivals_of("cuBLASLt", 2.0, {}),),
+        (rivals_of("torch.mm", 2.0, {"cuBLAS, TF32 allowed": FLAWS[1]}, seed=1),),
+        (rivals_of("cuBLASLt, second of its list", 3.0, {"torch.mm": FLAWS[1]}, seed=2),),
+        (rivals_of("CUTLASS", 1.0, {"cuBLAS": FLAWS[0], "cuBLASLt": FLAWS[2]}, seed=3),),
+        (rivals_of("cuBLAS", 1.5, {"torch.matmul": FLAWS[3]}, seed=4),),
+        (rivals_of("torch.matmul", 1.5, {"CUTLASS": FLAWS[4]}, seed=5),),
+    ),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_rivals),
+    call=tried,
+    means=Suspect.advice(about_rivals),
+    hints=(
+        "Which calls of `libraries` does the benchmark never make? And which of those that it "
+        "makes would it take for right that is not?",
+        "Work out the exact product in float64, and compare the largest error with a "
+        "hundred-thousandth of the largest number of it.",
+        "Fill `out` with NaN first. NaN is not less than or equal to anything: accept where "
+        "`error <= limit`, rather than refuse where `error > limit`.",
+    ),
+    explanation="""
+The strongest call that a user could make: everything else is a claim about a wrapper. And only
+among those that do the same work. A tolerance of a hundredth lets TF32 pass for fp32, which on
+tensor cores is several times as fast; a call that returns a view, or another layout, has done
+something else.
+""",
+    mutants=(
+        mutant(
+            "the wrappers alone",
+            kinds.WRONG,
+            ("in libraries.items()", "in list(libraries.items())[:2]"),
+        ),
+        mutant("a loose tolerance", kinds.WRONG, ("1e-5", "1e-2")),
+        mutant(
+            "NaN slips through",
+            kinds.WRONG,
+            (
+                "if np.abs(out - exact).max() <= 1e-5",
+                "if not np.abs(out - exact).max() > 1e-5",
+            ),
+        ),
+        mutant(
+            "the output was right before",
+            kinds.WRONG,
+            ("np.full(exact.shape, np.nan, np.float32)", "exact.astype(np.float32)"),
+        ),
+        mutant(
+            "never checked",
+            kinds.WRONG,
+            ("if np.abs(out - exact).max() <= 1e-5 * np.abs(exact).max():", "if True:"),
+        ),
+        mutant(
+            "errors averaged",
+            kinds.WRONG,
+            ("np.abs(out - exact).max()", "np.abs(out - exact).mean()"),
+        ),
+        mutant("the slowest", kinds.WRONG, ("min(found)", "max(found)")),
+        mutant(
+            "the sum compared",
+            kinds.WRONG,
+            ("np.abs(out - exact).max() <=", "abs(out.sum() - exact.sum()) <="),
+        ),
+        mutant("one named", kinds.MEANS_MISSING, ('"weak rival", ', "")),
+    ),
+)
+
+
+def product_of(
+    ours: float, theirs: float, of_ours: float, of_theirs: float, seed: int = 0
+) -> Suspect:
+    """Two kernels by their times after a rest, and by what these are multiplied with in the end."""
+
+    def given(gpu):
+        return (
+            gpu.kernel(ours, "ours", at_limit=of_ours),
+            gpu.kernel(theirs, "theirs", at_limit=of_theirs),
+        )
+
+    ratio = theirs * of_theirs / (ours * of_ours)
+    text = f"ours of {ours * of_ours:.3g} ms at the limit, theirs of {theirs * of_theirs:.3g} ms"
+    lies = frozenset({"burst", "picked run"})
+    return Suspect(text, ratio, given, lies, seed=seed, wander=0.03)
+
+
+def any_product(rng: np.random.Generator) -> tuple:
+    ours = float(rng.uniform(8, 20))
+    theirs = ours * float(rng.uniform(0.9, 1.1))
+    at_limit = map(float, rng.choice([[1.15, 1], [1, 1.15], [1.1, 1.1], [1, 1]]))
+    return (product_of(ours, theirs, *at_limit, seed=int(rng.integers(1000))),)
+
+
+def about_product(case: Suspect) -> str:
+    """For how long both ran, and whether they were treated alike."""
+    busy = {
+        name: sum(run.end_ms - run.start_ms for run in case.gpu.runs if run.kernel == name)
+        for name in ("ours", "theirs")
+    }
+    ours, theirs = busy.values()
+    if min(ours, theirs) < 1000:
+        return (
+            f"Ours ran for {ours / 1e3:.2g} s in all, theirs for {theirs / 1e3:.2g} s: that is a "
+            "burst, before the GPU has come to its limit of power."
+        )
+    if max(ours, theirs) > 1.6 * min(ours, theirs):
+        return (
+            f"Ours ran for {ours / 1e3:.2g} s in all, theirs for {theirs / 1e3:.2g} s: treat both "
+            "alike, or one has more chances than the other."
+        )
+    return ""
+
+
+def about_settled(case: Suspect) -> str:
+    return about_product(case) or (
+        "Both ran for long, and alike. Does the time before the GPU settled count as much as the "
+        "time after? Take three seconds of each, one after the other, and mean times."
+    )
+
+
+SUSPECT_PRODUCT = PythonExercise(
+    id="06.suspect_product",
+    title="the fifth suspect",
+    task=f"""
+"1.04 times as fast as the library." Events, a wait, medians of twenty runs: what is left to be said
+against it? {TWO_LIES}
+""",
+    source="06_matmul_and_fft/exercises/suspect_product.py",
+    function="times_as_fast",
+    cases=(
+        (product_of(10, 10.4, 1.1, 1, seed=1),),
+        (product_of(10, 10, 1, 1),),
+        (product_of(12, 10, 1, 1.15, seed=2),),
+    ),
+    reference=truth,
+    rtol=0.02,
+    promises=Cases(any_product),
+    call=tried,
+    means=Suspect.advice(about_settled, also=about_product),
+    hints=(
+        "Let both be the same kernel. What does the function return, on average?",
+        "Twenty runs of 10 ms are over in a fifth of a second; the program runs for hours.",
+        "Run one for three seconds back to back, count the runs, and divide; then the other in the "
+        "same way.",
+    ),
+    explanation="""
+The smaller of two medians is a little below the true one, so a kernel beats itself. Whatever you do
+to one side, do to the other. And a burst is over before the power limit lowers the clock: a kernel
+that draws more power than the library's is faster only until then. This course reported such a
+figure; since then it gives both, the burst and what is left of it for seconds.
+""",
+    mutants=(
+        mutant("a burst", kinds.WRONG, ("start < 3", "start < 0.1")),
+        mutant(
+            "seconds for ours alone",
+            kinds.MEANS_MISSING,
+            ("start < 3:", "start < (3 if run is ours else 0.2):"),
+        ),
+        mutant("upside down", kinds.WRONG, ("means[1] / means[0]", "means[0] / means[1]")),
+        mutant(
+            "the better of two, for ours",
+            kinds.MEANS_MISSING,
+            ("in (ours, theirs)", "in (ours, ours, theirs)"),
+            ("means[1] / means[0]", "means[2] / min(means[:2])"),
+        ),
+        mutant("no wait", kinds.WRONG, ("            gpu.synchronize()\n", "")),
+        mutant("one named", kinds.MEANS_MISSING, ('"burst", ', "")),
+    ),
+)

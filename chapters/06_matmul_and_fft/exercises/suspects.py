@@ -1,0 +1,129 @@
+"""Benchmarks on trial: a simulated GPU with kernels whose true times are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from course_utils.benchmarks.simulated_gpu import SimulatedGPU
+from course_utils.exercises.closed_book import apart
+
+CHECKLIST = (
+    "no wait",
+    "cold start",
+    "one run",
+    "warm cache",
+    "dirty cache",
+    "easy input",
+    "unchecked",
+    "other work",
+    "other precision",
+    "weak rival",
+    "picked run",
+    "burst",
+)
+OFF = 0.02  # by which a result may differ from the true one
+
+
+@dataclass
+class Suspect:
+    """A case for a benchmark: what it is called with, and what has to come out.
+
+    ``given(gpu)`` makes the arguments behind the GPU. ``true_ms`` is the right result (of whatever
+    unit), ``lies`` are the words for what is wrong with the starter. After a trial ``gpu`` is the
+    GPU that it ran on, ``value`` what it returned and ``named`` what the cell calls LIES.
+    """
+
+    text: str
+    true_ms: Any
+    given: Callable[[SimulatedGPU], tuple]
+    lies: frozenset[str]
+    seed: int = 0
+    spikes: float = 0.0
+    wander: float = 0.0
+    notes: Mapping[str, str] = field(default_factory=dict)
+    gpu: SimulatedGPU | None = None
+    value: Any = None
+    named: Any = None
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+    @staticmethod
+    def advice(
+        about: Callable[[Suspect], str], also: Callable[[Suspect], str] = lambda case: ""
+    ) -> Callable[[Suspect], str]:
+        """What to say of a trial: about the lies, as long as they are not named; then ``about`` a
+        result that is wrong, and ``also`` about one that is right."""
+
+        def say(case: Suspect) -> str:
+            return about_words(case) or (also(case) if right(case) else about(case))
+
+        return say
+
+
+def truth(case: Suspect) -> Any:
+    """What the benchmark should return."""
+    return case.true_ms
+
+
+def tried(function: Callable[..., Any], case: Suspect) -> Any:
+    """What the student's ``function`` returns for ``case``."""
+    gpu = SimulatedGPU(case.seed, spikes=case.spikes, wander=case.wander)
+    case.gpu = gpu
+    case.named = getattr(function, "__globals__", {}).get("LIES")
+    # In a thread of its own: below its frame there is nothing that knows the truth.
+    case.value = apart(partial(function, handed_out(gpu), *case.given(gpu)))
+    return case.value
+
+
+def handed_out(gpu: SimulatedGPU) -> SimpleNamespace:
+    """What a benchmark may do with ``gpu``, without the records that tell the truth."""
+    return SimpleNamespace(
+        time=lambda: gpu.time(),
+        event=lambda: gpu.event(),
+        elapsed_ms=lambda start, end: gpu.elapsed_ms(start, end),
+        synchronize=lambda: gpu.synchronize(),
+        write_256_mb=lambda: gpu.write_256_mb(),
+        read_256_mb=lambda: gpu.read_256_mb(),
+    )
+
+
+def right(case: Suspect) -> bool:
+    """Whether the value is the true one, as far as that decides what to say."""
+    pairs = zip(_items(case.value), _items(case.true_ms), strict=False)
+    return len(_items(case.value)) == len(_items(case.true_ms)) and all(_near(*p) for p in pairs)
+
+
+def about_words(case: Suspect) -> str:
+    """What is wrong with the words in LIES; empty where they are right."""
+    named, words = case.named, ", ".join(CHECKLIST)
+    named = [named] if isinstance(named, str) else named
+    named = set(map(str, named)) if isinstance(named, Iterable) else set()
+    if not named:
+        return "Put into LIES what is wrong with the benchmark, in words of the checklist."
+    if unknown := sorted(named.difference(CHECKLIST)):
+        return f"LIES holds {unknown[0]!r}, which is no word of the checklist: {words}."
+    if named != case.lies:
+        return (
+            f"LIES does not name what was wrong with the benchmark: of the {len(case.lies)} words "
+            f"that belong there it has {len(named & case.lies)}, and {len(named - case.lies)} that "
+            "do not."
+        )
+    return ""
+
+
+def _items(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _near(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, str) or isinstance(value, str):
+        return value == wanted
+    try:
+        return value != value if wanted != wanted else abs(value - wanted) <= OFF * abs(wanted)
+    except TypeError:
+        return False

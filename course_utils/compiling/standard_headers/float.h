@@ -1,0 +1,22 @@
+// The limits of float and double.
+#pragma once
+#undef FLT_MAX
+#define FLT_MAX 3.40282346638528859812e+38f
+#undef FLT_MIN
+#define FLT_MIN 1.17549435082228750797e-38f
+#undef FLT_EPSILON
+#define FLT_EPSILON 1.1920928955078125e-07f
+#undef FLT_DIG
+#define FLT_DIG 6
+#undef FLT_MANT_DIG
+#define FLT_MANT_DIG 24
+#undef DBL_MAX
+#define DBL_MAX 1.79769313486231570815e+308
+#undef DBL_MIN
+#define DBL_MIN 2.22507385850720138309e-308
+#undef DBL_EPSILON
+#define DBL_EPSILON 2.22044604925031308085e-16
+#undef DBL_DIG
+#define DBL_DIG 15
+#undef DBL_MANT_DIG
+#define DBL_MANT_DIG 53

@@ -1,0 +1,3 @@
+// The names of <cstddef>, in no namespace.
+#pragma once
+#include <cstddef>

@@ -1,0 +1,3 @@
+// The names of <cstdint>, in no namespace.
+#pragma once
+#include <cstdint>

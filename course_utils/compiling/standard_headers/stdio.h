@@ -1,0 +1,2 @@
+// NVRTC declares printf; a kernel has no files.
+#pragma once

@@ -1,0 +1,3 @@
+// NVRTC declares memcpy and memset.
+#pragma once
+#include <cstddef>

@@ -1,0 +1,98 @@
+"""How bad a race is: an error, or one that mostly comes out right though nothing promises it.
+
+Lanes of one warp that pass each other values through memory with no ``__syncwarp()`` mostly run
+together: a warning. It is an error where they overwrite each other's results, where they met in
+parts of their warp, and where neither of the two accesses leads to the other, as on the two sides
+of a branch. A warning, too, is the last block of a grid that counts the blocks with an atomic and
+reads what the others wrote before their fences, with no fence of its own.
+
+Source: CUDA C++ Programming Guide, "Independent Thread Scheduling", "Warp Shuffle Functions" (no
+memory barrier), "Memory Fence Functions".
+"""
+
+from __future__ import annotations
+
+from ..machine.program import Code
+from ..machine.ptx import Instruction
+
+ORDINARY = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "wmma", "cp"}
+TOGETHER = {"shfl": "shuffle", "vote": "vote", "match": "match", "redux": "warp reduction"}
+
+IN_STEP = (
+    "Warning: lanes of a warp mostly run together, so this often comes out right. Neither the\n"
+    "  compiler nor a GPU since Volta promises it: put __syncwarp() between the two."
+)
+WITH_SHUFFLE = (
+    "Warning: the lanes meet at the {what} at {where}, so this mostly comes out right.\n"
+    "  But that orders no accesses to memory: put __syncwarp() beside it."
+)
+NO_ACQUIRE = (
+    "Warning: behind an atomic that counts blocks this mostly comes out right. Not so where the\n"
+    "  SM has an older copy in its L1 cache, or where the compiler moves the access up."
+)
+LEFT_BEHIND = (
+    "Warning: nobody reads those bytes any more, so a run seldom shows it. But their place may be\n"
+    "  another block's by then: wait for all copies (cp.async.wait_all) before the end."
+)
+
+
+def in_step(i: Instruction) -> bool:
+    """Whether lanes do it themselves, all at once; wgmma and bulk copies go on beside them."""
+    return i.opcode in ORDINARY and "bulk" not in i.modifiers
+
+
+def counts(i: Instruction) -> bool:
+    """Whether it is an atomic by which blocks count themselves, and not one that takes a lock."""
+    return i.opcode == "atom" and not {"cas", "exch"} & {*i.modifiers}
+
+
+class Paths:
+    """Which instructions of a function lead to which."""
+
+    def __init__(self, code: Code):
+        self._blocks, self._places = code.blocks, code.places
+        self._at = {
+            id(i): (block.number, n)
+            for block in code.blocks
+            for n, i in enumerate(block.instructions)
+        }
+        self._together = [
+            i for block in code.blocks for i in block.instructions if i.opcode in TOGETHER
+        ]
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def connected(self, a: Instruction, b: Instruction) -> bool:
+        """Whether one leads to the other on a way that goes round no loop. False as well where one
+        of them belongs to another function."""
+        if not {id(a), id(b)} <= self._at.keys():
+            return False
+        blocks = self._at[id(a)][0], self._at[id(b)][0]
+        if blocks not in self._known:
+            first, last = sorted(blocks, key=self._places.__getitem__)
+            self._known[blocks] = self._leads(first, last)
+        return self._known[blocks]
+
+    def _leads(self, first: int, last: int) -> bool:
+        waiting, seen = [first], {first}
+        while waiting:
+            block = waiting.pop()
+            after = {
+                s for s in self._blocks[block].successors if self._places[s] > self._places[block]
+            }
+            waiting += after - seen
+            seen |= after
+        return last in seen
+
+    def meeting(self, a: Instruction, b: Instruction) -> Instruction | None:
+        """A shuffle, or another instruction for which a warp gathers, in the text between ``a`` and
+        a later ``b``; where ``b`` comes first, so that only a loop leads to it, one outside."""
+        first, last = self._place(a), self._place(b)
+        for i in self._together:
+            here = self._place(i)
+            if first < here < last or (last < first and not last < here < first):
+                return i
+        return None
+
+    def _place(self, i: Instruction) -> tuple[int, int]:
+        block, n = self._at[id(i)]
+        return self._places[block], n

@@ -1,0 +1,407 @@
+"""Textures and surfaces: tex, tld4, txq, suld, sust, suq.
+
+Source: PTX ISA, "Texture Instructions", "Surface Instructions". What a fetch is worth is worked out
+in :mod:`..machine.texels`.
+
+Surfaces are memory: every access is checked and observed like those of ld and st. Of a fetch the
+observers are told the texel nearest to the coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+
+import numpy as np
+
+from ..machine import ptx
+from ..machine.fault_messages import where
+from ..machine.instruction_set import DTYPES, Traits, step
+from ..machine.lanes import Group
+from ..machine.program import Builder
+from ..machine.report import BAD_TEXTURE, MISALIGNED, OUT_OF_BOUNDS, Finding, KernelFault
+from ..machine.texels import Surface, Texels, Texture, object_at, on_cube
+from .loads_stores import Site
+
+# geometry -> what an object must be, and its coordinates (layers are not counted)
+_GEOMETRIES = {
+    "1d": ("1D", 1),
+    "2d": ("2D", 2),
+    "3d": ("3D", 3),
+    "a1d": ("layered 1D", 1),
+    "a2d": ("layered 2D", 2),
+    "cube": ("cubemap", 3),
+    "acube": ("layered cubemap", 3),
+}
+_LEVELS = ("base", "level", "grad")  # of detail; there is one, and so they tell nothing
+_CHANNELS = ("r", "g", "b", "a")
+
+
+def fault(group: Group, n: int, i: ptx.Instruction, kind: str, text: str) -> KernelFault:
+    """What the lane at position ``n`` may not do."""
+    thread, block = group.batch.who(group.lanes[n])
+    line = f" at {i.location}" if i.location else ""
+    text = f"{kind.capitalize()}: {where(thread, block)} {text.replace(' @', line)}"
+    return KernelFault(Finding(kind, text, i.location, thread, block))
+
+
+def reach(site: Site, group: Group) -> tuple:
+    """The region and the elements that an access reaches; a fault where the array is gone."""
+    found = site.locate(group)
+    if found is None:
+        group.batch.check(site, group, site.addresses(group)[0])
+    return found
+
+
+class Objects:
+    """The texture or surface that an instruction names by the number in a register."""
+
+    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Operand, kind: type):
+        if not isinstance(operand, ptx.Address) or not isinstance(operand.base, ptx.Register):
+            raise ptx.PtxError("its first operand in brackets must be a register with an object")
+        self.instruction, self.kind = i, kind
+        self.get = b.read(operand.base, "u64")
+        self.name = "texture" if kind is Texture else "surface"
+
+    def each(self, group: Group) -> Iterator[tuple[Texture | Surface, np.ndarray]]:
+        """Each object that lanes name, and their positions in the group."""
+        handles = group.full(self.get(group.R))
+        for handle in np.unique(handles).tolist():
+            index = np.flatnonzero(handles == handle)
+            found = object_at(handle)
+            if not isinstance(found, self.kind):
+                other = "" if found is None else f", but for a {type(found).__name__.lower()}"
+                text = (
+                    f"names a {self.name} @ by a number that stands for none{other}. "
+                    "Pass the object itself as the argument, and keep it until the kernel has run."
+                )
+                raise fault(group, int(index[0]), self.instruction, BAD_TEXTURE, text)
+            yield found, index
+
+    def check(self, group: Group, n: int, texels: Texels, geometry: str) -> None:
+        wanted = _GEOMETRIES[geometry][0]
+        given = texels.shape_name
+        if wanted == given or (self.kind is Surface and geometry == "a2d" and texels.cube):
+            return
+        text = f"accesses a {wanted} {self.name} @, and the object is of a {given} array."
+        raise fault(group, n, self.instruction, BAD_TEXTURE, text)
+
+
+def _coordinates(b: Builder, i: ptx.Instruction, geometry: str, kind: str):
+    """(getter of the layer or None, getters of x, y, z)."""
+    at = next(o for o in i.operands if isinstance(o, ptx.Address))
+    if len(at.extra) != 1:
+        raise ptx.PtxError("a sampler of its own is not known")
+    items = ptx.items(at.extra[0])
+    layered = geometry.startswith("a")
+    count = _GEOMETRIES[geometry][1]
+    if len(items) < count + layered:
+        raise ptx.PtxError(f"it has {len(items)} coordinates where {count + layered} are needed")
+    layer = b.read(items[0], "u32") if layered else None
+    return layer, [b.read(item, kind) for item in items[layered : layered + count]]
+
+
+def _layer_of(texels: Texels, get: Callable | None, group: Group, index: np.ndarray) -> np.ndarray:
+    """The layer that each lane names, the last where it names one too high; int64."""
+    if get is None:
+        return np.zeros(len(index), np.int64)
+    layers = texels.layers // 6 if texels.cube else texels.layers
+    return np.minimum(group.full(get(group.R))[index].astype(np.int64), layers - 1)
+
+
+# --- fetches --------------------------------------------------------------------------------------
+
+
+class Fetch:
+    """What tex and tld4 have in common: objects, coordinates, and four results."""
+
+    def __init__(self, b: Builder, i: ptx.Instruction, geometry: str, dtype: str, ctype: str):
+        target, address = i.operands[:2]
+        targets, self.resident = ptx.items(target), None
+        if isinstance(targets[0], ptx.OperandList):  # {r, g, b, a}|predicate
+            self.resident = b.write(targets[1], "pred")
+            targets = ptx.items(targets[0])
+        if len(targets) != 4:
+            raise ptx.PtxError(f"it has {len(targets)} results where 4 are needed")
+        self.puts = [b.write(item, dtype) for item in targets]
+        self.dtype, self.geometry, self.whole = DTYPES[dtype], geometry, ctype == "s32"
+        self.objects = Objects(b, i, address, Texture)
+        self.layer, self.at = _coordinates(b, i, geometry, ctype)
+        self.slot = b.function.new_slot("b64")
+        before = set(b.reads)
+        place = ptx.Address(ptx.Register(self.slot, "b64", "computed"))
+        self.site = Site(b, i, place, "u8", 1)
+        self.site.space = "texture"
+        b.reads.intersection_update(before)
+        self.sites: dict[tuple[np.dtype, int], Site] = {}
+
+    def run(self, group: Group, fetch: Callable) -> None:
+        """``fetch(texture, at, layer)`` gives u32 (4, n)."""
+        results = np.empty((4, group.n), np.uint32)
+        for texture, index in self.objects.each(group):
+            texels = texture.texels
+            self.objects.check(group, int(index[0]), texels, self.geometry)
+            if texels.linear and not self.whole:
+                text = (
+                    "reads plain memory by a floating-point coordinate @: a texture of linear "
+                    "memory is read with tex1Dfetch alone."
+                )
+                raise fault(group, int(index[0]), self.site.instruction, BAD_TEXTURE, text)
+            at = [group.full(get(group.R))[index] for get in self.at]
+            layer = _layer_of(texels, self.layer, group, index)
+            if texels.cube:
+                face, *at = on_cube(*at)
+                layer = 6 * layer + face
+            results[:, index] = fetch(texture, at, layer)
+            if group.batch.on_access is not None:
+                self._observe(group, texture, index, at, layer)
+        for put, value in zip(self.puts, results, strict=True):
+            put(group.R, value.view(self.dtype))
+        if self.resident is not None:
+            self.resident(group.R, np.ones(1, bool))
+
+    def _observe(self, group: Group, texture: Texture, index, at, layer) -> None:
+        """An access to the nearest texel, of the lanes for which there is one."""
+        texels, places = texture.texels, [layer]
+        valid = np.ones(len(index), bool)
+        for axis, place in enumerate(at):
+            number, known = texture.inside(axis, texture.nearest(axis, place))
+            places.append(number)
+            valid &= known
+        if not valid.any():
+            return
+        layer, x, y, z = (*places, *[np.zeros_like(layer)] * 2)[:4]
+        part = group.subset(index[valid], ())
+        slices = layer if texels.stacked else z
+        addresses = texels.address(x * texels.texel_bytes, y, slices)
+        part.R[self.slot] = addresses[valid]
+        key = texels.elements.dtype, texels.channels
+        if key not in self.sites:
+            site = self.sites[key] = copy(self.site)
+            site.kind = f"u{8 * key[0].itemsize}"
+            site.dtype, site.width, site.bytes = DTYPES[site.kind], key[0].itemsize, 0
+            site.bytes, site.shift = texels.texel_bytes, key[0].itemsize.bit_length() - 1
+        site = self.sites[key]
+        reach(site, part)
+
+
+def _geometry_of(i: ptx.Instruction, modifiers: list[str]) -> str | None:
+    return modifiers[0] if modifiers and modifiers[0] in _GEOMETRIES else None
+
+
+@step("tex", traits=Traits(memory="load"))
+def tex(b: Builder, i: ptx.Instruction):
+    """tex[.base|.level|.grad].geometry.v4.dtype.ctype d[|p], [object, coordinates], …; without
+    mipmaps the level says nothing. Not here: samplers of their own, offsets, depth textures, more
+    than one sample, and results of 16 bits."""
+    modifiers = list(i.modifiers)
+    level = modifiers.pop(0) if modifiers[0] in _LEVELS else "base"
+    geometry = _geometry_of(i, modifiers)
+    if geometry is None or len(modifiers) != 4 or modifiers[1] != "v4":
+        return None
+    dtype, ctype = modifiers[2:]
+    extra = {"base": 0, "level": 1, "grad": 2}[level]
+    if dtype not in ("u32", "s32", "f32") or ctype not in ("s32", "f32"):
+        return None
+    if len(i.operands) != 2 + extra or ("cube" in geometry and ctype == "s32"):
+        return None
+    fetch = Fetch(b, i, geometry, dtype, ctype)
+    return lambda group: fetch.run(group, lambda texture, at, layer: texture.fetch(at, layer))
+
+
+@step("tld4", traits=Traits(memory="load"))
+def tld4(b: Builder, i: ptx.Instruction):
+    """tld4.component.geometry.v4.dtype.f32: one channel of the four texels that a linear filter
+    would mix."""
+    channel, *modifiers = i.modifiers
+    geometry = _geometry_of(i, modifiers)
+    if geometry not in ("2d", "a2d", "cube", "acube") or channel not in _CHANNELS:
+        return None
+    if len(modifiers) != 4 or modifiers[1] != "v4" or modifiers[3] != "f32":
+        return None
+    if modifiers[2] not in ("u32", "s32", "f32") or len(i.operands) != 2:
+        return None
+    fetch = Fetch(b, i, geometry, modifiers[2], "f32")
+    number = _CHANNELS.index(channel)
+    return lambda group: fetch.run(
+        group, lambda texture, at, layer: texture.gather(at, layer, number)
+    )
+
+
+# --- surfaces -------------------------------------------------------------------------------------
+
+
+class SurfaceAccess:
+    """suld and sust: which bytes of a surface each lane means."""
+
+    def __init__(self, b: Builder, i: ptx.Instruction, operand: ptx.Operand):
+        self.instruction = i
+        self.clamp, kind = i.modifiers[-1], i.modifiers[-2]
+        self.geometry = next(m for m in i.modifiers if m in _GEOMETRIES)
+        count = next((int(m[1:]) for m in i.modifiers if m in ("v2", "v4")), 1)
+        self.objects = Objects(b, i, operand, Surface)
+        self.layer, self.at = _coordinates(b, i, self.geometry, "s32")
+        before, slot = set(b.reads), b.function.new_slot("b64")
+        self.site = Site(b, i, ptx.Address(ptx.Register(slot, "b64", "computed")), kind, count)
+        self.site.space = "surface"
+        b.reads.intersection_update(before)
+        self.slot = slot
+
+    def parts(self, group: Group, needed: tuple[int, ...]) -> Iterator[tuple[Group, np.ndarray]]:
+        """The lanes that reach each surface, with their addresses, and their positions."""
+        for surface, index in self.objects.each(group):
+            texels = surface.texels
+            self.objects.check(group, int(index[0]), texels, self.geometry)
+            at = [group.full(get(group.R))[index].astype(np.int64) for get in self.at]
+            x, y, z = (*at, *[np.zeros(len(index), np.int64)] * 2)[:3]
+            ends = [size - 1 for size in (*texels.sizes, 1, 1)[:3]]
+            if self.layer is not None:
+                z = group.full(self.layer(group.R))[index].astype(np.int64)
+                ends[2] = texels.layers - 1
+            ends[0] = texels.sizes[0] * texels.texel_bytes // self.site.bytes - 1
+            ends[0] *= self.site.bytes
+            inside = np.ones(len(index), bool)
+            for place, end in zip((x, y, z), ends, strict=True):
+                inside &= (place >= 0) & (place <= end)
+            if self.clamp == "trap" and not inside.all():
+                n = int(np.argmin(inside))
+                raise self._outside(group, int(index[n]), texels, (x[n], y[n], z[n]))
+            if self.clamp == "clamp":
+                x, y, z = (np.clip(p, 0, max(e, 0)) for p, e in zip((x, y, z), ends, strict=True))
+            else:
+                index, x, y, z = index[inside], x[inside], y[inside], z[inside]
+            if not len(index):
+                continue
+            if (x % self.site.bytes).any():
+                n = int(np.argmax(x % self.site.bytes != 0))
+                raise self._misaligned(group, int(index[n]), int(x[n]))
+            part = group.subset(index, needed)
+            part.R[self.slot] = texels.address(x, y, z)
+            yield part, index
+
+    def _what(self) -> str:
+        verb = "writes" if self.site.is_store else "reads"
+        return f"{verb} {self.site.bytes} byte{'s' * (self.site.bytes > 1)}"
+
+    def _outside(self, group: Group, n: int, texels: Texels, at) -> KernelFault:
+        names = "x", "y", "layer" if texels.stacked else "z"
+        used = 3 if texels.stacked else texels.dimensions
+        places = [
+            f"{name} = {int(place)}"
+            for name, place in list(zip(names, at, strict=True))[:used]
+            if name != "y" or texels.dimensions > 1
+        ]
+        sizes = [f"{texels.sizes[0] * texels.texel_bytes} bytes in a row"]
+        named = zip(texels.sizes[1:], ("rows", "slices"), strict=False)
+        sizes += [f"{size} {name}" for size, name in named]
+        sizes += [f"{texels.layers} layers"] if texels.stacked else []
+        text = (
+            f"{self._what()} of a surface at {', '.join(places)} @; it has {', '.join(sizes)}. The "
+            "x of a surface counts bytes: column * sizeof(element)."
+        )
+        return fault(group, n, self.instruction, OUT_OF_BOUNDS, text)
+
+    def _misaligned(self, group: Group, n: int, x: int) -> KernelFault:
+        text = (
+            f"{self._what()} of a surface at x = {x} @. The x of a surface counts bytes, and must "
+            f"be a multiple of the {self.site.bytes} that are accessed at once."
+        )
+        return fault(group, n, self.instruction, MISALIGNED, text)
+
+
+_CACHED = {"ca", "cg", "cs", "cv", "wb", "wt"}
+_CLAMPS = ("trap", "clamp", "zero")
+
+
+def _unformatted(i: ptx.Instruction) -> bool:
+    """Whether the modifiers are b.geometry[.cop][.vec].type.clamp."""
+    rest = [m for m in i.modifiers if m not in _CACHED and m not in ("v2", "v4")]
+    return (
+        len(rest) == 4
+        and rest[0] == "b"
+        and rest[1] in ("1d", "2d", "3d", "a1d", "a2d")
+        and rest[2] in ("b8", "b16", "b32", "b64")
+        and rest[3] in _CLAMPS
+        and len(i.operands) == 2
+    )
+
+
+@step("suld", traits=Traits(memory="load"))
+def suld(b: Builder, i: ptx.Instruction):
+    if not _unformatted(i):
+        return None
+    access = SurfaceAccess(b, i, i.operands[1])
+    site, kind = access.site, i.modifiers[-2]
+    puts = [b.write(item, kind) for item in ptx.items(i.operands[0])]
+
+    def act(group: Group):
+        results = [np.zeros(group.n, site.dtype) for _ in puts]
+        for part, positions in access.parts(group, ()):
+            region, first, index = reach(site, part)
+            view = region.view(site.dtype)
+            for n, result in enumerate(results, first):
+                result[positions] = view[n:].take(index)
+        for put, result in zip(puts, results, strict=True):
+            put(group.R, result)
+
+    return act
+
+
+@step("sust", traits=Traits(results=0, memory="store"))
+def sust(b: Builder, i: ptx.Instruction):
+    """Not here: sust.p, which converts to the format of the surface."""
+    if not _unformatted(i):
+        return None
+    access = SurfaceAccess(b, i, i.operands[0])
+    site, kind = access.site, i.modifiers[-2]
+    before = set(b.reads)
+    site.values = gets = [b.read(item, kind) for item in ptx.items(i.operands[1])]
+    needed = tuple(b.reads - before | {*_slots(i.operands[1])})
+
+    def act(group: Group):
+        for part, _ in access.parts(group, needed):
+            region, first, index = reach(site, part)
+            view = region.view(site.dtype)
+            for n, get in enumerate(gets, first):
+                value = get(part.R)
+                view[n:][index] = value if len(value) <= len(index) else value[-1:]
+
+    return act
+
+
+def _slots(operand: ptx.Operand) -> list[int]:
+    return [item.slot for item in ptx.items(operand) if isinstance(item, ptx.Register)]
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+def _size(axis: int) -> Callable:
+    def query(found) -> int:
+        sizes = found.texels.sizes
+        return sizes[axis] if axis < len(sizes) else 0
+
+    return query
+
+
+_QUERIES = {"width": _size(0), "height": _size(1), "depth": _size(2)}
+
+
+@step("txq", "suq")
+def query(b: Builder, i: ptx.Instruction):
+    """Sizes of a texture or a surface. The other questions of the manual are not here: an H200
+    loads no kernel that asks one of an object."""
+    kind = Texture if i.opcode == "txq" else Surface
+    modifiers = i.modifiers[1:] if i.modifiers[0] == "level" else i.modifiers
+    if len(modifiers) != 2 or modifiers[0] not in _QUERIES or modifiers[1] != "b32":
+        return None
+    objects, answer = Objects(b, i, i.operands[1], kind), _QUERIES[modifiers[0]]
+    put = b.write(i.operands[0], "u32")
+
+    def act(group: Group):
+        result = np.empty(group.n, np.uint32)
+        for found, index in objects.each(group):
+            result[index] = answer(found)
+        put(group.R, result)
+
+    return act

@@ -1,0 +1,72 @@
+"""Headers of C++ that NVRTC lacks, and options of nvcc that it does not know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_utils import cp, load
+from course_utils.compiling.headers import STANDARD
+
+HEADERS = sorted(path.name for path in STANDARD.iterdir() if path.suffix != ".md")
+
+USES = {
+    "algorithm": "std::min(n, 3) + std::max<int>(n, 4) + std::clamp(n, 6, 9)",  # 3 + 5 + 6
+    "array": "std::array<int, 3>{7, n, 2}[0] + 7",
+    "cfloat": "FLT_MAX > 1e38f ? 14 : 0",
+    "climits": "INT_MAX - 2147483647 + CHAR_BIT + 6",
+    "cmath": "(int)std::sqrt(4.0f * n * n) + (int)std::fabs(-4.0f)",
+    "cstdint": "(int)(std::uint8_t)(n + 265) + (sizeof(int64_t) == sizeof(uint64_t) ? 0 : n)",
+    "cstring": "std::memcpy(y, &n, 4) == y ? n + 9 : 0",
+    "cuda.h": "sizeof(CUtensorMap) == 128 ? 14 : n",
+    "functional": "std::plus<int>()(n, 9)",
+    "limits": "std::numeric_limits<float>::infinity() > n ? 14 : 0",
+    "numeric": "std::gcd(28 * n, 14 + 0 * n)",
+    "tuple": "std::get<1>(std::make_tuple(2.0f, n + 9))",
+    "type_traits": "std::is_same_v<int, std::remove_const_t<const int>> ? n + 9 : 0",
+    "utility": "std::pair<int, int>(n, 9).first + 9",
+}
+
+
+def test_kernels_use_what_they_include_and_the_whole_of_std():
+    lines = [f"    y[{n}] = {use};" for n, use in enumerate(USES.values(), 1)]
+    source = "\n".join(
+        [
+            *(f"#include <{header}>" for header in ("cuda_runtime.h", *HEADERS, "cuda.h")),
+            "using namespace std;",
+            'extern "C" __global__ void f(int* y, int n)',
+            "{",
+            *lines,
+            "    assert(n > 0);",
+            '    if (y[1] != 14) std::printf("%d", max(n, 7));',
+            "    y[0] = min(n, 3) + (int)sqrt((float)n) + (int)std::isnan((double)n);",
+            "}",
+        ]
+    )
+    y = cp.zeros(1 + len(USES), dtype=cp.int32)
+    load(source=source).kernel(1, 1, (y, 5))
+    assert y.tolist() == [5, *[14] * len(USES)]
+
+
+LAMBDAS = """template <class F> __device__ void each(int n, F f)
+{
+    if (threadIdx.x < n) f(threadIdx.x);
+}
+__host__ __device__ constexpr int square(int i) { return i * i; }
+constexpr int plain(int i) { return i + 1; }
+extern "C" __global__ void f(int* y, int n)
+{
+    each(n, [=] __device__ (int i) { y[i] = plain(square(i)); });
+    each(n, [&] __host__ __device__ (int i) { y[i] += n; });
+}"""
+
+
+@pytest.mark.parametrize("dashes", ["--", "-"])
+def test_lambdas_marked_for_the_device_and_constexpr_functions(dashes):
+    y = cp.zeros(8, dtype=cp.int32)
+    options = [f"{dashes}extended-lambda", f"{dashes}expt-relaxed-constexpr"]
+    module = load(source=LAMBDAS, options=options)
+    module.kernel(1, 32, (y, 6))
+    expected = np.where(np.arange(8) < 6, np.arange(8) ** 2 + 7, 0)
+    assert np.array_equal(np.asarray(y.tolist()), expected)
+    assert ".entry f" in module.compiled("compute_90a").ptx
