@@ -24,6 +24,7 @@ from .common import integers, taps
 
 FOLDER = "09_mnist_cnn/exercises"
 UNIT = 2.0**32
+EPS_64 = 1e-5
 TAPS = 9
 
 
@@ -82,7 +83,7 @@ numbers of 2⁻³² to the batch's sums, so that the order of its atomics does n
             ("inside ? value : 0.0f", "value"),
         ),
         mutant("no check of the column", kinds.WRONG, (" && c >= 0 && c < W;", ";")),
-        mutant("rows for columns", kinds.WRONG, ("s / 3 - 1", "s % 3 - 1"), ("+ s % 3", "+ s / 3")),
+        mutant("rows for columns", kinds.WRONG, ("row + s / 3 - 1", "row + s % 3 - 1"), ("column + s % 3", "column + s / 3")),
         mutant("inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")),
         mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
         mutant("height as the stride", kinds.WRONG, ("place / W", "place / H"), ("place % W", "place % H")),
@@ -116,7 +117,8 @@ def exactly(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> np.ndarray:
         f = [Fraction(value) for value in row]
         mean = sum(a * int(s) for a, s in zip(f, S)) / (unit * M)
         products = ((f[t] * f[s] * int(G[t, s])) for t in range(TAPS) for s in range(TAPS))
-        found.append((float(mean), float(sum(products) / (unit * M) - mean * mean)))
+        variance = float(sum(products) / (unit * M) - mean * mean)
+        found.append((float(mean), variance, (variance + EPS_64) ** -0.5))
     return np.array(found).T
 
 
@@ -124,7 +126,8 @@ STATISTICS_FROM_MOMENTS = PythonExercise(
     id="09.statistics_from_moments",
     title="statistics without a pass",
     task="""
-Mean and variance of every filter's results, from S, G and M alone. The kernel keeps S and G as whole
+Mean and variance of every filter's results, and 1 / √(variance + 10⁻⁵), from S, G and M alone. The
+kernel keeps S and G as whole
 numbers, so that they come out the same in any order; take the unit of 2⁻³² out. The variance is the
 layer's: divided by M. Pixels may lie far from 0, a hundred times as far as they spread, and then a
 square is taken away from a number that is nearly as large: compute in a precision that has digits
@@ -133,7 +136,7 @@ left. A variance is never below 0.
     source=f"{FOLDER}/statistics_from_moments.py",
     function="statistics_from_moments",
     cases=(
-        a_batch(1, 3, 50, 0.0, 1.0),
+        a_batch(1, 3, 50, 1.5, 1.0),
         a_batch(2, 16, 784, 0.5, 1.0),
         a_batch(3, 4, 200, 100.0, 1.0),
         a_batch(4, 2, 100_000, -40.0, 0.5),
@@ -172,9 +175,10 @@ and the sums would have lost theirs before. MNIST's pixels, normalised, have a m
         mutant("square of the mean left in", kinds.WRONG, (" - np.outer(of_tap, of_tap)", "")),
         mutant("squares of taps alone", kinds.WRONG, ('"ft,ts,fs->f"', '"ft,tt,ft->f"')),
         mutant(
-            "unbiased", kinds.WRONG, ("np.maximum(variance, 0.0)", "variance * M / (M - 1)")
+            "unbiased", kinds.PRECISION, ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)")
         ),
         mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
+        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np.stack", "np.stack")),
     ),
 )
