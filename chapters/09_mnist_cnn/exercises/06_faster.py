@@ -82,7 +82,7 @@ numbers of 2⁻³² to the batch's sums, so that the order of its atomics does n
             ),
             ("inside ? value : 0.0f", "value"),
         ),
-        mutant("no check of the column", kinds.WRONG, (" && c >= 0 && c < W;", ";")),
+        mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && c >= 0 && c < W;", ";")),
         mutant("rows for columns", kinds.WRONG, ("row + s / 3 - 1", "row + s % 3 - 1"), ("column + s % 3", "column + s / 3")),
         mutant("inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")),
         mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
@@ -178,7 +178,7 @@ and the sums would have lost theirs before. MNIST's pixels, normalised, have a m
             "unbiased", kinds.PRECISION, ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)")
         ),
         mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
-        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
+        mutant("no eps", kinds.PRECISION, ("np.sqrt(variance + 1e-5)", "np.sqrt(variance)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np.stack", "np.stack")),
     ),
 )
