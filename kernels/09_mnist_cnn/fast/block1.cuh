@@ -70,9 +70,9 @@ __device__ inline float pooled(const float (&patch)[4][4], const Filters1 &filte
 // `column`.
 template <int kCount>
 __device__ inline void add_sums1(float (&found)[kTaps + 1], const float *dy1,
-                                 const int (&codes)[kCount], const float *x, int row, int column)
+                                 const unsigned char *codes, const float *x, int row, int column)
 {
-#pragma unroll
+#pragma unroll 2
     for (int i = 0; i < kCount; ++i) {
         int code = codes[i];
         float gradient = code == kClosed ? 0.0f : dy1[i];

@@ -73,21 +73,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        const unsigned char *own_codes =
-            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
-        int codes[kSegment];
-#pragma unroll
-        for (int i = 0; i < kSegment; ++i) {
-            codes[i] = own_codes[i];
-        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2<kThreads, kFilters2, kWindowRows, kPlane, kRowStride>(
             dc2 + kRowStride + 1, of_batch, c2, dy2, code2, image, 0, part * (kWindowRows - 1));
         __syncthreads();
         tile.add<kFilters2, kFilters1>(dc2 + part * kRows * kRowStride, weights);
         tile.stage(dy1);
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
-                            own % kSide1);
+        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own,
+                            x, own_row, own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

@@ -68,13 +68,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float found[kTaps + 1] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the weights, or the image before, have been used
-        const unsigned char *own_codes =
-            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
-        int codes[kSegment];
-#pragma unroll
-        for (int i = 0; i < kSegment; ++i) {
-            codes[i] = own_codes[i];
-        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2_pairs<kThreads, kFilters2, kWindowRows>(dc2, of_batch, c2, dy2, code2, image,
                                                                0, part * (kWindowRows - 1));
@@ -107,8 +100,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
         __syncthreads();
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
-                            own % kSide1);
+        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own,
+                            x, own_row, own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }
