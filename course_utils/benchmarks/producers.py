@@ -11,7 +11,16 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, lies, mnist_step, profilers, six_ways, tile_orders, triton_comparison
+from . import (
+    autotune,
+    lies,
+    mnist_race,
+    mnist_step,
+    profilers,
+    six_ways,
+    tile_orders,
+    triton_comparison,
+)
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -105,6 +114,13 @@ PRODUCERS = (
         "a step of training chapter 09's network, by PyTorch at its fastest",
         mnist_step.measure,
         partial(hashes, mnist_step.SOURCES),
+        on_request=True,
+    ),
+    Producer(
+        "mnist_race",
+        "the fused step of chapter 09 beside the fastest of mnist_step, and both accuracies",
+        mnist_race.measure,
+        partial(hashes, mnist_race.SOURCES),
         on_request=True,
     ),
     Producer(
