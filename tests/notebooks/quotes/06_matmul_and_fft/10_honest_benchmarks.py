@@ -30,6 +30,7 @@ FACTS = {
     "fp32 product at 8192: 1.05 times": OLDER_README,
 }
 GIVEN = (
+    "100 runs of 1.5 ms",
     "1 GB in 0.1 ms",
     "The same kernel was run 600 times",
     "Twenty runs of 10 ms",
