@@ -131,7 +131,7 @@ def to_beat(gpu, libraries, a, b):
 }
 
 
-@pytest.mark.parametrize(("name", "wrong"), SAID, ids=" ".join)
+@pytest.mark.parametrize(("name", "wrong"), SAID, ids=map(" ".join, SAID))
 def test_a_wrong_benchmark_is_told_what_it_did(name, wrong):
     exercise = find(f"06.{name}")
     change = next(mutant for mutant in exercise.mutants if mutant.name == wrong)
