@@ -49,7 +49,7 @@ Outside of the image every pixel is 0. Any shape.
     ),
     reference=lambda given: {name: a.ravel() for name, a in of_patches(given).items()},
     launch=lambda size: Launch((TAPS,), (64,)),
-    small=((5, 7), (14, 9), (1, 1), (1, 6), (6, 1)),
+    small=((5, 7), (14, 9), (1, 6), (6, 1), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: size[0] * size[1],
     promises=Promises(
