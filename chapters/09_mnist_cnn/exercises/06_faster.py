@@ -49,7 +49,7 @@ Outside of the image every pixel is 0. Any shape.
     ),
     reference=lambda given: {name: a.ravel() for name, a in of_patches(given).items()},
     launch=lambda size: Launch((TAPS,), (64,)),
-    small=((5, 7), (14, 9), (1, 1), (1, 6), (6, 1)),
+    small=((5, 7), (14, 9), (1, 6), (6, 1), (1, 1)),
     full=(4096, 4096),
     reduction=lambda size: size[0] * size[1],
     promises=Promises(
@@ -168,9 +168,9 @@ left. A variance is never below 0.
     ),
     explanation="""
 "Mean of squares minus square of the mean" is the formula of which notebook 04 warned. Here it does
-no harm, for two reasons: the sums are exact, and the subtraction is in float64. With pixels a
-hundred deviations from 0 it loses four of its fifteen digits; in fp32 those would be four of seven,
-and the sums would have lost theirs before. MNIST's pixels, normalised, have a mean near 0.
+no harm, for two reasons: whole numbers add up without loss, and the subtraction is in float64. With
+pixels a hundred deviations from 0 it loses four of its fifteen digits; in fp32 those would be four
+of seven. MNIST's pixels, normalised, have a mean near 0.
 """,
     mutants=(
         mutant("unit left in", kinds.WRONG, ("S / 2.0**32", "S"), ("G / 2.0**32", "G")),
