@@ -11,7 +11,16 @@ from typing import Any
 from ..devices.properties import need_gpu
 from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
-from . import autotune, lies, mnist_step, profilers, six_ways, triton_comparison
+from . import (
+    autotune,
+    lies,
+    mnist_race,
+    mnist_step,
+    profilers,
+    six_ways,
+    tile_orders,
+    triton_comparison,
+)
 from .counter_comparison import ncu_counts
 from .microbenchmarks import execution, hardware, overlap, sums
 
@@ -108,10 +117,24 @@ PRODUCERS = (
         on_request=True,
     ),
     Producer(
+        "mnist_race",
+        "the fused step of chapter 09 beside the fastest of mnist_step, and both accuracies",
+        mnist_race.measure,
+        partial(hashes, mnist_race.SOURCES),
+        on_request=True,
+    ),
+    Producer(
         ncu_counts.NAME,
         "what Nsight Compute counts of small launches, which the emulator's counters are held to",
         ncu_counts.measure,
         ncu_counts.sources,
+        on_request=True,
+    ),
+    Producer(
+        "tile_orders",
+        "a product whose tiles are visited in several orders: time, and bytes of DRAM (with ncu)",
+        tile_orders.measure,
+        partial(hashes, tile_orders.SOURCES),
         on_request=True,
     ),
     Producer(

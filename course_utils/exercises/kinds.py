@@ -160,7 +160,8 @@ NEXT_STEP: dict[str, str] = {
     SYNTAX_ERROR: "Python stops at the first place it cannot read; the mistake is there or just "
     "before.",
     EXCEPTION: "Read the last line first: it says what Python could not do.",
-    NOTHING_RETURNED: "End the function with return and the value.",
+    NOTHING_RETURNED: "Which line did this case leave the function by? Every way out of it is a "
+    "return with a value.",
     WRONG_TYPE: "Compare the type you return with the one expected: whole numbers stay whole with "
     "//, int() and float() convert, and several results are returned as the task shows them.",
     WRONG_NUMBER: "Begin with the smallest case that you can count by hand.",

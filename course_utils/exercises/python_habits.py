@@ -29,7 +29,10 @@ HABITS: tuple[tuple[str, str], ...] = (
         r"\b(?:__syncthreads|__syncwarp|__threadfence)\s*;",
         "a function without its parentheses is not called: write `__syncthreads();`",
     ),
-    (r"^\s*(?:elif|def|import|from|pass)\b", "that is Python; C++ has `else if`, and braces"),
+    (
+        r"^\s*(?:(?:elif|def|pass)\b|import\s+\w|from\s+[\w.]+\s+import\b)",
+        "that is Python; C++ has `else if`, and braces",
+    ),
     (r"\b(?:True|False|None)\b", "C++ writes `true`, `false` and `nullptr`"),
     (r"\b(?:print|len|range)\s*\(", "C++ has no `print`, `len` or `range`"),
     (r"(?<!\w)[A-Za-z_]\w*\s*\^\s*[23]\s*[;)]", "`^` is exclusive or, not a power"),

@@ -38,7 +38,7 @@ BF16 = (  # kernels that have a sibling for tensor cores
 )
 
 
-EARLY = "pool2_linear3", "head", "linear3_backward_input", "conv2_backward_input"
+EARLY = "pool2_linear3", "head", "linear3_backward_input"
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,14 @@ class Tiles:
     conv_blocks: int = 2  # blocks for each multiprocessor: conv1_conv2,
     input_blocks: int = 2  # conv2_backward_input,
     weight_blocks: int = 1  # and conv2_backward_weight
+    early_input: bool = False  # conv2_backward_input begins before the kernel before it ends
 
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if bf16 and batch <= 128:
         return Tiles(
-            parts=2, filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
+            filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
             weight_images=32, weight_depth=32,
         )  # fmt: skip
     if bf16 and batch <= 512:
@@ -84,10 +85,10 @@ def tiles_for(batch: int, bf16: bool = False) -> Tiles:
             input_splits=4,
         )  # fmt: skip
     if batch <= 512:
-        return Tiles(channels3=2, head_images=2, input_rows=2, weight_depth=32)
+        return Tiles(head_images=2, input_rows=4, input_splits=2, weight_depth=32, early_input=True)
     return Tiles(
         filter_parts=2, rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32,
-        weight_blocks=2,
+        weight_blocks=2, early_input=True,
     )  # fmt: skip
 
 
@@ -134,20 +135,25 @@ def _launch_early(
     config.blockDimX, config.blockDimY, config.blockDimZ = block
     config.sharedMemBytes = shared
     config.hStream = driver.CUstream(cp.cuda.get_current_stream().ptr)
-    attribute.id = (
-        driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    )
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
     attribute.value.programmaticStreamSerializationAllowed = 1
     config.attrs, config.numAttrs = [attribute], 1
     arrays = [hasattr(value, "data") and hasattr(value.data, "ptr") for value in values]
-    numbers = tuple(v.data.ptr if array else v.item() for v, array in zip(values, arrays))
+    pairs = list(zip(values, arrays, strict=True))
+    numbers = tuple(value.data.ptr if array else value.item() for value, array in pairs)
     types = tuple(
-        ctypes.c_void_p if array else np.ctypeslib.as_ctypes_type(v.dtype)
-        for v, array in zip(values, arrays)
+        ctypes.c_void_p if array else np.ctypeslib.as_ctypes_type(value.dtype)
+        for value, array in pairs
     )
-    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(raw.kernel.ptr), (numbers, types), 0)
+    (error,) = driver.cuLaunchKernelEx(
+        config, driver.CUfunction(raw.kernel.ptr), (numbers, types), 0
+    )
     if error:
         raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
+
+
+def multiprocessors() -> int:
+    return cp.cuda.Device().attributes["MultiProcessorCount"]
 
 
 def _ceil(n: int, d: int) -> int:
@@ -159,7 +165,8 @@ class Step:
 
     ``network`` gives parameters and running statistics, ``images`` (n, 784) and ``labels`` (n,) are
     uint8 on the device. ``order`` (total + 1, batch) takes the image numbers of each step,
-    ``losses`` (total) get their mean losses. The learning rate falls evenly from ``rate`` to 0 in ``total`` steps.
+    ``losses`` (total) get their mean losses. The learning rate falls evenly from ``rate`` to 0 in
+    ``total`` steps.
     """
 
     def __init__(
@@ -174,11 +181,11 @@ class Step:
         bf16: bool = False,
     ) -> None:
         n, t = batch, tiles or tiles_for(batch, bf16)
-        self.order = cp.zeros((total + 1, batch), cp.int32)  # the step after the last is looked at
+        self.order = cp.zeros((total + 1, batch), cp.int32)  # the last step looks one ahead
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
-        sms = cp.cuda.Device().attributes["MultiProcessorCount"]
+        sms = multiprocessors()
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
         input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
         weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.filter_parts))
@@ -216,9 +223,9 @@ class Step:
         ) -> None:
             file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
             kernel = _kernel(file, tuple(defines.items()))
-            self.launches.append(
-                Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
-            )
+            early = name in EARLY or (name == "conv2_backward_input" and t.early_input)
+            launch = Launch(name, kernel, grid, block, arguments, shared, branch, early)
+            self.launches.append(launch)
 
         blocks, rows = (min(n, 4 * sms),), 14 // t.parts
         first = (*batch_of, self.moments, 0, n)
@@ -267,7 +274,10 @@ class Step:
             max(shared, FLOAT * input_images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
         of_batch2 = c2, dy2, code2, scale2, sums2
-        grid, arguments = (weight_blocks, t.filter_parts), (*of_batch2, pool1, dconv2, input_tiles, n)
+        grid, arguments = (
+            (weight_blocks, t.filter_parts),
+            (*of_batch2, pool1, dconv2, input_tiles, n),
+        )
         if bf16:
             shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.filter_parts, {}
         else:
@@ -292,9 +302,9 @@ class Step:
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,
-            (*p.values(), *running.values(), self.moments, sums1, input_blocks * t.parts, scale2, sums2,
-             input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3, weight_parts,
-             self.losses, self.clock, rate, total, n),
+            (*p.values(), *running.values(), self.moments, sums1, input_blocks * t.parts, scale2,
+             sums2, input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3,
+             weight_parts, self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
@@ -336,7 +346,12 @@ def _order(n: int, epochs: int, batch: int, seed: int) -> np.ndarray:
 
 
 class FastNetwork(plain.Network):
-    """``Network`` with another way to train. It classifies, is saved and loaded in the same way."""
+    """``Network`` with another way to train, with ``bf16`` on tensor cores: bf16 factors, fp32 sums
+    and weights. It classifies, is saved and loaded in the same way."""
+
+    def __init__(self, seed: int = 0, bf16: bool = False) -> None:
+        super().__init__(seed)
+        self.bf16 = bf16
 
     def train(
         self,
@@ -358,7 +373,8 @@ class FastNetwork(plain.Network):
         if first >= last:
             return []
         pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
-        step = Step(self, cp.asarray(pixels), cp.asarray(labels), batch, rate, total)
+        on_device = cp.asarray(pixels), cp.asarray(labels)
+        step = Step(self, *on_device, batch, rate, total, bf16=self.bf16)
         step.order[:-1] = cp.asarray(_order(len(images), epochs, batch, seed))
         step.begin(first)
         stream, start = cp.cuda.Stream(), step

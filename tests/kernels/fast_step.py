@@ -1,7 +1,7 @@
-"""A training step of chapter 09's fused kernels on a few digits, and what each must give, in float64.
+"""A training step of chapter 09's fused kernels on a few digits, and what each must give.
 
-The expected values are computed from the arrays that a kernel was given, so that a test sees its own
-error alone.
+The expected values are computed in float64 from the arrays that a kernel was given, so that a test
+sees its own error alone.
 """
 
 from __future__ import annotations
@@ -38,19 +38,23 @@ class FastStep:
     def __init__(self, n: int, bf16: bool, tiles: Any) -> None:
         self.n, self.bf16 = n, bf16
         self.network = FAST.FastNetwork(3)
-        for k, name in enumerate(("gamma1", "beta1", "gamma2", "beta2")):  # not all alike
-            values = self.network.parameters[name]
-            values += cp.asarray(np.random.default_rng(k).uniform(-0.3, 0.3, values.shape), "f4")
+        for name in ("gamma1", "beta1", "gamma2", "beta2"):  # not all alike
+            self.network.parameters[name][...] = self.start(name)
         pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
-        self.step = FAST.Step(
-            self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16
-        )
+        self.step = FAST.Step(self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16)
         order = np.random.default_rng(1).permutation(n).astype(np.int32)
         self.order, self.launches = order, {launch.name: launch for launch in self.step.launches}
         self.step.order[...] = cp.asarray(np.tile(order, (11, 1)))
         self.step.begin(0)
         for launch in self.step.launches[:-1]:
             launch()
+
+    @staticmethod
+    def start(name: str) -> Any:
+        """The numbers that batch norm's ``name`` begins with."""
+        size, middle = FAST.plain.SHAPES[name], float(name.startswith("gamma"))
+        values = np.random.default_rng(size[0]).uniform(middle - 0.3, middle + 0.3, size)
+        return cp.asarray(values.astype(np.float32))
 
     def given(self, name: str) -> dict[str, np.ndarray]:
         """The arguments of a kernel by name, arrays as float64 on the host."""

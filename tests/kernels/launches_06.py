@@ -1,15 +1,16 @@
 """How tests launch the kernels of chapter 06 that no benchmark launches, and its products at shapes
 that no benchmark has."""
 
+import math
 from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
-from launchers import Chapter, draw, work
+from launchers import Chapter, InPlace, draw, work
 
 from course_utils import cp
 from course_utils.benchmarks.case import KernelCall, Work, blocks
-from course_utils.benchmarks.cases import fft
+from course_utils.benchmarks.cases import few_rows, fft
 from course_utils.benchmarks.cases.convolution import BF16_SHARED, PIPELINE_SHARED, convolved
 from course_utils.benchmarks.cases.matmul import specialized_arguments
 from course_utils.benchmarks.cases.stream_k import FEW_MEDIUM, LARGE, MEDIUM, SMALL, bytes_of_tiles
@@ -98,6 +99,87 @@ def shared_out_product(name, m, n, k, tile, grid):
         rtol=1e-5,
         atol=1e-4,
     )
+
+
+# --- products with few tiles, or few rows ---
+
+
+@CHAPTER.launch("sgemm_split_k", sizes=[(1, 1, 1, 1), (66, 70, 37, 2), (3, 68, 20, 3)])
+def partial_products(name, m, n, k, slices):
+    """The slices themselves: a step of 16 along K belongs to one of them; some have none."""
+    a, b = draw((m, k)), draw((k, n), seed=1)
+    steps = blocks(k, 16)
+    ends = [min(16 * (steps * z // slices), k) for z in range(slices + 1)]
+    parts = (slice(*ends[z : z + 2]) for z in range(slices))
+    expected = [a[:, part].astype(np.float64) @ b[part].astype(np.float64) for part in parts]
+    sums = cp.empty((slices, m, n), cp.float32)
+    grid, arguments = (blocks(n, 64), blocks(m, 64), slices), (cp.asarray(a), cp.asarray(b), sums)
+    launch = grid, 256, (*arguments, m, n, k), sums, np.array(expected)
+    return work(kernel(name), *launch, rtol=1e-5, atol=1e-5)
+
+
+@CHAPTER.launch(
+    "split_k_finish",
+    sizes=[(1, 1, 1, 0, 0.0), (3, 7, 41, 0, 0.5), (2, 13, 20, 1, 0.0), (2, 5, 70, 2, -1.5)],
+)
+def finish(name, slices, m, n, activation, beta):
+    """With everything at once where there is an activation; C is NaN where beta is 0."""
+    sums, bias, residual = draw((slices, m, n)), draw(n, seed=1), draw((m, n), seed=2)
+    start = np.full((m, n), np.nan, np.float32) if beta == 0 else draw((m, n), seed=3)
+    value = 0.25 * sums.astype(np.float64).sum(axis=0) + (beta * start if beta else 0.0)
+    defines = {"ACTIVATION": activation} if activation else {}
+    if activation:
+        value += bias
+        value = np.maximum(value, 0) if activation == 1 else value * normal_distribution(value)
+        value += residual
+        defines |= {"BIAS": 1, "RESIDUAL": 1}
+    c = cp.asarray(start)
+    arrays = cp.asarray(sums), c, cp.asarray(bias), cp.asarray(residual)
+    arguments = *arrays, np.float32(0.25), np.float32(beta), slices, m, n
+    launch = blocks(m * n, 256), 256, arguments, c, value
+    return work(kernel(name, **defines), *launch, InPlace, start=start, rtol=1e-5, atol=1e-5)
+
+
+def normal_distribution(values):
+    """How likely a normal number is below each of ``values``."""
+    return np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in values.flat]).reshape(values.shape)
+
+
+@CHAPTER.launch(
+    "sgemm_few_rows",
+    # slices, and rows of a block: those of the last slice have none of K, or less than the others
+    sizes=[(1, 1, 1, 2, 1), (7, 132, 100, 3, 4), (3, 130, 37, 2, 2), (10, 5, 9, 1, 10)],
+)
+def few_rows_product(name, m, n, k, slices, rows):
+    a, b, c = draw((m, k)), draw((k, n), seed=1), cp.empty((m, n), cp.float32)
+    there = cp.asarray(a), cp.asarray(b), c
+    call, arrived = few_rows.few_rows_call(*there, slices, ROWS=rows)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    return Work((call,), c, lambda: expected, 1e-5, 1e-4, cleared=(arrived,))
+
+
+@CHAPTER.launch(
+    "gemm_bf16_few_rows", sizes=[(1, 1, 8, 2, 64), (33, 130, 136, 3, 64), (17, 129, 264, 1, 128)]
+)
+def bf16_few_rows_product(name, m, n, k, slices, width):
+    a, b, c = to_bf16(draw((m, k))), to_bf16(draw((n, k), seed=1)), cp.empty((m, n), cp.uint16)
+    there = cp.asarray(a), cp.asarray(b), c
+    call, arrived = few_rows.bf16_few_rows_call(*there, slices, BN=width, ROWS=16, STAGES=3)
+    expected = from_bf16(a) @ from_bf16(b).T
+    return Bfloat16((call,), c, lambda: expected, **BF16_ERROR, cleared=(arrived,))
+
+
+@CHAPTER.launch(
+    "gemm_bf16_few_rows_tma",
+    # slices, columns of a block, stages: a slice may have none of K
+    sizes=[(1, 1, 8, 2, 64, 2), (33, 130, 136, 4, 64, 3), (17, 129, 264, 1, 128, 2)],
+)
+def few_rows_product_by_tma(name, m, n, k, slices, width, stages):
+    a, b, c = to_bf16(draw((m, k))), to_bf16(draw((n, k), seed=1)), cp.empty((m, n), cp.uint16)
+    there = cp.asarray(a), cp.asarray(b)
+    call = few_rows.tma_call(*there, c, CLUSTER=slices, BN=width, STAGES=stages, ROWS=16)
+    expected = from_bf16(a) @ from_bf16(b).T
+    return MappedBfloat16((call,), c, lambda: expected, **BF16_ERROR, arrays=there)
 
 
 # --- products on tensor cores and on dp4a: C = A B^T ---

@@ -312,7 +312,9 @@ for fused_name, outputs in FUSED.items():
         CHAPTER.launch(f"{fused_name}_bf16", sizes=sizes)(fused)
 
 
-@CHAPTER.launch("update", sizes=["conv1", "gamma1", "conv2", "beta2", "weight3", "weight4", "bias4"])
+@CHAPTER.launch(
+    "update", sizes=["conv1", "gamma1", "conv2", "beta2", "weight3", "weight4", "bias4"]
+)
 def update(name, parameter):
     """A step of gradient descent with the gradients of the network that runs layer by layer."""
     step = FastStep(3, False, FAST.tiles_for(3))

@@ -442,8 +442,8 @@ points: with a kernel for powers of two, that is all it takes for lengths such a
     ),
     explanation="""
 A butterfly of radix 3 is a DFT of three points behind two factors, just as with 2, 4 or 16.
-Lengths with large prime factors have no such way; Bluestein's writes their transform as a
-convolution, which is done with three transforms of a power of two, at least twice as long.
+Lengths with large prime factors have no such way. Bluestein's writes their transform as a
+convolution: the next exercise.
 """,
     mutants=(
         mutant("no factors", kinds.WRONG, ("np.exp(-2j * np.pi * r * k / n) * ", "")),
@@ -456,6 +456,124 @@ convolution, which is done with three transforms of a power of two, at least twi
         ),
         mutant("two of three", kinds.WRONG, ("range(3)", "range(2)")),
         mutant("one third of the points", kinds.WRONG_SHAPE, ("np.arange(n)", "np.arange(m)")),
+    ),
+)
+
+
+def before_bluestein(given) -> dict:
+    """The row and the filter of Bluestein's convolution, of m points each."""
+    n, m = int(given["n"]), int(given["m"])
+    x, j = complex_of(given["x"].reshape(-1, 2)), np.arange(n)
+    w = np.exp(-1j * np.pi * (j * j % (2 * n)) / n)
+    a, b = np.zeros(m, complex), np.zeros(m, complex)
+    a[:n], b[:n] = x * w, w.conj()
+    b[m - n + 1 :] = b[n - 1 : 0 : -1]
+    return {"a": pairs_of(a).reshape(-1), "b": pairs_of(b).reshape(-1)}
+
+
+CHIRP = Exercise(
+    id="06.chirp",
+    title="any length, by way of a chirp",
+    task="""
+Write what comes before the transforms in Bluestein's way: the row times the chirp, and the filter,
+both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digits as fp32 can give.
+""",
+    source="06_matmul_and_fft/exercises/chirp.cu",
+    kernel="chirp",
+    inputs=lambda rng, size: {
+        "x": floats(rng, 2 * size[0]),
+        "a": empty(2 * size[1]),
+        "b": empty(2 * size[1]),
+        "n": np.int32(size[0]),
+        "m": np.int32(size[1]),
+    },
+    reference=before_bluestein,
+    launch=lambda size: Launch((-(-size[1] // 256),), (256,)),
+    small=((37, 130), (12, 23), (8, 16), (1, 1)),
+    full=(1 << 21, 1 << 22),
+    within=3.0,
+    promises=Promises(
+        sizes=together(
+            "n m",
+            *(
+                (1, 1),
+                (1, 4),
+                (2, 3),
+                (3, 8),
+                (31, 64),
+                (32, 63),
+                (127, 256),
+                (97, 200),
+                (300, 599),
+            ),
+            *((1025, 4096), (4099, 8197), (70_001, 140_001)),
+        ),
+        values=(ANY_POINTS,),
+    ),
+    means=(
+        means.one_store_each(size=(37, 130)),
+        means.work_shared_out(2.5, size=(256, 511)),
+        means.instructions(
+            "fast sines and cosines",
+            "sin.approx",
+            "cos.approx",
+            at_most=0,
+            advice="__sinf and __cosf err by several units of the last digit: take sincospif.",
+        ),
+    ),
+    hints=(
+        "j j / n is a number of half turns, and 2 n of j j are whole turns: take j j modulo 2 n "
+        "before it becomes a float.",
+        "`(long long)j * j % (2 * n)`: from 46,341 on the square does not fit an int.",
+        "Place j of b belongs to j where j is below n, and to m - j where that is below n: both "
+        "count how far it is from place 0, one of them round the end.",
+        "Each thread stores one element of a and one of b, also where they are zero.",
+    ),
+    explanation="""
+Since 2 j k = j² + k² − (k − j)², the transform is w[k] times the sum over j of x[j] w[j] times
+conj(w[k − j]): a convolution of a with b. Its transform is the product of theirs, so that three
+transforms of m points, for which a power of two will do, make one of any n. (k − j is negative,
+too: hence the values round the end of b.) The angle is the trap. j² has twice the digits of j, and
+all that count are those of its remainder.
+""",
+    mutants=(
+        mutant("the inverse", kinds.WRONG, ("sincospif(-(float)", "sincospif((float)")),
+        mutant("not conjugated", kinds.WRONG, ("make_float2(w.x, -w.y)", "make_float2(w.x, w.y)")),
+        mutant("one side of the filter", kinds.WRONG, ("j < n ? j : m - j", "j")),
+        mutant(
+            "half of the angle",
+            kinds.WRONG,
+            ("(float)(square % (2 * n)) / n", "(float)(square % (2 * n)) / (2 * n)"),
+        ),
+        mutant("half a turn is a whole one", kinds.WRONG, ("square % (2 * n)", "square % n")),
+        mutant(
+            "angles of many turns",
+            kinds.PRECISION,
+            ("(float)(square % (2 * n)) / n", "(float)square / n"),
+        ),
+        mutant(
+            "squares in an int",
+            kinds.WRONG,
+            (
+                "const long long square = (long long)distance * distance",
+                "int square = distance * distance",
+            ),
+        ),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (j >= m) return;\n", "")),
+        mutant("past the row", kinds.OUT_OF_BOUNDS, ("j < n ? x[j]", "j <= n ? x[j]")),
+        mutant(
+            "no zeros",
+            kinds.PARTLY_WRITTEN,
+            ("    const float2 point", "    if (distance >= n) return;\n    const float2 point"),
+        ),
+        mutant(
+            "fast sines",
+            kinds.MEANS_MISSING,
+            (
+                "sincospif(-(float)(square % (2 * n)) / n, &w.y, &w.x)",
+                "__sincosf(-3.14159265f * (square % (2 * n)) / n, &w.y, &w.x)",
+            ),
+        ),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 
 import numpy as np
 
@@ -86,14 +87,17 @@ runs again and again on the same input.
 
 # --- the clock ---
 
+OTHERS_WORK = "others'"
+
 
 def scan_of(ms: float, compile_ms: float = 180.0, before_ms: float = 0.0, seed: int = 0) -> Suspect:
-    """A kernel of ``ms``, on a GPU that has ``before_ms`` of work of others."""
+    """A kernel of ``ms``, its input in L2, on a GPU that has ``before_ms`` of work of others."""
 
     def given(gpu):
         if before_ms:
-            gpu.kernel(before_ms, "others'")()
-        return (gpu.kernel(ms, compile_ms=compile_ms),)
+            gpu.kernel(before_ms, OTHERS_WORK)()
+        from_memory = 1.25
+        return (gpu.kernel(ms * from_memory, compile_ms=compile_ms, from_cache=1 / from_memory),)
 
     text = f"a kernel of {ms:g} ms"
     return Suspect(text, ms, given, frozenset({"no wait", "cold start"}), seed=seed)
@@ -120,6 +124,12 @@ def about_scan(case: Suspect) -> str:
         return (
             f"When you read the clock first, the GPU still had {left:.3g} ms of work to do that is "
             "not what you measure."
+        )
+    found = [run.cache for run in case.gpu.runs if run.kernel != OTHERS_WORK][1:]
+    if found.count(WARM) < len(found) / 2:
+        return (
+            f"{len(found) - found.count(WARM)} of your {len(found)} later runs fetched their input "
+            "from memory. In the program it is in L2."
         )
     if first.compiled < last.compiled:
         return "Between your first and your last mark the kernel was compiled, which is done once."
@@ -177,6 +187,14 @@ host is; use events, and give the GPU something to do first.)
             kinds.WRONG,
             ("    scan()\n    gpu.synchronize()\n    start", "    gpu.synchronize()\n    start"),
         ),
+        mutant(
+            "a cold cache",
+            kinds.WRONG,
+            (
+                "        scan()\n    gpu.synchronize()\n    return",
+                "        gpu.read_256_mb()\n        scan()\n    gpu.synchronize()\n    return",
+            ),
+        ),
         mutant("seconds", kinds.WRONG, ("1000 * (gpu", "(gpu")),
         mutant("one run of a hundred", kinds.WRONG, ("- start) / 100", "- start)")),
         mutant("not named", kinds.MEANS_MISSING, ('{"no wait", "cold start"}', "set()")),
@@ -221,6 +239,8 @@ def about_sum(case: Suspect) -> str:
         )
     if len(found) < 7:
         return f"{len(found)} runs are few: one in seven takes up to 1.4 times as long as others."
+    if any(not reading.is_event for reading in case.gpu.readings):
+        return "gpu.time() is the host's clock: what you timed has the launch and the wait in it."
     return (
         "All runs found clean lines of others in L2, as they should. Is anything else between your "
         "events, and what do you make of the times? Some runs take much longer than others."
@@ -299,6 +319,9 @@ apart. The median of many does not mind the few that took longer; a mean does.
 # --- the work ---
 
 
+FAILS_AT = {"fails in every fourth call": 4, "fails in every seventh call": 7}
+
+
 class Sorter:
     """What a kernel that sorts does at each call. ``trick``: how it cheats, empty where it is
     honest."""
@@ -321,10 +344,13 @@ class Sorter:
             y[...] = np.arange(len(y)) - len(y) // 2 if x.min() < x.max() else x
             return 0.1
         y[...] = np.sort(x)
-        if self.trick == "fails in its fourth call" and self.calls == 4:
+        if self.calls % FAILS_AT.get(self.trick, self.calls + 1) == 0:
             y[-2:] = y[-2:][::-1]
         if self.trick == "sorts only rows that begin with 0" and x[0] != 0:
             y[...] = x
+        if self.trick == "sorts in half precision":
+            y[...] = y.astype(np.float16)
+            return 0.6
         if self.trick == "remembers what it sorted last" and again:
             return 0.02
         return 0.8 if x.min() == x.max() else 1.0
@@ -333,9 +359,10 @@ class Sorter:
 CHEATS = (
     "starts only once",
     "sorts half",
-    "fails in its fourth call",
+    *FAILS_AT,
     "sorts only rows that begin with 0",
     "writes rising numbers of its own",
+    "sorts in half precision",
 )
 SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of fresh numbers
 
@@ -400,8 +427,8 @@ Some of the kernels that it is tried on cheat; one only remembers, and is right.
     explanation="""
 Zeros are sorted already, and the output held them before the kernel began: that check could not
 fail. And it looked at a run that was not timed. Fresh numbers for each run, poison in the output,
-and a check after every timed run leave a kernel only one way to pass. (On a GPU, zeros are also
-easy in another way: they change no bits, which saves power, and so the clock stays higher.)
+and a check after every timed run leave a kernel only one way to pass. (On a GPU zeros may be easy
+in another way, too: the product of matrices above took less power with them, at a higher clock.)
 """,
     mutants=(
         mutant(
@@ -437,6 +464,11 @@ easy in another way: they change no bits, which saves power, and so the clock st
             ("not np.array_equal(y, np.sort(x))", "not (np.diff(y) >= 0).all()"),
         ),
         mutant(
+            "nearly sorted",
+            kinds.WRONG,
+            ("not np.array_equal(y, np.sort(x))", "not np.allclose(y, np.sort(x), atol=1e-2)"),
+        ),
+        mutant(
             "never checked", kinds.WRONG, ("            return math.nan\n", "            pass\n")
         ),
         mutant(
@@ -458,8 +490,9 @@ KNOWN = ("torch.mm", "torch.matmul")
 OTHERS = ("cuBLAS", "cuBLASLt", "cuBLASLt, second of its list", "CUTLASS", "cuBLAS, TF32 allowed")
 
 
-def written_by(flaw: str):
-    """What a library call with a ``flaw`` writes."""
+def written_by(flaw: str, rounding: float = 0.0):
+    """What a library call with a ``flaw`` writes; a right result is off by up to ``rounding`` of
+    the largest number."""
 
     def call(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         exact = a.astype(np.float64) @ b.astype(np.float64)
@@ -472,7 +505,7 @@ def written_by(flaw: str):
         elif flaw == "leaves out the last row":
             out[:-1] = exact[:-1]
         elif flaw != "returns a view and writes nothing":
-            out[...] = exact
+            out[...] = exact + rounding * np.abs(exact).max() * np.cos(exact)
             if flaw == "gets one number wrong":
                 out[-1, 0] += 1e-3 * np.abs(exact).max()
 
@@ -488,6 +521,9 @@ FLAWS = (
 )
 
 
+ROUNDING = 6e-6  # of the fastest call that is right: less than the 1e-5 that are allowed
+
+
 def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Suspect:
     """Library calls of which ``best`` is the fastest that is right; those with ``flaws`` are
     faster."""
@@ -499,7 +535,7 @@ def rivals_of(best: str, ms: float, flaws: dict[str, str], seed: int = 0) -> Sus
         calls = {}
         for name in (*KNOWN, *OTHERS):
             factor = 1.0 if name == best else 0.6 if name in flaws else next(slower)
-            computes = written_by(flaws.get(name, ""))
+            computes = written_by(flaws.get(name, ""), ROUNDING if name == best else 0.0)
             calls[name] = gpu.kernel(ms * factor, name, compile_ms=5.0, computes=computes)
         return calls, a, b
 
@@ -521,7 +557,10 @@ def about_rivals(case: Suspect) -> str:
     if named in case.notes:
         return f"{named} {case.notes[named]}."
     if named != case.true_ms[0]:
-        return f"{named} is right, and so is a faster call: {case.true_ms[0]}."
+        return (
+            f"{named} is right, and so is a faster call: {case.true_ms[0]}, whose largest error is "
+            f"{ROUNDING:.0e} of the largest number."
+        )
     return "That is the call to beat; what do you make of its times?"
 
 
@@ -643,10 +682,26 @@ def about_product(case: Suspect) -> str:
             f"Ours ran for {ours / 1e3:.2g} s in all, theirs for {theirs / 1e3:.2g} s: treat both "
             "alike, or one has more chances than the other."
         )
+    for name in ("ours", "theirs"):
+        if (longest := longest_stretch_ms(case, name)) < 500:
+            return (
+                f"{name.capitalize()} never ran longer than {longest / 1e3:.2g} s at a stretch, "
+                "so the clock was that of both together. The program runs one of them."
+            )
     return ""
 
 
+def longest_stretch_ms(case: Suspect, name: str) -> float:
+    """The longest time for which the GPU ran one kernel and not the other."""
+    stretches = [list(runs) for _, runs in groupby(case.gpu.runs, lambda run: run.kernel)]
+    return max(runs[-1].end_ms - runs[0].start_ms for runs in stretches if runs[0].kernel == name)
+
+
 def about_settled(case: Suspect) -> str:
+    last = case.gpu.readings[-1] if case.gpu.readings else None
+    if last and not last.is_event and last.busy_until_ms > last.host_ms + 100:
+        left = (last.busy_until_ms - last.host_ms) / 1e3
+        return f"When you read the clock last, the GPU still had {left:.2g} s of work to do."
     return about_product(case) or (
         "Both ran for long, and alike. Does the time before the GPU settled count as much as the "
         "time after? Take three seconds of each, one after the other, and mean times."
@@ -675,21 +730,22 @@ against it? {TWO_LIES}
     hints=(
         "Let both be the same kernel. What does the function return, on average?",
         "Twenty runs of 10 ms are over in a fifth of a second; the program runs for hours.",
-        "Run one for three seconds back to back, count the runs, and divide; then the other in the "
-        "same way.",
+        "Run one for a second, which does not count, and for three more; wait for each run, count "
+        "them, and divide. Then the other in the same way.",
     ),
     explanation="""
 The smaller of two medians is a little below the true one, so a kernel beats itself. Whatever you do
 to one side, do to the other. And a burst is over before the power limit lowers the clock: a kernel
-that draws more power than the library's is faster only until then. This course reported such a
-figure; since then it gives both, the burst and what is left of it for seconds.
+that draws more power than the library's may be faster only until then. So each runs alone for
+seconds, and the first second, which may follow a rest, does not count. This course reported a
+burst; since then it gives both, the burst and what is left of it for seconds.
 """,
     mutants=(
-        mutant("a burst", kinds.WRONG, ("start < 3", "start < 0.1")),
+        mutant("a burst", kinds.WRONG, ("(1, 3)", "(0.1,)")),
         mutant(
             "seconds for ours alone",
             kinds.MEANS_MISSING,
-            ("start < 3:", "start < (3 if run is ours else 0.2):"),
+            ("(1, 3)", "((1, 3) if run is ours else (0.3, 0.8))"),
         ),
         mutant("upside down", kinds.WRONG, ("means[1] / means[0]", "means[0] / means[1]")),
         mutant(
@@ -698,7 +754,24 @@ figure; since then it gives both, the burst and what is left of it for seconds.
             ("in (ours, theirs)", "in (ours, ours, theirs)"),
             ("means[1] / means[0]", "means[2] / min(means[:2])"),
         ),
-        mutant("no wait", kinds.WRONG, ("            gpu.synchronize()\n", "")),
+        mutant(
+            "alternating run by run",
+            kinds.MEANS_MISSING,
+            (
+                "    means = []\n",
+                "    found = [], []\n"
+                "    for _ in range(300):\n"
+                "        for run, times in zip((ours, theirs), found):\n"
+                "            start = gpu.event()\n"
+                "            run()\n"
+                "            end = gpu.event()\n"
+                "            gpu.synchronize()\n"
+                "            times.append(gpu.elapsed_ms(start, end))\n"
+                "    return median(found[1]) / median(found[0])\n"
+                "    means = []\n",
+            ),
+        ),
+        mutant("no wait", kinds.WRONG, ("                gpu.synchronize()\n", "")),
         mutant("one named", kinds.MEANS_MISSING, ('"burst", ', "")),
     ),
 )

@@ -42,6 +42,8 @@ def idx_array(data: bytes) -> np.ndarray | None:
     shape = struct.unpack_from(f">{axes}I", data, 4)
     if len(data) - 4 - 4 * axes != math.prod(shape) * dtype.itemsize:
         return None
+    if math.prod(length for length in shape if length) * dtype.itemsize >= 2**63:
+        return None  # NumPy makes no such shape, not even without elements
     found = np.frombuffer(data, dtype, offset=4 + 4 * axes).reshape(shape)
     return found.astype(dtype.newbyteorder("="))
 
@@ -64,15 +66,16 @@ IDX_ARRAY = PythonExercise(
     title="an IDX file, read with suspicion",
     task="""
 Read an IDX file from its bytes: elements of one byte (type 8) or in fp32 (type 13), and one to
-eight axes. A file may be cut, too long, or have a header that lies: then the answer is `None`,
-without an exception and without making room for what is not there.
+eight axes. A file may be cut, too long, have a header that lies, or lengths beside a 0 that no
+array can have: then the answer is `None`, without an exception and without making room for what is
+not there.
 """,
     source="09_mnist_cnn/exercises/idx_array.py",
     function="idx_array",
     cases=(
         (file_of(8, 2, 3, 4, elements=bytes(range(24))),),
         (file_of(8, 5, elements=bytes([7, 2, 1, 0, 4])),),
-        (file_of(13, 2, 2, elements=struct.pack(">4f", 1, -2.5, 3e8, 0)),),
+        (file_of(13, 2, 2, elements=struct.pack(">4f", 1, -2.5, 3e8, 0.1)),),
         (file_of(8, 1, 300, elements=bytes(k % 251 for k in range(300))),),
         (b"",),
         (b"\0\0\x08",),
@@ -90,6 +93,7 @@ without an exception and without making room for what is not there.
         (file_of(8, 2, 1, 3, 1, 1, elements=bytes(range(6))),),
         (file_of(13, *[1] * 8, elements=struct.pack(">f", 2.5)),),
         (file_of(8, 3, 0, 2),),
+        (file_of(8, 0, *[0xFFFFFFFF] * 3),),
         (file_of(8, elements=b"1"),),
         (file_of(8, *[1] * 255, elements=b"1"),),
     ),
@@ -110,20 +114,31 @@ without an exception and without making room for what is not there.
 Every number of the header is compared with what is really there before it is used. Nothing is
 allocated by the word of a header: `frombuffer` makes no copy, and the lengths only have to agree
 with the bytes at hand. Four axes of 65,536 have 2⁶⁴ elements, which is 0 in 64 bits: that is why
-the product is taken of Python's own integers. `>f4` leaves the bytes as they are, and NumPy swaps
-them when it reads.
+the product is taken of Python's own integers. A length of 0 hides the others: there are no
+elements then, and still NumPy raises an error for a shape whose other lengths are too large. `>f4`
+leaves the bytes as they are, and NumPy swaps them when it reads.
 """,
     mutants=(
         mutant("little-endian lengths", kinds.NOTHING_RETURNED, ('"big"', '"little"')),
-        mutant("little-endian elements", kinds.EDGES, ('">f4"', '"<f4"')),
+        mutant("little-endian elements", kinds.WRONG, ('">f4"', '"<f4"')),
         mutant("no look at the first bytes", kinds.WRONG_TYPE, (" or data[:2] != bytes(2)", "")),
         mutant("no look at the type", kinds.EXCEPTION, (" or data[2] not in TYPES", "")),
         mutant("no look at the length", kinds.EXCEPTION, ("len(data) < 4 or ", "")),
         mutant("four axes at most", kinds.NOTHING_RETURNED, ("axes <= 8", "axes <= 4")),
+        mutant(
+            "a length of 0 hides the others",
+            kinds.EXCEPTION,
+            ("math.prod(filter(None, shape))", "math.prod(shape)"),
+        ),
         mutant("any number of axes", kinds.WRONG_TYPE, ("not 1 <= axes <= 8 or ", "")),
         mutant("too long is taken", kinds.EXCEPTION, ("len(data) != start", "len(data) < start")),
         mutant("elements of one byte", kinds.NOTHING_RETURNED, (" * dtype.itemsize:", " * 1:")),
-        mutant("a product that wraps", kinds.EXCEPTION, ("math.prod(shape)", "np.prod(shape)")),
+        mutant(
+            "a product that wraps",
+            kinds.EXCEPTION,
+            ("math.prod(shape)", "np.prod(shape)"),
+            ("math.prod(filter(None, shape))", "np.prod(shape)"),
+        ),
         mutant("never an array", kinds.NOTHING_RETURNED, ("return np.frombuffer", "np.frombuffer")),
         mutant("flat", kinds.WRONG_SHAPE, (".reshape(shape)", ".reshape(-1)")),
     ),
@@ -149,8 +164,8 @@ EXACT_SUMS = Exercise(
     task="""
 Add up all pixels, and their squares, in whole numbers. The mean and the deviation follow from the
 two sums and are the same in every run, whichever thread comes first. How large can the second sum
-get? Whatever the grid, each of the bytes counts once. Bring the sums of a block together before
-they go to global memory.
+get? Whatever the grid and the block, each of the bytes counts once. Bring the sums of a block
+together before they go to global memory.
 """,
     source="09_mnist_cnn/exercises/exact_sums.cu",
     kernel="exact_sums",
@@ -161,7 +176,7 @@ they go to global memory.
     full=60_000 * 784,
     promises=Promises(
         sizes=promises.lengths(most=70_000),
-        launches=promises.grids((1, 32), (3, 96), (5, 33), (7, 256), (40, 64)),
+        launches=promises.grids((1, 32), (3, 96), (5, 33), (7, 256), (40, 64), (40, 1)),
         values=(
             promises.data(
                 "x",
@@ -193,9 +208,10 @@ they go to global memory.
 Whole numbers have no rounding, so the order of the atomics does not show, and two runs agree to the
 last bit. The full training set has 47,040,000 pixels: their sum may reach 1.2 · 10¹⁰, and that of
 the squares 3.1 · 10¹², both too large for 32 bits; a thread's own share could stay in 32 bits only
-while it has fewer than some 66,000 bytes. The mean is sums[0] / n, and the variance is
-sums[1] / n minus the square of the mean. Sums in floating point would bring their own rounding into
-that difference.
+while it has fewer than some 66,000 bytes. (No case that is tried fills a thread's sum that far: one
+in 32 bits passes, and is wrong for two billion bytes in a small grid.) The mean is sums[0] / n, and
+the variance is sums[1] / n minus the square of the mean. Sums in floating point would bring their
+own rounding into that difference.
 """,
     mutants=(
         mutant(
@@ -229,6 +245,15 @@ that difference.
             kinds.MEANS_MISSING,
             ("atomicAdd(&of_block[0], sum);", "atomicAdd(&sums[0], sum);"),
             ("atomicAdd(&of_block[1], squares);", "atomicAdd(&sums[1], squares);"),
+        ),
+        mutant(
+            "a second thread for the second sum",
+            kinds.PARTLY_WRITTEN,
+            (
+                "if (threadIdx.x == 0) {\n        atomicAdd(&sums[0]",
+                "if (threadIdx.x < 2) {\n        atomicAdd(&sums[threadIdx.x]",
+            ),
+            ("of_block[0]);\n        atomicAdd(&sums[1], of_block[1]);", "of_block[threadIdx.x]);"),
         ),
         mutant("a byte too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
         mutant("each block does it all", kinds.WRONG, ("i += stride", "i += blockDim.x")),
@@ -331,8 +356,10 @@ An image number may occur twice. The task is one kernel with one thread for each
         "`batch[i] = (value / 255.0f - mean) / deviation;` for i below B · P.",
     ),
     explanation="""
-The permutation decides where each *image* is read; within an image the reads are as coalesced as
-ever, so gathering costs little. The bytes cross the memory as bytes: a quarter of what fp32 would
+The permutation decides where each *image* is read; within an image neighbours still read
+neighbours. Not quite as before: an image is 24½ sectors of 32 bytes, and a warp reads 32 bytes. In
+order these are one sector; shuffled, half of the images begin in the middle of one, and there a
+warp touches two. The bytes cross the memory as bytes: a quarter of what fp32 would
 take, both where they are kept and where they are read.
 """,
     mutants=(

@@ -31,7 +31,8 @@ POOL_GRADIENT = HostExercise(
     task="""
 Send each gradient to the pixel that won, and 0 to the three that lost. A pixel that lost could have
 been a little larger without changing the result, so the loss does not depend on it. (There are at
-most 1,000,000 pixels, of any size, and a gradient may be infinite.)
+most 1,000,000 pixels, of any size, and a gradient may be infinite. The input that a verdict names
+is M, H, W, how many different values x has, and a number that the test program wants back.)
 """,
     source="09_mnist_cnn/exercises/pool_gradient.c",
     driver="09_mnist_cnn/exercises/pool_gradient_main.c",
@@ -100,7 +101,8 @@ CHANNEL_STATISTICS = HostExercise(
     title="mean and variance of a channel",
     task="""
 Batch norm's first half: the mean and the variance of each channel over all images of the batch. The
-pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements.)
+pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements. The input that a
+verdict names is N, C, P, about where the means lie, and a number that the test program wants back.)
 """,
     source="09_mnist_cnn/exercises/channel_statistics.c",
     driver="09_mnist_cnn/exercises/channel_statistics_main.c",
@@ -127,8 +129,10 @@ pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements.)
     ),
     explanation="""
 Two walks over the data, since the distances need the mean. One walk is enough if both sums are kept
-in double: the squares of 24-bit numbers have 48 bits, and a double keeps 53. On a GPU, doubles are
-slow, so its kernel walks twice, or merges means and squared distances in pairs.
+in double: the squares of 24-bit numbers have 48 bits, and a double keeps 53. Many GPUs are slow in
+double (those for graphics compute at a 64th of their speed in float, an H200 at half), so this
+chapter's kernel keeps to floats and walks twice. Means and squared distances that are merged in
+pairs would do it in one walk.
 """,
     mutants=(
         mutant(
@@ -194,7 +198,8 @@ CONV_GRADIENT = HostExercise(
     task="""
 Each pixel went into up to nine results of every filter. Add up what comes back from them: the
 gradient of each result times the tap by which the pixel went in. (A tensor has at most 1,000,000
-elements.)
+elements. The input that a verdict names is N, C, H, W, F, and a number that the test program wants
+back.)
 """,
     source="09_mnist_cnn/exercises/conv_gradient.c",
     driver="09_mnist_cnn/exercises/conv_gradient_main.c",

@@ -95,7 +95,8 @@ size; a pixel may be infinite.
     explanation="""
 The check of a tap's place reads another pixel and takes 0 in its stead, so that all threads of a
 warp do the same: on the left edge of an image no warp diverges. Each pixel is read 9 F times and
-each weight N H W times. Caches serve most of that here; notebook 06 keeps them nearer.
+each weight N H W times, where once would do. Caches serve repeated reads; notebook 06 keeps what is
+used again in shared memory and registers.
 """,
     mutants=(
         mutant(
@@ -130,8 +131,11 @@ each weight N H W times. Caches serve most of that here; notebook 06 keeps them 
 
 def batch(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     n, c, p = size
+    x = channels(rng, size)
+    if c > 1:
+        x[:, -1] += np.float32(2000)  # a single pass shows in the first verdict
     return {
-        "x": channels(rng, size),
+        "x": x,
         "mean": empty(c),
         "rstd": empty(c),
         "running_mean": floats(rng, c),
@@ -211,7 +215,7 @@ the way with each batch; the network uses them when it answers and has no batch 
     mutants=(
         mutant(
             "one pass",
-            kinds.PRECISION,
+            kinds.WRONG,
             (
                 "float distance = x[(i / P * C + c) * P + i % P] - center;\n"
                 "        squares += distance * distance;",
@@ -261,7 +265,7 @@ floats: where one of the four is NaN, the result is NaN.
     inputs=image_planes,
     reference=lambda given: {"y": squares(given["x"]).max(-1)},
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
-    small=((3, 14, 18), (2, 7, 5), (5, 28, 28), (1, 2, 2)),
+    small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
         sizes=promises.shapes(
@@ -295,7 +299,7 @@ that has gone wrong should show it, and `fmaxf` would hide it here.
         mutant("three of four", kinds.WRONG, ("k < 4; ++k", "k < 3; ++k")),
         mutant("row not doubled", kinds.FIRST_BLOCK, ("% rows * 2) * W", "% rows) * W")),
         mutant(
-            "odd sides", kinds.EDGES, ("/ (rows * columns) * H", "/ (rows * columns) * 2 * rows")
+            "odd sides", kinds.WRONG, ("/ (rows * columns) * H", "/ (rows * columns) * 2 * rows")
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * rows", "i > M * rows")),
     ),
@@ -356,7 +360,9 @@ combine what they have by shuffles. Any shape.
     ),
     explanation="""
 Had the weights been stored the other way round, I x O, a thread for each result would have read
-neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron.
+neighbours beside its neighbours. PyTorch stores O x I, so that a row of weights is a neuron. A
+result takes 32 threads, so the number of a thread would wrap beyond 2²⁷ results; the number of the
+warp, counted from the block's, does not.
 """,
     mutants=(
         mutant(
@@ -392,6 +398,12 @@ def losses(given) -> dict:
     return {"loss": np.log(np.exp(z - largest[:, None]).sum(axis=1)) + largest - chosen}
 
 
+def sharp(given: dict) -> dict:
+    """With every third row too far apart for a power, or for a probability, in fp32."""
+    given["z"][2::3] *= np.float32(40)
+    return given
+
+
 CROSS_ENTROPY = Exercise(
     id="09.cross_entropy_forward",
     title="how wrong a guess is",
@@ -403,7 +415,7 @@ whose differences are finite.
     source="09_mnist_cnn/forward/cross_entropy_forward.cu",
     kernel="cross_entropy_forward",
     inputs=lambda rng, size: (
-        scores(rng, size) | {"loss": empty(size[0])} | integers(N=size[0], K=size[1])
+        sharp(scores(rng, size)) | {"loss": empty(size[0])} | integers(N=size[0], K=size[1])
     ),
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),
@@ -424,7 +436,9 @@ whose differences are finite.
     ),
     explanation="""
 To take the softmax first and its logarithm after it would lose: a probability of 1e-50 is 0 in
-fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, and nothing is lost.
+fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, and it stays finite.
+What is lost lies at the other end: a loss below 6e-8 comes out as 0, since the sum is then 1 in
+fp32. It is too small to matter to a mean.
 """,
     mutants=(
         mutant(
@@ -439,6 +453,14 @@ fp32, and its logarithm minus infinity, where the loss is 115. Subtract first, a
             ("float largest = row[0];", "float largest = fmaxf(row[0], 0.0f);"),
         ),
         mutant("sign", kinds.SCALED, ("loss[n] = logf(sum) - (", "loss[n] = -logf(sum) + (")),
+        mutant(
+            "logarithm of a quotient",
+            kinds.WRONG,
+            (
+                "logf(sum) - (row[label[n]] - largest)",
+                "-logf(expf(row[label[n]] - largest) / sum)",
+            ),
+        ),
         mutant("label not used", kinds.WRONG, ("row[label[n]]", "row[0]")),
         mutant("128 classes", kinds.WRONG, ("row[label[n]]", "row[label[n] & 127]")),
         mutant("largest not put back", kinds.WRONG, ("(row[label[n]] - largest)", "row[label[n]]")),

@@ -70,7 +70,7 @@ two classes or more, and any logits whose differences are finite.
     ),
     explanation="""
 Softmax and logarithm together have a simpler gradient than each of them: what the network said
-minus what it should have said. Over the K logits of an image it adds up to 0.
+minus what it should have said. Over the K logits of an image it adds up to 0, but for rounding.
 """,
     mutants=(
         mutant("not the mean", kinds.SCALED, ("0.0f)) / N", "0.0f))")),
@@ -155,8 +155,16 @@ It is a matrix product again, of dyᵀ (O x N) and x (N x I), and so is `linear_
 dy (N x O) and w (O x I): three products for a linear layer, one on the way forward and two back.
 """,
     mutants=(
-        mutant("first image only", kinds.WRONG, ("n < N; ++n", "n < 1; ++n")),
-        mutant("512 images at most", kinds.WRONG, ("n < N; ++n", "n < N && n < 512; ++n")),
+        mutant(
+            "first image only",
+            kinds.WRONG,
+            ("n < N; ++n) {\n        s", "n < 1; ++n) {\n        s"),
+        ),
+        mutant(
+            "512 images at most",
+            kinds.WRONG,
+            ("n < N; ++n) {\n        s", "n < N && n < 512; ++n) {\n        s"),
+        ),
         mutant(
             "mean over the batch",
             kinds.SCALED,
@@ -166,7 +174,7 @@ dy (N x O) and w (O x I): three products for a linear layer, one on the way forw
         mutant(
             "bias forgotten",
             kinds.NOTHING_WRITTEN,
-            ("    if (i == 0) {\n        db[o] = of_bias;\n    }\n", ""),
+            ("db[o] = of_bias;", ""),
         ),
         mutant(
             "every thread stores the bias", kinds.MEANS_MISSING, ("if (i == 0) {", "if (i >= 0) {")
@@ -201,7 +209,8 @@ POOL_BACKWARD = Exercise(
     title="the winner takes all",
     task="""
 The gradient goes to the pixel that was the largest of its four, and the others get 0. Of equal ones
-the first gets it, in the order of memory. H and W are even. Any floats but NaN.
+the first gets it, in the order of memory. H and W are even. Any floats but NaN: what the header
+says of NaN is the course's kernel, and yours may leave it out.
 """,
     source="09_mnist_cnn/backward/pool_backward.cu",
     kernel="pool_backward",
@@ -289,15 +298,16 @@ NORM_BACKWARD = Exercise(
     id="09.norm_backward",
     title="through the mean and the variance",
     task="""
-A pixel's gradient after batch norm's two reductions: `dbeta` is the channel's sum of dy, `dgamma`
-the sum of dy times the normalised x. A thread has a pixel. Any shape.
+Find dx: the gradient of one pixel, by its own result, by the mean and by the variance. Both sums
+over the channel are there: `dbeta`, the sum of dy, and `dgamma`, the sum of dy times the normalised
+x. A thread has a pixel. Any shape.
 """,
     source="09_mnist_cnn/backward/norm_backward.cu",
     kernel="norm_backward",
     inputs=batch,
     reference=through_the_norm,
     launch=lambda size: a_thread_each(size[0] * size[1] * size[2]),
-    small=((3, 2, 49), (5, 3, 131), (4, 16, 1), (2, 1, 3)),
+    small=((3, 3, 49), (5, 4, 131), (4, 16, 1), (2, 1, 3)),
     full=(1024, 16, 784),
     reduction=lambda size: 4,
     promises=Promises(
@@ -318,6 +328,11 @@ the sum of dy times the normalised x. A thread has a pixel. Any shape.
         "`dx[i] = gamma[c] * rstd[c] * (dy[i] - (dbeta[c] + normalised * dgamma[c]) / (N * P));`",
     ),
     explanation="""
+Pixel i moves the mean by 1 / (N P), so every h of the channel falls by rstd / (N P): times γ dy and
+added up, that is γ rstd dβ / (N P). It moves the variance by 2 (x − mean) / (N P), and so rstd by
+−rstd² h / (N P), with its own h; h_j of any pixel j then falls by rstd h h_j / (N P): times γ dy_j
+and added up, γ rstd h dγ / (N P).
+
 What is taken away is the part of dy that batch norm undoes: a shift and a scale of the whole
 channel do not change its result, so no gradient can point that way. The sums of dx, and of dx h,
 over a channel are 0 (but for ε).
@@ -332,7 +347,7 @@ over a channel are 0 (but for ε).
         ),
         mutant("divided by the pixels of an image", kinds.WRONG, ("/ (N * P)", "/ P")),
         mutant("no gamma", kinds.WRONG, ("gamma[c] * rstd[c] * (", "rstd[c] * (")),
-        mutant("first channel for all", kinds.EDGES, ("i / P % C", "i / P % C * 0")),
+        mutant("first channel for all", kinds.FIRST_BLOCK, ("i / P % C", "i / P % C * 0")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i < N * C * P", "i <= N * C * P")),
     ),
 )
@@ -368,7 +383,7 @@ infinite.
     inputs=image_layer,
     reference=of_pixels,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[1]), (THREADS,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[4],
     promises=Promises(
@@ -415,6 +430,7 @@ the filter turned by 180 degrees.
             ("w + (f * C + c) * 9", "w + (f * C + c) % (C * F) / 1 * 9 * 0 + (c * F + f) * 9"),
         ),
         mutant("one filter", kinds.WRONG, ("f < F; ++f", "f < 1; ++f")),
+        mutant("images C apart", kinds.FIRST_BLOCK, ("(image * F + f)", "(image * C + f)")),
         mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && s >= 0 && s < W;", ";")),
         mutant(
             "past the last pixel", kinds.OUT_OF_BOUNDS, ("pixel >= N * H * W", "pixel > N * H * W")

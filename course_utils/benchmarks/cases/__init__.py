@@ -9,6 +9,7 @@ MODULES = (
     "gpu_introduction",
     "first_kernels",
     "matmul",
+    "few_rows",
     "fft",
     "convolution",
     "gemv_and_softmax",

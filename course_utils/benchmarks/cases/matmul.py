@@ -171,7 +171,7 @@ def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
         rtol=factors.rtol,
         atol=0.0 if kind == "int8" else n * SUM_ERROR + n**0.5 * factors.noise,
-        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | _torch(kind, a, b),
+        libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | by_torch(kind, a, b),
         same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
     )
 
@@ -195,7 +195,7 @@ def from_bf16(bits: Any) -> Any:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def _torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
+def by_torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     """torch's product with sums of full width, where torch and a GPU are there."""
     torch = torch_on_gpu()
     if torch is None:

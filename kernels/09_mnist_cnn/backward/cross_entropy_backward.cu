@@ -1,6 +1,7 @@
 // dz = the gradient of a batch's mean cross entropy for its logits z, in fp32: z and dz are N x K,
 // label has N elements, 0...K-1.
-// Takes any shape with fewer than 2^31 elements (indices are int), K at least 1.
+// Takes any shape with fewer than 2^31 elements (indices are int), K at least 1. (A label of
+// 8 bits names one of the first 256.)
 // grid (ceil(N / 256)), block 256, dynamic shared 0
 
 extern "C" __global__ void cross_entropy_backward(const float *z, const unsigned char *label,

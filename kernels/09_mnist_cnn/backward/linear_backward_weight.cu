@@ -15,13 +15,15 @@ extern "C" __global__ void linear_backward_weight(const float *dy, const float *
     // TODO: the gradient of w[o][i], and in the threads of the first column also that of b[o]
     // SOLUTION
     float sum = 0.0f;
-    float of_bias = 0.0f;
     for (int n = 0; n < N; ++n) {
         sum += dy[n * O + o] * x[n * I + i];
-        of_bias += dy[n * O + o];
     }
     dw[result] = sum;
     if (i == 0) {
+        float of_bias = 0.0f;
+        for (int n = 0; n < N; ++n) {
+            of_bias += dy[n * O + o];
+        }
         db[o] = of_bias;
     }
     // END

@@ -1,6 +1,6 @@
 // dgamma[c] = the sum of dy h and dbeta[c] = the sum of dy, over channel c of all images, in fp32,
 // where h = (x - mean) rstd is the normalised x: x and dy are N x C x P, with P pixels an image.
-// Takes any shape with fewer than 2^31 elements (indices are int).
+// Takes any shape with fewer than 2^31 - 256 elements (indices are int).
 // One block takes a channel.
 // grid (C), block 256, dynamic shared 0
 

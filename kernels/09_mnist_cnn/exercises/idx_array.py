@@ -23,5 +23,7 @@ def idx_array(data):
     shape = [int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4)]
     if len(data) != start + math.prod(shape) * dtype.itemsize:
         return None
+    if math.prod(filter(None, shape)) * dtype.itemsize > np.iinfo(np.intp).max:
+        return None  # no array has that shape, though a length of 0 leaves it no elements
     return np.frombuffer(data, dtype, offset=start).reshape(shape)
     # END

@@ -30,7 +30,7 @@ int main(void)
     float *dx = malloc(pixels * sizeof *dx);
     const float unit = values > 100000 ? 1e30f : 0.25f;
     for (int i = 0; i < pixels; ++i) {
-        x[i] = -(float)(drawn() % (unsigned)values) * unit; // the largest may well be negative
+        x[i] = 0.0f - (float)(drawn() % (unsigned)values) * unit; // often all are negative
     }
     for (int i = 0; i < few; ++i) {
         dy[i] = values > 100000 && i % 5 == 0 ? INFINITY : (float)(i + 1);

@@ -61,9 +61,9 @@ __device__ inline void gradient2(float (&dc2)[4], const Backward2 &of_batch, con
     }
 }
 
-// Write dc2 of kFilters filters from `filter` and kRows rows of windows from `row`, of an image, into
-// planes of kPlaneFloats with rows of kStride floats; `planes` is where filter 0 begins. By all
-// threads.
+// Write dc2 of kFilters filters from `filter` and kRows rows of windows from `row`, of an image,
+// into planes of kPlaneFloats with rows of kStride floats; `planes` is where filter 0 begins. By
+// all threads.
 template <int kThreads, int kFilters, int kRows, int kPlaneFloats, int kStride>
 __device__ inline void load_gradient2(float *planes, const Backward2 &of_batch, const float *c2,
                                       const float *dy2, const unsigned char *code2, int image,

@@ -1,8 +1,8 @@
 // What the kernels of a training step share: the sizes of the network's layers, and how an image of
 // the batch is found and read.
 //
-// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of the
-// images of all steps, one batch after the other; clock[0] is the number of the step, and from
+// The images stay on the device as bytes, in the order of the file. `order` holds the numbers of
+// the images of all steps, one batch after the other; clock[0] is the number of the step, and from
 // conv1_conv2.cu on also clock[1], so that update.cu can move clock[0] on while clock[1] is read.
 // So a step finds its batch with no word from the host.
 
@@ -40,22 +40,31 @@ __device__ inline int image_number(const int *order, int step, int N, int image)
     return order[(size_t)step * N + image];
 }
 
-// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by all threads.
+// Zero all of `x`, so that zeros lie around the images that follow; a barrier comes after.
+template <int kThreads>
+__device__ inline void clear_image(float *x)
+{
+    for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
+        x[i] = 0.0f;
+    }
+}
+
+// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by all threads: four
+// pixels each, which lie in the same row.
 template <int kThreads>
 __device__ inline void load_image(const unsigned char *images, int number, float *x)
 {
     constexpr float kScale = 1.0f / (255.0f * 0.3081f);
     constexpr float kShift = -0.1307f / 0.3081f;
-    for (int i = threadIdx.x; i < (kSide + 2) * (kSide + 2); i += kThreads) {
-        int row = i / (kSide + 2);
-        int column = i % (kSide + 2);
-        bool inside = row >= 1 && row <= kSide && column >= 1 && column <= kSide;
-        float value = 0.0f;
-        if (inside) {
-            value = images[(size_t)number * kPixels + (row - 1) * kSide + column - 1];
-            value = fmaf(value, kScale, kShift);
-        }
-        x[row * kImageStride + column] = value;
+    const uchar4 *fours = reinterpret_cast<const uchar4 *>(images + (size_t)number * kPixels);
+#pragma unroll
+    for (int i = threadIdx.x; i < kPixels / 4; i += kThreads) {
+        uchar4 four = fours[i];
+        float *to = x + (i * 4 / kSide + 1) * kImageStride + i * 4 % kSide + 1;
+        to[0] = fmaf(four.x, kScale, kShift);
+        to[1] = fmaf(four.y, kScale, kShift);
+        to[2] = fmaf(four.z, kScale, kShift);
+        to[3] = fmaf(four.w, kScale, kShift);
     }
 }
 

@@ -5,10 +5,10 @@
 #include "batch.cuh"
 #include "reduce.cuh"
 
-// Combine `count` means and squared distances, each of as many pixels, into the statistics of channels first...first +
-// kChannels - 1: with scale and shift a result is normalised. A warp takes a channel; a barrier
-// comes after. One block of a channel also stores mean, 1 / deviation, scale, shift and variance
-// in scale2, [5][32].
+// Combine `count` means and squared distances, each of as many pixels, into the statistics of
+// channels first...first + kChannels - 1: with scale and shift a result is normalised. A warp takes
+// a channel; a barrier comes after. One block of a channel also stores mean, 1 / deviation, scale,
+// shift and variance in scale2, [5][32].
 template <int kThreads, int kChannels>
 __device__ inline void find_statistics2(float (&scale)[kChannels], float (&shift)[kChannels],
                                         const float *means, const float *squares,
@@ -45,8 +45,8 @@ __device__ inline void find_statistics2(float (&scale)[kChannels], float (&shift
     }
 }
 
-// The pooled pixel `pixel` of channel f, normalised and through ReLU; stores its c2 in best2, and in
-// code2 which of the four that was.
+// The pooled pixel `pixel` of channel f, normalised and through ReLU; stores its c2 in best2, and
+// in code2 which of the four that was.
 __device__ inline float pooled2(const float *c2, float *best2, unsigned char *code2, float scale,
                                 float shift, int image, int f, int pixel)
 {

@@ -1,11 +1,10 @@
 // conv1 -> batch norm -> ReLU -> max pool -> conv2 of the batch, in fp32. conv1's results are never
 // stored: its statistics are known before (input_moments.cu), so a block takes an image from its
-// bytes to the pooled channels in shared memory, and convolves those from there.
-// Writes pool1 (N x 16 x 196) and code1, the winner of each window, for the way back; c2
-// (N x 32 x 196); and of c2 the mean and the squared distances from it, for each filter and image.
-// Each of PARTS blocks takes as many rows of an image, and in it each of SPLITS groups of threads as
-// many of conv2's 16 channels; a thread computes ROWS x 7 pixels of 4 filters.
-// Limit: fp32 arithmetic.
+// bytes to the pooled channels in shared memory, and convolves those from there. Writes pool1 (N x
+// 16 x 196) and code1, the winner of each window, for the way back; c2 (N x 32 x 196); and of c2
+// the mean and the squared distances from it, for each filter and image. Each of PARTS blocks takes
+// as many rows of an image, and in it each of SPLITS groups of threads as many of conv2's 16
+// channels; a thread computes ROWS x 7 pixels of 4 filters. Limit: fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedFloats * 4
 
 #include "early_launch.cuh"
@@ -30,19 +29,17 @@ constexpr int kWeightStride = kFilters2 + 4;
 constexpr int kWeightFloats = kFilters1 * kTaps * kWeightStride;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    conv1_conv2(const unsigned char *images, const int *order, int *clock,
-                const long long *moments, const float *conv1, const float *gamma1,
-                const float *beta1, const float *conv2, float *pool1, unsigned char *code1,
-                float *c2, float *means, float *squares, int N)
+    conv1_conv2(const unsigned char *images, const int *order, int *clock, const long long *moments,
+                const float *conv1, const float *gamma1, const float *beta1, const float *conv2,
+                float *pool1, unsigned char *code1, float *c2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
-    float *weights = reinterpret_cast<float *>(shared4);  // [channel][tap][filter]
-    float *results = weights + kWeightFloats;             // [filter][pixel]
-    float *pool = results + kFilters2 * kOfPart;          // [channel], with zeros around it
-    float *x = pool + kFilters1 * kPlane;                 // the image, with zeros around it
+    float *weights = reinterpret_cast<float *>(shared4); // [channel][tap][filter]
+    float *results = weights + kWeightFloats;            // [filter][pixel]
+    float *pool = results + kFilters2 * kOfPart;         // [channel], with zeros around it
+    float *x = pool + kFilters1 * kPlane;                // the image, with zeros around it
     __shared__ Statistics1 of_batch;
-    __shared__ float scale[kFilters1];
-    __shared__ float shift[kFilters1];
+    __shared__ Filters1 filters;
 
     let_the_next_begin();
     int step = clock[0];
@@ -64,11 +61,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         pool[i] = 0.0f;
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1);
-    if (threadIdx.x < kFilters1) {
-        int f = threadIdx.x;
-        scale[f] = gamma1[f] * of_batch.rstd[f];
-        shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
-    }
+    find_filters1(filters, of_batch, gamma1, beta1);
+    clear_image<kThreads>(x);
+    __syncthreads();
 
     Tile tile;
     int first = max(part * kRows - 1, 0) * kSide1; // of the pixels of pool1 that this part needs
@@ -85,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll 2
             for (int f = 0; f < kFilters1; ++f) {
                 int code;
-                float value = pooled(patch, of_batch.taps[f], scale[f], shift[f], code);
+                float value = pooled(patch, filters, f, code);
                 to[f * kPlane] = value;
                 if (p / kOfPart == part) {
                     int at = (image * kFilters1 + f) * kPixels1 + p;

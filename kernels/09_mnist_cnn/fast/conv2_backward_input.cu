@@ -1,11 +1,10 @@
-// The way back from conv2's results to conv1's weights, in fp32: dc2 in shared memory, from there the
-// gradient of pool1 by the turned filters, then at once what conv1's gradients need. Since dy1 is 0
-// but at the windows' largest, these are 10 sums for each filter: dy1 times the pixel under each of
-// the nine taps, and dy1; update.cu makes the gradients of them, with the sums of input_moments.cu.
-// sums1 is [16][10][blocks].
-// Each of PARTS blocks takes as many rows of an image, and in it each of SPLITS groups of threads as
-// many of conv2's 32 filters; a thread computes ROWS x 7 pixels of 4 channels.
-// Limit: fp32 arithmetic.
+// The way back from conv2's results to conv1's weights, in fp32: dc2 in shared memory, from there
+// the gradient of pool1 by the turned filters, then at once what conv1's gradients need. Since dy1
+// is 0 but at the windows' largest, these are 10 sums for each filter: dy1 times the pixel under
+// each of the nine taps, and dy1; update.cu makes the gradients of them, with the sums of
+// input_moments.cu. sums1 is [16][10][blocks]. Each of PARTS blocks takes as many rows of an image,
+// and in it each of SPLITS groups of threads as many of conv2's 32 filters; a thread computes ROWS
+// x 7 pixels of 4 channels. Limit: fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedFloats * 4
 
 #include "early_launch.cuh"
@@ -38,10 +37,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                          const unsigned char *code1, float *sums1, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
-    float *weights = reinterpret_cast<float *>(shared4);   // [filter][turned tap][channel]
-    float *dy1 = weights + kFilters2 * kTaps * kFilters1;  // [channel][pixel]
-    float *x = dy1 + kFilters1 * kPixels1;                 // the image, with zeros around it
-    float *dc2 = x + kImageFloats;                         // [filter], with zeros around it
+    float *weights = reinterpret_cast<float *>(shared4);  // [filter][turned tap][channel]
+    float *dy1 = weights + kFilters2 * kTaps * kFilters1; // [channel][pixel]
+    float *x = dy1 + kFilters1 * kPixels1;                // the image, with zeros around it
+    float *dc2 = x + kImageFloats;                        // [filter], with zeros around it
     __shared__ Backward2 of_batch;
 
     let_the_next_begin();
@@ -62,6 +61,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kFilters2 * kPlane; i += kThreads) {
         dc2[i] = 0.0f;
     }
+    clear_image<kThreads>(x);
     wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
 
@@ -73,21 +73,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        const unsigned char *own_codes =
-            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
-        int codes[kSegment];
-#pragma unroll
-        for (int i = 0; i < kSegment; ++i) {
-            codes[i] = own_codes[i];
-        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2<kThreads, kFilters2, kWindowRows, kPlane, kRowStride>(
             dc2 + kRowStride + 1, of_batch, c2, dy2, code2, image, 0, part * (kWindowRows - 1));
         __syncthreads();
         tile.add<kFilters2, kFilters1>(dc2 + part * kRows * kRowStride, weights);
         tile.stage(dy1);
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
-                            own % kSide1);
+        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own,
+                            x, own_row, own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

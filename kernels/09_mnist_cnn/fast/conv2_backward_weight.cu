@@ -1,7 +1,7 @@
-// The gradient of conv2's weights in fp32: each of the 4608 is a sum over all pixels of dc2 times the
-// pixel of pool1 that the tap lay on. A block takes 32 / PARTS filters and keeps its sums in registers
-// over all of its images: GROUPS groups of threads take different rows, a thread 4 filters x 2
-// channels x 9 taps. dconv2 is [blocks][32][16][9]. Limit: fp32 arithmetic.
+// The gradient of conv2's weights in fp32: each of the 4608 is a sum over all pixels of dc2 times
+// the pixel of pool1 that the tap lay on. A block takes 32 / PARTS filters and keeps its sums in
+// registers over all of its images: GROUPS groups of threads take different rows, a thread 4
+// filters x 2 channels x 9 taps. dconv2 is [blocks][32][16][9]. Limit: fp32 arithmetic.
 // grid (any, PARTS), block (64 / PARTS * GROUPS), dynamic shared kSharedFloats * 4
 
 #include "backward2.cuh"
@@ -13,7 +13,7 @@
 #define PARTS 1
 #endif
 constexpr int kOfPart = kFilters2 / PARTS; // filters of this block
-constexpr int kFilters = 4; // of a thread
+constexpr int kFilters = 4;                // of a thread
 constexpr int kChannels = 2;
 constexpr int kLanes = kOfPart / kFilters; // neighbouring threads take neighbouring filters
 constexpr int kGroup = kLanes * kFilters1 / kChannels; // threads of a group
@@ -22,7 +22,7 @@ constexpr int kRows = kSide1 / GROUPS;
 constexpr int kGradientPlane = kPixels1 + 1; // 32 channels begin in 32 banks
 constexpr int kResults = kOfPart * kFilters1 * kTaps;
 constexpr int kOwn = kFilters * kChannels * kTaps; // sums of a thread
-constexpr int kOwnStride = kGroup + 1; // neighbouring sums lie in neighbouring banks
+constexpr int kOwnStride = kGroup + 1;             // neighbouring sums lie in neighbouring banks
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_weight(const float *c2, const float *dy2, const unsigned char *code2,
@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 {
     extern __shared__ float4 shared4[];
     float *dc2 = reinterpret_cast<float *>(shared4); // [filter][pixel]
-    float *pool = dc2 + kOfPart * kGradientPlane;  // [channel], with zeros around it
+    float *pool = dc2 + kOfPart * kGradientPlane;    // [channel], with zeros around it
     __shared__ Backward2 of_batch;
     for (int i = threadIdx.x; i < kFilters1 * kPlane; i += kThreads) {
         pool[i] = 0.0f;
@@ -64,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int c = 0; c < kChannels; ++c) {
 #pragma unroll
                 for (int t = 0; t < 6; ++t) { // its last two columns
-                    window[c][t / 2][t % 2 + 1] = pixels[c * (kFilters1 / kChannels) * kPlane +
-                                                         t / 2 * kRowStride + t % 2];
+                    window[c][t / 2][t % 2 + 1] =
+                        pixels[c * (kFilters1 / kChannels) * kPlane + t / 2 * kRowStride + t % 2];
                 }
             }
 #pragma unroll
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     float *totals = dc2; // [group][sum of a thread][thread of a group]
-    __syncthreads(); // the last image has been used
+    __syncthreads();     // the last image has been used
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
         totals[(group * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =

@@ -25,9 +25,9 @@ __device__ inline void load_neighbours(float (&values)[kCount], const float *fro
     }
 }
 
-// sum[k][o][i] += the nine products of pixel i in row o and the weights of result k. `pixels` points
-// at the pixel up and to the left of the first; the weights of a tap lie kStride after those of the
-// tap before.
+// sum[k][o][i] += the nine products of pixel i in row o and the weights of result k. `pixels`
+// points at the pixel up and to the left of the first; the weights of a tap lie kStride after those
+// of the tap before.
 template <int kStride, int kResults, int kRows, int kColumns>
 __device__ inline void convolve(float (&sum)[kResults][kRows][kColumns], const float *pixels,
                                 const float *weights)
@@ -63,7 +63,8 @@ __device__ inline void convolve(float (&sum)[kResults][kRows][kColumns], const f
 
 // A block's tile: kPixels pixels of kResults results, in kSplits groups of threads that add up over
 // other channels. A thread has kRows x 7 pixels of 4 results.
-template <int kPixels, int kResults, int kRows, int kSplits> struct ConvTile {
+template <int kPixels, int kResults, int kRows, int kSplits>
+struct ConvTile {
     static constexpr int kColumns = 7;
     static constexpr int kOwnResults = 4;
     static constexpr int kRuns = kPixels / (kRows * kColumns);

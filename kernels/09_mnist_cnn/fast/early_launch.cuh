@@ -1,5 +1,5 @@
-// Programmatic dependent launch: a kernel may begin while the one before it still runs, and do there
-// what does not depend on that one. Both instructions do nothing in an ordinary launch.
+// Programmatic dependent launch: a kernel may begin while the one before it still runs, and do
+// there what does not depend on that one. Both instructions do nothing in an ordinary launch.
 
 #pragma once
 

@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
          int N)
 {
     __shared__ float weights[kClasses * kHidden];
-    __shared__ float hidden[IMAGES][kHidden];  // linear3's results after ReLU
-    __shared__ float back[IMAGES][kHidden];    // and their gradients
+    __shared__ float hidden[IMAGES][kHidden]; // linear3's results after ReLU
+    __shared__ float back[IMAGES][kHidden];   // and their gradients
     __shared__ float dlogits[IMAGES][kClasses];
     __shared__ float losses[IMAGES];
     __shared__ int label_of[IMAGES];

@@ -11,8 +11,8 @@
 constexpr int kThreads = 256;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    input_moments(const unsigned char *images, const int *order, const int *clock, long long *moments,
-                  int ahead, int N)
+    input_moments(const unsigned char *images, const int *order, const int *clock,
+                  long long *moments, int ahead, int N)
 {
     __shared__ float x[kImageFloats];
     __shared__ float of_rows[kSide][kMoments];
@@ -22,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float products[kTaps] = {};
     float sum = 0.0f;
 
+    clear_image<kThreads>(x);
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
         load_image<kThreads>(images, image_number(order, step, N, image), x);

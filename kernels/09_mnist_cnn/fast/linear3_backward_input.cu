@@ -1,6 +1,6 @@
-// dy2 = dz3 weight3 in fp32, the gradient of batch norm's result at each window's largest: N x 1568,
-// and 0 where ReLU was closed. Also what batch norm's gradients need of it: for each channel and
-// tile the sums of dy2 (dbeta) and of dy2 times the normalised best2 (dgamma), in sums2[tile].
+// dy2 = dz3 weight3 in fp32, the gradient of batch norm's result at each window's largest: N x
+// 1568, and 0 where ReLU was closed. Also what batch norm's gradients need of it: for each channel
+// and tile the sums of dy2 (dbeta) and of dy2 times the normalised best2 (dgamma), in sums2[tile].
 // A block computes a tile of 16 ROWS / SPLITS images x 2 channels; each of SPLITS groups of threads
 // adds up as many of the 128 products of each sum.
 // grid (ceil(N / (16 ROWS / SPLITS)), 16), block 224, dynamic shared kSharedFloats * 4

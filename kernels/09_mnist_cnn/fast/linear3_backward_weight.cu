@@ -1,5 +1,5 @@
-// The gradient of weight3 (128 x 1568) in fp32, dz3^T times the pooled pixels, in parts: part p adds
-// up the products of IMAGES images. The pooled pixels are best2, normalised and through ReLU.
+// The gradient of weight3 (128 x 1568) in fp32, dz3^T times the pooled pixels, in parts: part p
+// adds up the products of IMAGES images. The pooled pixels are best2, normalised and through ReLU.
 // A block computes a tile of 128 x 98: all of linear3's results, two channels.
 // grid (ceil(N / IMAGES), 16), block 224, dynamic shared 128 * 98 * 4
 

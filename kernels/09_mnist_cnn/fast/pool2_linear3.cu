@@ -19,16 +19,15 @@
 #endif
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kImages = kWarps * ROWS;       // of a block
-constexpr int kImagesStride = kImages + 4;   // rows begin at multiples of 16 bytes
+constexpr int kImages = kWarps * ROWS;     // of a block
+constexpr int kImagesStride = kImages + 4; // rows begin at multiples of 16 bytes
 constexpr int kHiddenStride = kHidden + 1;
 constexpr int kColumns = kHidden / kWarpSize; // of a thread
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     pool2_linear3(const float *c2, const float *means, const float *squares, const float *gamma2,
                   const float *beta2, const float *weight3, float *best2, unsigned char *code2,
-                  float *parts, float *scale2,
-                  int count, int N)
+                  float *parts, float *scale2, int count, int N)
 {
     __shared__ float4 a4[kPixels2 * kImagesStride / 4 + 1]; // [pixel][image]
     __shared__ float b[kPixels2 * kHiddenStride];           // [pixel][result]
@@ -55,8 +54,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         if (k == 0) { // after the loads of the weights, which need not wait for it
             wait_for_the_one_before();
-            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                                 first_channel, count, N);
+            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2,
+                                                 scale2, first_channel, count, N);
             __syncthreads();
         }
 #pragma unroll 4

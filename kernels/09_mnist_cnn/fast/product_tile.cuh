@@ -7,9 +7,9 @@
 
 constexpr int kThreads = 224;
 constexpr int kTileColumns = 2 * kPixels2;
-constexpr int kRun = 7;                                // columns of a thread
-constexpr int kColumnGroups = kTileColumns / kRun;     // 14
-constexpr int kRowGroups = kThreads / kColumnGroups;   // 16
+constexpr int kRun = 7;                              // columns of a thread
+constexpr int kColumnGroups = kTileColumns / kRun;   // 14
+constexpr int kRowGroups = kThreads / kColumnGroups; // 16
 
 // sum[i][j] += the products of kDepth steps; a is [step][row] with rows kStride apart, b is
 // [step][column]. Each of kSplits groups of threads takes every kSplits-th step, of 1 / kSplits as

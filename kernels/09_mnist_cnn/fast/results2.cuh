@@ -8,8 +8,8 @@
 // Copy the results of one of kParts parts of an image, [filter][pixel] in shared memory, to c2, and
 // store each filter's mean over the part and its squared distances from that, as one of N kParts.
 template <int kThreads, int kParts>
-__device__ inline void store_results2(const float *results, float *c2, float *means,
-                                      float *squares, int N, int image, int part)
+__device__ inline void store_results2(const float *results, float *c2, float *means, float *squares,
+                                      int N, int image, int part)
 {
     constexpr int kOfPart = kPixels1 / kParts;
     const float2 *from = reinterpret_cast<const float2 *>(results);

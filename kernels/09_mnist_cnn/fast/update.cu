@@ -1,12 +1,11 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
 // takes a step of plain stochastic gradient descent; moves the running statistics; stores the
-// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The learning rate falls
-// evenly from `rate` to 0 over `total` steps.
-// conv1's gradients follow from the 10 sums of conv2_backward_input.cu, called D here, and from
-// those of input_moments.cu, S and G, over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean
-// dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
-// Each block has a job: a filter of conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu;
-// 1024 weights of linear3.
+// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The
+// learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients follow from the
+// 10 sums of conv2_backward_input.cu, called D here, and from those of input_moments.cu, S and G,
+// over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
+// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M). Each block has a job: a filter of
+// conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu; 1024 weights of linear3.
 // grid (402), block 256, dynamic shared 0
 
 #include "backward2.cuh"
@@ -22,8 +21,8 @@ constexpr int kConv2 = kNorm2 + 1;
 constexpr int kHead = kConv2 + kResults2 / kWarpSize;
 constexpr int kLinear3 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
 
-// The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a lane
-// for each of 32 columns. In the first warp only.
+// The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a
+// lane for each of 32 columns. In the first warp only.
 __device__ inline float sum_of_parts(const float *parts, int count, int stride, int column)
 {
     __shared__ float of_warp[kWarps][kWarpSize];
@@ -58,11 +57,10 @@ __device__ inline void move_running(float *mean, float *variance, float of_batch
 extern "C" __global__ void __launch_bounds__(kThreads)
     update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
            float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
-           float *variance1, float *mean2, float *variance2, long long *moments,
-           const float *sums1, int blocks1, const float *scale2, const float *sums2, int tiles,
-           const float *dconv2, int blocks2, const float *head_sums, int head_blocks,
-           const float *dweight3, int parts3, float *losses, int *clock, double rate, int total,
-           int N)
+           float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
+           int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
+           int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
+           float *losses, int *clock, double rate, int total, int N)
 {
     int step = clock[1];
     float now = (float)(rate * (1.0 - (double)step / total));

@@ -8,7 +8,7 @@
 extern "C" __global__ void linear_forward(const float *x, const float *w, const float *b, float *y,
                                           int N, int I, int O)
 {
-    int result = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;
+    int result = blockIdx.x * (blockDim.x / kWarpSize) + threadIdx.x / kWarpSize;
     int lane = threadIdx.x % kWarpSize;
     if (result >= N * O) {
         return; // the whole warp

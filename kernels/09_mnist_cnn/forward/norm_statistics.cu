@@ -1,6 +1,6 @@
 // mean[c] and rstd[c] = 1 / sqrt(variance + eps) of channel c over all images, in fp32: x is
-// N x C x P, with P pixels an image. Takes any shape with fewer than 2^31 elements (indices are
-// int), N P at least 1.
+// N x C x P, with P pixels an image. Takes any shape with fewer than 2^31 - 256 elements
+// (indices are int), N P at least 1.
 // One block takes a channel. It reads it twice: the squares are of distances from the mean, since
 // a difference of two large sums would lose the variance's digits.
 // `running_mean` and `running_variance` move by `momentum` towards this batch, as PyTorch's do: the

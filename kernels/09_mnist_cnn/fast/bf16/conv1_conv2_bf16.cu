@@ -1,8 +1,7 @@
 // As conv1_conv2.cu, with conv2 on tensor cores: bf16 factors, fp32 sums. conv1 and the statistics
-// stay in fp32. Writes pool1 in bf16, as N x 196 x 16 with the channels side by side.
-// Each of PARTS blocks takes as many rows of an image; a warp takes all 32 filters and keeps conv2's
-// weights in registers.
-// Limit: conv1's fp32 arithmetic.
+// stay in fp32. Writes pool1 in bf16, as N x 196 x 16 with the channels side by side. Each of PARTS
+// blocks takes as many rows of an image; a warp takes all 32 filters and keeps conv2's weights in
+// registers. Limit: conv1's fp32 arithmetic.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../early_launch.cuh"
@@ -27,13 +26,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                      unsigned char *code1, float *c2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
-    float *results = reinterpret_cast<float *>(shared4);      // [filter][pixel]
-    Bf16 *weights = reinterpret_cast<Bf16 *>(shared4);        // [tap][filter][channel]
+    float *results = reinterpret_cast<float *>(shared4);             // [filter][pixel]
+    Bf16 *weights = reinterpret_cast<Bf16 *>(shared4);               // [tap][filter][channel]
     Bf16 *pool = reinterpret_cast<Bf16 *>(results + kResultsFloats); // [pixel][channel]
     float *x = reinterpret_cast<float *>(pool + kPaddedPixels * kStride16);
     __shared__ Statistics1 of_batch;
-    __shared__ float scale[kFilters1];
-    __shared__ float shift[kFilters1];
+    __shared__ Filters1 filters;
 
     let_the_next_begin();
     int step = clock[0];
@@ -56,11 +54,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         pairs[i] = 0;
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1);
-    if (threadIdx.x < kFilters1) {
-        int f = threadIdx.x;
-        scale[f] = gamma1[f] * of_batch.rstd[f];
-        shift[f] = fmaf(-of_batch.mean[f], scale[f], beta1[f]);
-    }
+    find_filters1(filters, of_batch, gamma1, beta1);
+    clear_image<kThreads>(x);
+    __syncthreads();
     unsigned b[kTaps][kTiles][2];
 #pragma unroll
     for (int i = 0; i < kTaps * kTiles * 2; ++i) {
@@ -79,9 +75,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll 1
             for (int f = 0; f < kFilters1; f += 2) {
                 int code[2];
-                float low = pooled(patch, of_batch.taps[f], scale[f], shift[f], code[0]);
-                float high =
-                    pooled(patch, of_batch.taps[f + 1], scale[f + 1], shift[f + 1], code[1]);
+                float low = pooled(patch, filters, f, code[0]);
+                float high = pooled(patch, filters, f + 1, code[1]);
                 channels[f / 2] = packed(low, high);
                 if (p / kOfPart == part) {
                     code1[(image * kFilters1 + f) * kPixels1 + p] = code[0];
@@ -108,7 +103,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
             for (int t = 0; t < kTaps; ++t) {
                 unsigned a[4];
-                ldmatrix_4(a, shared_address(pixels + (t / 3 * kPaddedColumns + t % 3) * kStride16));
+                ldmatrix_4(a,
+                           shared_address(pixels + (t / 3 * kPaddedColumns + t % 3) * kStride16));
 #pragma unroll
                 for (int tile = 0; tile < kTiles; ++tile) {
                     mma_bf16(sum[tile], a, b[t][tile][0], b[t][tile][1]);

@@ -1,6 +1,6 @@
 // As conv2_backward_input.cu, with the gradient of pool1 on tensor cores: bf16 factors, fp32 sums.
-// Each of PARTS blocks takes as many rows of an image; a warp takes all 16 channels and keeps the turned
-// filters in registers.
+// Each of PARTS blocks takes as many rows of an image; a warp takes all 16 channels and keeps the
+// turned filters in registers.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
 #include "../early_launch.cuh"
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                               const unsigned char *code1, float *sums1, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
-    Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);  // [pixel][filter]
+    Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);   // [pixel][filter]
     Bf16 *weights = dc2 + kPaddedPixels * kStride32; // [tap][channel][filter], at first
     float *dy1 = reinterpret_cast<float *>(weights); // [channel][pixel]
     float *x = dy1 + kFilters1 * kPixels1;
@@ -50,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = threadIdx.x; i < kPaddedPixels * kStride32 / 2; i += kThreads) {
         pairs[i] = 0;
     }
+    clear_image<kThreads>(x);
     wait_for_the_one_before();
     find_backward2(of_batch, scale2, sums2, tiles, N);
     __syncthreads();
@@ -67,13 +68,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float found[kTaps + 1] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the weights, or the image before, have been used
-        const unsigned char *own_codes =
-            code1 + (image * kFilters1 + own_channel) * kPixels1 + part * kOfPart + own;
-        int codes[kSegment];
-#pragma unroll
-        for (int i = 0; i < kSegment; ++i) {
-            codes[i] = own_codes[i];
-        }
         load_image<kThreads>(images, image_number(order, step, N, image), x);
         load_gradient2_pairs<kThreads, kFilters2, kWindowRows>(dc2, of_batch, c2, dy2, code2, image,
                                                                0, part * (kWindowRows - 1));
@@ -106,8 +100,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
         __syncthreads();
-        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes, x, own_row,
-                            own % kSide1);
+        const unsigned char *codes = code1 + (image * kFilters1 + own_channel) * kPixels1;
+        add_sums1<kSegment>(found, dy1 + own_channel * kOfPart + own, codes + part * kOfPart + own,
+                            x, own_row, own % kSide1);
     }
     store_sums1(found, dy1, sums1);
 }

@@ -1,7 +1,7 @@
 // As conv2_backward_weight.cu, on tensor cores: bf16 factors, fp32 sums. A step of k is a row of 16
-// pixels, of which 14 count; both factors are read transposed from where the pixels lie.
-// Each of PARTS blocks takes as many of the 32 filters; a warp takes 16 of them, all 16 channels and
-// 9 taps, and two rows of each image.
+// pixels, of which 14 count; both factors are read transposed from where the pixels lie. Each of
+// PARTS blocks takes as many of the 32 filters; a warp takes 16 of them, all 16 channels and 9
+// taps, and two rows of each image.
 // grid (any, PARTS), block (448 / PARTS), dynamic shared kSharedBytes
 
 #include "gradient2_pairs.cuh"
@@ -17,13 +17,13 @@ constexpr int kGroup = kOfPart / 16 * kWarpSize;
 constexpr int kThreads = kGroups * kGroup;
 constexpr int kTiles = kFilters1 / 8;
 constexpr int kOwn = kTaps * kTiles * 4; // sums of a thread
-constexpr int kOwnStride = kGroup + 1; // neighbouring sums lie in neighbouring banks
+constexpr int kOwnStride = kGroup + 1;   // neighbouring sums lie in neighbouring banks
 constexpr int kResults = kOfPart * kFilters1 * kTaps;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2_backward_weight_bf16(const float *c2, const float *dy2, const unsigned char *code2,
-                               const float *scale2, const float *sums2,
-                               const unsigned short *pool1, float *dconv2, int tiles, int N)
+                               const float *scale2, const float *sums2, const unsigned short *pool1,
+                               float *dconv2, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
     Bf16 *dc2 = reinterpret_cast<Bf16 *>(shared4);  // [pixel][filter]
@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float sum[kTaps][kTiles][4] = {};
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         __syncthreads(); // the image before has been used
-        load_gradient2_pairs<kThreads, kOfPart, kSide2>(dc2, of_batch, c2, dy2, code2, image,
-                                                        first, 0);
+        load_gradient2_pairs<kThreads, kOfPart, kSide2>(dc2, of_batch, c2, dy2, code2, image, first,
+                                                        0);
         const uint4 *from = reinterpret_cast<const uint4 *>(pool1 + image * kPixels1 * kFilters1);
         for (int i = threadIdx.x; i < kPixels1 * 2; i += kThreads) { // eight channels each
             int place = (i / 2 / kSide1 + 1) * kPaddedColumns + i / 2 % kSide1 + 1;

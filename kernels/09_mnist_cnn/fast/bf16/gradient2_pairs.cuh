@@ -5,13 +5,12 @@
 #include "../backward2.cuh"
 #include "mma_conv.cuh"
 
-// Of kFilters filters from `filter` and kRows rows of windows from `row`, into padded pixels, by all
-// threads; a thread takes a window of two filters.
+// Of kFilters filters from `filter` and kRows rows of windows from `row`, into padded pixels, by
+// all threads; a thread takes a window of two filters.
 template <int kThreads, int kFilters, int kRows>
-__device__ inline void load_gradient2_pairs(Bf16 *pixels, const Backward2 &of_batch,
-                                            const float *c2, const float *dy2,
-                                            const unsigned char *code2, int image, int filter,
-                                            int row)
+__device__ inline void
+load_gradient2_pairs(Bf16 *pixels, const Backward2 &of_batch, const float *c2, const float *dy2,
+                     const unsigned char *code2, int image, int filter, int row)
 {
     constexpr int kWindows = kRows * kSide2;
 #pragma unroll 4

@@ -12,7 +12,8 @@
 constexpr int kTiles = kHidden / 16;
 constexpr int kStride = kHidden + 8; // eight rows begin in different banks
 static_assert(DEPTH % 16 == 0, "a step of an mma is 16 images");
-static_assert(DEPTH * (kStride + kColumnsStride) / 2 <= kHidden * kTileColumns, "DEPTH is too large");
+static_assert(DEPTH * (kStride + kColumnsStride) / 2 <= kHidden * kTileColumns,
+              "DEPTH is too large");
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     linear3_backward_weight_bf16(const float *dz3, const float *best2, const float *scale2,

@@ -8,7 +8,7 @@
 #include "../batch.cuh"
 #include "ptx.cuh"
 
-constexpr int kPaddedColumns = 18; // one of zeros, 14 pixels, then zeros under the 16 + 2 that are read
+constexpr int kPaddedColumns = 18; // zeros, 14 pixels, and zeros: a row of taps reads 16 + 2
 constexpr int kPaddedPixels = (kSide1 + 2) * kPaddedColumns;
 constexpr int kStride16 = 24; // elements between pixels of 16 channels
 constexpr int kStride32 = 40; // and of 32

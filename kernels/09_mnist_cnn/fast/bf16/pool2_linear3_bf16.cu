@@ -24,8 +24,7 @@ static_assert(CHANNELS % 2 == 0, "two channels at a time");
 extern "C" __global__ void __launch_bounds__(kThreads)
     pool2_linear3_bf16(const float *c2, const float *means, const float *squares,
                        const float *gamma2, const float *beta2, const float *weight3, float *best2,
-                       unsigned char *code2, float *parts, float *scale2,
-                       int count, int N)
+                       unsigned char *code2, float *parts, float *scale2, int count, int N)
 {
     extern __shared__ float4 shared4[];
     Bf16 *a = reinterpret_cast<Bf16 *>(shared4); // [image][product]
@@ -58,8 +57,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         if (k == 0) { // after the loads of the weights, which need not wait for it
             wait_for_the_one_before();
-            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2, scale2,
-                                                 first_channel, count, N);
+            find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2,
+                                                 scale2, first_channel, count, N);
             __syncthreads();
         }
 #pragma unroll 4
@@ -80,8 +79,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int step = 0; step < kSteps; ++step) {
             unsigned right[4];
             int result = first_result + lane % 8 + lane / 16 * 8;
-            ldmatrix_4(right,
-                       shared_address(b + result * kStride + step * 16 + lane / 8 % 2 * 8));
+            ldmatrix_4(right, shared_address(b + result * kStride + step * 16 + lane / 8 % 2 * 8));
 #pragma unroll
             for (int i = 0; i < ROWS; ++i) {
                 unsigned left[4];

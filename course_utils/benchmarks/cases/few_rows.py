@@ -1,0 +1,215 @@
+"""The benchmarks of chapter 06: products with few tiles of C, or few rows of A, beside cuBLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...devices.selection import cp
+from ...launching.modules import Kernel
+from ...launching.tensor_maps import tensor_map
+from ...paths import kernel_file
+from ..baselines import cublas
+from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from .matmul import FACTORS, SUM_ERROR, Bf16Work, by_torch, from_bf16, sms_for_tiles, to_bf16
+
+CHAPTER = "06_matmul_and_fft"
+_kernel = partial(course_kernel, CHAPTER)
+Shape = tuple[int, int, int]  # rows of A, columns of C, K
+
+SPLIT_SIZES = (128, 128, 16384), (256, 256, 16384), (512, 512, 8192)
+ROWS_FP32 = 1, 4, 8, 16, 32
+ROWS_BF16 = 1, 8, 16, 32, 64
+COLUMNS = 8192
+# Of gemm_bf16_few_rows_tma.cu, by the rows of a block: what a search on an H200 found.
+TMA_TILES = {
+    16: {"BN": 64, "STAGES": 10, "BLOCKS": 2},
+    32: {"BN": 128, "STAGES": 5, "BLOCKS": 2},
+    64: {"BN": 128, "STAGES": 3, "BLOCKS": 3},
+}
+
+
+def slices_for(tiles: int, steps: int, slots: int, least: int) -> int:
+    """How many blocks share a tile of C: as many as fit on the GPU at once, in ``slots``, each with
+    ``least`` of the tile's ``steps`` along K or more; at least one."""
+    return max(1, min(slots // tiles, steps // least))
+
+
+def _tolerances(k: int) -> dict[str, float]:
+    tolerance = 4e-6 * k**0.5
+    return {"rtol": tolerance, "atol": 4 * tolerance}
+
+
+# --- few tiles: a second pass adds up what the slices of K give ---
+
+
+def split_calls(
+    arrays: tuple[Any, Any, Any], slices: int, sums: Any, kernels: tuple[Kernel, Kernel]
+) -> tuple[KernelCall, KernelCall]:
+    """Both passes of C = A B for ``arrays`` (A, B, C); ``sums`` holds ``slices`` times C."""
+    a, b, c = arrays
+    (m, k), n = a.shape, b.shape[1]
+    product, finish = kernels
+    grid = blocks(n, 64), blocks(m, 64), slices
+    one, zero = np.float32(1), np.float32(0)
+    finishing = sums, c, c, c, one, zero, slices, m, n  # no bias and no residual: C stands for both
+    return (
+        KernelCall(product, grid, 256, (a, b, sums, m, n, k)),
+        KernelCall(finish, blocks(m * n, 256), 256, finishing),
+    )
+
+
+def _split_k(size: Shape) -> Work:
+    m, n, k = size
+    a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
+    slots = 4 * sms_for_tiles()  # blocks of 256 threads
+    slices = slices_for(blocks(m, 64) * blocks(n, 64), blocks(k, 16), slots, least=8)
+    sums = cp.empty((slices, m, n), cp.float32)
+    kernels = _kernel("sgemm_split_k"), _kernel("split_k_finish")
+    return Work(
+        split_calls((a, b, c), slices, sums, kernels),
+        output=c,
+        expected=lambda: double(a) @ double(b),
+        libraries=cublas.products("fp32", a, b, lambda: cp.empty_like(c)),
+        **_tolerances(k),
+    )
+
+
+# --- few rows: what is read of B is the time ---
+
+
+def few_rows_call(
+    a: Any, b: Any, c: Any, slices: int | None = None, **defines: int
+) -> tuple[KernelCall, Any]:
+    """The call of ``sgemm_few_rows.cu`` for C = A B, and its array of counts, zeros before."""
+    (m, k), n = a.shape, b.shape[1]
+    rows = defines.setdefault("ROWS", next((r for r in (1, 2, 4, 8, 16) if m <= r), 32))
+    large = rows > 16
+    defines = {"DEPTH": 4, "STAGES": 6 if large else 4, "BLOCKS": 1 if large else 2} | defines
+    tiles = blocks(n, 128) * blocks(m, rows)
+    slots = defines["BLOCKS"] * sms_for_tiles()
+    slices = slices or slices_for(tiles, blocks(k, defines["DEPTH"]), slots, least=32)
+    shared = max(8 * defines["STAGES"] * defines["DEPTH"] * (rows + 128) * 4, 32768)
+    grid = blocks(n, 128), slices, blocks(m, rows)
+    partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
+    arguments = a, b, c, partial_sums, arrived, m, n, k
+    kernel = _kernel("sgemm_few_rows", **defines)
+    return KernelCall(kernel, grid, 256, arguments, shared), arrived
+
+
+def _few_rows(size: Shape) -> Work:
+    m, n, k = size
+    a, b, c = normal((m, k)), normal((k, n), 1), cp.empty((m, n), cp.float32)
+    call, arrived = few_rows_call(a, b, c)
+    return Work(
+        (call,),
+        output=c,
+        expected=lambda: double(a) @ double(b),
+        libraries=cublas.products("fp32", a, b, lambda: cp.empty_like(c)),
+        cleared=(arrived,),
+        **_tolerances(k),
+    )
+
+
+def bf16_few_rows_call(
+    a: Any, b: Any, c: Any, slices: int | None = None, **defines: int
+) -> tuple[KernelCall, Any]:
+    """The call of ``gemm_bf16_few_rows.cu`` for C = A B^T, and its array of counts, zeros
+    before."""
+    (m, k), n = a.shape, len(b)
+    rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
+    defines = {"BN": 128, "STAGES": 5 if rows <= 32 else 4, "BLOCKS": 2} | defines
+    width = defines["BN"]
+    tiles = blocks(n, width) * blocks(m, rows)
+    slots = defines["BLOCKS"] * sms_for_tiles()
+    slices = slices or slices_for(tiles, blocks(k, 64), slots, least=4)
+    grid = blocks(n, width), slices, blocks(m, rows)
+    partial_sums, arrived = cp.empty((slices, m, n), cp.float32), cp.zeros(tiles, cp.int32)
+    arguments = a, b, c, partial_sums, arrived, m, n, k
+    kernel = _kernel("gemm_bf16_few_rows", **defines)
+    shared = defines["STAGES"] * (width + rows) * 128
+    return KernelCall(kernel, grid, 2 * width, arguments, shared), arrived
+
+
+def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
+    """The call of ``gemm_bf16_few_rows_tma.cu`` for C = A B^T; ``a`` and ``b`` have to live as long
+    as it is used."""
+    (m, _), n = a.shape, len(b)
+    rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
+    defines = TMA_TILES.get(rows, TMA_TILES[64]) | {"CLUSTER": 2, "WM": 16} | defines
+    width = defines["BN"]
+    maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
+    grid = blocks(n, width), defines["CLUSTER"], blocks(m, rows)
+    kernel = _kernel("gemm_bf16_few_rows_tma", arch="sm_90a", **defines)
+    shared = defines["STAGES"] * (width + rows) * 128
+    threads = width // defines["WM"] * 32
+    return KernelCall(kernel, grid, threads, (*maps, c, m, n, a.shape[1]), shared)
+
+
+def _in_bf16(size: Shape, with_tma: bool) -> Work:
+    m, n, k = size
+    a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
+    c = cp.empty((m, n), cp.uint16)
+    cleared: tuple[Any, ...] = ()
+    if with_tma:
+        call = tma_call(a, b, c)
+    else:
+        call, *cleared = bf16_few_rows_call(a, b, c)
+    return Bf16Work(
+        (call,),
+        output=c,
+        expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
+        rtol=FACTORS["bf16"].rtol,
+        atol=k * SUM_ERROR,
+        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
+        cleared=tuple(cleared),
+        same_bits=False,  # how tensor cores add up is not documented
+    )
+
+
+def _case(name: str, files: tuple[str, ...], make: Callable[[Shape], Work], **other: Any) -> Case:
+    width = 2 if "bf16" in name else 4
+    return Case(
+        name,
+        files=tuple(kernel_file(file, CHAPTER) for file in files),
+        make=make,
+        bytes=lambda n: width * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
+        flops=lambda n: 2 * n[0] * n[1] * n[2],
+        ceiling="read",
+        **other,
+    )
+
+
+CASES = (
+    _case(
+        "sgemm_split_k",
+        ("sgemm_split_k", "split_k_finish"),
+        _split_k,
+        what="matrix product of a long K, fp32",
+        gpu_sizes=SPLIT_SIZES,
+        test_sizes=((65, 3, 37), (5, 68, 520)),
+    ),
+    _case(
+        "sgemm_few_rows",
+        ("sgemm_few_rows",),
+        _few_rows,
+        what="few rows times a matrix, fp32",
+        gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_FP32),
+        test_sizes=((2, 130, 37),),
+    ),
+    *(
+        _case(
+            name,
+            (name,),
+            partial(_in_bf16, with_tma=name.endswith("tma")),
+            what="few rows times a matrix, bf16",
+            gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+            test_sizes=((17, 129, 264),),
+            peak="bf16",
+        )
+        for name in ("gemm_bf16_few_rows", "gemm_bf16_few_rows_tma")
+    ),
+)
