@@ -2,7 +2,8 @@
 
 Such an instruction is run once more on its marks: ones in place of what is uninitialised, zeros
 elsewhere. What comes out other than 0 is uninitialised: ones are NaN as a floating-point number,
-which goes through every sum.
+which goes through every sum. Integers have no NaN: their factors are ones, and zeros where they are
+uninitialised, so that every term counts, and a sum that lacks one is another than the full sum.
 """
 
 from __future__ import annotations
@@ -59,23 +60,35 @@ class MatrixEcho:
                 for slot in decoded.writes:
                     check.put_marks(group, group.lanes, slot, None)
             return
-        replaced = {}
-        for register, marks in ((s, found.get(s)) for s in slots):
-            dtype = np.dtype(f"u{max(ptx.SIZES[register.type], 1)}")
-            bits = np.zeros(group.n, dtype)
-            if marks is not None:
-                bits[marks != 0] = np.iinfo(dtype).max
-            replaced[register.slot] = bits
-        echo = echo_of(group, self.before, replaced)
-        with _ShadowsAsMemory(check, batch, {*batch.shared, *self.reached}):
-            decoded.act(echo)
-        results = {slot: group.full(echo.R[slot] != 0) for slot in decoded.writes}
+        factors = _integer_factors(i)
+        out = self._run_on(group, decoded, slots, found, factors)
+        full = self._run_on(group, decoded, slots, {}, factors) if factors else None
+        results = {
+            slot: group.full(out.R[slot] != (0 if full is None else full.R[slot]))
+            for slot in decoded.writes
+        }
         if any(bad.any() for bad in results.values()):
             inside = [m for m in found.values() if m is not None and m.any()]
             origin = int(inside[0].max()) if inside else self._mark_of_memory(group, i)
             results = {slot: np.where(bad, origin | BYTES, 0) for slot, bad in results.items()}
         for slot, marks in results.items():
             check.put_marks(group, group.lanes, slot, marks)
+
+    def _run_on(self, group: Group, decoded, slots, found: dict, factors: set) -> Group:
+        """Run the instruction on the marks ``found``; ``factors`` turned round."""
+        replaced = {}
+        for register in slots:
+            dtype = np.dtype(f"u{max(ptx.SIZES[register.type], 1)}")
+            marks = found.get(register)
+            bits = np.zeros(group.n, dtype)
+            if marks is not None:
+                bits[marks != 0] = np.iinfo(dtype).max
+            replaced[register.slot] = ~bits if register in factors else bits
+        echo = echo_of(group, self.before, replaced)
+        batch = group.batch
+        with _ShadowsAsMemory(self.check, batch, {*batch.shared, *self.reached}):
+            decoded.act(echo)
+        return echo
 
     def _mark_of_memory(self, group: Group, i) -> int:
         """A mark for memory that a matrix instruction read; which element is not known."""
@@ -87,6 +100,13 @@ class MatrixEcho:
         cell = np.flatnonzero(shadow.bytes)[:1] // self.met
         record = self.check.record_read(site, group, region, np.broadcast_to(cell, group.n))
         return record << RECORD_SHIFT | int(group.lanes[0]) << LANE_SHIFT | BYTES
+
+
+def _integer_factors(i: ptx.Instruction) -> set[ptx.Register]:
+    """The registers of A and B of a product of integers; of anything else, none."""
+    if "s32" in i.modifiers and (i.opcode == "mma" or "mma" in i.modifiers):
+        return {r for operand in i.operands[1:3] for r in _registers(operand)}
+    return set()
 
 
 def _registers(operand: ptx.Operand) -> list[ptx.Register]:
