@@ -7,6 +7,7 @@ from asynchrony import run
 from course_utils.devices import emulated_cupy as cp
 from course_utils.emulator import UNINITIALISED
 
+F32 = np.float32
 INTEGERS = {
     "s8": ("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", 2, 1),
     "u8 and s8": ("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32", 4, 2),
@@ -95,3 +96,27 @@ def test_a_fragment_of_wmma_that_was_loaded_from_uninitialised_memory_is_reporte
     )
     assert [f.kind for f in result.findings] == [UNINITIALISED] * bool(missing)
     assert all(f.location.line == 9 for f in result.findings)
+
+
+@pytest.mark.parametrize("missing", ["", "a", "b"])
+@pytest.mark.parametrize(
+    ("form", "kind", "after"),
+    [("m64n8k32.s32.s8.s8", "r", ""), ("m64n8k16.f32.f16.f16", "f", ", 1, 1, 0, 0")],
+)
+def test_a_tile_of_wgmma_with_uninitialised_elements_is_reported(form, kind, after, missing):
+    sums = ", ".join(f'"+{kind}"(d[{k}])' for k in range(4))
+    body = f"""__shared__ alignas(1024) u32 a[512], b[64];
+for (int k = threadIdx.x; k < 512; k += 128) if ({int(missing != "a")} || k != 5) a[k] = 0;
+if (threadIdx.x < 64 && ({int(missing != "b")} || threadIdx.x != 9)) b[threadIdx.x] = 0;
+fence(); __syncthreads();
+{"int" if kind == "r" else "float"} d[4] = {{0, 0, 0, 0}};
+u64 form = 8ull << 16 | 16ull << 32;
+ASM("wgmma.fence.sync.aligned;" ::: "memory");
+ASM("wgmma.mma_async.sync.aligned.{form} {{%0, %1, %2, %3}}, %4, %5, 1{after};"
+    : {sums} : "l"(form | smem(a) >> 4), "l"(form | smem(b) >> 4));
+ASM("wgmma.commit_group.sync.aligned;" ::: "memory");
+ASM("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+for (int k = 0; k < 4; ++k) y[4 * threadIdx.x + k] = d[k];"""
+    result = run("float* y", body, 1, 128, (np.zeros(512, F32),), checks=("uninitialised",))
+    assert {f.kind for f in result.findings} == ({UNINITIALISED} if missing else set())
+    assert all(f"{missing}[" in f.message for f in result.findings)

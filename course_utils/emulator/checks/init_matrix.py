@@ -62,7 +62,7 @@ class MatrixEcho:
             return
         factors = _integer_factors(i)
         out = self._run_on(group, decoded, slots, found, factors)
-        full = self._run_on(group, decoded, slots, {}, factors) if factors else None
+        full = self._run_on(group, decoded, slots, None, factors) if factors else None
         results = {
             slot: group.full(out.R[slot] != (0 if full is None else full.R[slot]))
             for slot in decoded.writes
@@ -74,19 +74,22 @@ class MatrixEcho:
         for slot, marks in results.items():
             check.put_marks(group, group.lanes, slot, marks)
 
-    def _run_on(self, group: Group, decoded, slots, found: dict, factors: set) -> Group:
-        """Run the instruction on the marks ``found``; ``factors`` turned round."""
+    def _run_on(self, group: Group, decoded, slots, found: dict | None, factors: set) -> Group:
+        """Run the instruction on the marks ``found``, or as if there were none at all; with ones
+        and zeros the other way round for ``factors``, and memory if there are some."""
         replaced = {}
         for register in slots:
             dtype = np.dtype(f"u{max(ptx.SIZES[register.type], 1)}")
-            marks = found.get(register)
+            marks = found.get(register) if found else None
             bits = np.zeros(group.n, dtype)
             if marks is not None:
                 bits[marks != 0] = np.iinfo(dtype).max
             replaced[register.slot] = ~bits if register in factors else bits
         echo = echo_of(group, self.before, replaced)
         batch = group.batch
-        with _ShadowsAsMemory(self.check, batch, {*batch.shared, *self.reached}):
+        marked = found is not None
+        regions = {*batch.shared, *self.reached}
+        with _ShadowsAsMemory(self.check, batch, regions, marked, bool(factors)):
             decoded.act(echo)
         return echo
 
@@ -95,7 +98,7 @@ class MatrixEcho:
         shadows = (
             (r, self.check.shadow(group.batch, r)) for r in (*self.reached, *group.batch.shared)
         )
-        region, shadow = next((r, s) for r, s in shadows if s is not None)
+        region, shadow = next((r, s) for r, s in shadows if s is not None and s.bytes.any())
         site = CopySource(i, self.met)
         cell = np.flatnonzero(shadow.bytes)[:1] // self.met
         record = self.check.record_read(site, group, region, np.broadcast_to(cell, group.n))
@@ -104,7 +107,7 @@ class MatrixEcho:
 
 def _integer_factors(i: ptx.Instruction) -> set[ptx.Register]:
     """The registers of A and B of a product of integers; of anything else, none."""
-    if "s32" in i.modifiers and (i.opcode == "mma" or "mma" in i.modifiers):
+    if "s32" in i.modifiers and {"mma", "mma_async"} & {i.opcode, *i.modifiers}:
         return {r for operand in i.operands[1:3] for r in _registers(operand)}
     return set()
 
@@ -114,19 +117,22 @@ def _registers(operand: ptx.Operand) -> list[ptx.Register]:
 
 
 class _ShadowsAsMemory:
-    """While it is entered, the regions hold their own shadows, and nobody observes."""
+    """While it is entered, the regions hold their own shadows, and nobody observes. ``marked``: or
+    else shadows of no marks; ``turned``: ones and zeros the other way round."""
 
-    def __init__(self, check: InitCheck, batch, regions: set):
+    def __init__(self, check: InitCheck, batch, regions: set, marked: bool, turned: bool):
         self.check, self.batch, self.regions = check, batch, regions
+        self.marked, self.turned = marked, turned
 
     def __enter__(self):
         batch = self.batch
         self.kept = [(r, r.storage, r.views) for r in self.regions]
         self.observers = batch.on_access, batch.launch.observers
         for region in self.regions:
-            shadow = self.check.shadow(batch, region)
+            shadow = self.check.shadow(batch, region) if self.marked else None
             size = region.storage.size
-            region.storage = np.zeros(size, np.uint8) if shadow is None else shadow.bytes[:size]
+            marks = np.zeros(size, np.uint8) if shadow is None else shadow.bytes[:size]
+            region.storage = ~marks if self.turned else marks
             region.views = {}
         batch.on_access, batch.launch.observers = None, SILENT
 
