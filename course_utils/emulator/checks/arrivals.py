@@ -74,10 +74,10 @@ class Meetings:
     def of(self, key) -> Meeting:
         return self._meetings.setdefault(key, Meeting())
 
-    def arrive(self, key, warps: np.ndarray, instruction, home: int | None = None) -> None:
-        """Warps of one row arrive. ``home``: the block that waits, where it is a single one."""
+    def arrive(self, key, warps: np.ndarray, past: np.ndarray, instruction, home=None) -> None:
+        """Warps of one row, which know ``past``, arrive. ``home``: the block that waits, where it
+        is a single one."""
         meeting, clocks = self.of(key), self.clocks
-        past = clocks.tick(warps)
         if "relaxed" in instruction.modifiers:
             at_home = warps * 32 // self.batch.lanes_per_block == home
             row, known = int(warps[0]) // clocks.warps, past[: clocks.warps].copy()

@@ -125,8 +125,10 @@ class RaceCheck(Observer):
         state = self._batches[group.batch]
         releases = "relaxed" not in instruction.modifiers
         state.at_arrival = state.accesses if releases and self._all(group) else -1
+        clocks = state.clocks
+        clocks.tick(group.warps)
         for row, warps in self._rows(group):
-            state.meetings.arrive(row, warps, instruction)
+            state.meetings.arrive(row, warps, clocks.past(warps), instruction)
 
     def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
         for row in np.flatnonzero(joined.any(axis=1)).tolist():
@@ -166,8 +168,8 @@ class RaceCheck(Observer):
         that of its start. The end of ``cp.async`` is its own thread's."""
         state = self._batches[batch]
         if transfer is None or transfer.queue == "async":
-            home = barrier.key >> KEY_SHIFT
-            state.meetings.arrive(barrier, np.unique(lanes >> 5), i, home)
+            home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
+            state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
         else:
             state.meetings.of(barrier).gather(state.past[transfer.number])
 
