@@ -83,10 +83,22 @@ numbers of 2⁻³² to the batch's sums, so that the order of its atomics does n
             ("inside ? value : 0.0f", "value"),
         ),
         mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && c >= 0 && c < W;", ";")),
-        mutant("rows for columns", kinds.WRONG, ("row + s / 3 - 1", "row + s % 3 - 1"), ("column + s % 3", "column + s / 3")),
-        mutant("inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")),
+        mutant(
+            "rows for columns",
+            kinds.WRONG,
+            ("row + s / 3 - 1", "row + s % 3 - 1"),
+            ("column + s % 3", "column + s / 3"),
+        ),
+        mutant(
+            "inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")
+        ),
         mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
-        mutant("height as the stride", kinds.WRONG, ("place / W", "place / H"), ("place % W", "place % H")),
+        mutant(
+            "height as the stride",
+            kinds.WRONG,
+            ("place / W", "place / H"),
+            ("place % W", "place % H"),
+        ),
         mutant("G's upper half", kinds.WRONG, ("own * under[s]", "s < t ? 0.0f : own * under[s]")),
     ),
 )
@@ -115,7 +127,7 @@ def exactly(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> np.ndarray:
     found = []
     for row in w.tolist():
         f = [Fraction(value) for value in row]
-        mean = sum(a * int(s) for a, s in zip(f, S)) / (unit * M)
+        mean = sum(a * int(s) for a, s in zip(f, S, strict=True)) / (unit * M)
         products = ((f[t] * f[s] * int(G[t, s])) for t in range(TAPS) for s in range(TAPS))
         variance = float(sum(products) / (unit * M) - mean * mean)
         found.append((float(mean), variance, (variance + EPS_64) ** -0.5))
@@ -175,7 +187,9 @@ and the sums would have lost theirs before. MNIST's pixels, normalised, have a m
         mutant("square of the mean left in", kinds.WRONG, (" - np.outer(of_tap, of_tap)", "")),
         mutant("squares of taps alone", kinds.WRONG, ('"ft,ts,fs->f"', '"ft,tt,ft->f"')),
         mutant(
-            "unbiased", kinds.PRECISION, ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)")
+            "unbiased",
+            kinds.PRECISION,
+            ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)"),
         ),
         mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
         mutant("no eps", kinds.PRECISION, ("np.sqrt(variance + 1e-5)", "np.sqrt(variance)")),

@@ -5,8 +5,8 @@ def statistics_from_moments(w, S, G, M):
     """Mean, variance and 1 / sqrt(variance + 1e-5) of the results of each of F filters, from the
     moments of its inputs: three rows of F numbers, in float64.
 
-    w is F x 9 in fp32. S has 9 and G has 9 x 9 whole numbers (int64), in units of 2^-32: the sums of
-    the pixels under each tap, and of the products of two, over the M places of the filter.
+    w is F x 9 in fp32. S has 9 and G has 9 x 9 whole numbers (int64), in units of 2^-32: the sums
+    of the pixels under each tap, and of the products of two, over the M places of the filter.
     """
     # TODO: no pixel is needed
     # SOLUTION
