@@ -1739,6 +1739,47 @@ y[blockIdx.x * 32 + threadIdx.x] = v + s[threadIdx.x];""",
         prefix=TWO,
     ),
     Bug(
+        "a relaxed arrival after what the other block reads",
+        DATA_RACE,
+        """
+__shared__ float s[32];
+cluster_sync();
+ASM("st.shared::cluster.f32 [%0], %1;"
+    :: "r"(map_rank(&s[threadIdx.x], rank() ^ 1)), "f"(1.0f) : "memory"); // ?
+ASM("barrier.cluster.arrive.<<relaxed|release>>.aligned;" ::: "memory");
+ASM("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x]; // !""",
+        "Let it be barrier.cluster.arrive.release, or put a fence.acq_rel.cluster before it.",
+        grid=2,
+        block=32,
+        prefix=TWO,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a relaxed arrival at an mbarrier, and a fence for too few",
+        DATA_RACE,
+        """
+__shared__ u64 bar; __shared__ float s[32];
+if (threadIdx.x == 0) init(&bar, 32);
+cluster_sync();
+if (rank() == 1) {
+    ASM("st.shared::cluster.f32 [%0], %1;"
+        :: "r"(map_rank(&s[threadIdx.x], 0)), "f"(1.0f) : "memory"); // ?
+    ASM("fence.acq_rel.<<cta|cluster>>;" ::: "memory");
+    ASM("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];"
+        :: "r"(map_rank(&bar, 0)) : "memory");
+} else {
+    wait(&bar, 0);
+    y[threadIdx.x] = s[threadIdx.x]; // !
+}
+cluster_sync();""",
+        "Let it be mbarrier.arrive.release, or put a fence.acq_rel.cluster before it.",
+        grid=2,
+        block=32,
+        prefix=TWO,
+        other=(0, 0, 0),
+    ),
+    Bug(
         "waiting for the cluster without an arrival",
         BARRIER,
         """

@@ -459,6 +459,14 @@ to keep both alive.
             kinds.DATA_RACE,
             ("    cluster_arrive();\n    cluster_wait(); // both", "    // both"),
         ),
+        mutant(
+            "relaxed second arrival",
+            kinds.DATA_RACE,
+            (
+                "cluster_arrive();\n    cluster_wait(); // both",
+                "cluster_arrive_relaxed();\n    cluster_wait(); // both",
+            ),
+        ),
         mutant("both in one place", kinds.DATA_RACE, ("of_block + rank", "of_block")),
         mutant("its own alone", kinds.WRONG, ("all = merged(of_block[0], of_block[1]);", "")),
         mutant(

@@ -168,6 +168,7 @@ class AccessCheck:
         index, verb = self._index(cell), "write" if self.writes else "read"
         where = f" in shared memory, block {block}" if region.space == "shared" else ""
         did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
+        told = self.races.relaxed_between(batch, entry, lane)
         of, of_other = f" of block {block}", f" of block {other_block}"
         if where and block == other_block:
             of = of_other = ""
@@ -175,7 +176,8 @@ class AccessCheck:
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {did}\n"
             f"  thread {thread}{of} {verb}s it at {here}\n"
-            f"  {_missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}{rule}"
+            f"  {told or _missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}"
+            f"{rule}"
         )
         note = self._note(there_site, entries, cells, bad)
         level = WARNING if note else ERROR

@@ -23,7 +23,7 @@ from ..machine.lanes import Group
 from .flags import Chain, Flags, Release, Seen
 from .vector_clocks import VectorClocks
 
-NARROW = {"cta", "cluster"}  # scopes that say nothing to other blocks, but for those of a cluster
+BLOCK, CLUSTER, GPU = range(3)  # how far a fence reaches
 FLAG_ACCESSES = ("load", "store", "atomic")
 FEW = 64  # places and warps of an access that looks like one of a flag
 
@@ -46,13 +46,19 @@ def makes_order(instructions) -> bool:
     )
 
 
+def reach(modifiers) -> int:
+    """How far a fence reaches, or an access that brings its own."""
+    return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU
+
+
 class Order:
     """What fences and flags have made known in a batch, beside its clocks."""
 
     def __init__(self, batch, clocks: VectorClocks, flags: Flags):
         self.clocks, self.flags = clocks, flags
         self.shared_flags = Flags(flags.warps, flags.fences)
-        self.fenced, self.fenced_near = np.zeros((2, *clocks.known.shape), np.int64)
+        self.before_fence = np.zeros((3, *clocks.known.shape), np.int64)  # by how far it reaches
+        self.fenced_near, _, self.fenced = self.before_fence
         warps = len(batch.living)
         self.far = np.full(warps, None, object)
         self.pending: list[dict[Chain, int]] = [{} for _ in range(warps)]
@@ -65,18 +71,24 @@ class Order:
 
     # --- fences ---
 
-    def fence(self, warps: np.ndarray, wide: bool, acquires: bool = True) -> None:
-        """A fence of some warps; ``wide``: one for more than their block."""
+    def fence(self, warps: np.ndarray, reach: int, acquires: bool = True) -> None:
+        """A fence of some warps."""
         clocks = self.clocks
         self.used = True
         clocks.step(warps)
         if acquires and self.handed:
-            self._take(warps, wide)
+            self._take(warps, reach == GPU)
         rows, places = clocks.place(warps)
-        self.fenced_near[rows, places] = clocks.known[rows, places]
-        self.fenced_near[rows, places, places] = clocks.own[warps]
-        if wide:
-            self.fenced[rows, places] = self.fenced_near[rows, places]
+        for table in self.before_fence[: reach + 1]:
+            table[rows, places] = clocks.known[rows, places]
+            table[rows, places, places] = clocks.own[warps]
+
+    def told(self, warps: np.ndarray, at_home: np.ndarray) -> np.ndarray:
+        """What relaxed arrivals tell, by warp of their row: ``at_home`` those where only their own
+        block waits."""
+        rows, places = self.clocks.place(warps)
+        tables = self.before_fence[np.where(at_home, BLOCK, CLUSTER), rows, places]
+        return tables.max(axis=0)
 
     def _take(self, warps: np.ndarray, wide: bool) -> None:
         """Warps have what they were handed."""
@@ -113,7 +125,7 @@ class Order:
         """Warps marked in ``joined`` (rows, warps) meet at a barrier."""
         if self.used:
             chosen = joined[:, :, None]
-            for table in (self.fenced, self.fenced_near):
+            for table in self.before_fence:
                 gathered = np.where(chosen, table, 0).max(axis=1)
                 np.copyto(table, gathered[:, None, :], where=chosen)
         if self.handed:
@@ -132,7 +144,7 @@ class Order:
             if not len(news):
                 continue
             self.changes += 1
-            for table in (self.fenced, self.fenced_near):
+            for table in self.before_fence:
                 np.maximum(table[row, place], table[row, news].max(axis=0), out=table[row, place])
             if self.handed:
                 self._share((row * size + news).tolist(), [warp])
@@ -162,7 +174,7 @@ class Order:
         """An access that brings its own fence and may set a flag."""
         modifiers = {*site.instruction.modifiers}
         if modifiers & {"release", "acq_rel"}:
-            self.fence(group.warps, not modifiers & NARROW, acquires=False)
+            self.fence(group.warps, reach(modifiers), acquires=False)
 
     def after(self, site, group: Group, region, elements: np.ndarray) -> None:
         """Lanes have read or set flags, or what may be some: ``elements`` of an array."""
@@ -172,7 +184,7 @@ class Order:
             self._reach(site, group, region, elements * site.width, flags, writes)
         modifiers = {*site.instruction.modifiers}
         if self.handed and modifiers & {"acquire", "acq_rel"}:
-            self._take(group.warps, not modifiers & NARROW)
+            self._take(group.warps, reach(modifiers) == GPU)
 
     def _reach(self, site, group: Group, region, places, flags: Flags, writes: bool) -> None:
         lanes, size = group.lanes, self.clocks.warps

@@ -17,15 +17,17 @@ from functools import cache
 import numpy as np
 
 from ..instructions.loads_stores import Spread
+from ..machine.async_engine import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
+from .arrivals import Meetings, Relaxed
 from .first_looks import first_looks
 from .flags import Flags
-from .happens_before import NARROW, Order, fences, makes_order
+from .happens_before import Order, fences, makes_order, reach
 from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
 from .severity import Paths
 from .sync_check import EVERYONE
@@ -60,14 +62,15 @@ class CopySide:
 @dataclass(eq=False)
 class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
-    ``gathered`` and ``released``: what those who arrived at an mbarrier knew, so far and at the end
-    of its last phase."""
+    ``accesses``: how many there were, and had been when last all arrived for their clusters at
+    once."""
 
     clocks: VectorClocks
+    meetings: Meetings
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
-    gathered: dict[object, np.ndarray] = field(default_factory=dict)
-    released: dict[object, np.ndarray] = field(default_factory=dict)
+    accesses: int = 0
+    at_arrival: int = -1
 
 
 class RaceCheck(Observer):
@@ -93,7 +96,7 @@ class RaceCheck(Observer):
 
     def batch_starts(self, batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
-        self._batches[batch] = _BatchState(clocks)
+        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks))
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
@@ -118,8 +121,36 @@ class RaceCheck(Observer):
             only[:, rank] = by_rank[:, rank]
             clocks.meet(only.reshape(len(by_rank), -1))
 
+    def cluster_arrives(self, group: Group, instruction) -> None:
+        state = self._batches[group.batch]
+        releases = "relaxed" not in instruction.modifiers
+        state.at_arrival = state.accesses if releases and self._all(group) else -1
+        clocks = state.clocks
+        clocks.tick(group.warps)
+        for row, warps in self._rows(group):
+            state.meetings.arrive(row, warps, clocks.past(warps), instruction)
+
     def cluster_barrier_completes(self, batch, joined: np.ndarray) -> None:
-        self.clocks(batch).meet(joined)
+        for row in np.flatnonzero(joined.any(axis=1)).tolist():
+            self._batches[batch].meetings.of(row).complete()
+
+    def cluster_passed(self, group: Group) -> None:
+        state = self._batches[group.batch]
+        if state.at_arrival == state.accesses and self._all(group):
+            state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
+            return
+        for row, warps in self._rows(group):
+            state.meetings.passed(row, warps)
+
+    def _all(self, group: Group) -> bool:
+        """Whether a group has lanes of all warps."""
+        return len(group.warps) == self.clocks(group.batch).known[..., 0].size
+
+    def _rows(self, group: Group):
+        """The warps of a group, cluster by cluster."""
+        rows = group.warps // self.clocks(group.batch).warps
+        for row in np.unique(rows).tolist():
+            yield row, group.warps[rows == row]
 
     def warps_meet(self, group: Group) -> None:
         masks = group.full(group.code.blocks[group.block].gather(group.R)).astype(np.uint32)
@@ -130,29 +161,28 @@ class RaceCheck(Observer):
 
     def fence(self, group: Group, instruction) -> None:
         if traits_of(instruction).fence:
-            wide = not NARROW & {*instruction.modifiers}
-            self.clocks(group.batch).order.fence(group.warps, wide)
+            self.clocks(group.batch).order.fence(group.warps, reach(instruction.modifiers))
 
-    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, transfer) -> None:
+    def mbarrier_arrives(self, batch, barrier, lanes: np.ndarray, i, transfer) -> None:
         """Whoever waits for the mbarrier will know the past of the lanes that arrive; of a copy,
         that of its start. The end of ``cp.async`` is its own thread's."""
         state = self._batches[batch]
         if transfer is None or transfer.queue == "async":
-            known = state.clocks.tick(np.unique(lanes >> 5))
+            home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
+            state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
         else:
-            known = state.past[transfer.number]
-        old = state.gathered.get(barrier)
-        state.gathered[barrier] = known.copy() if old is None else np.maximum(old, known)
+            state.meetings.of(barrier).gather(state.past[transfer.number])
 
     def mbarrier_completes(self, batch, barrier) -> None:
-        state = self._batches[batch]
-        if barrier in state.gathered:
-            state.released[barrier] = state.gathered[barrier]
+        self._batches[batch].meetings.of(barrier).complete()
 
     def mbarrier_passed(self, batch, barrier, lanes: np.ndarray) -> None:
-        state = self._batches[batch]
-        if barrier in state.released:
-            state.clocks.acquire(np.unique(lanes >> 5), state.released[barrier])
+        self._batches[batch].meetings.passed(barrier, np.unique(lanes >> 5))
+
+    def relaxed_between(self, batch, entry: int, lane: int) -> Relaxed | None:
+        """A relaxed arrival, but for which a lane would know of an earlier access."""
+        warp, time = (entry & THREAD) >> 5, entry >> CLOCK_SHIFT
+        return self._batches[batch].meetings.relaxed_between(warp, time, lane)
 
     # --- accesses ---
 
@@ -181,6 +211,7 @@ class RaceCheck(Observer):
     def _shadow(self, batch, region, width: int, size: int) -> RaceShadow | None:
         """What is remembered of a region, ready for an access of ``size`` bytes in elements of
         ``width``; None for a region that is not checked."""
+        self._batches[batch].accesses += 1
         if region.space == "shared":
             shadows = self._batches[batch].shadows
         elif region.space == "global" and not region.read_only:
@@ -289,15 +320,19 @@ class RaceCheck(Observer):
                     if late.any():
                         at = np.flatnonzero(late)[0]
                         site = self.site(int(number_of(entries[at])))
-                        self._left_too_early(batch, region, block, kind, lane[at], site)
+                        told = self.relaxed_between(
+                            batch, int(entries[at]), block * batch.lanes_per_block
+                        )
+                        self._left_too_early(batch, region, block, kind, lane[at], site, told)
 
-    def _left_too_early(self, batch, region, block: int, kind: str, lane, site) -> None:
+    def _left_too_early(self, batch, region, block: int, kind: str, lane, site, told) -> None:
         location = site.instruction.location
         thread, other = batch.who(lane)
+        advice = f",\n  {told}" if told else ". Call cluster.sync() before a block ends."
         text = (
             f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
             f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
-            f"{location}. Call cluster.sync() before a block ends."
+            f"{location}{advice}"
         )
         self.findings.add(
             ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, region.name)

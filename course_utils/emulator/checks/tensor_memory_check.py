@@ -60,7 +60,11 @@ class TensorClocks(VectorClocks):
     def tick(self, warps: np.ndarray) -> np.ndarray:
         rows, places = self.place(warps)
         self.tensor[rows, places, places] += 1
-        return np.concatenate([super().tick(warps), self.tensor[rows, places].max(axis=0)])
+        return super().tick(warps)
+
+    def past(self, warps: np.ndarray) -> np.ndarray:
+        rows, places = self.place(warps)
+        return np.concatenate([super().past(warps), self.tensor[rows, places].max(axis=0)])
 
     def acquire(self, warps: np.ndarray, past: np.ndarray) -> None:
         super().acquire(warps, past[: self.warps])

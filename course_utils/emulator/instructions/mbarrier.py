@@ -232,7 +232,7 @@ def barrier(b: Builder, i: ptx.Instruction):
             return group.batch.barriers.arrive(group, i, 16, None, False, None, None, None)
         if waits:
             return clusters.wait(group, i)
-        clusters.arrive(group)
+        clusters.arrive(group, i)
         return group
 
     return end if i.guard is None else _choose(b, i, end, _go(back))

@@ -183,7 +183,8 @@ class AsyncEngine:
         if transfer.complete is not None:
             key, size = transfer.complete
             barrier = self.find(key, transfer.lanes[0], transfer.instruction)
-            self.observers.mbarrier_arrives(self.batch, barrier, transfer.lanes, transfer)
+            i, lanes = transfer.instruction, transfer.lanes
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes, i, transfer)
             self.complete_tx(key, size, transfer.lanes[0], transfer.instruction)
         if transfer.arrivals is not None:
             if transfer.queue == "async":
@@ -294,7 +295,7 @@ class AsyncEngine:
         for key in np.unique(keys).tolist():
             rows = np.flatnonzero(keys == key)
             barrier = self.find(key, lanes[rows[0]], instruction)
-            self.observers.mbarrier_arrives(self.batch, barrier, lanes[rows], transfer)
+            self.observers.mbarrier_arrives(self.batch, barrier, lanes[rows], instruction, transfer)
             whole = int(counts[rows].sum()) <= barrier.pending
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())

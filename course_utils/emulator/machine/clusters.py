@@ -90,7 +90,8 @@ class Clusters:
 
     # --- the barrier ---
 
-    def arrive(self, group: Group) -> None:
+    def arrive(self, group: Group, instruction) -> None:
+        self.batch.launch.observers.cluster_arrives(group, instruction)
         self.arrived[group.lanes] = True
         self.seen[group.lanes] = self.phase[group.lanes // self.span]
         self.complete()
@@ -148,4 +149,6 @@ class Clusters:
                 rest = group.subset(np.flatnonzero(~free), live)
                 parked.append((rest, instruction))
         self.parked = parked
+        for group in resumed:
+            self.batch.launch.observers.cluster_passed(group)
         return resumed

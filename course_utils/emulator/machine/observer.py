@@ -150,8 +150,14 @@ class Observer:
         """In the blocks ``slots`` all threads have ended that had not come to ``instruction``, a
         barrier for all of a block: those who wait there go on."""
 
+    def cluster_arrives(self, group: Group, instruction: ptx.Instruction) -> None:
+        """Lanes arrive at the barrier of their cluster."""
+
     def cluster_barrier_completes(self, batch: Batch, joined: np.ndarray) -> None:
         """The warps ``joined`` (clusters, warps of a cluster) met at the barrier of theirs."""
+
+    def cluster_passed(self, group: Group) -> None:
+        """Lanes have waited for their cluster, and go on."""
 
     # --- asynchronous copies ---
 
@@ -170,7 +176,12 @@ class Observer:
         """A bulk copy moves bytes from one memory to another."""
 
     def mbarrier_arrives(
-        self, batch: Batch, barrier: MBarrier, lanes: np.ndarray, transfer: Transfer | None
+        self,
+        batch: Batch,
+        barrier: MBarrier,
+        lanes: np.ndarray,
+        instruction: ptx.Instruction,
+        transfer: Transfer | None,
     ) -> None:
         """Lanes arrive at an mbarrier, or a ``transfer`` of theirs reports its end to it."""
 
