@@ -56,64 +56,6 @@ def as_torch_does(
     return y
 
 
-BATCH_NORM = PythonExercise(
-    id="09.batch_norm",
-    title="a batch norm has two lives",
-    task="""
-Write in NumPy what `nn.BatchNorm2d` answers, in training and in evaluation. It keeps two numbers a
-channel for later, a running mean and a running variance, and moves each by a tenth of the way to
-the batch's with every batch in training. It divides a batch by the deviation of that batch, and
-keeps a variance that is not quite the same. Any number of channels, images and earlier batches.
-""",
-    source=f"{FOLDER}/batch_norm.py",
-    function="batch_norm",
-    cases=(
-        a_layer(1, 2, 3, 4, (), True),
-        a_layer(2, 2, 3, 4, (), False),
-        a_layer(3, 3, 2, 1, (4,), False),
-        a_layer(4, 2, 1, 2, (2, 3, 2), False),
-        a_layer(5, 1, 1, 3, (2, 2), True),
-    ),
-    reference=as_torch_does,
-    promises=Cases(any_layer),
-    means="Any formula is right: the task asks for the numbers alone.",
-    hints=(
-        "A channel's numbers lie along three of the four axes: `x.mean((0, 2, 3))` has C numbers, "
-        "and `[:, None, None]` turns them so that they meet their channel.",
-        "In training `seen` does not matter at all; in evaluation x's own mean does not.",
-        "`variance += 0.1 * (of_batch - variance)`: a tenth of the way.",
-        "The documentation of BatchNorm2d: the biased variance (n) in training, the unbiased one "
-        "(n − 1) for the running estimate; n counts all numbers of a channel, N · H · W.",
-    ),
-    explanation="""
-In training an image's result depends on the other images of its batch; in evaluation it must not,
-or the answer to a digit would depend on its neighbours. So the layer has two lives, and
-`model.eval()` changes between them. n / (n − 1) makes the running variance right on average, since
-a sample's own mean lies nearer to it than the true one. With 64 images of 28 × 28 pixels it is a
-factor of 1.00002; in the last layers of a network, with few pixels and a small batch, it shows.
-""",
-    mutants=(
-        mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
-        mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
-        mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),
-        mutant("never the batch's own", kinds.WRONG, ("if training:", "if False:")),
-        mutant(
-            "momentum the other way",
-            kinds.WRONG,
-            ("0.1 * (batch.mean", "0.9 * (batch.mean"),
-            ("0.1 * (batch.var", "0.9 * (batch.var"),
-        ),
-        mutant("variance begins at 0", kinds.WRONG, ("np.ones(", "np.zeros(")),
-        mutant("over images only", kinds.WRONG_SHAPE, ("over = (0, 2, 3)", "over = 0")),
-        mutant("one mean for all channels", kinds.WRONG, ("x.mean(over)", "x.mean() + gamma * 0")),
-        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
-        mutant("eps outside the root", kinds.PRECISION, ("variance + 1e-5)", "variance) + 1e-5")),
-        mutant("beta forgotten", kinds.WRONG, ("+ 1e-5) + beta", "+ 1e-5)")),
-        mutant("no return", kinds.NOTHING_RETURNED, ("return gamma", "gamma")),
-    ),
-)
-
-
 class Loss:
     """A mean loss, and what its gradient goes to."""
 
@@ -283,6 +225,63 @@ number by number.
             ("loss.backward()\n", "loss.backward()\n            optimiser.zero_grad()\n"),
         ),
         mutant("nothing returned", kinds.NOTHING_RETURNED, ("return found", "found")),
+    ),
+)
+
+BATCH_NORM = PythonExercise(
+    id="09.batch_norm",
+    title="a batch norm has two lives",
+    task="""
+Write in NumPy what `nn.BatchNorm2d` answers, in training and in evaluation. It keeps two numbers a
+channel for later, a running mean and a running variance, and moves each by a tenth of the way to
+the batch's with every batch in training. It divides a batch by the deviation of that batch, and
+keeps a variance that is not quite the same. Any number of channels, images and earlier batches.
+""",
+    source=f"{FOLDER}/batch_norm.py",
+    function="batch_norm",
+    cases=(
+        a_layer(1, 2, 3, 4, (), True),
+        a_layer(2, 2, 3, 4, (), False),
+        a_layer(3, 3, 2, 1, (4,), False),
+        a_layer(4, 2, 1, 2, (2, 3, 2), False),
+        a_layer(5, 1, 1, 3, (2, 2), True),
+    ),
+    reference=as_torch_does,
+    promises=Cases(any_layer),
+    means="Any formula is right: the task asks for the numbers alone.",
+    hints=(
+        "A channel's numbers lie along three of the four axes: `x.mean((0, 2, 3))` has C numbers, "
+        "and `[:, None, None]` turns them so that they meet their channel.",
+        "In training `seen` does not matter at all; in evaluation x's own mean does not.",
+        "`variance += 0.1 * (of_batch - variance)`: a tenth of the way.",
+        "The documentation of BatchNorm2d: the biased variance (n) in training, the unbiased one "
+        "(n − 1) for the running estimate; n counts all numbers of a channel, N · H · W.",
+    ),
+    explanation="""
+In training an image's result depends on the other images of its batch; in evaluation it must not,
+or the answer to a digit would depend on its neighbours. So the layer has two lives, and
+`model.eval()` changes between them. n / (n − 1) makes the running variance right on average, since
+a sample's own mean lies nearer to it than the true one. With 64 images of 28 × 28 pixels it is a
+factor of 1.00002; in the last layers of a network, with few pixels and a small batch, it shows.
+""",
+    mutants=(
+        mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
+        mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
+        mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),
+        mutant("never the batch's own", kinds.WRONG, ("if training:", "if False:")),
+        mutant(
+            "momentum the other way",
+            kinds.WRONG,
+            ("0.1 * (batch.mean", "0.9 * (batch.mean"),
+            ("0.1 * (batch.var", "0.9 * (batch.var"),
+        ),
+        mutant("variance begins at 0", kinds.WRONG, ("np.ones(", "np.zeros(")),
+        mutant("over images only", kinds.WRONG_SHAPE, ("over = (0, 2, 3)", "over = 0")),
+        mutant("one mean for all channels", kinds.WRONG, ("x.mean(over)", "x.mean() + gamma * 0")),
+        mutant("no eps", kinds.PRECISION, (" + 1e-5", "")),
+        mutant("eps outside the root", kinds.PRECISION, ("variance + 1e-5)", "variance) + 1e-5")),
+        mutant("beta forgotten", kinds.WRONG, ("+ 1e-5) + beta", "+ 1e-5)")),
+        mutant("no return", kinds.NOTHING_RETURNED, ("return gamma", "gamma")),
     ),
 )
 
