@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from taps_09 import convolved, taps
 
 from course_utils import cp, digits
 from course_utils.paths import KERNELS
@@ -19,17 +20,6 @@ from course_utils.paths import KERNELS
 FAST = SimpleNamespace(**run_path(str(KERNELS / "09_mnist_cnn" / "fast_network.py")))
 IMAGES, LABELS = digits()
 ROWS, COLUMNS = np.arange(196) // 14 * 2, np.arange(196) % 14 * 2  # corners of pool1's windows
-
-
-def convolved(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    return sum(np.einsum("nchw,fc->nfhw", x_t, w[:, :, r, s]) for (r, s), x_t in shifted(x))
-
-
-def shifted(x: np.ndarray) -> Any:
-    """Each of nine taps, and the pixels of N x C x H x W under it."""
-    around = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    for r, s in np.ndindex(3, 3):
-        yield (r, s), around[:, :, r : r + x.shape[2], s : s + x.shape[3]]
 
 
 class FastStep:
@@ -72,8 +62,8 @@ class FastStep:
         return convolved(self.x, self.given("conv1_conv2")["conv1"])
 
     def moments(self) -> np.ndarray:
-        taps = np.stack([pixels[:, 0] for _, pixels in shifted(self.x)], -1).reshape(-1, 9)
-        return np.concatenate([(taps.T @ taps).ravel(), taps.sum(0)])
+        under = np.stack([pixels[:, 0] for _, pixels in taps(self.x)], -1).reshape(-1, 9)
+        return np.concatenate([(under.T @ under).ravel(), under.sum(0)])
 
     def pool1(self) -> np.ndarray:
         p, c = self.given("conv1_conv2"), self.conv1
@@ -156,7 +146,7 @@ class FastStep:
 
     def dconv2(self) -> np.ndarray:
         x = self.pool1_found().reshape(self.n, 16, 14, 14)
-        return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in shifted(x)], -1)
+        return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in taps(x)], -1)
 
     def sums1(self) -> np.ndarray:
         p = self.given("conv2_backward_input")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from taps_09 import convolved, taps
 
 from course_utils import digits
 from course_utils.checking import check
@@ -78,14 +79,6 @@ def call(function: Any, *arguments: Any) -> None:
     function(*(x.ctypes if isinstance(x, np.ndarray) else x for x in arguments))
 
 
-def taps(image: np.ndarray):
-    """Each of the nine taps, and the pixels that it meets: zeros lie around."""
-    around = np.pad(image.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
-    height, width = image.shape[2:]
-    for r, s in np.ndindex(3, 3):
-        yield (r, s), around[:, :, r : r + height, s : s + width]
-
-
 @pytest.mark.parametrize("shape", CONVOLUTIONS, ids=str)
 def test_the_convolution_and_its_gradients_are_right_and_stay_in_their_arrays(library, shape):
     n, c, h, w, f = shape
@@ -95,13 +88,12 @@ def test_the_convolution_and_its_gradients_are_right_and_stay_in_their_arrays(li
     call(library.conv_forward, x, filters, y, *shape)
     call(library.conv_backward_input, dy, filters, dx, *shape)
     call(library.conv_backward_weight, x, dy, dw, *shape)
-    w64 = filters.astype(np.float64)
-    check(y, sum(np.einsum("nchw,fc->nfhw", p, w64[:, :, r, s]) for (r, s), p in taps(x)),
-          reduction=9 * c)  # fmt: skip
-    back = sum(np.einsum("nfhw,fc->nchw", p, w64[:, :, 2 - r, 2 - s]) for (r, s), p in taps(dy))
+    x64, w64, dy64 = (array.astype(np.float64) for array in (x, filters, dy))
+    check(y, convolved(x64, w64), reduction=9 * c)
+    back = sum(np.einsum("nfhw,fc->nchw", p, w64[:, :, 2 - r, 2 - s]) for (r, s), p in taps(dy64))
     check(dx, back, reduction=9 * f)
-    for (r, s), p in taps(x):
-        of_tap = np.einsum("nchw,nfhw->fc", p, dy.astype(np.float64))
+    for (r, s), p in taps(x64):
+        of_tap = np.einsum("nchw,nfhw->fc", p, dy64)
         np.testing.assert_allclose(dw[:, :, r, s], of_tap, rtol=1e-4, atol=1e-4)
     assert arrays.whole()
 
