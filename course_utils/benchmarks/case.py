@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checking import difference
 from ..devices.selection import ON_GPU, cp
+from ..errors import LessonError
 from ..launching.arguments import carry_over
 from ..launching.modules import Kernel, load
 from ..paths import KERNELS, kernel_file
@@ -208,6 +209,16 @@ def torch_on_gpu() -> Any:
     import torch
 
     return torch if torch.cuda.is_available() else None
+
+
+def need_torch(benchmark: str, and_triton: bool = False) -> Any:
+    """The torch module. Raises LessonError, which names the ``benchmark``, where it cannot use a
+    GPU, or where Triton is wanted and missing."""
+    torch = torch_on_gpu()
+    if torch is None or (and_triton and importlib.util.find_spec("triton") is None):
+        wanted = "PyTorch with CUDA, and Triton" if and_triton else "PyTorch with CUDA"
+        raise LessonError(f"The benchmark called {benchmark} needs {wanted}.")
+    return torch
 
 
 def blocks(size: int, block: int) -> int:

@@ -13,14 +13,13 @@ import numpy as np
 from ..devices import gpu
 from ..devices.properties import sm_count
 from ..devices.selection import cp
-from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import FLUSH_BYTES, bench
 from . import nvml
 from .baselines import cublas
-from .case import blocks, normal, torch_on_gpu
+from .case import blocks, need_torch, normal
 from .cases.matmul import to_bf16
-from .sustained import Turn, back_to_back
+from .sustained import Turn, back_to_back, mean_of
 
 READ = "04_first_kernels/coalescing/read_only.cu"
 SOURCES = (READ,)
@@ -46,9 +45,7 @@ extern "C" __global__ void fresh(const float *x, float *y, int n)
 
 def measure() -> dict[str, Any]:
     """Every figure. Raises LessonError where PyTorch or the GPU is missing, or a result wrong."""
-    torch = torch_on_gpu()
-    if torch is None:
-        raise LessonError("The benchmark called lies needs PyTorch with CUDA.")
+    torch = need_torch("lies")
     with gpu.readable_faults("the work measured"), gpu.without_waiting():
         return {
             "torch": torch.__version__,
@@ -200,13 +197,13 @@ def inputs() -> dict[str, Any]:
             turns[name].append(back_to_back(run, SUSTAINED_S))
     found: dict[str, Any] = {"n": N, "seconds": SUSTAINED_S, "turns": TURNS}
     for name in runs:
-        known = [turn.clock_and_power for turn in turns[name] if turn.clock_and_power]
-        mhz, watts = zip(*known, strict=True) if known else (None, None)
+        mean = mean_of(turns[name])
+        mhz, watts = mean.clock_and_power or (None, None)
         found[name] = {
             "burst_ms": round(statistics.median(bursts[name]), 5),
-            "sustained_ms": round(statistics.fmean(turn.ms for turn in turns[name]), 5),
-            "mhz": mhz and round(statistics.fmean(mhz)),
-            "watts": watts and round(statistics.fmean(watts)),
+            "sustained_ms": round(mean.ms, 5),
+            "mhz": mhz,
+            "watts": watts,
         }
     return found
 

@@ -20,7 +20,7 @@ from ..errors import LessonError
 from ..paths import KERNELS
 from ..records.measured_files import measurements
 from . import mnist_step, sustained
-from .case import program, torch_on_gpu
+from .case import need_torch, program, torch_on_gpu
 from .mnist_step import BATCHES, RATE
 
 FAST = "09_mnist_cnn/fast_network.py"
@@ -162,9 +162,7 @@ def measure(keep: Callable[[dict[str, Any]], Any] = lambda found: None) -> dict[
 
     Raises LessonError where PyTorch cannot use a GPU, or where there is no record of mnist_step.
     """
-    torch = torch_on_gpu()
-    if torch is None:
-        raise LessonError("The benchmark called mnist_race needs PyTorch with CUDA.")
+    torch = need_torch("mnist_race")
     images, labels, what = mnist_step.data()
     found: dict[str, Any] = {
         "torch": torch.__version__,

@@ -27,10 +27,10 @@ import numpy as np
 from ..data.image_sets import digits
 from ..devices.selection import cp
 from ..errors import LessonError
-from ..observing.timing import bench
+from ..observing.timing import Bench, bench
 from ..paths import ROOT
 from . import sustained
-from .case import program, torch_on_gpu
+from .case import need_torch, program, torch_on_gpu
 from .triton_comparison import MODE
 
 PROGRAM = "09_mnist_cnn/torch_network.py"
@@ -252,9 +252,7 @@ def plans() -> list[StepPlan]:
 
 def on_gpu(images: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
     """Both as tensors on the GPU, labels as int64. Raises LessonError where PyTorch has none."""
-    torch = torch_on_gpu()
-    if torch is None:
-        raise LessonError("This benchmark needs PyTorch with CUDA.")
+    torch = need_torch("mnist_step")
     torch.backends.cudnn.benchmark = True
     return torch.from_numpy(images).cuda(), torch.from_numpy(labels.astype(np.int64)).cuda()
 
@@ -278,9 +276,7 @@ def measure(
     known so far goes to ``keep`` after each plan. Raises LessonError where PyTorch cannot use a
     GPU.
     """
-    torch = torch_on_gpu()
-    if torch is None:
-        raise LessonError("The benchmark called mnist_step needs PyTorch with CUDA.")
+    torch = need_torch("mnist_step")
     images, labels, what = data()
     runs: list[dict[str, Any]] = []
     found: dict[str, Any] = {
@@ -381,16 +377,15 @@ def step_times_us(step: Callable[[], Any]) -> list[float]:
 
 def figures(given: Prepared) -> dict[str, Any]:
     """Time and memory of a step. Raises LessonError where the network has learnt nothing."""
-    times = step_times_us(given.step)
+    times = Bench(tuple(us / 1e3 for us in step_times_us(given.step)))
     loss = float(given.step())
     if not loss < LEARNT:
         raise LessonError(f"the loss is {loss} after {STEPS * (BURSTS + 4)} steps")
     reserved = torch_on_gpu().cuda.memory_reserved() - given.reserved_before
-    first, _, third = statistics.quantiles(times, n=4, method="inclusive")
     return {
         **vars(given.plan),
-        "median_us": round(statistics.median(times), 2),
-        "spread_us": round(third - first, 2),
+        "median_us": round(1e3 * times.median_ms, 2),
+        "spread_us": round(1e3 * times.spread_ms, 2),
         "reserved_mib": round(reserved / 2**20, 1),
         "ready_s": round(given.ready_s, 2),
     }

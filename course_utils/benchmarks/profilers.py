@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..devices.properties import need_gpu
-from ..errors import LessonError
 from . import cases, nsight_compute
-from .case import torch_on_gpu
+from .case import need_torch, torch_on_gpu
 from .single_launch import launch_of
 
 SIDE = 4096
@@ -56,9 +55,7 @@ def sources() -> tuple[str, ...]:
 def measure() -> dict[str, Any]:
     """Both on this GPU. Raises LessonError without ncu and the right to count, or without torch."""
     need_gpu()
-    torch = torch_on_gpu()
-    if torch is None:
-        raise LessonError("The benchmark called profiling needs PyTorch with CUDA.")
+    torch = need_torch("profiling")
     size = {name: (SIDE, SIDE) if "transpose" in name else SIDE for name in KERNELS}
     metrics = [DURATION, *map(STALL.format, REASONS)]
     found = {}

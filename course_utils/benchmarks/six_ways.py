@@ -5,7 +5,6 @@ The first two run on the CPU beside the GPU, the others on the GPU, where the ar
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import statistics
 import tempfile
@@ -21,7 +20,7 @@ from ..devices.selection import cp
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import bench
-from .case import blocks, program, softmax_of, torch_on_gpu
+from .case import blocks, need_torch, program, softmax_of, torch_on_gpu
 from .triton_comparison import MODE, next_power, triton_function
 
 FOLDER = "01_ecosystem/softmax"
@@ -151,9 +150,7 @@ def first_call_s(run: Callable[[], Any]) -> float:
 
 def measure() -> dict[str, Any]:
     """Every time on this machine. Raises LessonError where PyTorch or Triton is missing."""
-    torch = torch_on_gpu()
-    if torch is None or importlib.util.find_spec("triton") is None:
-        raise LessonError("The benchmark called six_ways needs PyTorch with CUDA, and Triton.")
+    torch = need_torch("six_ways", and_triton=True)
     import triton
 
     x = np.random.default_rng(1).standard_normal((ROWS, COLUMNS), dtype=np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +38,20 @@ def sustained(
     for _ in range(TURNS):
         for name, work in (("ours", ours), ("library", theirs)):
             turns[name].append(measure(work, SECONDS))
-    mean = {name: statistics.fmean(turn.ms for turn in each) for name, each in turns.items()}
+    means = {name: mean_of(each) for name, each in turns.items()}
     found: dict[str, Any] = {"seconds": SECONDS, "turns": TURNS}
-    for name, each in turns.items():
-        found[f"{name}_ms"] = round(mean[name], 5)
-        known = [turn.clock_and_power for turn in each if turn.clock_and_power]
-        if known:
-            clocks, watts = zip(*known, strict=True)
-            found[f"{name}_mhz"] = round(statistics.fmean(clocks))
-            found[f"{name}_watts"] = round(statistics.fmean(watts))
-    return {**found, "ratio": round(mean["library"] / mean["ours"], 4)}
+    for name, mean in means.items():
+        found[f"{name}_ms"] = round(mean.ms, 5)
+        if mean.clock_and_power:
+            found[f"{name}_mhz"], found[f"{name}_watts"] = mean.clock_and_power
+    return {**found, "ratio": round(means["library"].ms / means["ours"].ms, 4)}
+
+
+def mean_of(turns: Sequence[Turn]) -> Turn:
+    """One turn with the mean of the times, and of the clocks and powers that are known."""
+    known = [turn.clock_and_power for turn in turns if turn.clock_and_power]
+    clocks = tuple(round(statistics.fmean(values)) for values in zip(*known, strict=True))
+    return Turn(statistics.fmean(turn.ms for turn in turns), clocks or None)
 
 
 def back_to_back(work: Callable[[], Any], seconds: float) -> Turn:

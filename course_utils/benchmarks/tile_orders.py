@@ -11,7 +11,7 @@ from typing import Any
 from ..checking import difference
 from ..devices.selection import cp
 from ..errors import LessonError
-from ..observing.timing import bench
+from ..observing.timing import Bench, bench
 from ..paths import kernel_file
 from . import nsight_compute
 from .case import KernelCall, course_kernel, double, normal
@@ -65,6 +65,7 @@ def measure() -> dict[str, Any]:
     tolerances = {"rtol": FACTORS["bf16"].rtol, "atol": SIZE * SUM_ERROR}
     if wrong := difference(from_bf16(results[0][some]), expected, **tolerances):
         raise LessonError(f"{KERNEL}: {wrong}.")
+    of_all = {band: Bench(tuple(taken)) for band, taken in times.items()}
     metrics = READ, WRITTEN, LOOKED_UP, FOUND
     counted = nsight_compute.counts(COUNT, KERNEL, metrics, launches=len(BANDS))
     return {
@@ -73,8 +74,8 @@ def measure() -> dict[str, Any]:
         "orders": [
             {
                 "band": band,
-                "median_ms": round(sorted(times[band])[len(times[band]) // 2], 4),
-                "spread_ms": round(_spread(times[band]), 4),
+                "median_ms": round(of_all[band].median_ms, 4),
+                "spread_ms": round(of_all[band].spread_ms, 4),
                 "dram_bytes_read": found.get(READ),
                 "dram_bytes_written": found.get(WRITTEN),
                 "l2_sectors_read": found.get(LOOKED_UP),
@@ -83,9 +84,3 @@ def measure() -> dict[str, Any]:
             for band, found in zip(BANDS, counted, strict=True)
         ],
     }
-
-
-def _spread(times: list[float]) -> float:
-    """From the first to the third quartile."""
-    ordered = sorted(times)
-    return ordered[3 * len(ordered) // 4] - ordered[len(ordered) // 4]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import tempfile
@@ -25,7 +24,7 @@ from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import Bench, bench
 from ..paths import ASSETS
-from .case import blocks, double, normal, program, softmax_of, torch_on_gpu
+from .case import blocks, double, need_torch, normal, program, softmax_of, torch_on_gpu
 
 TRANSCRIPTS = ASSETS / "transcripts"
 CHAPTER = "04_first_kernels"
@@ -277,9 +276,7 @@ def measure(texts: Path = TRANSCRIPTS) -> dict[str, Any]:
 
     Raises LessonError where PyTorch or Triton is missing.
     """
-    torch = torch_on_gpu()
-    if torch is None or importlib.util.find_spec("triton") is None:
-        raise LessonError("The benchmark called triton needs PyTorch with CUDA, and Triton.")
+    torch = need_torch("triton", and_triton=True)
     import triton
 
     texts.mkdir(parents=True, exist_ok=True)
