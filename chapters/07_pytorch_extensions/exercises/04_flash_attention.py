@@ -140,8 +140,8 @@ score of each row at least is finite. V is finite.
     explanation="""
 That is all of FlashAttention's arithmetic: whatever has been summed is relative to the largest
 score that was known then, and one multiplication brings it up to date. The order of the keys does
-not matter, nor how many come at a time. `sum` may stay a sum of the lane's own weights until the end,
-because the factor is the same for all lanes; the largest score may not.
+not matter, nor how many come at a time. `sum` may stay a sum of the lane's own weights until the
+end, because the factor is the same for all lanes; the largest score may not.
 """,
     mutants=(
         mutant("o is not rescaled", kinds.WRONG, ("        o *= rescale;\n", "")),
@@ -609,6 +609,7 @@ gradient of the *products*. The tile has only some of the keys of each row.
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)),
         values=(
+            promises.scalars("scale", 1, 0.125),
             promises.data("S", promises.NEGATIVE, promises.TIES, promises.SMALL),
             promises.data("dP", promises.NEGATIVE, promises.EQUAL, promises.MIDDLING),
             promises.data("O", promises.POSITIVE, promises.SMALL),
@@ -629,7 +630,6 @@ gradient of the *products*. The tile has only some of the keys of each row.
                     },
                 ),
             ),
-            promises.scalars("scale", 1, 0.125),
         ),
     ),
     means=(
