@@ -17,6 +17,12 @@ __device__ inline void ldmatrix_4_transposed(unsigned (&tiles)[4], unsigned row)
                  : "memory");
 }
 
+// cp.async.mbarrier.arrive.noinc: one arrival of this thread, once all its cp.async so far are done.
+__device__ inline void cp_async_arrive(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // ex2.approx: 2^x, with a relative error below 2^-22; 0 of minus infinity.
 __device__ inline float exp2_approx(float x)
 {

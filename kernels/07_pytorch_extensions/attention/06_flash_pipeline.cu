@@ -4,14 +4,16 @@
 // of kv_heads, and heads / kv_heads neighbours share keys and values. D is 64 or 128, scale above 0.
 // With CAUSAL a query sees the keys up to its own place. Arrays begin at multiples of 16 bytes.
 // Adds to flash_mma: 32 queries for each warp, so that each key and value read from shared memory
-// serves two mma; cp.async, which brings the next tile while this one is used; and no rescaling of
-// rows whose largest score has not grown.
-// Limit: the tensor cores wait while a warp and its neighbour both compute exponentials.
-// grid (ceil(longest / 256), heads, sequences), block (256), dynamic shared 2 * D * (256 + 4 * 64)
+// serves two mma; cp.async, which brings the next tiles while these are used; no rescaling of rows
+// whose largest score has not grown; and mbarriers in place of block-wide barriers, so that warps
+// may be up to three tiles apart: one multiplies while another computes exponentials.
+// Limit: the tensor cores, and what is left of waiting for them. sm_90 and later, for mbarrier.
+// grid (ceil(longest / 256), heads, sequences), block (256), dynamic shared 2 * D * (256 + 8 * 64)
 
 #include <cuda_bf16.h>
 #include <math_constants.h>
 #include "attention.cuh"
+#include "tma.cuh"
 
 #ifndef D
 #define D 128 // numbers of a query, a key and a value
@@ -21,7 +23,7 @@
 #endif
 
 constexpr int BN = 64;     // keys of a tile
-constexpr int kStages = 2; // tiles of keys and values in shared memory
+constexpr int kStages = 4; // tiles of keys and values in shared memory
 constexpr int kWarps = 8;
 constexpr int kTilesM = 2; // of 16 queries, for each warp
 constexpr int kWarpRows = kTilesM * 16;
@@ -44,6 +46,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     const unsigned queries = shared_address(shared);
     const unsigned keys = queries + BM * kRowBytes; // kStages tiles
     const unsigned values = keys + kStages * kTileBytes;
+    __shared__ unsigned long long barriers[2 * kStages];
+    const unsigned full = shared_address(barriers); // a stage's copies have arrived, of all threads
+    const unsigned empty = full + kStages * 8;      // and all warps have used them
     const int lane = threadIdx.x % 32;
     const int first = starts[blockIdx.z]; // token of the sequence
     const int length = starts[blockIdx.z + 1] - first;
@@ -69,10 +74,22 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         cp_async_16(to + swizzled<kRowBytes>(row, copy_chunk), at, exists);
     };
     auto copy_tiles = [&](int tile) { // of keys and values
+        const int stage = tile % kStages;
+        if (tile >= kStages) { // all warps have used what lies there
+            mbarrier_wait(empty + stage * 8, (tile / kStages - 1) % 2);
+        }
 #pragma unroll
         for (int i = 0; i < BN / kCopyRows; ++i) {
-            copy(keys + tile % kStages * kTileBytes, K, kv_stride, tile * BN, i);
-            copy(values + tile % kStages * kTileBytes, V, kv_stride, tile * BN, i);
+            copy(keys + stage * kTileBytes, K, kv_stride, tile * BN, i);
+            copy(values + stage * kTileBytes, V, kv_stride, tile * BN, i);
+        }
+        cp_async_arrive(full + stage * 8);
+    };
+
+    auto release = [&](int stage) { // by this warp
+        __syncwarp();
+        if (lane == 0) {
+            mbarrier_arrive(empty + stage * 8);
         }
     };
 
@@ -94,28 +111,35 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         sum[m][0] = sum[m][1] = 0.0f;
     }
 
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < kStages; ++i) {
+            mbarrier_init(full + i * 8, kThreads);
+            mbarrier_init(empty + i * 8, kWarps);
+        }
+        mbarriers_are_ready();
+    }
+    __syncthreads(); // no thread arrives before the barriers are there
 #pragma unroll
     for (int i = 0; i < BM / kCopyRows; ++i) {
         copy(queries, Q, q_stride, first_query, i);
     }
     const int end = CAUSAL ? min(length, first_query + BM) : length;
     const int tiles = (end + BN - 1) / BN;
-    copy_tiles(0);
-    cp_async_commit();
+    copy_tiles(0); // with the queries
     for (int tile = 0; tile < tiles; ++tile) {
-        cp_async_wait<0>();
-        __syncthreads(); // this tile is complete, and nobody reads the one before any more
+        const int stage = tile % kStages;
         if (tile + 1 < tiles) {
             copy_tiles(tile + 1);
         }
-        cp_async_commit();
+        mbarrier_wait(full + stage * 8, tile / kStages % 2);
         const int first_key = tile * BN;
         const int last_key = first_key + BN - 1;
         if (CAUSAL && first_key >= first_query + warp_row + kWarpRows) {
+            release(stage);
             continue; // hidden from all rows of this warp
         }
 
-        const unsigned at = keys + tile % kStages * kTileBytes + k_at;
+        const unsigned at = keys + stage * kTileBytes + k_at;
         float s[kTilesM][kTilesN][4] = {};
 #pragma unroll
         for (int k = 0; k < D / 16; ++k) {
@@ -178,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 offset[m][half] = largest[m][half] * to_log2;
             }
         }
-        const unsigned values_at = values + tile % kStages * kTileBytes + v_at;
+        const unsigned values_at = values + stage * kTileBytes + v_at;
 #pragma unroll
         for (int k = 0; k < BN / 16; ++k) { // the weights of 16 keys, then their products
             unsigned p[kTilesM][4];
@@ -209,6 +233,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 }
             }
         }
+        release(stage);
     }
 
 #pragma unroll

@@ -26,16 +26,15 @@ QUERIES = {"flash_mma": 64, "flash_pipeline": 256}  # of a block
 THREADS = {"flash_mma": 128, "flash_pipeline": 256}
 KEYS = 128  # of a block of flash_backward
 TILE = 64  # queries of its tiles
-STAGES = 2
 
 
 def shared_bytes(name: str, d: int) -> int:
     """Dynamic shared memory of a kernel for rows of ``d`` numbers."""
     if name == "flash_pipeline":
-        return 2 * d * (QUERIES[name] + STAGES * 2 * TILE)  # queries; stages of keys and values
+        return 2 * d * (QUERIES[name] + 4 * 2 * TILE)  # queries; stages of keys and values
     if name == "flash_backward":
-        rows = 2 * KEYS + STAGES * 2 * TILE  # keys and values; stages of queries and gradients
-        return 2 * d * rows + 2 * 2 * KEYS * TILE + STAGES * 8 * TILE
+        rows = 2 * KEYS + 3 * 2 * TILE  # keys and values; stages of queries and gradients
+        return 2 * d * rows + 4 * 2 * KEYS * TILE + 3 * 8 * TILE  # weights; numbers of rows
     return 0
 
 
