@@ -1,5 +1,5 @@
-// What attention on tensor cores needs beside ptx.cuh: a few more wrappers, one PTX instruction each,
-// and where a tile's elements lie in shared memory.
+// What attention on tensor cores needs beside ptx.cuh: a few more wrappers, one PTX instruction
+// each, and where a tile's elements lie in shared memory.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 constexpr float kLog2E = 1.4426950408889634f; // e^x = 2^(x log2 e): ex2 is the instruction there is
 
-// ldmatrix.x4.trans: as ldmatrix_4, of the transposed tiles: elements (2 (l % 4), l / 4) and the one
-// below.
+// ldmatrix.x4.trans: as ldmatrix_4, of the transposed tiles: elements (2 (l % 4), l / 4) and the
+// one below.
 __device__ inline void ldmatrix_4_transposed(unsigned (&tiles)[4], unsigned row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -17,7 +17,8 @@ __device__ inline void ldmatrix_4_transposed(unsigned (&tiles)[4], unsigned row)
                  : "memory");
 }
 
-// cp.async.mbarrier.arrive.noinc: one arrival of this thread, once all its cp.async so far are done.
+// cp.async.mbarrier.arrive.noinc: one arrival of this thread, once all its cp.async so far are
+// done.
 __device__ inline void cp_async_arrive(unsigned barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");

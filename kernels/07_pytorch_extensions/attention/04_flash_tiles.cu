@@ -1,8 +1,10 @@
 // O = softmax(scale Q K^T) V for each head, in one kernel: Q, K, V and O are n x heads x D floats.
-// D is 64 at most. With CAUSAL a query sees the keys up to its own place. Any n, up to 65,535 heads.
-// Adds to the three kernels of attention: tiles and the online softmax. A block keeps 32 queries and
-// meets the keys 32 at a time; of all that it has met, it remembers for each row the largest score,
-// the sum of exponentials relative to it, and the weighted sum of values. Scores are never stored.
+// D is 64 at most. With CAUSAL a query sees the keys up to its own place. Any n, up to 65,535
+// heads.
+// Adds to the three kernels of attention: tiles and the online softmax. A block keeps 32 queries
+// and meets the keys 32 at a time; of all that it has met, it remembers for each row the largest
+// score, the sum of exponentials relative to it, and the weighted sum of values. Scores are never
+// stored.
 // Limit: ordinary cores; each product also reads shared memory.
 // grid (ceil(n / 32), heads), block (128), dynamic shared 0
 

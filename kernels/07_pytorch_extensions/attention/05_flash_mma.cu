@@ -1,7 +1,8 @@
 // O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
 // `starts` (sequences + 1 ints) says where each sequence begins among `total` tokens. Q and O are
-// total x heads x D, K and V total x kv_heads x D, lse is heads x total in fp32; heads is a multiple
-// of kv_heads, and heads / kv_heads neighbours share keys and values. D is 64 or 128, scale above 0.
+// total x heads x D, K and V total x kv_heads x D, lse is heads x total in fp32; heads is a
+// multiple of kv_heads, and heads / kv_heads neighbours share keys and values. D is 64 or 128,
+// scale above 0.
 // With CAUSAL a query sees the keys up to its own place.
 // Adds to flash_tiles: tensor cores. A warp has 16 queries; a tile's weights stay in the registers
 // that its scores came in, since what mma returns as C it takes as A.
