@@ -98,7 +98,9 @@ score of each row at least is finite. V is finite.
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)),
+        sizes=promises.shapes(
+            rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)
+        ).with_longest(n=1501),
         values=(
             (
                 *promises.data(
@@ -237,7 +239,7 @@ query of the block sees a key.
     promises=Promises(
         sizes=promises.shapes(
             queries=(1, 2, 31, 32, 33, 63, 65, 97, 130), cached=(0, 1, 5, 31, 32, 33, 64, 100)
-        ),
+        ).with_longest(cached=701),
         values=(promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),),
     ),
     means=tuple(
@@ -353,7 +355,7 @@ is for.
     promises=Promises(
         sizes=promises.shapes(
             keys=(1, 2, 3, 4, 5, 33, 131), kv_heads=(1, 2, 3, 5), group=(1, 2, 3, 7, 16)
-        ),
+        ).with_longest(group=41),
         values=(
             promises.data("Q", promises.NEGATIVE, promises.MIDDLING, promises.SMALL),
             promises.data("K", promises.POSITIVE, promises.TIES),
@@ -607,7 +609,9 @@ gradient of the *products*. The tile has only some of the keys of each row.
     full=(8192, 4096),
     reduction=lambda size: WIDTH,
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)),
+        sizes=promises.shapes(
+            rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)
+        ).with_longest(keys=2053),
         values=(
             promises.scalars("scale", 1, 0.125),
             promises.data("S", promises.NEGATIVE, promises.TIES, promises.SMALL),
