@@ -100,7 +100,7 @@ score of each row at least is finite. V is finite.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)
-        ).with_longest(n=1501),
+        ).with_longest(n=701),
         values=(
             (
                 *promises.data(
@@ -239,7 +239,7 @@ query of the block sees a key.
     promises=Promises(
         sizes=promises.shapes(
             queries=(1, 2, 31, 32, 33, 63, 65, 97, 130), cached=(0, 1, 5, 31, 32, 33, 64, 100)
-        ).with_longest(cached=701),
+        ).with_longest(cached=301),
         values=(promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),),
     ),
     means=tuple(
