@@ -178,21 +178,30 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             }
         }
 
+        float most[kTilesM][2]; // of this tile's scores, the lane's own
+#pragma unroll
+        for (int m = 0; m < kTilesM; ++m) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                most[m][half] = fmaxf(s[m][0][half * 2], s[m][0][half * 2 + 1]);
+#pragma unroll
+                for (int n = 1; n < kTilesN; ++n) {
+                    most[m][half] =
+                        fmaxf(most[m][half], fmaxf(s[m][n][half * 2], s[m][n][half * 2 + 1]));
+                }
+            }
+        }
         float offset[kTilesM][2]; // of exponents
 #pragma unroll
         for (int m = 0; m < kTilesM; ++m) {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                float most = largest[m][half];
-#pragma unroll
-                for (int n = 0; n < kTilesN; ++n) {
-                    most = fmaxf(most, fmaxf(s[m][n][half * 2], s[m][n][half * 2 + 1]));
-                }
-                if (__any_sync(kWholeWarp, most > largest[m][half])) { // of eight rows
-                    most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 1));
-                    most = fmaxf(most, __shfl_xor_sync(kWholeWarp, most, 2));
-                    float rescale = exp2_approx((largest[m][half] - most) * to_log2);
-                    largest[m][half] = most;
+                if (__any_sync(kWholeWarp, most[m][half] > largest[m][half])) { // of eight rows
+                    float new_largest = fmaxf(largest[m][half], most[m][half]);
+                    new_largest = fmaxf(new_largest, __shfl_xor_sync(kWholeWarp, new_largest, 1));
+                    new_largest = fmaxf(new_largest, __shfl_xor_sync(kWholeWarp, new_largest, 2));
+                    float rescale = exp2_approx((largest[m][half] - new_largest) * to_log2);
+                    largest[m][half] = new_largest;
                     sum[m][half] *= rescale;
 #pragma unroll
                     for (int c = 0; c < kTilesD; ++c) {

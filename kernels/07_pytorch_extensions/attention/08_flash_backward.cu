@@ -293,35 +293,33 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             make_weights(stage, 0, m, n);
         }
     }
-    for (int step = 1; step <= steps;
-         ++step) { // multiplies step - 1, and makes the weights of `step`
+    for (int step = 1; step < steps; ++step) { // makes its weights, and multiplies those before
         float *sums_before = sums + ((size_t)tile * heads + head) * (BM * D);
-        const int before = stage, buffer_before = (step - 1) % 2;
-        const bool more = step < steps;
+        const int before = stage, made = (step - 1) % 2; // stage and buffer of the step before
         next_step();
         if (++tile == end_tile) {
             tile = first_tile;
             ++head;
         }
         stage = stage + 1 == kStages ? 0 : stage + 1;
-        if (more) {
-            make_scores(stage, tile * BM);
-        }
-        const unsigned p_tile = weights + buffer_before * kWeightBytes;
-        const unsigned ds_tile = changes + buffer_before * kWeightBytes;
+        make_scores(stage, tile * BM);
 #pragma unroll
         for (int k = 0; k < BM / 16; ++k) {
-            add_product(dv, p_tile, gradients + before * kQueryBytes, k);
-            if (more) {
-                make_weights(stage, step % 2, 0, k);
-            }
-            add_product(dk, ds_tile, queries + before * kQueryBytes, k);
-            if (more) {
-                make_weights(stage, step % 2, 1, k);
-            }
+            add_product(dv, weights + made * kWeightBytes, gradients + before * kQueryBytes, k);
+            make_weights(stage, step % 2, 0, k);
+            add_product(dk, changes + made * kWeightBytes, queries + before * kQueryBytes, k);
+            make_weights(stage, step % 2, 1, k);
         }
-        add_dq(buffer_before, sums_before);
+        add_dq(made, sums_before);
     }
+    __syncthreads(); // the last weights are complete
+    const int made = (steps - 1) % 2;
+#pragma unroll
+    for (int k = 0; k < BM / 16; ++k) {
+        add_product(dv, weights + made * kWeightBytes, gradients + stage * kQueryBytes, k);
+        add_product(dk, changes + made * kWeightBytes, queries + stage * kQueryBytes, k);
+    }
+    add_dq(made, sums + ((size_t)tile * heads + head) * (BM * D));
 
 #pragma unroll
     for (int m = 0; m < kTilesM; ++m) {
