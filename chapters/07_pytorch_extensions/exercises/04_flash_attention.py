@@ -421,6 +421,133 @@ model's weights wrongly.
 )
 
 
+# --- different lengths ---
+
+
+def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    """Sequences one after the other, the longest of ``longest`` tokens, some of none."""
+    sequences, longest = size
+    lengths = rng.integers(0, longest + 1, sequences)
+    lengths[rng.integers(sequences)] = longest
+    if sequences > 2:
+        lengths[np.argmin(lengths)] = 0
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    total = int(starts[-1])
+    arrays = {name: floats(rng, total) for name in "qkv"}
+    return {**arrays, "starts": starts, "o": empty(total)}
+
+
+def attention_of_each(given) -> dict:
+    """Each sequence's attention in float64."""
+    q, k, v = (given[name].astype(np.float64) for name in "qkv")
+    o = np.zeros(len(q))
+    starts = given["starts"]
+    for first, end in zip(starts[:-1], starts[1:], strict=True):
+        part = slice(first, end)
+        if end > first:
+            o[part] = softmax(np.outer(q[part], k[part])) @ v[part]
+    return {"o": o}
+
+
+PACKED = Exercise(
+    id="07.packed_sequences",
+    title="no padding",
+    task="""
+A batch of texts of different lengths is packed: one after the other, with no padding between. Write
+the kernel, indices and all. The grid has a block for every 64 tokens of the *longest* sequence, so
+some blocks have nothing to do. A sequence may be empty. Products q k stay between -60 and 60: no
+largest score is needed here.
+""",
+    source="07_pytorch_extensions/exercises/packed_sequences.cu",
+    kernel="packed_sequences",
+    inputs=packed,
+    reference=attention_of_each,
+    launch=lambda size: Launch((-(-size[1] // 64), size[0]), (64,)),
+    small=((3, 100), (1, 64), (4, 65), (2, 1), (1, 1)),
+    full=(64, 4096),
+    reduction=lambda size: size[1],
+    promises=Promises(
+        sizes=promises.shapes(sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)),
+        values=(
+            promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
+            promises.data("k", promises.NEGATIVE, promises.TIES, promises.EQUAL),
+            promises.data("v", promises.POSITIVE, promises.MIDDLING),
+        ),
+    ),
+    means=(
+        means.one_store_each(size=(1, 200)),
+        means.shared_memory(
+            at_least=4 * 2 * 4 * 200,
+            advice="Let keys and values pass through shared memory, a tile at a time.",
+            size=(1, 200),
+        ),
+        bytes_from(
+            "k", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each key once, into shared memory."
+        ),
+        bytes_from(
+            "v", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each value once, into shared memory."
+        ),
+        means.work_shared_out(size=(1, 192)),
+    ),
+    hints=(
+        "The sequence is `blockIdx.y`; its first token `starts[blockIdx.y]`, its length the "
+        "difference to the next start. Count queries and keys from there.",
+        "A whole block may return before its first barrier. A single thread may not: one without a "
+        "query still helps to load, and only leaves out the store.",
+        "Two barriers a tile: before it is overwritten, and before it is read.",
+        "`weight = expf(mine * keys[j])`; add up the weights, and the weights times values; the "
+        "quotient is the output. The last tile has fewer than 64 keys.",
+    ),
+    explanation="""
+Padding to the longest sequence would compute with tokens that nobody wrote, and attention's work
+grows with the square of the length. Packed, the price is one array of starts and blocks that return
+at once. The same array (`cu_seqlens`, cumulative sequence lengths) is what FlashAttention's
+functions for variable lengths take.
+""",
+    mutants=(
+        mutant(
+            "keys of the first sequence",
+            kinds.WRONG,
+            ("k[first + start + threadIdx.x]", "k[start + threadIdx.x]"),
+        ),
+        mutant("queries of the first sequence", kinds.WRONG, ("? q[first + query]", "? q[query]")),
+        mutant(
+            "keys of the next sequence, too",
+            kinds.WRONG,
+            (
+                "int count = min(kTile, length - start);",
+                "int count = min(kTile, starts[gridDim.y] - first - start);",
+            ),
+        ),
+        mutant(
+            "whole tiles only",
+            kinds.OUT_OF_BOUNDS,
+            ("int count = min(kTile, length - start);", "int count = kTile;"),
+        ),
+        mutant(
+            "no guard at the store",
+            kinds.OUT_OF_BOUNDS,
+            ("    if (query < length) {\n        o", "    {\n        o"),
+        ),
+        mutant(
+            "threads without a query leave",
+            kinds.BARRIER,
+            ("if (blockIdx.x * kTile >= length) {", "if (query >= length) {"),
+        ),
+        mutant(
+            "one barrier",
+            kinds.DATA_RACE,
+            ("        __syncthreads(); // nobody reads the tile before any more\n", ""),
+        ),
+        mutant(
+            "sum of a tile",
+            kinds.WRONG,
+            ("        int count = min", "        sum = 0.0f;\n        int count = min"),
+        ),
+    ),
+)
+
+
 # --- merging parts ---
 
 
@@ -521,7 +648,7 @@ The output of a part without keys may be anything: NaN, too, must not reach the 
         "add up, and divide by the sum of them all.",
         "Only ratios count: exp(lse - largest) in place of exp(lse), with the largest of the "
         "row's parts.",
-        "0 times NaN is NaN: leave a part with lse -inf out altogether.",
+        "Zero times NaN is NaN: leave a part with lse -inf out altogether.",
         "The whole's lse is `largest + logf(sum)`. If `sum` is 0, no part had keys.",
     ),
     explanation="""
@@ -694,133 +821,6 @@ scale appears twice: in the score that P is made from, and in the chain rule.
                 "        dot += expf(S[at] * scale - lse[row]) * dP[at];\n    }\n"
                 "    dot = warp_sum(dot);",
             ),
-        ),
-    ),
-)
-
-
-# --- different lengths ---
-
-
-def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    """Sequences one after the other, the longest of ``longest`` tokens, some of none."""
-    sequences, longest = size
-    lengths = rng.integers(0, longest + 1, sequences)
-    lengths[rng.integers(sequences)] = longest
-    if sequences > 2:
-        lengths[np.argmin(lengths)] = 0
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    total = int(starts[-1])
-    arrays = {name: floats(rng, total) for name in "qkv"}
-    return {**arrays, "starts": starts, "o": empty(total)}
-
-
-def attention_of_each(given) -> dict:
-    """Each sequence's attention in float64."""
-    q, k, v = (given[name].astype(np.float64) for name in "qkv")
-    o = np.zeros(len(q))
-    starts = given["starts"]
-    for first, end in zip(starts[:-1], starts[1:], strict=True):
-        part = slice(first, end)
-        if end > first:
-            o[part] = softmax(np.outer(q[part], k[part])) @ v[part]
-    return {"o": o}
-
-
-PACKED = Exercise(
-    id="07.packed_sequences",
-    title="no padding",
-    task="""
-A batch of texts of different lengths is packed: one after the other, with no padding between. Write
-the kernel, indices and all. The grid has a block for every 64 tokens of the *longest* sequence, so
-some blocks have nothing to do. A sequence may be empty. Products q k stay between -60 and 60: no
-largest score is needed here.
-""",
-    source="07_pytorch_extensions/exercises/packed_sequences.cu",
-    kernel="packed_sequences",
-    inputs=packed,
-    reference=attention_of_each,
-    launch=lambda size: Launch((-(-size[1] // 64), size[0]), (64,)),
-    small=((3, 100), (1, 64), (4, 65), (2, 1), (1, 1)),
-    full=(64, 4096),
-    reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)),
-        values=(
-            promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
-            promises.data("k", promises.NEGATIVE, promises.TIES, promises.EQUAL),
-            promises.data("v", promises.POSITIVE, promises.MIDDLING),
-        ),
-    ),
-    means=(
-        means.one_store_each(size=(1, 200)),
-        means.shared_memory(
-            at_least=4 * 2 * 4 * 200,
-            advice="Let keys and values pass through shared memory, a tile at a time.",
-            size=(1, 200),
-        ),
-        bytes_from(
-            "k", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each key once, into shared memory."
-        ),
-        bytes_from(
-            "v", 4 * 4 * 200, (1, 200), 1.1, "Each block reads each value once, into shared memory."
-        ),
-        means.work_shared_out(size=(1, 192)),
-    ),
-    hints=(
-        "The sequence is `blockIdx.y`; its first token `starts[blockIdx.y]`, its length the "
-        "difference to the next start. Count queries and keys from there.",
-        "A whole block may return before its first barrier. A single thread may not: one without a "
-        "query still helps to load, and only leaves out the store.",
-        "Two barriers a tile: before it is overwritten, and before it is read.",
-        "`weight = expf(mine * keys[j])`; add up the weights, and the weights times values; the "
-        "quotient is the output. The last tile has fewer than 64 keys.",
-    ),
-    explanation="""
-Padding to the longest sequence would compute with tokens that nobody wrote, and attention's work
-grows with the square of the length. Packed, the price is one array of starts and blocks that return
-at once. The same array (`cu_seqlens`, cumulative sequence lengths) is what FlashAttention's
-functions for variable lengths take.
-""",
-    mutants=(
-        mutant(
-            "keys of the first sequence",
-            kinds.WRONG,
-            ("k[first + start + threadIdx.x]", "k[start + threadIdx.x]"),
-        ),
-        mutant("queries of the first sequence", kinds.WRONG, ("? q[first + query]", "? q[query]")),
-        mutant(
-            "keys of the next sequence, too",
-            kinds.WRONG,
-            (
-                "int count = min(kTile, length - start);",
-                "int count = min(kTile, starts[gridDim.y] - first - start);",
-            ),
-        ),
-        mutant(
-            "whole tiles only",
-            kinds.OUT_OF_BOUNDS,
-            ("int count = min(kTile, length - start);", "int count = kTile;"),
-        ),
-        mutant(
-            "no guard at the store",
-            kinds.OUT_OF_BOUNDS,
-            ("    if (query < length) {\n        o", "    {\n        o"),
-        ),
-        mutant(
-            "threads without a query leave",
-            kinds.BARRIER,
-            ("if (blockIdx.x * kTile >= length) {", "if (query >= length) {"),
-        ),
-        mutant(
-            "one barrier",
-            kinds.DATA_RACE,
-            ("        __syncthreads(); // nobody reads the tile before any more\n", ""),
-        ),
-        mutant(
-            "sum of a tile",
-            kinds.WRONG,
-            ("        int count = min", "        sum = 0.0f;\n        int count = min"),
         ),
     ),
 )
