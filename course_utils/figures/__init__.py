@@ -11,6 +11,7 @@ from .address_maps import memory_map, struct_bytes
 from .block_waves import block_timeline, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
+from .decisions import decision_regions
 from .growth_charts import growth
 from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs, series
@@ -28,6 +29,7 @@ from .style import png, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timelines import timeline
+from .value_graphs import value_graph
 from .walks import access_orders
 from .warps import warp_steps
 
@@ -39,6 +41,7 @@ __all__ = [
     "block_timeline",
     "build_files",
     "curves",
+    "decision_regions",
     "fragments",
     "growth",
     "image_grid",
@@ -64,6 +67,7 @@ __all__ = [
     "swizzle",
     "thread_map",
     "timeline",
+    "value_graph",
     "warp_sectors",
     "warp_steps",
     "waves",
