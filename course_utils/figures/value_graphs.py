@@ -10,7 +10,7 @@ from .style import BLUE, ORANGE, PALE, blend, new, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDE, HIGH = 1.5, 0.62  # of a box, where columns lie 2.3 apart and rows 1
+WIDE, HIGH, APART = 1.5, 0.62, 2.3  # of a box; from column to column, where rows are 1 apart
 BEND = 0.9  # between two arrows from one box to another
 
 
@@ -27,21 +27,19 @@ def value_graph(
     A box stands right of all that it was made of. Leaves, and the last result, have colours of
     their own. Raises ValueError where an edge names no value, or where the edges run in a circle.
     """
-    column = _columns(values, edges)
+    ways, places = _places(values, edges)
     made = {end for _, end, _ in edges}
     used = {start for start, _, _ in edges}
-    places = _places(column, edges)
-    across, down = max(column.values()) + 1, max(y for _, y in places.values()) + 1
-    figure, axes = new(min(1.7 * across + 0.4, 10), max(0.95 * down + 0.4, 1.6))
-    axes.set_xlim(-WIDE / 2 - 0.1, 2.3 * (across - 1) + WIDE / 2 + 0.1)
+    across = max(x for x, _ in places.values()) / APART
+    down = max(y for _, y in places.values()) + 1
+    figure, axes = new(min(1.7 * (across + 1) + 0.4, 10), max(0.95 * down + 0.4, 1.6))
+    axes.set_xlim(-WIDE / 2 - 0.1, APART * across + WIDE / 2 + 0.1)
     axes.set_ylim(down - 0.4, -0.6)
     axes.set_axis_off()
-    drawn: list[tuple[str, str]] = []
-    for start, end, slope in edges:
-        alike = sum(edge[:2] == (start, end) for edge in edges)
-        bend = BEND * (drawn.count((start, end)) - (alike - 1) / 2)
-        _arrow(axes, places[start], places[end], slope, bend)
-        drawn.append((start, end))
+    for number, ((start, end, slope), way) in enumerate(zip(edges, ways, strict=True)):
+        alike = [k for k, edge in enumerate(edges) if edge[:2] == (start, end)]
+        bend = BEND * (alike.index(number) - (len(alike) - 1) / 2) if len(way) == 2 else 0.0
+        _arrow(axes, [places[stop] for stop in way], slope, bend)
     for name, (value, gradient) in values.items():
         x, y = places[name]
         colour = blend(ORANGE, 0.35) if name not in made else PALE
@@ -76,15 +74,26 @@ def _columns(values: Mapping[str, object], edges: Sequence[tuple]) -> dict[str, 
     return column
 
 
-def _places(column: Mapping[str, int], edges: Sequence[tuple]) -> dict[str, tuple[float, float]]:
-    """The middle of each box: rows in the order of the names, and each column in the middle."""
-    tall = max(list(column.values()).count(c) for c in set(column.values()))
-    places = {}
-    for c in sorted(set(column.values())):
-        names = [name for name, at in column.items() if at == c]
-        for row, name in enumerate(names):
-            places[name] = (2.3 * c, row + (tall - len(names)) / 2)
-    return places
+def _places(values: Mapping[str, object], edges: Sequence[tuple]):
+    """The stops of each edge, one in every column between its ends, so that it crosses no box; and
+    the middle of each stop and box: a column is sorted by the rows of what leads there."""
+    column: dict = _columns(values, edges)
+    ways = []
+    for number, (start, end, _) in enumerate(edges):
+        stops = {(number, c): c for c in range(column[start] + 1, column[end])}
+        column |= stops
+        ways.append([start, *stops, end])
+    columns = [[at for at, c in column.items() if c == k] for k in range(max(column.values()) + 1)]
+    tall = max(map(len, columns))
+    places: dict = {}
+    for k, stops in enumerate(columns):
+        before = {
+            at: [places[way[way.index(at) - 1]][1] for way in ways if at in way[1:]] for at in stops
+        }
+        order = {at: sum(rows) / len(rows) if rows else -1.0 for at, rows in before.items()}
+        for row, at in enumerate(sorted(stops, key=order.__getitem__)):
+            places[at] = (APART * k, row + (tall - len(stops)) / 2)
+    return ways, places
 
 
 def _box(x: float, y: float, colour):
@@ -96,17 +105,24 @@ def _box(x: float, y: float, colour):
     )  # fmt: skip
 
 
-def _arrow(axes, start, end, slope: float | None, bend: float) -> None:
-    """From the right of a box to the left of another, upwards where ``bend`` is negative."""
-    begin, tip = (start[0] + WIDE / 2, start[1]), (end[0] - WIDE / 2, end[1])
+def _arrow(axes, stops: list, slope: float | None, bend: float) -> None:
+    """From the right of a box by way of stops to the left of another, upwards where ``bend`` is
+    negative."""
+    (x, y), *middle, (end_x, end_y) = stops
+    points = [(x + WIDE / 2, y)]
+    for stop_x, stop_y in middle:
+        points += [(stop_x - WIDE / 2, stop_y), (stop_x + WIDE / 2, stop_y)]
+    points.append((end_x - WIDE / 2, end_y))
+    axes.plot(*zip(*points[:-1], strict=True), color="#333333", linewidth=1)
     axes.annotate(
-        "", tip, begin,
+        "", points[-1], points[-2],
         arrowprops={"arrowstyle": "-|>", "color": "#333333", "linewidth": 1, "shrinkA": 0,
                     "shrinkB": 0, "connectionstyle": f"arc3,rad={bend}"},
     )  # fmt: skip
     if slope is not None:
-        middle = (begin[0] + tip[0]) / 2, (begin[1] + tip[1]) / 2 + 0.4 * bend
+        (x, y), (end_x, end_y) = points[:2]
         axes.annotate(
-            f"× {slope:.4g}", middle, fontsize=8, ha="center", va="center", zorder=5,
+            f"× {slope:.4g}", ((x + end_x) / 2, (y + end_y) / 2 + 0.4 * bend), fontsize=8,
+            ha="center", va="center", zorder=5,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         )  # fmt: skip

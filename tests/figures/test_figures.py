@@ -80,6 +80,22 @@ def drawings() -> dict:
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
         ),
+        "value_graph": lambda: figures.value_graph(
+            {"a": (2, 7), "b": (-3, 2), "c = a b": (-6, 1), "d = c + a": (-4, 1)},
+            [
+                ("a", "c = a b", -3),
+                ("b", "c = a b", 2),
+                ("c = a b", "d = c + a", 1),
+                ("a", "d = c + a", 1),
+            ],
+            title="one use and another",
+        ),  # fmt: skip
+        "decision_regions": lambda: figures.decision_regions(
+            {f"step {k}": 1 / (1 + np.exp(-(0.5 + k) * (column - row))) for k in range(4)},
+            np.stack([column.ravel(), row.ravel()], 1),
+            (column > row).ravel(),
+            (-0.5, 5.5, -0.5, 3.5),
+        ),
         "curves": lambda: figures.curves(
             {"L1": [(1024, 20), (4096, 20)], "HBM": [(1024, 300), (4096, 310)]},
             across="footprint",
@@ -535,3 +551,52 @@ def test_lines_and_times_are_drawn_as_given_and_told_apart_by_machine():
 def test_a_time_of_zero_is_refused():
     with pytest.raises(ValueError, match="positive time"):
         figures.lines_and_times({"loop": (9, 0.0)})
+
+
+def graph_of_square():
+    return {"a": (3.0, 6.0), "a a": (9.0, 1.0)}, [("a", "a a", 3.0), ("a", "a a", 3.0)]
+
+
+def test_a_value_graph_writes_value_gradient_and_each_slope():
+    texts = [text.get_text() for text in figures.value_graph(*graph_of_square()).axes[0].texts]
+    assert "a\nvalue 3\ngradient 6" in texts and "a a\nvalue 9\ngradient 1" in texts
+    assert texts.count("× 3") == 2
+
+
+def test_a_gradient_that_is_not_known_is_left_out():
+    figure = figures.value_graph({"a": (1.0, None)}, [])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["a\nvalue 1"]
+
+
+def test_a_value_stands_right_of_all_that_it_was_made_of():
+    names = "abcd"
+    edges = [("a", "b", None), ("b", "c", None), ("a", "c", None), ("d", "c", None)]
+    axes = figures.value_graph(dict.fromkeys(names, (0.0, None)), edges).axes[0]
+    places = {text.get_text()[0]: text.get_position()[0] for text in axes.texts if text.get_text()}
+    assert places["a"] < places["b"] < places["c"]
+    assert places["d"] == places["b"]  # a leaf, just before its use
+
+
+def test_graphs_that_run_in_a_circle_or_name_nothing_are_refused():
+    values = {"a": (1.0, None), "b": (1.0, None)}
+    with pytest.raises(ValueError, match="in a circle"):
+        figures.value_graph(values, [("a", "b", None), ("b", "a", None)])
+    with pytest.raises(ValueError, match="names no value"):
+        figures.value_graph(values, [("a", "x", None)])
+
+
+def test_decision_regions_show_each_map_its_boundary_and_the_points():
+    from matplotlib.collections import PathCollection
+
+    column = np.mgrid[:4, :6][1]
+    maps = {"flat": np.full((4, 6), 0.3), "steep": column / 5}
+    points, labels = np.array([[0.0, 0], [1, 1], [5, 3]]), np.array([0, 0, 1])
+    figure = figures.decision_regions(maps, points, labels, (0, 5, 0, 3))
+    flat, steep = figure.axes[:2]
+    assert [len(axes.images) for axes in (flat, steep)] == [1, 1]
+    assert np.array_equal(steep.images[0].get_array(), maps["steep"])
+    marks = [c.get_offsets() for c in flat.collections if isinstance(c, PathCollection)]
+    assert [len(found) for found in marks] == [2, 1]
+    assert len(steep.collections) == len(flat.collections) + 1  # the boundary
+    with pytest.raises(ValueError, match="probabilities"):
+        figures.decision_regions({"x": np.full((2, 2), 1.2)}, points, labels, (0, 1, 0, 1))
