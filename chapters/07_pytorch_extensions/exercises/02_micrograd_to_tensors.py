@@ -443,7 +443,7 @@ parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers 
     promises=Promises(
         sizes=promises.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
-        ).with_longest(outer=1031, length=8209, inner=1031),
+        ).with_longest(outer=1031, length=65_543, inner=1031),
         values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE),),
     ),
     means=(
