@@ -17,6 +17,8 @@ from course_utils.errors import LessonError
 from course_utils.paths import kernel_file
 
 THREADS, WARPS, TILE = 256, 8, 16  # of a block, and of a side of the product's blocks
+LONG, SHORTEST = 1024, 256  # a sum beyond LONG terms is cut into slices of SHORTEST at least,
+BLOCKS = 264  # as many as make two blocks for each of an H200's 132 multiprocessors
 
 
 class Loaded(dict[str, Any]):
@@ -31,9 +33,14 @@ KERNELS = Loaded()
 
 
 class Kernels:
-    """The operations of :class:`autograd.NumPy`, by kernels. ``launches`` counts them by name."""
+    """The operations of :class:`autograd.NumPy`, by kernels. ``launches`` counts them by name.
 
-    def __init__(self) -> None:
+    Without ``split`` each element of a product and each sum is the work of one block or warp,
+    however many terms it has.
+    """
+
+    def __init__(self, split: bool = True) -> None:
+        self.split = split
         self.launches: dict[str, int] = {}
         self._numbers: dict[float, Any] = {}
 
@@ -62,19 +69,19 @@ class Kernels:
     def matmul(self, a: Any, b: Any) -> Any:
         """A transposed matrix is read as it lies, by its strides."""
         (m, k), n = a.shape, b.shape[1]
-        c = cp.empty((m, n), cp.float32)
-        grid = -(-n // TILE), -(-m // TILE)
-        arrays = _contiguous(a), _contiguous(b), c
-        strides = *_strides(a), *_strides(b)
-        self._run("tensor_matmul", grid, *arrays, m, n, k, *strides, block=(TILE, TILE))
-        return c
+        return self._product(_contiguous(a), _strides(a), _contiguous(b), _strides(b), (m, n, k))
 
     def sum(self, x: Any, axis: int) -> Any:
-        """Along one axis, which stays with length 1."""
-        before, after = x.shape[:axis], x.shape[axis + 1 :]
+        """Along one axis, which stays with length 1. A long sum with few results is a product with
+        ones, a single number of which is stored and repeated by strides of 0."""
+        before, length, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+        if self.split and length > LONG and prod(before) == 1:
+            columns = prod(after)
+            of_x = 0 if length == 1 else columns, int(columns > 1)
+            y = self._product(self.number(1.0), (0, 0), x, of_x, (1, columns, length))
+            return y.reshape(*before, 1, *after)
         y = cp.empty((*before, 1, *after), cp.float32)
-        shape = prod(before), x.shape[axis], prod(after)
-        self._run("tensor_sum", -(-y.size // WARPS), x, y, *shape)
+        self._run("tensor_sum", -(-y.size // WARPS), x, y, prod(before), length, prod(after))
         return y
 
     def expand(self, x: Any, shape: tuple[int, ...]) -> Any:
@@ -110,6 +117,32 @@ class Kernels:
     def momentum(self, w: Any, v: Any, dw: Any, rate: float, momentum: float, decay: float) -> None:
         """Move v, and with it w, both in place."""
         self._run("tensor_momentum", _blocks(w.size), w, v, dw, rate, momentum, decay, w.size)
+
+    def _product(
+        self,
+        a: Any,
+        of_a: tuple[int, int],
+        b: Any,
+        of_b: tuple[int, int],
+        size: tuple[int, int, int],
+    ) -> Any:
+        """M x N, from arrays and their strides. A long K is cut into slices, one or more for each
+        multiprocessor, and the slices' results are added up in their order."""
+        m, n, k = size
+        across, down = -(-n // TILE), -(-m // TILE)
+        length = k
+        if self.split and k > LONG:
+            each = max(SHORTEST, -(-k * across * down // BLOCKS))
+            length = -(-each // TILE) * TILE
+        slices = max(-(-k // length), 1) if length else 1
+        c = cp.empty((slices, m, n), cp.float32)
+        arguments = a, b, c, m, n, k, length, *of_a, *of_b
+        self._run("tensor_matmul", (across, down, slices), *arguments, block=(TILE, TILE))
+        if slices == 1:
+            return c[0]
+        y = cp.empty((m, n), cp.float32)
+        self._run("tensor_sum", -(-y.size // WARPS), c, y, 1, slices, m * n)
+        return y
 
     def _broadcast(self, name: str, a: Any, b: Any) -> Any:
         shape = np.broadcast_shapes(a.shape, b.shape)

@@ -55,9 +55,18 @@ def tensor_sum(name, outer, length, inner):
     return work(kernel(name), *launch, y, x64.sum(1), rtol=1e-5, atol=2e-5)
 
 
-@CHAPTER.launch("tensor_matmul", sizes=[(1, 1, 1, ""), (17, 5, 33, ""), (5, 18, 16, "a"),
-                                        (16, 7, 17, "b"), (3, 19, 21, "ab")])  # fmt: skip
-def tensor_matmul(name, m, n, k, transposed):
+PRODUCTS = [  # M, N, K, which matrices are transposed, how long a slice of K is
+    (1, 1, 1, "", 16),
+    (17, 5, 33, "", 48),
+    (5, 18, 16, "a", 16),
+    (16, 7, 17, "b", 32),
+    (3, 19, 21, "ab", 64),
+    (2, 17, 70, "a", 32),
+]
+
+
+@CHAPTER.launch("tensor_matmul", sizes=PRODUCTS)
+def tensor_matmul(name, m, n, k, transposed, length):
     """Matrices that are transposed lie in memory as k x m and n x k."""
     a, a64 = on_both(*((k, m) if "a" in transposed else (m, k)))
     b, b64 = on_both(*((n, k) if "b" in transposed else (k, n)), seed=1)
@@ -66,9 +75,12 @@ def tensor_matmul(name, m, n, k, transposed):
         a64, of_a = a64.T, of_a[::-1]
     if "b" in transposed:
         b64, of_b = b64.T, of_b[::-1]
-    c = cp.empty((m, n), cp.float32)
-    launch = (blocks(n, 16), blocks(m, 16)), (16, 16), (a, b, c, m, n, k, *of_a, *of_b)
-    return work(kernel(name), *launch, c, a64 @ b64, rtol=1e-5, atol=2e-5)
+    cuts = range(0, k, length)
+    expected = np.stack([a64[:, i : i + length] @ b64[i : i + length] for i in cuts])
+    c = cp.empty(expected.shape, cp.float32)
+    grid = blocks(n, 16), blocks(m, 16), len(cuts)
+    arguments = a, b, c, m, n, k, length, *of_a, *of_b
+    return work(kernel(name), grid, (16, 16), arguments, c, expected, rtol=1e-5, atol=2e-5)
 
 
 @CHAPTER.launch("tensor_tanh", "tensor_relu", sizes=[1, 257])

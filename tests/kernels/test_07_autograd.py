@@ -33,6 +33,10 @@ OPERATIONS = {
     "square": (lambda a: a * a, (4, 3)),
     "constants": (lambda a: 2.0 * a + 3.0, (4, 3)),
     "product": (lambda a, b: a @ b, (3, 5), (5, 2)),
+    "long product": (lambda a, b: a @ b, (3, 1500), (1500, 2)),
+    "product of many rows": (lambda a, b: a @ b, (1100, 2), (2, 3)),
+    "long sum": (lambda a: a.sum(0), (1500, 3)),
+    "long mean": (lambda a: a.mean(), (1100,)),
     "product, used twice": (lambda a: a @ a, (4, 4)),
     "sum": (lambda a: a.sum(), (3, 5)),
     "sum over rows": (lambda a: a.sum(0), (3, 5)),
@@ -64,7 +68,10 @@ def gradients(machine, compute, arrays):
     return float(loss.numpy()), [ops.host(leaf.grad) for leaf in leaves]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+SHORT = [name for name in OPERATIONS if "long" not in name and "many" not in name]
+
+
+@pytest.mark.parametrize("name", SHORT)
 def test_a_gradient_is_the_slope_of_the_loss(name):
     compute, *shapes = OPERATIONS[name]
     arrays = values(shapes)
@@ -100,7 +107,7 @@ def test_pytorch_finds_the_same(name):
     loss = weighted(compute(*leaves), torch.tensor)
     loss.backward()
     own, found = gradients("NumPy", compute, values(shapes))
-    assert own == pytest.approx(float(loss), rel=1e-12)
+    assert own == pytest.approx(loss.item(), rel=1e-12)
     for gradient, leaf in zip(found, leaves, strict=True):
         np.testing.assert_allclose(gradient, leaf.grad.numpy(), rtol=1e-10, atol=1e-12)
 
@@ -200,6 +207,21 @@ def test_both_learn_the_moons_and_step_by_step_alike():
             losses[machine].append(float(loss.numpy()))
     assert losses["kernels"] == pytest.approx(losses["NumPy"][:6], rel=1e-4)
     assert losses["NumPy"][-1] < 0.05 * losses["NumPy"][0]
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_long_sum_is_cut_into_slices_where_it_may_be(split):
+    ops = Kernels(split=split)
+    x = np.random.default_rng(0).standard_normal((2000, 3)).astype(np.float32)
+    on_device = ops.array(x)
+    wide = np.random.default_rng(1).standard_normal((3, 2000)).astype(np.float32)
+    np.testing.assert_allclose(ops.host(ops.sum(on_device, 0))[0], x.sum(0), rtol=1e-4, atol=1e-4)
+    product = ops.host(ops.matmul(ops.array(wide), on_device))
+    np.testing.assert_allclose(product, wide @ x, rtol=1e-4, atol=1e-4)
+    found = (
+        {"tensor_matmul": 2, "tensor_sum": 2} if split else {"tensor_matmul": 1, "tensor_sum": 1}
+    )
+    assert ops.launches == found
 
 
 def test_launches_are_counted_by_name():
