@@ -437,7 +437,7 @@ parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers 
     },
     reference=along_an_axis,
     launch=lambda size: a_warp_each(size[0] * size[2]),
-    small=((3, 70, 5), (5, 33, 1), (1, 40, 9), (2, 1, 3)),
+    small=((3, 70, 5), (5, 33, 1), (1, 40, 9), (2, 1, 3), (1, 1, 1)),
     full=(64, 4096, 64),
     reduction=lambda size: max(size[1], 1),
     promises=Promises(
@@ -665,7 +665,7 @@ finite logits; some may be −inf as well (a class that is ruled out), though no
     inputs=scores,
     reference=of_logits,
     launch=lambda size: a_warp_each(size[0]),
-    small=((20, 70), (9, 10), (3, 33), (5, 2)),
+    small=((20, 70), (9, 10), (3, 33), (5, 2), (1, 2)),
     full=(1 << 14, 1000),
     reduction=lambda size: size[1],
     promises=Promises(
