@@ -205,7 +205,7 @@ def any_graph(rng: np.random.Generator) -> tuple[list[tuple[int, ...]], int]:
 
 
 def large_graphs() -> list[tuple[list[tuple[int, ...]], int]]:
-    """A chain that is deeper than Python's stack, and squares of squares: 2^60 ways to the leaf."""
+    """A chain that is deeper than Python's stack, and squares of squares: 2^60 paths to the leaf."""
     rng = np.random.default_rng(5)
     squares = [(), *((k, k) for k in range(60))]
     chain: list[tuple[int, ...]] = [(), *((k,) for k in range(20_000))]
@@ -223,7 +223,7 @@ IN_ORDER = PythonExercise(
     task="""
 Where nobody has written the steps down in their order, it has to be found from the graph: all
 values that the end depends on, each once, and each after its parents. Other values stay out. The
-numbers of the values say nothing about their order. Any graph: with a value that millions of ways
+numbers of the values say nothing about their order. Any graph: with a value that millions of paths
 lead to, and with a chain of 20,000 values, which a function that calls itself is not meant for.
 """,
     source=f"{FOLDER}/in_order.py",
@@ -253,7 +253,7 @@ This is a topological order. Backward goes through it from the end, so each valu
 complete before it is handed on. A function that calls itself is shorter, and fails at a chain of
 about a thousand values: the loss of a long recurrence is one. Marking a value as met when it is
 *taken from* the list, not when it is put there, keeps the order right where one value is
-reached on a short way and on a long one.
+reached on a short path and on a long one.
 """,
     mutants=(
         mutant(
@@ -279,7 +279,7 @@ reached on a short way and on a long one.
         ),
         mutant("all values", kinds.WRONG, ("return order", "return list(range(len(parents)))")),
         mutant(
-            "each way",
+            "each path",
             kinds.WRONG,
             ("elif value not in seen:", "elif value not in seen or len(order) < 4:"),
         ),
@@ -337,7 +337,7 @@ UNBROADCAST = PythonExercise(
     title="back to its shape",
     task="""
 Broadcasting repeats an array along new axes in front, and along its own axes of length 1. Each
-repeated element reaches the loss on several ways, so their gradients are added up. Any number of
+repeated element reaches the loss on several paths, so their gradients are added up. Any number of
 axes, none included; an axis may be missing and another one of length 1 at the same time.
 """,
     source=f"{FOLDER}/unbroadcast.py",
