@@ -205,7 +205,7 @@ def any_graph(rng: np.random.Generator) -> tuple[list[tuple[int, ...]], int]:
 
 
 def large_graphs() -> list[tuple[list[tuple[int, ...]], int]]:
-    """A chain that is deeper than Python's stack, and squares of squares: 2^60 paths to the leaf."""
+    """A chain deeper than Python's stack, and squares of squares: 2^60 paths to the leaf."""
     rng = np.random.default_rng(5)
     squares = [(), *((k, k) for k in range(60))]
     chain: list[tuple[int, ...]] = [(), *((k,) for k in range(20_000))]
