@@ -17,7 +17,7 @@ from course_utils.errors import LessonError
 from course_utils.paths import kernel_file
 
 THREADS, WARPS, TILE = 256, 8, 16  # of a block, and of a side of the product's blocks
-LONG, SHORTEST = 1024, 256  # a sum beyond LONG terms is cut into slices of SHORTEST at least,
+LONG, SHORTEST = 256, 64  # a sum beyond LONG terms is cut into slices of SHORTEST at least,
 BLOCKS = 264  # as many as make two blocks for each of an H200's 132 multiprocessors
 
 
