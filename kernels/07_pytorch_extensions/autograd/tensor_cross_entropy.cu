@@ -2,7 +2,7 @@
 // elements. The loss of a row is log(sum of exp(z)) - z[label]; the largest logit is subtracted
 // first, so that no exponential overflows.
 // Takes any shape with fewer than 2^31 elements (indices are int), K at least 1, labels 0...K-1.
-// One thread has a row: right for a few classes. Limit: the launch, at the sizes of a small network.
+// One thread has a row: right for a few classes. Limit: at the sizes of a small network the launch.
 // grid (ceil(N / 256)), block 256, dynamic shared 0
 
 extern "C" __global__ void tensor_cross_entropy(const float *z, const int *label, float *loss,

@@ -1,13 +1,13 @@
 // C = A B in fp32: A is M x K, B is K x N, C is M x N in C order. An element of A or B is found by
-// its strides (in elements), so that a transposed matrix is the same array with its strides swapped:
+// its strides (in elements), so a transposed matrix is the same array with its strides exchanged:
 // the two gradients of a product, dC B^T and A^T dC, need no kernel of their own.
 // Along z each block takes the next `slice` elements of K (a multiple of 16) and stores a matrix of
 // its own, C being slices x M x N: a long K with a small C would otherwise be one block's work.
 // Takes any shape with fewer than 2^31 elements a matrix (indices are int) and at most 65535 blocks
 // along y and z; K = 0 gives zeros.
 // A block shares tiles of A and B, as sgemm_shared of chapter 06 does.
-// Limit: shared memory bandwidth, or at small sizes the launch; a transposed matrix is read down its
-// columns, with every lane in a sector of its own.
+// Limit: shared memory bandwidth, or at small sizes the launch. A transposed matrix is read down
+// its columns, with every lane in a sector of its own.
 // grid (ceil(N / 16), ceil(M / 16), ceil(K / slice)), block (16, 16), dynamic shared 0
 
 constexpr int kTile = 16;
