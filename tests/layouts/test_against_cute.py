@@ -1,0 +1,63 @@
+"""The algebra beside CuTe's own, through NVRTC, and beside the package tensor-layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from cute_answers import answers, written
+from layouts_at_random import layout_at_random
+
+from course_utils import layouts
+from course_utils.compiling.headers import cute_header_paths
+from course_utils.layouts import Layout, LayoutError
+
+OF_ONE = ("coalesce", "filtered", "right_inverse", "left_inverse")
+OF_TWO = ("composition", "logical_divide", "zipped_divide", "logical_product")
+RANKED = ("blocked_product", "raked_product")
+BY_TUPLE = ("composition", "logical_divide", "zipped_divide", "tiled_divide")
+IN_CUTE = {"filtered": "filter"}
+CASES = 48
+
+
+def cases(seed: int) -> list[tuple[str, Layout, Callable]]:
+    """(CuTe's expression, our answer, the same asked of another package) for each operation."""
+    rng, found = Random(seed), []
+    names = [*OF_ONE, *OF_TWO, *RANKED, "complement", *(f"{name} by a tuple" for name in BY_TUPLE)]
+    while len(found) < CASES:
+        kind = names[len(found) % len(names)]
+        name = kind.removesuffix(" by a tuple")
+        a, b = layout_at_random(rng), layout_at_random(rng)
+        if kind in OF_ONE:
+            given = (a,)
+        elif kind == "complement":
+            given = (a, rng.randrange(1, 100))
+        elif kind.endswith("tuple"):
+            if a.depth == 0:
+                continue
+            given = (a, tuple(rng.choice((1, 2, 3, 4)) for _ in range(a.rank)))
+        else:
+            if kind in RANKED and (a.depth == 0 or b.depth == 0):
+                continue
+            given = (a, b)
+        try:
+            ours = getattr(layouts, name)(*given)
+        except LayoutError:
+            continue
+        text = f"{IN_CUTE.get(name, name)}({', '.join(map(written, given))})"
+        found.append((text, ours, (name, given)))
+    return found
+
+
+@pytest.mark.skipif(not cute_header_paths(), reason="needs CuTe's headers (the extra cute)")
+@pytest.mark.parametrize("seed", [1])
+def test_cute_answers_the_same(seed):
+    asked = cases(seed)
+    theirs = answers([text for text, _, _ in asked])
+    wrong = [
+        f"{text}\n  ours {ours}, CuTe's {answer}"
+        for (text, ours, _), answer in zip(asked, theirs, strict=True)
+        if answer != ours
+    ]
+    assert not wrong, "\n".join(wrong)
