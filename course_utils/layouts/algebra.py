@@ -1,8 +1,9 @@
 """CuTe's algebra of layouts: coalesce, composition, complement, divide, product, inverses.
 
 Each function gives what the function of the same name in CuTe 4.2 gives for a layout whose numbers
-the compiler knows, and refuses what CuTe's static assertions refuse. ``tests/layouts`` compares
-both on random layouts. A tiler is a :class:`Layout`, a number, or a tuple of tilers, one a mode.
+the compiler knows, and refuses what CuTe's static assertions refuse. A composition is refused also
+where CuTe's is another function than the one after the other: ``(3,8):(8,1)`` after ``4:2``.
+``tests/layouts`` compares both on random layouts. A tiler is a :class:`Layout`, a number, or a tuple of tilers, one a mode.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .layout import Layout, together
 
 Tiler: TypeAlias = "Layout | int | None | tuple[Tiler, ...]"
 ONE = Layout(1, 0)
+MOST_COMPARED = 1 << 20  # coordinates
 
 
 class LayoutError(ValueError):
@@ -55,7 +57,10 @@ def composition(a: Layout, b: Tiler) -> Layout:
     steps = flat_pairs(a)
     if steps[-1][0] == 1:  # the last mode goes on beyond its extent: it is never dropped
         steps[-1] = (2, steps[-1][1])
-    return composed(merged(steps), b.shape, b.stride)
+    both = composed(merged(steps), b.shape, b.stride)
+    if b.cosize <= a.size <= MOST_COMPARED and (both.offsets() != a.offsets()[b.offsets()]).any():
+        raise LayoutError(f"{a} after {b} is no layout: {both}, mode by mode, is another function")
+    return both
 
 
 def complement(layout: Layout, cotarget: IntTuple | None = None) -> Layout:
@@ -102,7 +107,7 @@ def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
 def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
     """:func:`zipped_divide` with mode 1 spread out: ``(tile, rest 0, rest 1, ...)``."""
     tile, rest = zipped_divide(layout, tiler)
-    return together(tile, *rest)
+    return together(tile, *rest) if rest.rank > 1 else together(tile, rest)
 
 
 def logical_product(block: Layout, tiler: Tiler) -> Layout:
@@ -206,6 +211,8 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
         if skip >= extent and skip % extent:
             raise not_divided(a, shape, stride, f"{skip} is no multiple of {extent}")
         here = -(-extent // skip)
+        if here > 1 and rest > here and extent % skip:
+            raise not_divided(a, shape, stride, f"{extent} is no multiple of {skip}")
         if here > 1 and rest > 1:
             taken = min(here, rest)
             if rest % taken:

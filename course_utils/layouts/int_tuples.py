@@ -61,9 +61,10 @@ def congruent(a: IntTuple, b: IntTuple) -> bool:
 
 
 def compact(shape: IntTuple, first: int = 1) -> IntTuple:
-    """Strides that number ``shape`` without gaps, the leftmost number of it fastest."""
+    """Strides that number ``shape`` without gaps, the leftmost number of it fastest; 0 for an
+    extent of 1, as CuTe has it."""
     if isinstance(shape, int):
-        return first
+        return first if shape > 1 else 0
     strides = []
     for part in shape:
         strides.append(compact(part, first))
