@@ -8,7 +8,7 @@ IntTuple = int | tuple["IntTuple", ...]
 
 
 def whole(value: object, what: str, least: int) -> IntTuple:
-    """``value`` as an int or nested tuple of ints, each at least ``least``; ValueError otherwise."""
+    """``value`` as an int or nested tuple of ints from ``least`` on; ValueError otherwise."""
     if isinstance(value, tuple | list):
         if not value:
             raise ValueError(f"a {what} of () names no number: write 1 for a single element")

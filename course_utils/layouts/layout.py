@@ -15,15 +15,15 @@ from .int_tuples import IntTuple, flatten, product
 
 @dataclass(frozen=True, init=False)
 class Layout:
-    """The function that sends the coordinate (i, j, ...) to ``i * stride[0] + j * stride[1] + ...``.
+    """The function from a coordinate (i, j, ...) to ``i * stride[0] + j * stride[1] + ...``.
 
     ``Layout((4, 8), (8, 1))`` is a row-major 4 × 8 matrix; without a stride the leftmost number of
     the shape is fastest, as CuTe has it. Shape and stride may be nested alike: the mode ``(2, 4)``
-    with stride ``(1, 16)`` is one dimension of 8 that is walked in two ways. ``Layout("(4,8):(8,1)")``
-    reads what CuTe prints.
+    with stride ``(1, 16)`` is one dimension of 8 that is walked in two ways. A text is read as CuTe
+    prints it: ``Layout("(4,8):(8,1)")``.
 
-    Called with a coordinate it gives the offset. A coordinate may be one number, a number a mode, or
-    nested as the shape is; a number counts the mode's elements with its leftmost part fastest.
+    Called with a coordinate it gives the offset. A coordinate may be one number, a number a mode,
+    or nested as the shape is; a number counts the mode's elements with its leftmost part fastest.
 
     Raises ValueError for a shape or stride that no layout has.
     """
@@ -106,7 +106,7 @@ class Layout:
         return found
 
     def coordinate(self, index: int) -> IntTuple:
-        """The nested coordinate with the number ``index``; the inverse of counting, not of calling."""
+        """The nested coordinate with the number ``index``, in the order of :meth:`offsets`."""
         if not 0 <= index < self.size:
             raise ValueError(f"{self} has coordinates 0 to {self.size - 1}, none {index}")
         return coordinate_of(index, self.shape)

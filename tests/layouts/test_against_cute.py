@@ -63,6 +63,32 @@ def test_cute_answers_the_same(seed):
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_package_tensor_layouts_answers_the_same():
+    """Where it means the same: beyond a layout's size, and in products of layouts with gaps, it
+    goes other ways than CuTe, and so than ours."""
+    theirs = pytest.importorskip("tensor_layouts")
+    names = {name: name for name in (*OF_ONE, "complement", "logical_product", "logical_divide")}
+    names |= {"composition": "compose", "raked_product": "raked_product"}
+
+    def handed(value):
+        return theirs.Layout(value.shape, value.stride) if isinstance(value, Layout) else value
+
+    compared = 0
+    for seed in range(8):
+        for _, ours, (name, given) in cases(seed):
+            ask = getattr(theirs, names.get(name, ""), None)
+            beyond = name == "logical_divide" and ours.size != given[0].size
+            if name == "composition":
+                beyond = isinstance(given[1], tuple) or given[1].cosize > given[0].size
+            if ask is None or beyond:
+                continue
+            answer = ask(*map(handed, given))
+            offsets = [answer(i) for i in range(ours.size)]
+            assert offsets == ours.offsets().tolist(), f"{name}{given}: {answer}, ours {ours}"
+            compared += 1
+    assert compared > 160
+
+
 @pytest.mark.skipif(not cute_header_paths(), reason="needs CuTe's headers (the extra cute)")
 def test_cute_composes_where_it_should_not():
     """The one place where the two part, so that it is noticed when CuTe mends it."""
