@@ -14,6 +14,7 @@ from .cell_grids import numbered_cells
 from .decisions import decision_regions
 from .growth_charts import growth
 from .images import image_grid, image_pair
+from .layout_maps import layout_map, thread_values
 from .line_charts import curves, memory_roofs, series
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
@@ -47,6 +48,7 @@ __all__ = [
     "image_grid",
     "image_pair",
     "ladder",
+    "layout_map",
     "lines_and_times",
     "memory_map",
     "memory_roofs",
@@ -66,6 +68,7 @@ __all__ = [
     "struct_bytes",
     "swizzle",
     "thread_map",
+    "thread_values",
     "timeline",
     "value_graph",
     "warp_sectors",

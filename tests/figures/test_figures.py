@@ -11,6 +11,7 @@ import pytest
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
 from course_utils.figures.style import STYLE_FILE, settings
+from course_utils.layouts import Layout, Swizzle, SwizzledLayout
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
@@ -49,6 +50,16 @@ def drawings() -> dict:
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
         "fragments": lambda: figures.fragments(*fragment_of_mma()),
+        "layout_map": lambda: figures.layout_map(
+            {"nested": Layout("(4,(2,4)):(2,(1,8))"), "a row": Layout("8:2")}
+        ),
+        "layout_map by group": lambda: figures.layout_map(
+            {"swizzled": SwizzledLayout(Swizzle(3, 0, 3), Layout("(8,8):(8,1)"))},
+            group=lambda offset: offset % 8,
+        ),
+        "thread_values": lambda: figures.thread_values(
+            {"results": (Layout("((4,8),(2,2)):((32,1),(16,8))"), (16, 8))}, thread=5
+        ),
         "swizzle": lambda: figures.swizzle({"swizzled": SWIZZLED}),
         "number_formats": lambda: figures.number_formats({"fp16": (1, 5, 10), "int8": (1, 0, 7)}),
         "reduction_tree": lambda: figures.reduction_tree(
@@ -600,3 +611,29 @@ def test_decision_regions_show_each_map_its_boundary_and_the_points():
     assert len(steep.collections) == len(flat.collections) + 1  # the boundary
     with pytest.raises(ValueError, match="probabilities"):
         figures.decision_regions({"x": np.full((2, 2), 1.2)}, points, labels, (0, 1, 0, 1))
+
+
+def test_layout_maps_show_offsets_and_owners():
+    nested = Layout("(4,(2,4)):(2,(1,8))")
+    (axes,) = figures.layout_map({"nested": nested}).axes
+    texts = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    assert {(j, i): str(nested(i, j)) for i in range(4) for j in range(8)} == texts
+    lines = sorted(line.get_xdata()[0] for line in axes.lines)
+    assert lines == [1.5, 3.5, 5.5], "between the groups of columns"
+    results = Layout("((4,8),(2,2)):((32,1),(16,8))")
+    (axes,) = figures.thread_values({"results": (results, (16, 8))}).axes
+    texts = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    assert texts[2, 5] == "T21\nV0" and texts[1, 9] == "T4\nV3"
+
+
+@pytest.mark.parametrize(
+    "held, says",
+    [
+        ((Layout("(4,2):(1,4)"), (2, 2)), "beyond a tile"),
+        ((Layout("(4,2):(1,2)"), (4, 4)), "two threads"),
+        ((Layout("(4,2,2):(1,4,8)"), (4, 4)), "two"),
+    ],
+)
+def test_thread_values_refuses_what_is_no_owner(held, says):
+    with pytest.raises(ValueError, match=says):
+        figures.thread_values({"wrong": held})
