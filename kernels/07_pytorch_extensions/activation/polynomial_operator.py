@@ -1,4 +1,4 @@
-"""``course::polynomial``: a polynomial with coefficients that can be trained, as PyTorch's operator.
+"""``course::polynomial``: a polynomial with trainable coefficients, as an operator of PyTorch.
 
 On a GPU its kernels run on the tensor's device and on PyTorch's current stream. Without one the
 emulator runs them on CPU tensors.
