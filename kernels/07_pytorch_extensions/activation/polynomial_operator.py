@@ -56,7 +56,7 @@ def launch(kernel: Any, n: int, *arguments: Any) -> None:
     stream = torch.cuda.current_stream(where)
     with ExitStack() as guards:
         guards.enter_context(cp.cuda.Device(where.index))
-        guards.enter_context(cp.cuda.ExternalStream(stream.cuda_stream, where.index))
+        guards.enter_context(cp.cuda.Stream.from_external(stream))
         kernel.raw((blocks,), (THREADS,), kernel.convert(arguments))  # and do not wait for it
 
 

@@ -3,6 +3,7 @@
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/macros.h>
 
 #include "polynomial.h"
 
