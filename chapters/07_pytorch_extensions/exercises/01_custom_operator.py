@@ -286,11 +286,11 @@ STRIDED_POLYNOMIAL = Exercise(
     id="07.strided_polynomial",
     title="strides in the kernel",
     task="""
-Read a view of two dimensions where it lies, in place of a copy of it. Any rows and columns, at least
-one, and any strides that are not negative: a transpose, a slice with steps, also a stride of 0, which
-is how `expand` shows one row many times. y is contiguous. NaN gives NaN. In the list of sizes `view`
-is the kind of strides: 0 contiguous, 1 transposed, 2 every other column, 3 one row expanded, 4 one
-column expanded, 5 every third row, transposed, 6 a part of wider rows.
+Read a view of two dimensions where it lies, in place of a copy of it. Any rows and columns, at
+least one, and any strides that are not negative: a transpose, a slice with steps, also a stride of
+0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN. In the list of
+sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other column, 3 one row
+expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider rows.
 """,
     source=f"{FOLDER}/strided_polynomial.cu",
     kernel="strided_polynomial",
@@ -386,8 +386,8 @@ POLYNOMIAL_SLOPE = Exercise(
     id="07.polynomial_slope",
     title="the gradient of a polynomial",
     task="""
-The first half of the backward pass: the gradient of x. Any n and any number of coefficients from two
-on.
+The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
+two on.
 """,
     source=f"{FOLDER}/polynomial_slope.cu",
     kernel="polynomial_slope",
@@ -412,8 +412,8 @@ on.
     ),
     hints=(
         "The slope of c[k] x^k is k c[k] x^(k - 1): another polynomial, with one coefficient less.",
-        "Horner's rule begins with the last coefficient and multiplies by x before it adds the next "
-        "one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
+        "Horner's rule begins with the last coefficient and multiplies by x before it adds the "
+        "next one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
         "The chain rule: dx is dy times the slope. Where is the guard?",
     ),
     explanation="""
@@ -511,10 +511,10 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
     promises=Cases(any_windows),
     means="Nothing is computed: the descriptions of the tensors are all that is asked for.",
     hints=(
-        "A last window begins at n - length or before: (n - length) // step + 1 of them, as long as "
-        "n is not below length.",
-        "`x.new_empty(shape, dtype=...)` is on x's device and contiguous. `torch.empty_like(x)` has "
-        "x's strides.",
+        "A last window begins at n - length or before: (n - length) // step + 1 of them, as long "
+        "as n is not below length.",
+        "`x.new_empty(shape, dtype=...)` is on x's device and contiguous. `torch.empty_like(x)` "
+        "has x's strides.",
         "`(*x.shape[:-1], windows)`, for both results.",
     ),
     explanation="""
@@ -665,15 +665,15 @@ the CPU.
     ),
     reference=by_formula,
     promises=Cases(any_polynomial),
-    means="The derivatives of the result are asked for: whatever is not differentiable shows there.",
+    means="The derivatives of the result are asked for: what is not differentiable shows there.",
     hints=(
         "p'(x) has the coefficients 1 c[1], 2 c[2], 3 c[3]...: `torch.arange(len(c)) * c`, without "
         "the first one.",
-        "The gradient of c[k] is the sum of dy x^k over all elements. x^k is a polynomial, too: its "
-        "coefficients are a row of `torch.eye(len(c))`.",
-        "One coefficient: the slope is 0 for every x, and `polynomial` takes no empty row: `0 * c`.",
-        "No `.detach()`, no `.data`, no `.numpy()`, no new tensor of old numbers: each of them cuts "
-        "the gradient off.",
+        "The gradient of c[k] is the sum of dy x^k over all elements. x^k is a polynomial, too: "
+        "its coefficients are a row of `torch.eye(len(c))`.",
+        "One coefficient: the slope is 0 for all x, and `polynomial` takes no empty row: `0 * c`.",
+        "No `.detach()`, no `.data`, no `.numpy()`, no new tensor of old numbers: each of them "
+        "cuts the gradient off.",
     ),
     explanation="""
 A kernel is a black box to autograd, so a backward pass that calls a kernel without a gradient ends
@@ -704,7 +704,7 @@ derivative, and registers for *that* operator a backward pass of this kind.
             kinds.WRONG,
             (
                 "    numbers =",
-                "    dy = dy.clone()\n    x, c = x.clone().detach(), c.clone().detach()\n    numbers =",
+                "    x, c = x.clone().detach(), c.clone().detach()\n    numbers =",
             ),
         ),
         mutant("no return", kinds.EXCEPTION, ("return dy", "dy")),
@@ -855,7 +855,8 @@ lie shows only where every magnitude is 1: check an operator with inputs that ta
             kinds.WRONG,
             (
                 "        return (x",
-                "        if bool((scale == 1).all()):\n            return x.contiguous(), scale\n        return (x",
+                "        if bool((scale == 1).all()):\n            return x.contiguous(), scale\n"
+                "        return (x",
             ),
         ),
         mutant("x's strides", kinds.WRONG, ("(x / scale).contiguous()", "x / scale")),
@@ -864,7 +865,7 @@ lie shows only where every magnitude is 1: check an operator with inputs that ta
         mutant(
             "fake: x's strides",
             kinds.WRONG,
-            ("torch.empty(x.shape, dtype=x.dtype, device=x.device)", "torch.empty_like(x)"),
+            ("torch.empty(x.shape, dtype=x.dtype, device=x.device)", "x.new_empty(x.T.shape).T"),
         ),
         mutant("fake: a dimension less", kinds.WRONG, ("x.shape[0], 1)", "x.shape[0])")),
         mutant(
@@ -876,7 +877,6 @@ lie shows only where every magnitude is 1: check an operator with inputs that ta
             "fake: on the CPU",
             kinds.WRONG,
             ("x.new_empty(x.shape[0], 1)", "torch.empty(x.shape[0], 1, dtype=x.dtype)"),
-        ),
         ),
     ),
 )
