@@ -361,84 +361,6 @@ here, after they have sorted the dimensions by stride and joined those that can 
     ),
 )
 
-# --- the gradient ---
-
-
-def slope_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, Any]:
-    n, count = size
-    return {
-        "x": floats(rng, n),
-        "c": floats(rng, count),
-        "dy": floats(rng, n),
-        "dx": empty(n),
-        "count": np.int32(count),
-        "n": np.int32(n),
-    }
-
-
-def slope_of(given: dict[str, Any]) -> dict[str, Any]:
-    x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
-    slope = sum((k * c[k] * x ** (k - 1) for k in range(1, len(c))), np.zeros_like(x))
-    return {"dx": given["dy"] * slope}
-
-
-POLYNOMIAL_SLOPE = Exercise(
-    id="07.polynomial_slope",
-    title="the gradient of a polynomial",
-    task="""
-The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
-two on.
-""",
-    source=f"{FOLDER}/polynomial_slope.cu",
-    kernel="polynomial_slope",
-    inputs=slope_inputs,
-    reference=slope_of,
-    launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
-    reduction=lambda size: 4 * size[1],
-    small=((1000, 3), (257, 5), (33, 2), (1, 4)),
-    full=(1 << 24, 4),
-    promises=Promises(
-        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=23),
-        values=(
-            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
-            promises.data("c", *promises.ORDINARY),
-            promises.data("dy", *promises.ORDINARY),
-        ),
-    ),
-    means=(
-        means.one_store_each(size=(1024, 3)),
-        means.work_shared_out(size=(1024, 3)),
-        means.no_extra_work(3.0, size=(1024, 3)),
-    ),
-    hints=(
-        "The slope of c[k] x^k is k c[k] x^(k - 1): another polynomial, with one coefficient less.",
-        "Horner's rule begins with the last coefficient and multiplies by x before it adds the "
-        "next one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
-        "The chain rule: dx is dy times the slope. Where is the guard?",
-    ),
-    explanation="""
-Horner's rule needs a multiplication and an addition for each coefficient, one FFMA, and no power of
-x. c[0] shifts the curve and does not tilt it, so it plays no part. Every gradient kernel ends like
-this one: the gradient of the result comes in from behind, and is passed on times a slope.
-""",
-    mutants=(
-        mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
-        mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
-        mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),
-        mutant("c[0] as well", kinds.WRONG, ("k >= 1", "k >= 0")),
-        mutant("the last one left out", kinds.WRONG, ("k = count - 1", "k = count - 2")),
-        mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),
-        mutant("three coefficients", kinds.OUT_OF_BOUNDS, ("k = count - 1", "k = 2")),
-        mutant("at most eight", kinds.WRONG, ("k = count - 1", "k = min(count, 8) - 1")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) return;", "")),
-        mutant(
-            "a short index",
-            kinds.OUT_OF_BOUNDS,
-            ("const int i =", "const short i ="),
-        ),
-    ),
-)
-
 # --- a fake function ---
 
 
@@ -558,6 +480,84 @@ code around it walks through the memory of the real result with the wrong steps.
             "one tensor twice",
             kinds.WRONG,
             ("return means, x.new_empty(shape, dtype=torch.int64)", "return means, means"),
+        ),
+    ),
+)
+
+# --- the gradient ---
+
+
+def slope_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, Any]:
+    n, count = size
+    return {
+        "x": floats(rng, n),
+        "c": floats(rng, count),
+        "dy": floats(rng, n),
+        "dx": empty(n),
+        "count": np.int32(count),
+        "n": np.int32(n),
+    }
+
+
+def slope_of(given: dict[str, Any]) -> dict[str, Any]:
+    x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
+    slope = sum((k * c[k] * x ** (k - 1) for k in range(1, len(c))), np.zeros_like(x))
+    return {"dx": given["dy"] * slope}
+
+
+POLYNOMIAL_SLOPE = Exercise(
+    id="07.polynomial_slope",
+    title="the gradient of a polynomial",
+    task="""
+The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
+two on.
+""",
+    source=f"{FOLDER}/polynomial_slope.cu",
+    kernel="polynomial_slope",
+    inputs=slope_inputs,
+    reference=slope_of,
+    launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
+    reduction=lambda size: 4 * size[1],
+    small=((1000, 3), (257, 5), (33, 2), (1, 4)),
+    full=(1 << 24, 4),
+    promises=Promises(
+        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=23),
+        values=(
+            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
+            promises.data("c", *promises.ORDINARY),
+            promises.data("dy", *promises.ORDINARY),
+        ),
+    ),
+    means=(
+        means.one_store_each(size=(1024, 3)),
+        means.work_shared_out(size=(1024, 3)),
+        means.no_extra_work(3.0, size=(1024, 3)),
+    ),
+    hints=(
+        "The slope of c[k] x^k is k c[k] x^(k - 1): another polynomial, with one coefficient less.",
+        "Horner's rule begins with the last coefficient and multiplies by x before it adds the "
+        "next one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
+        "The chain rule: dx is dy times the slope. Where is the guard?",
+    ),
+    explanation="""
+Horner's rule needs a multiplication and an addition for each coefficient, one FFMA, and no power of
+x. c[0] shifts the curve and does not tilt it, so it plays no part. Every gradient kernel ends like
+this one: the gradient of the result comes in from behind, and is passed on times a slope.
+""",
+    mutants=(
+        mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
+        mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
+        mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),
+        mutant("c[0] as well", kinds.WRONG, ("k >= 1", "k >= 0")),
+        mutant("the last one left out", kinds.WRONG, ("k = count - 1", "k = count - 2")),
+        mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),
+        mutant("three coefficients", kinds.OUT_OF_BOUNDS, ("k = count - 1", "k = 2")),
+        mutant("at most eight", kinds.WRONG, ("k = count - 1", "k = min(count, 8) - 1")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) return;", "")),
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("const int i =", "const short i ="),
         ),
     ),
 )
