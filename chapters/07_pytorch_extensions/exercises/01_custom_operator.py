@@ -811,7 +811,6 @@ least one column, any strides, float32 or float64.
 """,
     source=f"{FOLDER}/three_lies.py",
     function="scaled_rows",
-    bug=kinds.WRONG,
     rtol=1e-5,
     needs=("torch",),
     call=checked,
