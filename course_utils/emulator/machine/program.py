@@ -75,6 +75,16 @@ class Code:
     results: list[dict[int, int]]
     locals: list[ptx.Variable]
     unset: tuple[int, ...]  # registers that may be read before anything is written to them
+    _after: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def after(self, number: int) -> tuple[int, ...]:
+        """Registers that the end of a block, or a later block, may read."""
+        found = self._after.get(number)
+        if found is None:
+            block = self.blocks[number]
+            slots = (block.reads | block.writes).union(*(self.live[s] for s in block.successors))
+            found = self._after[number] = tuple(slots)
+        return found
 
 
 def unknown(instruction: Instruction) -> KernelFault:
