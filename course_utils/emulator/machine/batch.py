@@ -67,7 +67,10 @@ class Batch:
             LOCAL_WINDOW: self.locals,
             PARAM_WINDOW: launch.parameter_regions,
         }
-        self.living = np.zeros(count * self.lanes_per_block // WARP, np.int64)
+        per_warp = np.full(self.lanes_per_block // WARP, WARP)
+        per_warp[-1] -= self.lanes_per_block - self.threads
+        self.living = np.tile(per_warp, count)  # lanes of each warp
+        self.slots = np.repeat(np.arange(count), self.lanes_per_block)  # the block of each lane
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
         self.groups: list[Group] = []
@@ -81,8 +84,7 @@ class Batch:
         lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
         if self.threads % 32:
             lanes = lanes[lanes % self.lanes_per_block < self.threads]
-        np.add.at(self.living, lanes >> 5, 1)
-        self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
+        self.alive = np.full(count, self.threads)
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
         self.on_access = None if launch.observers.access is nobody else launch.observers.access
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
@@ -392,7 +394,7 @@ class Batch:
 
     def finish(self, group: Group) -> None:
         """The lanes of a group have come to the end of the kernel."""
-        np.subtract.at(self.living, group.lanes >> 5, 1)
+        self.living -= np.bincount(group.lanes >> 5, minlength=len(self.living))
         self.alive -= np.bincount(group.slots, minlength=self.block_count)
         self.exits += 1
         for other in self.groups:

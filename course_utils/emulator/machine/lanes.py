@@ -65,6 +65,7 @@ class Group:
         "place",
         "origin",
         "_whole",
+        "_run",
         "_slots",
         "_warps",
     )
@@ -80,7 +81,7 @@ class Group:
         self.place: tuple = ()  # noted while the group waits for its turn: see `settle`
         self.origin: Origin | None = None
         self._whole = -1
-        self._slots = self._warps = None
+        self._run = self._slots = self._warps = None
 
     # --- where the lanes are ---
 
@@ -99,16 +100,25 @@ class Group:
     def slots(self) -> np.ndarray:
         """The block (counted within the batch) of every lane; int64, length n."""
         if self._slots is None:
-            self._slots = self.lanes // self.batch.lanes_per_block
+            self._slots = self.batch.slots[self.run]
         return self._slots
+
+    @property
+    def run(self) -> slice | np.ndarray:
+        """Where the group's lanes are among all of its batch: a slice when there are no gaps."""
+        if self._run is None:
+            first, last = int(self.lanes[0]), int(self.lanes[-1])
+            gaps = last - first != self.n - 1
+            self._run = self.lanes if gaps else slice(first, last + 1)
+        return self._run
 
     @property
     def warps(self) -> np.ndarray:
         """The warps (counted within the batch) that have a lane here; sorted."""
         if self._warps is None:
-            first, last = int(self.lanes[0]), int(self.lanes[-1])
-            if last - first == self.n - 1:  # no gaps
-                self._warps = np.arange(first >> 5, (last >> 5) + 1)
+            run = self.run
+            if isinstance(run, slice):
+                self._warps = np.arange(run.start >> 5, (run.stop - 1 >> 5) + 1)
                 return self._warps
             numbers = self.lanes >> 5
             keep = np.empty(self.n, bool)
@@ -186,7 +196,7 @@ class Group:
         groups = [self, *others]
         merged = Group(self.batch, whole.lanes, self.code, self.block, list(self.code.blank))
         merged.stack, merged.spreads, merged.origin = whole.stack, whole.spreads, whole.origin
-        merged._slots, merged._warps = whole._slots, whole._warps
+        merged._run, merged._slots, merged._warps = whole._run, whole._slots, whole._warps
         written = []
         for slot in self.code.live[self.block]:
             if all([g.R[slot] is g.origin.registers[slot] for g in groups]):
