@@ -124,9 +124,7 @@ def shfl(b: Builder, i: ptx.Instruction):
     def sources(rows: Rows, distance: np.ndarray, control: np.ndarray):
         """(lane to take the value of, whether it is in range) of each lane."""
         if len(distance) > 1 or len(control) > 1:
-            distance, control = (
-                rows.spread(x) if len(x) > 1 else x for x in (distance, control)
-            )
+            distance, control = (rows.spread(x) if len(x) > 1 else x for x in (distance, control))
             return _sources(mode, distance, control)
         key = int(distance[0]), int(control[0])
         if key not in known:

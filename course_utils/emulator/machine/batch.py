@@ -265,7 +265,7 @@ class Batch:
                 if followers:
                     _run_followed(group, block, followers)
                 else:
-                    for act in block.steps:
+                    for act in block.fused:
                         act(group)
                         if self.joining:
                             _run_followed(group, block, [], block.steps.index(act) + 1)
@@ -273,6 +273,7 @@ class Batch:
             except KernelFault:
                 raise
             except Exception as error:
+                act = getattr(act, "first", act)
                 at = block.steps.index(act) if act in block.steps else 0
                 raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)

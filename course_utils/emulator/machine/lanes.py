@@ -252,9 +252,7 @@ def lane_masks(group: Group) -> tuple[np.ndarray, np.ndarray]:
     return group.warps, np.bitwise_or.reduceat(bits, starts)
 
 
-def _pick(
-    registers: list, code: Code, live: tuple[int, ...], index: np.ndarray | slice
-) -> list:
+def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray | slice) -> list:
     out = list(code.blank)
     for slot in live:
         value = registers[slot]

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
+from .fusion import Plain, fused
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
@@ -48,8 +49,9 @@ class Block:
 
     number: int
     instructions: list[Instruction]
-    steps: list[Step]
+    steps: list[Step]  # one for each instruction but an ending
     end: Ending | None
+    fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
     gather: Callable | None = None  # mask getter of a leading warp-wide instruction
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
@@ -133,6 +135,7 @@ class Builder:
         self.writes: set[int] = set()
         self.targets: list[int] = []
         self.falls_through = True
+        self.plain: Plain | None = None  # of the instruction being decoded
 
     # --- operands ---
 
@@ -288,9 +291,11 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
+        plain: list[Plain | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
+            self.plain = None
             act = self._instruction(instruction, block)
             block.reads |= self.reads - block.writes
             block.writes |= self.writes
@@ -298,6 +303,8 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
+                plain.append(self.plain if self.plain and self.plain.act is act else None)
+        block.fused = fused(block.steps, plain)
         block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
         block.opcodes = Counter(i.full_opcode for i in instructions)
         block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
@@ -383,6 +390,8 @@ class Builder:
                     R = group.R
                     put(R, compute(*(get(R) for get in gets)))
 
+            reads, writes = frozenset(self.reads), frozenset(self.writes)
+            self.plain = Plain(op, tuple(gets), put, reads, writes, act)
             return act
 
         def act_several(group):
