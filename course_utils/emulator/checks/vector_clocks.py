@@ -120,7 +120,7 @@ class VectorClocks:
         """Positions of the lanes before which the access remembered in ``entries`` was made by
         another thread and is not known to have happened. ``local``: by a thread of this batch."""
         least = min(self.level, MAX_CLOCK) << CLOCK_SHIFT if local else 1
-        if entries.max() < least:
+        if np.maximum.reduce(entries) < least:
             return _NONE
         candidates = entries >= least
         candidates &= (entries & THREAD) != self.threads(lanes)

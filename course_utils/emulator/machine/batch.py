@@ -318,7 +318,7 @@ class Batch:
         if group.credit <= 0 or self.out_of_step is not None:
             return False
         place = group.place
-        return all([place < other.place for other in self.groups])
+        return all(place < other.place for other in self.groups)
 
     def _pick(self) -> Group | None:
         """Take the group to run next out of the list, merged with those at the same place."""

@@ -197,12 +197,10 @@ class Group:
         merged = Group(self.batch, whole.lanes, self.code, self.block, list(self.code.blank))
         merged.stack, merged.spreads, merged.origin = whole.stack, whole.spreads, whole.origin
         merged._run, merged._slots, merged._warps = whole._run, whole._slots, whole._warps
-        written = []
-        for slot in self.code.live[self.block]:
-            if all([g.R[slot] is g.origin.registers[slot] for g in groups]):
-                merged.R[slot] = whole.R[slot]
-            else:
-                written.append(slot)
+        live = self.code.live[self.block]
+        written = {s for g in groups for s in live if g.R[s] is not g.origin.registers[s]}
+        for slot in live:
+            merged.R[slot] = whole.R[slot]
         if written:
             groups.sort(key=lambda g: g.lanes[0])
             _, order = _in_order(groups)

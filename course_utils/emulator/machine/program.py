@@ -364,7 +364,9 @@ class Builder:
         if op.carry_out:
             puts.append(self.write(Special("cc"), "pred"))
         compute = op.compute
-        if len(puts) == 1 and len(op.dst) + op.carry_out == 1:
+        if len(puts) == 1 and op.first is not None:
+            compute = op.first
+        if len(puts) == 1 and (len(op.dst) + op.carry_out == 1 or op.first is not None):
             put = puts[0]
             if len(gets) == 1:
                 (a,) = gets
