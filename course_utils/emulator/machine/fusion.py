@@ -23,7 +23,7 @@ Step = Callable[[Group], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Computation:
     """An instruction of the table that does nothing but compute one value: what it reads and
     writes, and its step."""
 
@@ -39,11 +39,11 @@ class _Bundle:
     """Instructions that change places with each other freely, and what all of them read and
     write."""
 
-    def __init__(self, first: Plain):
+    def __init__(self, first: Computation):
         self.members = [first]
         self.reads, self.writes = set(first.reads), set(first.writes)
 
-    def commutes(self, one: Plain) -> bool:
+    def commutes(self, one: Computation) -> bool:
         """Whether an instruction may change places with all of these, or run at once with them."""
         return (
             self.writes.isdisjoint(one.reads)
@@ -51,19 +51,19 @@ class _Bundle:
             and self.writes.isdisjoint(one.writes)
         )
 
-    def add(self, one: Plain) -> None:
+    def add(self, one: Computation) -> None:
         self.members.append(one)
         self.reads |= one.reads
         self.writes |= one.writes
 
 
-def fused(steps: list[Step], plain: list[Plain | None]) -> list[Step]:
+def fused(steps: list[Step], plain: list[Computation | None]) -> list[Step]:
     """The steps of a block with those that go together run as one; ``plain``: what is known of
     each. Nothing moves across a step of which nothing is known."""
     if sum(p is not None and p.op.heavy for p in plain) < FEWEST:
         return steps
     found: list[Step] = []
-    run: list[Plain] = []
+    run: list[Computation] = []
     for step, known in zip([*steps, None], [*plain, None], strict=True):
         if known is not None:
             run.append(known)
@@ -75,7 +75,7 @@ def fused(steps: list[Step], plain: list[Plain | None]) -> list[Step]:
     return found
 
 
-def _bundled(run: list[Plain]) -> list[Step]:
+def _bundled(run: list[Computation]) -> list[Step]:
     """Instructions that follow each other, each heavy one put to those before it that are alike and
     that it may join."""
     bundles: list[_Bundle] = []
@@ -97,7 +97,7 @@ def _bundled(run: list[Plain]) -> list[Step]:
     return steps
 
 
-def _at_once(bundle: list[Plain], alone: list[Step]) -> Step:
+def _at_once(bundle: list[Computation], alone: list[Step]) -> Step:
     compute = bundle[0].op.compute
     columns = [list(column) for column in zip(*(one.gets for one in bundle), strict=True)]
     puts = [one.put for one in bundle]

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .fusion import Plain, fused
+from .fusion import Computation, fused
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
@@ -135,7 +135,7 @@ class Builder:
         self.writes: set[int] = set()
         self.targets: list[int] = []
         self.falls_through = True
-        self.plain: Plain | None = None  # of the instruction being decoded
+        self.plain: Computation | None = None  # of the instruction being decoded
 
     # --- operands ---
 
@@ -291,7 +291,7 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
-        plain: list[Plain | None] = []
+        plain: list[Computation | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
@@ -393,7 +393,7 @@ class Builder:
                     put(R, compute(*(get(R) for get in gets)))
 
             reads, writes = frozenset(self.reads), frozenset(self.writes)
-            self.plain = Plain(op, tuple(gets), put, reads, writes, act)
+            self.plain = Computation(op, tuple(gets), put, reads, writes, act)
             return act
 
         def act_several(group):
