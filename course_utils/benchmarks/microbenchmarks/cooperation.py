@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checking import difference
 from ...devices.properties import need_gpu, sm_count
 from ...devices.selection import cp
 from ...errors import LessonError
@@ -82,8 +83,8 @@ def grid_steps(n: int) -> dict[str, float]:
         for name, way in ways.items():
             x[...] = cp.asarray(start)
             way(8)
-            if not np.allclose(x[:2048].get(), exact, rtol=1e-5):
-                raise LessonError(f"Smoothing {n} floats, {name}: wrong.")
+            if wrong := difference(x[:2048], exact, rtol=1e-5):
+                raise LessonError(f"Smoothing {n} floats, {name}: {wrong}.")
             graph = _captured(stream, lambda way=way: way(STEPS))
             found[name] = round(1e3 * bench(graph, repeats=9, flush_l2=False).median_ms / STEPS, 3)
     return found

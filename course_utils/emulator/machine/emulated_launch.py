@@ -75,10 +75,13 @@ class EmulatedLaunch:
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
                 f"{self.cluster} blocks"
             )
+        if options.cooperative and math.prod(self.grid) > self.resident_blocks:
+            raise ValueError(self._too_many_blocks())
         self.code = entry.code_for(self.clustered or entry.cluster is not None)
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
         self._workspace: np.ndarray | None = None
+        self.wants_whole_grid = False  # a barrier of the whole grid, in an ordinary launch
         self.parameters: dict[str, bytes] = {}
         self.parameter_regions = Regions()
         self._bind(args, names)
@@ -121,7 +124,11 @@ class EmulatedLaunch:
             )
 
     def grid_workspace(self) -> int:
-        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""
+        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on; 0
+        in an ordinary launch, which has none."""
+        if self.options.cooperative is False:
+            self.wants_whole_grid = True
+            return 0
         if self._workspace is None:
             self._workspace = np.zeros(64, np.uint8)
         return GLOBAL.pointer(self._workspace, "the grid's barrier")
@@ -133,6 +140,14 @@ class EmulatedLaunch:
         shared = max(self.entry.static_shared + self.dynamic_shared, 1)
         per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
         return min(SMS * max(per_sm, 1), self._blocks_with_local_memory())
+
+    def _too_many_blocks(self) -> str:
+        return (
+            f"{self.entry.name}: a cooperative launch has all its blocks resident at once. At most "
+            f"{self.resident_blocks:,} of {math.prod(self.block):,} threads are, on {SMS} "
+            f"multiprocessors, and the grid has {math.prod(self.grid):,}. Launch fewer blocks and "
+            "let each thread do more elements (CUDA's error: COOPERATIVE_LAUNCH_TOO_LARGE)."
+        )
 
     def _blocks_with_local_memory(self) -> int:
         """For how many blocks at once this machine has local memory."""
