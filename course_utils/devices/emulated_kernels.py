@@ -189,7 +189,7 @@ class RawKernel:
         if shared_mem > self.max_dynamic_shared_size_bytes:
             raise LaunchError(
                 f"{self.name}: {shared_mem:,} bytes of dynamic shared memory, and the kernel may "
-                f"have {self.max_dynamic_shared_size_bytes:,} so far (CUDA's error: INVALID_VALUE). "
+                f"have {self.max_dynamic_shared_size_bytes:,} (CUDA's error: INVALID_VALUE). "
                 f"Set kernel.max_dynamic_shared_size_bytes = {shared_mem} before the launch."
             )
         sizes = [size for size, _ in self.entry.parameters]
