@@ -508,7 +508,7 @@ compare and swap is for low contention.
             ),
         ),
         mutant(
-            "atomic in a block alone", kinds.MEANS_MISSING, ("= atomicCAS(", "= atomicCAS_block(")
+            "atomic in a block alone", kinds.DATA_RACE, ("= atomicCAS(", "= atomicCAS_block(")
         ),
         mutant(
             "faint ones left out",
