@@ -63,7 +63,7 @@ def grid_steps(n: int) -> dict[str, float]:
     stream = cp.cuda.Stream(non_blocking=True)
     module = cp.RawModule(code=_text(GRID), enable_cooperative_groups=True, backend="nvrtc")
     together = module.get_function("smooth_steps_grid")
-    by_hand = load(BARRIER).raw
+    by_hand = load(BARRIER).kernel.raw
 
     def cooperative(steps: int) -> None:
         together((blocks,), (BLOCK,), (x, y, np.int32(n), np.int32(steps)))
@@ -91,7 +91,7 @@ def grid_steps(n: int) -> dict[str, float]:
 
 
 def _chain(x, y, blocks: int, early: bool) -> Callable[[int], None]:
-    raw = load(STEP).raw
+    raw = load(STEP).kernel.raw
     launch_early = fast_program()["_launch_early"]
     shape, n = ((blocks, 1, 1), (BLOCK, 1, 1)), np.int32(x.size)
 
@@ -170,7 +170,7 @@ def l2_windows() -> dict[str, Any]:
         _attribute("MAX_PERSISTING_L2_CACHE_SIZE"),
         _attribute("MAX_ACCESS_POLICY_WINDOW_SIZE"),
     )
-    kernel = load(LOOKUP).raw
+    kernel = load(LOOKUP).kernel.raw
     x, y = cp.ones(4 * GROUPS, cp.float32), cp.empty(GROUPS, cp.float32)
     rows = []
     stream = cp.cuda.Stream(non_blocking=True)
@@ -222,7 +222,7 @@ def host_memory(n: int, passes: int) -> dict[str, float]:
         for memory in memories
     ]
     device = [cp.empty(n, cp.float32) for _ in range(2)]
-    runtime, kernel = cp.cuda.runtime, load(SCALE).raw
+    runtime, kernel = cp.cuda.runtime, load(SCALE).kernel.raw
     grid = (min(8 * sm_count(), -(-n // BLOCK)),)
 
     def launch(x, y) -> None:
