@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +14,13 @@ import numpy as np
 from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.nvrtc import Compiled, compile_source
-from ..emulator import UNKNOWN_INSTRUCTION, KernelFault, LaunchResult, Options, PtxError
+from ..emulator import (
+    UNKNOWN_INSTRUCTION,
+    KernelFault,
+    LaunchResult,
+    Options,
+    PtxError,
+)
 from ..errors import LessonError
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
@@ -153,6 +161,23 @@ class RawKernel:
     def max_threads_per_block(self) -> int:
         return self.entry.max_threads
 
+    def resident_blocks(self, block: tuple[int, int, int], shared_mem: int = 0) -> int:
+        """How many blocks of this shape run at once."""
+        return self.entry.resident_blocks(block, shared_mem)
+
+    def _reduced(self, grid: tuple[int, int, int], most: int) -> tuple[int, int, int]:
+        """The grid of a cooperative launch; CuPy makes one that is too large smaller, too."""
+        if math.prod(grid) <= most:
+            return grid
+        if math.prod(grid[1:]) > 1:
+            raise ValueError(f"The specified grid size {grid} exceeds the limit ({most})")
+        warnings.warn(
+            f"The grid size will be reduced from {grid[0]} to {most}, as the specified grid size "
+            "exceeds the limit.",
+            stacklevel=4,
+        )
+        return most, 1, 1
+
     @property
     def shared_size_bytes(self) -> int:
         return self.entry.static_shared
@@ -201,6 +226,8 @@ class RawKernel:
         options = options or Options()
         if options.cooperative is None:
             options = replace(options, cooperative=bool(self.enable_cooperative_groups))
+        if options.cooperative:
+            grid = self._reduced(grid, self.resident_blocks(block, shared_mem))
         # What was read of the source is wrong where a macro makes the parameters.
         names = self._names if len(self._names) == len(values) else ()
         try:

@@ -135,6 +135,7 @@ class Module:
         device: str,
     ):
         self.source, self.filename, self.device = source, filename, device
+        self.cooperative = cooperative
         self._recipe: dict[str, Any] = {
             "filename": filename,
             "folder": folder,

@@ -916,8 +916,9 @@ if (blockIdx.x == 0) {
         DATA_RACE,
         """
 int old;
-ASM("atom.add.relaxed.<<cluster|gpu>>.global.s32 %0, [%1], 1;" : "=r"(old) : "l"(y) : "memory"); // !""",
-        "the scope of the one at kernel.cu:2 is its own cluster",
+#define ADD(scope) "atom.add.relaxed." scope ".global.s32 %0, [%1], 1;"
+ASM(ADD(<<"cluster"|"gpu">>) : "=r"(old) : "l"(y) : "memory"); // !""",
+        "the scope of the one at kernel.cu:3 is its own cluster",
         None,
         None,
         grid=4,

@@ -46,8 +46,16 @@ def test_a_cooperative_grid_waits_for_all_its_blocks(together):
 
 def test_a_cooperative_grid_that_is_not_resident_at_once_is_refused(together):
     fitting = 132 * 2  # blocks of 1024 threads
-    with pytest.raises(LessonError, match=f"At most {fitting} of 1,024 threads.*has 265"):
+    with pytest.raises(LessonError, match=f"of 1,024 threads at most {fitting} are.*has 265"):
         together((fitting + 1,), (1024,), arrays((fitting + 1) * 1024))
+
+
+def test_cupys_own_cooperative_launch_makes_the_grid_smaller_and_warns():
+    kernel = cp.RawModule(code=SYNCHRONISED, enable_cooperative_groups=True).get_function("reverse")
+    box, out = arrays(264 * 1024)
+    with pytest.warns(UserWarning, match="reduced from 265 to 264"):
+        kernel((265,), (1024,), (box, out))
+    assert (out.get() == np.arange(264 * 1024)[::-1]).all()
 
 
 def test_an_ordinary_launch_that_waits_for_its_grid_is_told_what_it_lacks():

@@ -15,11 +15,8 @@ from .batch import LOCAL_IN_FLIGHT, Batch
 from .fault_messages import emulator_error
 from .finding_log import FindingLog
 from .gpu_constants import (
-    BLOCKS_PER_SM,
     MAX_CLUSTER,
     SHARED_PER_SM,
-    SMS,
-    THREADS_PER_SM,
     WARP,
 )
 from .memory import GLOBAL, Region, Regions
@@ -75,8 +72,6 @@ class EmulatedLaunch:
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
                 f"{self.cluster} blocks"
             )
-        if options.cooperative and math.prod(self.grid) > self.resident_blocks:
-            raise ValueError(self._too_many_blocks())
         self.code = entry.code_for(self.clustered or entry.cluster is not None)
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
@@ -136,18 +131,8 @@ class EmulatedLaunch:
     @property
     def resident_blocks(self) -> int:
         """How many blocks may run at once."""
-        threads = math.prod(self.block)
-        shared = max(self.entry.static_shared + self.dynamic_shared, 1)
-        per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
-        return min(SMS * max(per_sm, 1), self._blocks_with_local_memory())
-
-    def _too_many_blocks(self) -> str:
-        return (
-            f"{self.entry.name}: a cooperative launch has all its blocks resident at once. At most "
-            f"{self.resident_blocks:,} of {math.prod(self.block):,} threads are, on {SMS} "
-            f"multiprocessors, and the grid has {math.prod(self.grid):,}. Launch fewer blocks and "
-            "let each thread do more elements (CUDA's error: COOPERATIVE_LAUNCH_TOO_LARGE)."
-        )
+        most = self.entry.resident_blocks(self.block, self.dynamic_shared)
+        return min(most, self._blocks_with_local_memory())
 
     def _blocks_with_local_memory(self) -> int:
         """For how many blocks at once this machine has local memory."""
