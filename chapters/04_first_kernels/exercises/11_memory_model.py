@@ -135,7 +135,7 @@ total may be done before the flag was seen. Block 0 waits for nobody, and needs 
             ),
         ),
         mutant("does not wait", kinds.DATA_RACE, ("0) == 0) {", "0) == 2) {")),
-        mutant("its own alone", kinds.MEANS_MISSING, ("before = total[blockIdx.x - 1];", "")),
+        mutant("its own alone", kinds.WRONG, ("before = total[blockIdx.x - 1];", "")),
         mutant(
             "a volatile flag",
             kinds.DATA_RACE,
@@ -265,7 +265,6 @@ neither. The wider the scope, the further the writes have to go.
 """,
     mutants=(
         mutant("relaxed hand-over", kinds.DATA_RACE, ("order_release", "order_relaxed")),
-        mutant("a block's scope", kinds.DATA_RACE, ("scope_device> ready", "scope_block> ready")),
         mutant(
             "counts in a block's scope",
             kinds.DATA_RACE,
@@ -317,7 +316,7 @@ matters: fences by all threads are no better, and cost more.)
         "low": -np.maximum.reduceat(-given["x"], np.arange(0, len(given["x"]), BLOCK)),
         "high": np.maximum.reduceat(given["x"], np.arange(0, len(given["x"]), BLOCK)),
         "swing": swing_of(given["x"]),
-        "done": np.zeros(1, np.uint32),
+        "done": np.array([2 * in_pieces(len(given["x"]), BLOCK)], np.uint32),
     },
     launch=lambda n: (one_thread_each(n), one_thread_each(n)),
     small=(5003, 257, 2),
@@ -414,8 +413,8 @@ TWO_WARPS = Exercise(
 Two warps of a block work hand in hand: one loads the next 32 numbers, the other uses them. They
 tell each other by two words in shared memory that are `volatile`, and it has always worked. Run the
 cell as it is, and make it right: atomics and fences (or `cuda::atomic_ref`) in the scope that this
-takes. What goes through the box and what comes out of it stays as it is; barriers of the whole block are
-no remedy here, since a warp would then wait at every piece.
+takes. What goes through the box and what comes out of it stays as it is. Barriers of the whole
+block are no remedy here, since a warp would then wait at every piece.
 """,
     source="04_first_kernels/exercises/two_warps.cu",
     kernel="two_warps",
@@ -502,7 +501,7 @@ next write from overtaking the last read.
         ),
         mutant(
             "does not wait for room",
-            kinds.DATA_RACE,
+            kinds.ORDER,
             (
                 "while (atomicAdd_block(&empty, 0) < piece)",
                 "while (atomicAdd_block(&empty, 0) < 0)",
@@ -515,10 +514,10 @@ next write from overtaking the last read.
         ),
         mutant(
             "lanes not together",
-            kinds.DATA_RACE,
+            kinds.ORDER,
             (
-                "__syncwarp();\n            if (lane == 0) {\n                __threadfence_block();  "
-                "// release: the",
+                "__syncwarp();\n            if (lane == 0) {\n"
+                "                __threadfence_block();  // release: the",
                 "if (lane == 0) {\n                __threadfence_block();  // release: the",
             ),
         ),

@@ -1,6 +1,5 @@
 // Finds the least and the largest of n floats, and stores largest - least in swing[0]. low[b] and
-// high[b] become those of block b. done[0] counts blocks: 0 before the launch and after it. Takes any
-// n above 0.
+// high[b] become those of block b. done[0] counts blocks, launch after launch. Takes any n above 0.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;
@@ -36,7 +35,7 @@ extern "C" __global__ void swing(
         low[blockIdx.x] = least;
         high[blockIdx.x] = largest;
         __threadfence();  // whoever sees the count sees these two
-        last = atomicAdd(done, 1u) == gridDim.x - 1;
+        last = atomicAdd(done, 1u) % gridDim.x == gridDim.x - 1;
         // BUG
         // SOLUTION
         __threadfence();  // what the others stored is read after their count
@@ -54,7 +53,6 @@ extern "C" __global__ void swing(
         largest = -block_least(-largest, of_warp);
         if (threadIdx.x == 0) {
             swing[0] = largest - least;
-            done[0] = 0;  // ready for the next launch
         }
     }
 }
