@@ -106,7 +106,7 @@ would race with those who still poll.
         mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
         mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
         mutant("no acquire", kinds.DATA_RACE, ("        __threadfence();  // acquire", "//")),
-        mutant("once for all", kinds.ORDER, ("time * gridDim.x", "gridDim.x")),
+        mutant("once for all", kinds.DATA_RACE, ("time * gridDim.x", "gridDim.x")),
         mutant(
             "every thread counts",
             kinds.DATA_RACE,

@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,24 +121,27 @@ def _text(name: str) -> str:
 
 
 @contextmanager
-def window(stream, array, share: float, bytes_kept: int):
-    """Inside the ``with``, kernels on ``stream`` have the L2 cache keep ``array``: ``share`` of its
-    lines (from 0 to 1), in at most ``bytes_kept`` bytes put aside for that."""
+def window(stream, array, bytes_kept: int, others_stream: bool):
+    """Inside the ``with``, kernels on ``stream`` have the L2 cache keep ``array``, as much of it as
+    goes into ``bytes_kept`` bytes put aside for that. ``others_stream``: the rest of it may be
+    evicted first, rather than like anything else."""
     from cuda.bindings import driver
 
     def call(result) -> None:
         if result[0]:
             raise LessonError(f"The driver refused a window of the L2 cache: {result[0].name}.")
 
-    limit = driver.CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+    limit, kinds = driver.CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE, driver.CUaccessProperty
     name = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+    normal, streaming = kinds.CU_ACCESS_PROPERTY_NORMAL, kinds.CU_ACCESS_PROPERTY_STREAMING
     value = driver.CUstreamAttrValue()
 
     def point(nbytes: int) -> None:
         wanted = value.accessPolicyWindow
-        wanted.base_ptr, wanted.num_bytes, wanted.hitRatio = array.data.ptr, nbytes, share
-        wanted.hitProp = driver.CUaccessProperty.CU_ACCESS_PROPERTY_PERSISTING
-        wanted.missProp = driver.CUaccessProperty.CU_ACCESS_PROPERTY_STREAMING
+        wanted.base_ptr, wanted.num_bytes = array.data.ptr, nbytes
+        wanted.hitRatio = min(1.0, bytes_kept / array.nbytes)
+        wanted.hitProp = kinds.CU_ACCESS_PROPERTY_PERSISTING
+        wanted.missProp = streaming if others_stream else normal
         value.accessPolicyWindow = wanted
         call(driver.cuStreamSetAttribute(driver.CUstream(stream.ptr), name, value))
 
@@ -163,14 +167,13 @@ def _attribute(name: str) -> int:
 
 
 def l2_windows() -> dict[str, Any]:
-    """Milliseconds of table_lookup.cu by the size of its table, with and without a window."""
+    """Milliseconds of table_lookup.cu by the size of its table: ``plain``; with a ``window`` and all
+    that may be put aside for it; with ``fitted``, as much put aside as the table takes; and with no
+    window, but x and y ``streamed``."""
     need_gpu()
-    size = _attribute("L2_CACHE_SIZE")
-    kept, longest = (
-        _attribute("MAX_PERSISTING_L2_CACHE_SIZE"),
-        _attribute("MAX_ACCESS_POLICY_WINDOW_SIZE"),
-    )
+    most = _attribute("MAX_PERSISTING_L2_CACHE_SIZE")
     kernel = load(LOOKUP).kernel.raw
+    streamed = load(LOOKUP, defines={"STREAMED": 1}).kernel.raw
     x, y = cp.ones(4 * GROUPS, cp.float32), cp.empty(GROUPS, cp.float32)
     rows = []
     stream = cp.cuda.Stream(non_blocking=True)
@@ -179,24 +182,25 @@ def l2_windows() -> dict[str, Any]:
         cp.cuda.Device().synchronize()
         arguments = x, table, y, np.int32(GROUPS), np.uint32(table.size)
 
-        def run(arguments=arguments) -> None:
-            kernel((GROUPS // BLOCK,), (BLOCK,), arguments)
+        def took(kernel, arguments=arguments) -> float:
+            y.fill(0)
+            run = partial(kernel, (GROUPS // BLOCK,), (BLOCK,), arguments)
+            found = bench(run, warmup=3, repeats=9, flush_l2=False).median_ms
+            if not bool((y == 5).all()):
+                raise LessonError("table_lookup: wrong.")
+            return round(found, 5)
 
         with stream:
-            plain = bench(run, warmup=3, repeats=9, flush_l2=False).median_ms
-            share = min(1.0, kept / table.nbytes)
-            with window(stream, table, share, kept):
-                asked = bench(run, warmup=3, repeats=9, flush_l2=False).median_ms
-            with window(stream, table, 1.0, kept):
-                greedy = bench(run, warmup=3, repeats=9, flush_l2=False).median_ms
-        if not bool((y == 5).all()):
-            raise LessonError("table_lookup: wrong.")
-        row = {"megabytes": megabytes, "plain_ms": plain, "window_ms": asked, "whole_ms": greedy}
-        rows.append({key: round(value, 5) for key, value in row.items()})
+            row = {"megabytes": megabytes, "plain_ms": took(kernel)}
+            row["streamed_ms"] = took(streamed)
+            with window(stream, table, most, others_stream=True):
+                row["window_ms"] = took(kernel)
+            with window(stream, table, min(table.nbytes, most), others_stream=False):
+                row["fitted_ms"] = took(kernel)
+        rows.append(row)
     return {
-        "l2_bytes": size,
-        "kept_bytes": kept,
-        "longest_window": longest,
+        "l2_bytes": _attribute("L2_CACHE_SIZE"),
+        "kept_bytes": most,
         "groups": GROUPS,
         "tables": rows,
     }
