@@ -167,9 +167,9 @@ def _attribute(name: str) -> int:
 
 
 def l2_windows() -> dict[str, Any]:
-    """Milliseconds of table_lookup.cu by the size of its table: ``plain``; with a ``window`` and all
-    that may be put aside for it; with ``fitted``, as much put aside as the table takes; and with no
-    window, but x and y ``streamed``."""
+    """Milliseconds of table_lookup.cu by the size of its table: ``plain``; with a ``window`` and
+    all that may be put aside for it; with ``fitted``, as much put aside as the table takes; and
+    with no window, but x and y ``streamed``."""
     need_gpu()
     most = _attribute("MAX_PERSISTING_L2_CACHE_SIZE")
     kernel = load(LOOKUP).kernel.raw
