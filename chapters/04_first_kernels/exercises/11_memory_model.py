@@ -32,120 +32,6 @@ def in_pieces(n: int, length: int) -> int:
     return -(-n // length)
 
 
-CARRY = Exercise(
-    id="04.carry",
-    title="put the fences where they belong",
-    task="""
-Each block waits for the total of the block before, adds its own sum, and hands the new total on.
-Data, flags and waiting are right, and there are two fences. Neither stands where it orders anything
-that matters. Run the cell as it is, read the verdict, and move the two fences. More than two for a
-block are not needed, and atomics on the totals are not either.
-""",
-    source="04_first_kernels/exercises/carry.cu",
-    kernel="carry",
-    inputs=lambda rng, n: {
-        "x": whole_numbers(rng, n),
-        "total": empty(in_pieces(n, 128), np.int32),
-        "flag": np.zeros(in_pieces(n, 128), np.int32),
-        "n": np.int32(n),
-    },
-    reference=lambda given: {
-        "total": np.cumsum(given["x"])[
-            np.minimum(np.arange(128, len(given["x"]) + 128, 128), len(given["x"])) - 1
-        ].astype(np.int32),
-        "flag": np.ones(in_pieces(len(given["x"]), 128), np.int32),
-    },
-    launch=lambda n: Launch((in_pieces(n, 128),), (128,)),
-    small=(1000, 129, 128, 1),
-    full=128 * 132,
-    bug=kinds.DATA_RACE,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)),
-        values=(
-            (
-                promises.AS_GIVEN,
-                promises.Values("x all 0", lambda given, rng: {"x": 0 * given["x"]}),
-                promises.Values(
-                    "x all negative", lambda given, rng: {"x": -1 - np.abs(given["x"])}
-                ),
-                promises.Values(
-                    "sums of x beyond 16 bits", lambda given, rng: {"x": 300 + 0 * given["x"]}
-                ),
-            ),
-        ),
-    ),
-    means=(
-        means.instructions(
-            "fences",
-            *FENCES,
-            at_most=2 * 8,
-            advice="One thread of a block sets the flag and one waits for a flag. It is the same "
-            "one, and it needs one fence for each.",
-            size=1000,
-        ),
-        means.reads(
-            "total", 4 * 7, advice="The total of the block before is read from memory.", size=1000
-        ),
-        means.loads_shared_out(size=1000),
-        means.reads_each_once(4 * 1000, at_most=1.2, size=1000),
-        means.atomics(
-            "global",
-            at_least=8,
-            advice="A block tells the next one by the flag, and sets it by an atomic.",
-            size=1000,
-        ),
-    ),
-    hints=(
-        "Write the four steps of the hand-over in a row: store the total, set the flag, find the "
-        "flag set, load the total. A fence belongs between two steps of one thread.",
-        "The release stands between the store of the total and the atomicExch.",
-        "The acquire stands between the loop that has found the flag and the load of the total. A "
-        "fence before the loop orders what came before it, which nobody asks for.",
-    ),
-    explanation="""
-A fence orders what its thread did before it and what the thread does after it. Behind the flag it
-is too late: the flag may be seen before the total. Before the loop it is too early: the load of the
-total may be done before the flag was seen. Block 0 waits for nobody, and needs the release alone.
-""",
-    mutants=(
-        mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
-        mutant("no acquire", kinds.DATA_RACE, ("            __threadfence();  // acquire", "//")),
-        mutant(
-            "for the block",
-            kinds.DATA_RACE,
-            ("__threadfence();  // release", "__threadfence_block();  //"),
-        ),
-        mutant(
-            "release behind the flag",
-            kinds.DATA_RACE,
-            ("        __threadfence();  // release: whoever sees the flag sees the total\n", ""),
-            ("[blockIdx.x], 1);", "[blockIdx.x], 1);\n        __threadfence();"),
-        ),
-        mutant(
-            "a barrier for a fence",
-            kinds.DATA_RACE,
-            ("        __threadfence();  // release", "        __syncwarp(1);  //"),
-        ),
-        mutant(
-            "all threads fence",
-            kinds.MEANS_MISSING,
-            (
-                "    if (threadIdx.x == 0) {\n        int before",
-                "    __threadfence();\n    if (threadIdx.x == 0) {\n        int before",
-            ),
-        ),
-        mutant("does not wait", kinds.DATA_RACE, ("0) == 0) {", "0) == 2) {")),
-        mutant("its own alone", kinds.WRONG, ("before = total[blockIdx.x - 1];", "")),
-        mutant(
-            "a volatile flag",
-            kinds.DATA_RACE,
-            ("atomicExch(&flag[blockIdx.x], 1);", "*(volatile int*)&flag[blockIdx.x] = 1;"),
-            ("        __threadfence();  // release", "//"),
-        ),
-    ),
-)
-
-
 def strength(label: str, advice: str, *words: str, at_most: int = 0) -> Means:
     """Instructions on memory that are stronger than need be: with one of ``words`` in the name."""
 
@@ -281,55 +167,45 @@ neither. The wider the scope, the further the writes have to go.
 )
 
 
-def swing_of(x: np.ndarray) -> np.ndarray:
-    x = x.astype(np.float32)
-    return np.array([x.max() - x.min()], np.float32)
-
-
-def with_extremes(given: dict, rng: np.random.Generator) -> dict:
-    """The least and the largest lie in the first and the last block."""
-    x = given["x"].copy()
-    x[0], x[-1] = -50, 70
-    return {"x": x}
-
-
-SWING = Exercise(
-    id="04.swing",
-    title="the half that is often missing",
+CARRY = Exercise(
+    id="04.carry",
+    title="put the fences where they belong",
     task="""
-The block that finds all others counted adds up what they have stored: here it looks for the least
-and the largest. The pattern is widely used, and a line of it is often missing, as it is here. On
-your GPU it may be right for years. Run the cell, read the verdict, and add the line. (Its thread
-matters: fences by all threads are no better, and cost more.)
+Each block waits for the total of the block before, adds its own sum, and hands the new total on.
+Data, flags and waiting are right, and there are two fences. Neither stands where it orders anything
+that matters. Run the cell as it is, read the verdict, and move the two fences. More than two for a
+block are not needed, and atomics on the totals are not either.
 """,
-    source="04_first_kernels/exercises/swing.cu",
-    kernel="swing",
+    source="04_first_kernels/exercises/carry.cu",
+    kernel="carry",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) + np.float32(0.5) * np.arange(n, dtype=np.float32) / n,
-        "low": empty(in_pieces(n, BLOCK)),
-        "high": empty(in_pieces(n, BLOCK)),
-        "swing": empty(1),
-        "done": np.zeros(1, np.uint32),
+        "x": whole_numbers(rng, n),
+        "total": empty(in_pieces(n, 128), np.int32),
+        "flag": np.zeros(in_pieces(n, 128), np.int32),
         "n": np.int32(n),
     },
     reference=lambda given: {
-        "low": -np.maximum.reduceat(-given["x"], np.arange(0, len(given["x"]), BLOCK)),
-        "high": np.maximum.reduceat(given["x"], np.arange(0, len(given["x"]), BLOCK)),
-        "swing": swing_of(given["x"]),
-        "done": np.array([2 * in_pieces(len(given["x"]), BLOCK)], np.uint32),
+        "total": np.cumsum(given["x"])[
+            np.minimum(np.arange(128, len(given["x"]) + 128, 128), len(given["x"])) - 1
+        ].astype(np.int32),
+        "flag": np.ones(in_pieces(len(given["x"]), 128), np.int32),
     },
-    launch=lambda n: (one_thread_each(n), one_thread_each(n)),
-    small=(5003, 257, 2),
-    full=FULL,
+    launch=lambda n: Launch((in_pieces(n, 128),), (128,)),
+    small=(1000, 129, 128, 1),
+    full=128 * 132,
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(n=(2, 31, 33, 257, 1000, 5003, 32_771, 65_543, 131_101)),
+        sizes=promises.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)),
         values=(
             (
                 promises.AS_GIVEN,
-                promises.Values("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
-                promises.Values("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
-                promises.Values("extremes at both ends", with_extremes),
+                promises.Values("x all 0", lambda given, rng: {"x": 0 * given["x"]}),
+                promises.Values(
+                    "x all negative", lambda given, rng: {"x": -1 - np.abs(given["x"])}
+                ),
+                promises.Values(
+                    "sums of x beyond 16 bits", lambda given, rng: {"x": 300 + 0 * given["x"]}
+                ),
             ),
         ),
     ),
@@ -337,74 +213,73 @@ matters: fences by all threads are no better, and cost more.)
         means.instructions(
             "fences",
             *FENCES,
-            at_most=2 * 2 * 20 + 2 * 256,
-            advice="Thread 0 counted, so thread 0 needs the fence, and the barrier tells the "
-            "others.",
-            size=5003,
+            at_most=2 * 8,
+            advice="One thread of a block sets the flag and one waits for a flag. It is the same "
+            "one, and it needs one fence for each.",
+            size=1000,
         ),
+        means.reads(
+            "total", 4 * 7, advice="The total of the block before is read from memory.", size=1000
+        ),
+        means.loads_shared_out(size=1000),
+        means.reads_each_once(4 * 1000, at_most=1.2, size=1000),
         means.atomics(
             "global",
-            at_least=2 * 20,
-            at_most=2 * 20,
-            advice="One atomic for each block, on the count: the numbers themselves need none.",
-            size=5003,
+            at_least=8,
+            advice="A block tells the next one by the flag, and sets it by an atomic.",
+            size=1000,
         ),
-        means.reads("low", 2 * 4 * 20, advice="The last block reads all the least.", size=5003),
-        means.reads("high", 2 * 4 * 20, advice="The last block reads all the largest.", size=5003),
-        means.loads_shared_out(size=5003),
     ),
     hints=(
-        "The writer's half is there: store, fence, count. What does the reader do between finding "
-        "the count and loading?",
-        "The barrier orders the threads of this block. It hands on what thread 0 has acquired, and "
-        "thread 0 has acquired nothing.",
-        "`__threadfence();` behind the atomicAdd.",
+        "Write the four steps of the hand-over in a row: store the total, set the flag, find the "
+        "flag set, load the total. A fence belongs between two steps of one thread.",
+        "The release stands between the store of the total and the atomicExch.",
+        "The acquire stands between the loop that has found the flag and the load of the total. A "
+        "fence before the loop orders what came before it, which nobody asks for.",
     ),
     explanation="""
-The atomic is relaxed: finding the count full promises nothing about low and high. Without the
-second fence the last block may load what its SM has in the L1 cache from before. (An atomic with
-the order acq_rel does both halves at once.)
+A fence orders what its thread did before it and what the thread does after it. Behind the flag it
+is too late: the flag may be seen before the total. Before the loop it is too early: the load of the
+total may be done before the flag was seen. Block 0 waits for nobody, and needs the release alone.
 """,
     mutants=(
+        mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
+        mutant("no acquire", kinds.DATA_RACE, ("            __threadfence();  // acquire", "//")),
         mutant(
-            "not mended", kinds.DATA_RACE, ("        __threadfence();  // what", "        // what")
-        ),
-        mutant(
-            "no release", kinds.DATA_RACE, ("        __threadfence();  // who", "        // who")
-        ),
-        mutant(
-            "a block's fence",
+            "for the block",
             kinds.DATA_RACE,
-            ("__threadfence();  // what", "__threadfence_block();  // what"),
+            ("__threadfence();  // release", "__threadfence_block();  //"),
         ),
         mutant(
-            "too early",
+            "release behind the flag",
             kinds.DATA_RACE,
-            ("        __threadfence();  // what", "        // what"),
-            ("        last = ", "        __threadfence();\n        last = "),
+            ("        __threadfence();  // release: whoever sees the flag sees the total\n", ""),
+            ("[blockIdx.x], 1);", "[blockIdx.x], 1);\n        __threadfence();"),
         ),
         mutant(
-            "another thread's",
+            "a barrier for a fence",
             kinds.DATA_RACE,
-            ("        __threadfence();  // what", "        // what"),
-            (
-                "    __syncthreads();\n    if (last) {",
-                "    if (threadIdx.x == 64) __threadfence();\n    __syncthreads();\n"
-                "    if (last) {",
-            ),
+            ("        __threadfence();  // release", "        __syncwarp(1);  //"),
         ),
         mutant(
             "all threads fence",
             kinds.MEANS_MISSING,
-            ("    if (last) {", "    __threadfence();\n    if (last) {"),
+            (
+                "    if (threadIdx.x == 0) {\n        int before",
+                "    __threadfence();\n    if (threadIdx.x == 0) {\n        int before",
+            ),
         ),
+        mutant("does not wait", kinds.DATA_RACE, ("0) == 0) {", "0) == 2) {")),
+        mutant("its own alone", kinds.WRONG, ("before = total[blockIdx.x - 1];", "")),
         mutant(
-            "a volatile count",
+            "a volatile flag",
             kinds.DATA_RACE,
-            ("__threadfence();  // what", "(void)*(volatile unsigned*)done;  //"),
+            ("atomicExch(&flag[blockIdx.x], 1);", "*(volatile int*)&flag[blockIdx.x] = 1;"),
+            ("        __threadfence();  // release", "//"),
         ),
     ),
 )
+
 
 TWO_WARPS = Exercise(
     id="04.two_warps",
@@ -625,6 +500,132 @@ gives you that machine only where you ask for it.
             "begins at None",
             kinds.WRONG,
             ("one = (*one, memory.get(name, 0))", "one = (*one, memory.get(name, 9))"),
+        ),
+    ),
+)
+
+
+def swing_of(x: np.ndarray) -> np.ndarray:
+    x = x.astype(np.float32)
+    return np.array([x.max() - x.min()], np.float32)
+
+
+def with_extremes(given: dict, rng: np.random.Generator) -> dict:
+    """The least and the largest lie in the first and the last block."""
+    x = given["x"].copy()
+    x[0], x[-1] = -50, 70
+    return {"x": x}
+
+
+SWING = Exercise(
+    id="04.swing",
+    title="the half that is often missing",
+    task="""
+The block that finds all others counted adds up what they have stored: here it looks for the least
+and the largest. The pattern is widely used, and a line of it is often missing, as it is here. On
+your GPU it may be right for years. Run the cell, read the verdict, and add the line. (Its thread
+matters: fences by all threads are no better, and cost more.)
+""",
+    source="04_first_kernels/exercises/swing.cu",
+    kernel="swing",
+    inputs=lambda rng, n: {
+        "x": floats(rng, n) + np.float32(0.5) * np.arange(n, dtype=np.float32) / n,
+        "low": empty(in_pieces(n, BLOCK)),
+        "high": empty(in_pieces(n, BLOCK)),
+        "swing": empty(1),
+        "done": np.zeros(1, np.uint32),
+        "n": np.int32(n),
+    },
+    reference=lambda given: {
+        "low": -np.maximum.reduceat(-given["x"], np.arange(0, len(given["x"]), BLOCK)),
+        "high": np.maximum.reduceat(given["x"], np.arange(0, len(given["x"]), BLOCK)),
+        "swing": swing_of(given["x"]),
+        "done": np.array([2 * in_pieces(len(given["x"]), BLOCK)], np.uint32),
+    },
+    launch=lambda n: (one_thread_each(n), one_thread_each(n)),
+    small=(5003, 257, 2),
+    full=FULL,
+    bug=kinds.DATA_RACE,
+    promises=Promises(
+        sizes=promises.shapes(n=(2, 31, 33, 257, 1000, 5003, 32_771, 65_543, 131_101)),
+        values=(
+            (
+                promises.AS_GIVEN,
+                promises.Values("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
+                promises.Values("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
+                promises.Values("extremes at both ends", with_extremes),
+            ),
+        ),
+    ),
+    means=(
+        means.instructions(
+            "fences",
+            *FENCES,
+            at_most=2 * 2 * 20 + 2 * 256,
+            advice="Thread 0 counted, so thread 0 needs the fence, and the barrier tells the "
+            "others.",
+            size=5003,
+        ),
+        means.atomics(
+            "global",
+            at_least=2 * 20,
+            at_most=2 * 20,
+            advice="One atomic for each block, on the count: the numbers themselves need none.",
+            size=5003,
+        ),
+        means.reads("low", 2 * 4 * 20, advice="The last block reads all the least.", size=5003),
+        means.reads("high", 2 * 4 * 20, advice="The last block reads all the largest.", size=5003),
+        means.loads_shared_out(size=5003),
+    ),
+    hints=(
+        "The writer's half is there: store, fence, count. What does the reader do between finding "
+        "the count and loading?",
+        "The barrier orders the threads of this block. It hands on what thread 0 has acquired, and "
+        "thread 0 has acquired nothing.",
+        "`__threadfence();` behind the atomicAdd.",
+    ),
+    explanation="""
+The atomic is relaxed: finding the count full promises nothing about low and high. Without the
+second fence the last block may load what its SM has in the L1 cache from before. (An atomic with
+the order acq_rel does both halves at once.)
+""",
+    mutants=(
+        mutant(
+            "not mended", kinds.DATA_RACE, ("        __threadfence();  // what", "        // what")
+        ),
+        mutant(
+            "no release", kinds.DATA_RACE, ("        __threadfence();  // who", "        // who")
+        ),
+        mutant(
+            "a block's fence",
+            kinds.DATA_RACE,
+            ("__threadfence();  // what", "__threadfence_block();  // what"),
+        ),
+        mutant(
+            "too early",
+            kinds.DATA_RACE,
+            ("        __threadfence();  // what", "        // what"),
+            ("        last = ", "        __threadfence();\n        last = "),
+        ),
+        mutant(
+            "another thread's",
+            kinds.DATA_RACE,
+            ("        __threadfence();  // what", "        // what"),
+            (
+                "    __syncthreads();\n    if (last) {",
+                "    if (threadIdx.x == 64) __threadfence();\n    __syncthreads();\n"
+                "    if (last) {",
+            ),
+        ),
+        mutant(
+            "all threads fence",
+            kinds.MEANS_MISSING,
+            ("    if (last) {", "    __threadfence();\n    if (last) {"),
+        ),
+        mutant(
+            "a volatile count",
+            kinds.DATA_RACE,
+            ("__threadfence();  // what", "(void)*(volatile unsigned*)done;  //"),
         ),
     ),
 )

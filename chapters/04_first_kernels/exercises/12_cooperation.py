@@ -23,6 +23,84 @@ from course_utils.exercises import (
 ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
 
 
+def in_groups(x: np.ndarray) -> np.ndarray:
+    """The largest magnitude of each element's group of 16."""
+    return np.repeat(np.maximum.reduceat(np.abs(x), np.arange(0, len(x), 16)), 16)[: len(x)]
+
+
+def scaled(x: np.ndarray) -> np.ndarray:
+    largest = in_groups(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(largest > 0, x / largest, x).astype(np.float32)
+
+
+def some_zeros(given: dict, rng: np.random.Generator) -> dict:
+    x = given["x"].copy()
+    x[: len(x) // 2] = 0
+    return {"x": x}
+
+
+SCALE_TILES = Exercise(
+    id="04.scale_tiles",
+    title="tiles of 16 lanes",
+    task="""
+Each group of 16 floats is scaled so that its largest magnitude becomes 1. Cut the block into tiles
+of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no barrier
+of the block.
+""",
+    source="04_first_kernels/exercises/scale_tiles.cu",
+    kernel="scale_tiles",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {"y": scaled(given["x"])},
+    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    small=(1000, 129, 17, 1),
+    full=1 << 24,
+    promises=Promises(
+        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099)),
+        values=(
+            (
+                promises.AS_GIVEN,
+                promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
+                promises.Values("half of x 0", some_zeros),
+                promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
+                promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
+            ),
+        ),
+    ),
+    means=(
+        means.shuffles(
+            4 * 1000,
+            5 * 1024,
+            advice="Four shuffles within the tile, in which all of its lanes take part.",
+        ),
+        means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
+        means.one_store_each(),
+        means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
+        means.loads_shared_out(size=1000),
+    ),
+    hints=(
+        "`const auto tile = cg::tiled_partition<16>(cg::this_thread_block());`",
+        "With `tile.shfl_xor(largest, distance)`, for 8, 4, 2 and 1, every lane ends with the "
+        "largest of all.",
+        "A lane with no element takes part too: with 0, which no magnitude is below.",
+    ),
+    explanation="""
+A tile's shuffles name its lanes by themselves, so two tiles of a warp may go their own ways, and
+the code reads the same for 8, 16 or 32 lanes.
+""",
+    mutants=(
+        mutant("of 32", kinds.WRONG, ("partition<16>", "partition<32>")),
+        mutant("of 8", kinds.WRONG, ("partition<16>", "partition<8>")),
+        mutant("signs lost", kinds.WRONG, ("? value / largest", "? fabsf(value) / largest")),
+        mutant(
+            "zeros divided",
+            kinds.NOT_A_NUMBER,
+            ("largest > 0.0f ? value / largest : value", "value / largest"),
+        ),
+    ),
+)
+
+
 def rounds(n: int) -> int:
     """How often a distance that begins at 1 doubles until it is n."""
     return max(n - 1, 0).bit_length()
@@ -121,84 +199,6 @@ would race with those who still poll.
             ("atomicAdd(arrived, 1u)", "atomicAdd_block(arrived, 1u)"),
         ),
         mutant("no barrier at all", kinds.DATA_RACE, ("wait_for_grid(arrived, time);", "")),
-    ),
-)
-
-
-def in_groups(x: np.ndarray) -> np.ndarray:
-    """The largest magnitude of each element's group of 16."""
-    return np.repeat(np.maximum.reduceat(np.abs(x), np.arange(0, len(x), 16)), 16)[: len(x)]
-
-
-def scaled(x: np.ndarray) -> np.ndarray:
-    largest = in_groups(x)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(largest > 0, x / largest, x).astype(np.float32)
-
-
-def some_zeros(given: dict, rng: np.random.Generator) -> dict:
-    x = given["x"].copy()
-    x[: len(x) // 2] = 0
-    return {"x": x}
-
-
-SCALE_TILES = Exercise(
-    id="04.scale_tiles",
-    title="tiles of 16 lanes",
-    task="""
-Each group of 16 floats is scaled so that its largest magnitude becomes 1. Cut the block into tiles
-of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no barrier
-of the block.
-""",
-    source="04_first_kernels/exercises/scale_tiles.cu",
-    kernel="scale_tiles",
-    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
-    reference=lambda given: {"y": scaled(given["x"])},
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
-    small=(1000, 129, 17, 1),
-    full=1 << 24,
-    promises=Promises(
-        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099)),
-        values=(
-            (
-                promises.AS_GIVEN,
-                promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
-                promises.Values("half of x 0", some_zeros),
-                promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
-                promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
-            ),
-        ),
-    ),
-    means=(
-        means.shuffles(
-            4 * 1000,
-            5 * 1024,
-            advice="Four shuffles within the tile, in which all of its lanes take part.",
-        ),
-        means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
-        means.one_store_each(),
-        means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
-        means.loads_shared_out(size=1000),
-    ),
-    hints=(
-        "`const auto tile = cg::tiled_partition<16>(cg::this_thread_block());`",
-        "With `tile.shfl_xor(largest, distance)`, for 8, 4, 2 and 1, every lane ends with the "
-        "largest of all.",
-        "A lane with no element takes part too: with 0, which no magnitude is below.",
-    ),
-    explanation="""
-A tile's shuffles name its lanes by themselves, so two tiles of a warp may go their own ways, and
-the code reads the same for 8, 16 or 32 lanes.
-""",
-    mutants=(
-        mutant("of 32", kinds.WRONG, ("partition<16>", "partition<32>")),
-        mutant("of 8", kinds.WRONG, ("partition<16>", "partition<8>")),
-        mutant("signs lost", kinds.WRONG, ("? value / largest", "? fabsf(value) / largest")),
-        mutant(
-            "zeros divided",
-            kinds.NOT_A_NUMBER,
-            ("largest > 0.0f ? value / largest : value", "value / largest"),
-        ),
     ),
 )
 
