@@ -323,6 +323,7 @@ block are no remedy here, since a warp would then wait at every piece.
             advice="No barrier in the loop: the two warps wait for each other by the two words.",
             size=100,
         ),
+        means.a_thread_each(0.6, size=100),  # both warps
         means.reads_each_once(4 * 100, at_most=1.1, size=100),
         strength(
             "fences and atomics of a wider scope than the block's",
@@ -380,6 +381,21 @@ next write from overtaking the last read.
             (
                 "while (atomicAdd_block(&empty, 0) < piece)",
                 "while (atomicAdd_block(&empty, 0) < 0)",
+            ),
+        ),
+        mutant(
+            "one warp does it all",
+            kinds.MEANS_MISSING,
+            (
+                "        } else {\n",
+                "            for (int k = lane; k < 32 && 32 * piece + k < n; k += 32)\n"
+                "                y[32 * piece + k] = box[k + 1] + box[k];\n"
+                "            __syncwarp();\n            if (lane == 0) empty = piece + 1;\n"
+                "        } else if (n < 0) {\n",
+            ),
+            (
+                "while (atomicAdd_block(&empty, 0) < piece) {\n            }",
+                "",
             ),
         ),
         mutant(

@@ -136,12 +136,12 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
     },
     reference=running_maxima,
     launch=lambda n: Launch((4,), (64,)),
-    small=(500, 300, 65, 2),
-    budget=40_000,  # a loop that never ends polls with atomics, which are slow
+    small=(250, 150, 33, 2),
+    budget=12_000,  # a loop that never ends polls with atomics, which are slow
     full=1 << 16,
     promises=Promises(
-        sizes=promises.shapes(n=(2, 33, 201, 250, 300)),
-        launches=promises.grids((1, 64), (2, 8), (3, 96), (3, 10), (7, 32)),
+        sizes=promises.shapes(n=(2, 33, 101, 130, 200)),
+        launches=promises.grids((1, 64), (2, 8), (3, 96), (7, 4)),
         values=(
             (
                 promises.AS_GIVEN,
@@ -154,16 +154,16 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
     means=(
         means.atomics(
             "global",
-            at_least=4 * rounds(500),
+            at_least=4 * rounds(250),
             advice="Each block counts itself in, by an atomic, once for each round.",
-            size=500,
+            size=250,
         ),
         means.barriers(
-            4 * 2 * rounds(500),
+            4 * 2 * rounds(250),
             advice="Before thread 0 counts the block in, all its threads have to be there.",
-            size=500,
+            size=250,
         ),
-        means.loads_shared_out(6, size=500),
+        means.loads_shared_out(3, size=250),
     ),
     hints=(
         "Three steps: the block's threads meet; one of them counts the block in and waits; the "

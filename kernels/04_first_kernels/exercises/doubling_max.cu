@@ -5,7 +5,7 @@
 // last of them sets both to 1. Takes any n, any grid that is resident at once, any block.
 // grid (any), block (any), dynamic shared 0
 
-constexpr int kPiece = 200;  // elements that a block takes at a time
+constexpr int kPiece = 100;  // elements that a block takes at a time
 
 // Waits until all blocks of the grid have come here for the time-th time, from 1 on.
 __device__ void wait_for_grid(unsigned* arrived, unsigned time)
