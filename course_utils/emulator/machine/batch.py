@@ -342,7 +342,7 @@ class Batch:
             part = self.part(group, np.flatnonzero(flags))
             part = go(part)
             if part is not None:
-                self.add(part)
+                self.groups.append(part)  # with what is left of its credit
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
