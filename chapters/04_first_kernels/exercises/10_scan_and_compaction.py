@@ -439,7 +439,7 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
     small=(1000, 65, 64, 1),
     full=1 << 20,
     promises=Promises(
-        sizes=promises.lengths(most=5000),
+        sizes=promises.lengths(most=2100),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     bug=kinds.DATA_RACE,
@@ -536,12 +536,12 @@ def with_offset(rng: np.random.Generator, n: int) -> dict:
 def less_the_first_tile(given: Given) -> dict:
     """All flags set and all tickets drawn."""
     x = given["x"]
-    offset = x[:TILE].sum(dtype=np.uint32)
+    offset = x[:BLOCK].sum(dtype=np.uint32)
     return {
         "out": x - offset,
         "offset": np.array([offset]),
         "ready": np.ones(1, np.uint32),
-        "ticket": np.array([-(-len(x) // TILE)], np.uint32),
+        "ticket": np.array([-(-len(x) // BLOCK)], np.uint32),
     }
 
 
@@ -557,20 +557,21 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     kernel="draw_a_ticket",
     inputs=with_offset,
     reference=less_the_first_tile,
-    launch=lambda n: Launch((-(-n // TILE),), (TILE,), 204_800),
-    small=(9301, 1000, 65, 64),
+    launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
+    small=(35_001, 1000, 257, 256),
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=64),
+        sizes=promises.lengths(least=256, most=40_000),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(
-        means.reads("offset", 4 * 145, advice="Each tile but the first reads the offset."),
-        means.loads_shared_out(),
+        means.reads("offset", 4 * 136, advice="Each tile but the first reads the offset."),
+        means.atomics("global", at_least=137, at_most=300, advice="Each tile draws one ticket."),
+        means.one_store_each(1.1),
     ),
     hints=(
-        "146 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
+        "137 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
         "first, whom do they wait for?",
         "`atomicAdd(ticket, 1)` gives 0 to the block that comes first, whichever it is, then 1.",
         "Thread 0 draws, and the whole block has to know: through `room[1]`, and a barrier.",
@@ -589,7 +590,7 @@ t are in the hands of blocks that have started, and what has started goes on unt
             ("    __syncthreads(); // the number of the tile is there\n", ""),
         ),
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(ticket, 1)", "(*ticket)++")),
-        mutant("drawn for show", kinds.ENDLESS_LOOP, ("tile = room[1]", "tile = blockIdx.x")),
+        mutant("drawn for show", kinds.ORDER, ("tile = room[1]", "tile = blockIdx.x")),
         mutant(
             "two at a time", kinds.PARTLY_WRITTEN, ("atomicAdd(ticket, 1)", "atomicAdd(ticket, 2)")
         ),
@@ -601,7 +602,7 @@ t are in the hands of blocks that have started, and what has started goes on unt
         mutant(
             "each adds up for itself",
             kinds.MEANS_MISSING,
-            ("        room[0] = *offset;", "        for (int k = 0; k < 64; ++k) room[0] += x[k];"),
+            ("        room[0] = *offset;", "        for (int k = 0; k < 256; ++k) room[0] += x[k];"),
         ),
     ),
 )

@@ -1,10 +1,10 @@
-// Subtracts the first tile's sum from all of n numbers: out[i] = x[i] - (x[0] + ... + x[63]). The
+// Subtracts the first tile's sum from all of n numbers: out[i] = x[i] - (x[0] + ... + x[255]). The
 // tile that adds up stores the sum in *offset and sets the flag *ready; all others wait for it.
-// *ready and the counter *ticket are 0 before the launch; n is 64 or more, numbers wrap around.
+// *ready and the counter *ticket are 0 before the launch; n is 256 or more, numbers wrap around.
 // A block takes so much shared memory that only one fits an SM.
-// grid (ceil(n / 64)), block (64), dynamic shared 204800
+// grid (ceil(n / 256)), block (256), dynamic shared 204800
 
-constexpr int kThreads = 64;
+constexpr int kThreads = 256;
 
 extern "C" __global__ void draw_a_ticket(const unsigned *x, unsigned *out, unsigned *offset,
                                          unsigned *ready, unsigned *ticket, int n)

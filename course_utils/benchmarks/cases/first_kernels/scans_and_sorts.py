@@ -25,23 +25,52 @@ def _look_back(kernel: Any, tiles: int, *args: Any) -> tuple[KernelCall, Any]:
     return KernelCall(kernel, tiles, 512, (*first, words, ticket, n)), state
 
 
-def _scan(n: int) -> Work:
-    x, out = normal(n), cp.empty(n, cp.float32)
-    call, state = _look_back(kernel_named("scan_look_back"), blocks(n, SCAN_TILE), x, out, n)
-    libraries = cub.scan_fp32(x)
-    if torch := torch_on_gpu():
-        (tensor,) = as_tensors(x)
-        libraries["torch.cumsum"] = lambda: torch.cumsum(tensor, 0)
-    return Work(
-        (call,),
-        output=out,
-        expected=lambda: cp.cumsum(double(x)),
-        # The sum goes up and down like sqrt(n), and prefixes may be handed on tile by tile.
-        atol=2**-22 * (n * (64 + n / SCAN_TILE)) ** 0.5,
-        libraries=libraries,
-        cleared=(state,),
-        same_bits=False,
-    )
+SCANS = {  # threads of a block, and elements
+    "scan_hillis_steele": (256, 256),
+    "scan_blelloch": (256, 512),
+    "scan_warps": (256, 256),
+    "scan_tiles": (512, SCAN_TILE),
+}
+
+
+def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
+    """Scans the tiles, then their sums in the same way, and adds those to the tiles."""
+    threads, tile = SCANS[name]
+    n = x.size
+    sums = cp.empty(blocks(n, tile), cp.float32)
+    calls = [KernelCall(kernel_named(name), sums.size, threads, (x, out, sums, n))]
+    if sums.size > 1:
+        upto = cp.empty_like(sums)
+        calls += _in_three_launches(name, sums, upto)
+        add = kernel_named("add_offsets")
+        calls.append(KernelCall(add, blocks(n, 256), 256, (out, upto, tile, n)))
+    return calls
+
+
+def _scan(name: str) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        x, out = normal(n), cp.empty(n, cp.float32)
+        if name == "scan_look_back":
+            call, state = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
+            calls, cleared = [call], (state,)
+        else:
+            calls, cleared = _in_three_launches(name, x, out), ()
+        libraries = cub.scan_fp32(x)
+        if torch := torch_on_gpu():
+            (tensor,) = as_tensors(x)
+            libraries["torch.cumsum"] = lambda: torch.cumsum(tensor, 0)
+        return Work(
+            tuple(calls),
+            output=out,
+            expected=lambda: cp.cumsum(double(x)),
+            # The sum goes up and down like sqrt(n), and may be handed on tile by tile.
+            atol=2**-22 * (n * (64 + n / SCAN_TILE)) ** 0.5,
+            libraries=libraries,
+            cleared=cleared,
+            same_bits=name != "scan_look_back",
+        )
+
+    return make
 
 
 def _select(limit: float) -> Callable[[int], Work]:
@@ -107,15 +136,18 @@ def _sort(pairs: bool) -> Callable[[int], Work]:
 
 LARGE = 1 << 28
 CASES = (
-    Case(
-        "scan_look_back",
-        "scan, fp32",
-        files_of("scan_look_back"),
-        _scan,
-        bytes=lambda n: 8 * n,
-        flops=lambda n: n,
-        gpu_sizes=(LARGE,),
-        test_sizes=(1, 8193, 40001),
+    *(
+        Case(
+            name,
+            "scan, fp32",
+            files_of(name) if name == "scan_look_back" else files_of(name, "add_offsets"),
+            _scan(name),
+            bytes=lambda n: 8 * n,
+            flops=lambda n: n,
+            gpu_sizes=(LARGE,),
+            test_sizes=(1, 8193, 40001) if name == "scan_look_back" else (1, 700, 9001),
+        )
+        for name in (*SCANS, "scan_look_back")
     ),
     *(
         Case(
