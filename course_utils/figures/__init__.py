@@ -14,6 +14,7 @@ from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs, series
+from .look_backs import look_backs
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
 from .network_maps import activations
@@ -45,6 +46,7 @@ __all__ = [
     "image_pair",
     "ladder",
     "lines_and_times",
+    "look_backs",
     "memory_map",
     "memory_roofs",
     "number_formats",

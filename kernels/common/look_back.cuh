@@ -53,35 +53,55 @@ __device__ inline TileWord read_word(const TileWord *word)
     return both;
 }
 
-// The sum of all elements of the tiles before `tile`, in each lane. One whole warp calls it, after
-// it has published its own tile's aggregate. Waits for tiles that have said nothing: they must have
+template <typename T>
+struct LookedBack {
+    T before;            // the sum of all elements of the tiles before
+    long long prefix_of; // the tile whose prefix was found; aggregates of those behind it were added
+    int looks;           // how often words were read; what is not used costs nothing
+};
+
+#ifndef WINDOWS
+#define WINDOWS 4
+#endif
+constexpr int kWindows = WINDOWS; // of 32 tiles, whose words are read together
+
+// Looks back from `tile`; every lane gets the result. One whole warp calls it, after it has
+// published its own tile's aggregate. Waits for tiles that have said nothing: they must have
 // started, so tiles are numbered in the order in which their blocks start.
 template <typename T>
-__device__ inline T look_back(const TileWord *words, long long tile)
+__device__ inline LookedBack<T> look_back(const TileWord *words, long long tile)
 {
     const int lane = threadIdx.x % kWarpSize;
-    T before = T(0);
-    for (long long nearest = tile - 1;; nearest -= kWarpSize) { // 32 tiles at a time
-        const long long mine = nearest - lane;
-        TileWord word = (TileWord)kPrefix << 32; // before the first tile: a prefix of 0
-        unsigned prefixes, needed;
-        bool waiting;
-        do {
-            if (mine >= 0) {
-                word = read_word(words + mine);
-            }
-            prefixes = __ballot_sync(kWholeWarp, word >> 32 == kPrefix);
-            needed = prefixes ^ (prefixes - 1); // the lanes up to the nearest prefix, or all
-            waiting = __ballot_sync(kWholeWarp, word >> 32 == kNothing) & needed;
-        } while (waiting);
-        T sum = needed >> lane & 1 ? value_of<T>((unsigned)word) : T(0);
+    T sum = T(0); // of what this lane has found
+    int looks = 0;
+    long long nearest = tile - 1;
+    unsigned prefixes = 0;
+    while (!prefixes) {
+        ++looks;
+        TileWord word[kWindows];
 #pragma unroll
-        for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-            sum += __shfl_xor_sync(kWholeWarp, sum, distance);
+        for (int k = 0; k < kWindows; ++k) { // all in flight together: this is what takes time
+            const long long mine = nearest - k * kWarpSize - lane;
+            word[k] = mine >= 0 ? read_word(words + mine) : (TileWord)kPrefix << 32;
         }
-        before += sum;
-        if (prefixes) {
-            return before;
+        bool ready = true;
+#pragma unroll
+        for (int k = 0; k < kWindows; ++k) {
+            const unsigned flag = word[k] >> 32;
+            const unsigned found = __ballot_sync(kWholeWarp, flag == kPrefix);
+            const unsigned needed = found ^ (found - 1); // the lanes up to the nearest prefix
+            const unsigned waiting = __ballot_sync(kWholeWarp, flag == kNothing) & needed;
+            ready = ready && !prefixes && !waiting;
+            if (ready) {
+                sum += needed >> lane & 1 ? value_of<T>((unsigned)word[k]) : T(0);
+                prefixes = found;
+                nearest -= found ? __ffs(found) - 1 : kWarpSize;
+            }
         }
     }
+#pragma unroll
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+        sum += __shfl_xor_sync(kWholeWarp, sum, distance);
+    }
+    return {sum, nearest, looks};
 }

@@ -12,6 +12,17 @@
 #define GROUPS 4
 #endif
 
+#ifndef BLOCKS
+#define BLOCKS 1
+#endif
+#ifdef STREAM
+#define LOAD(p) __ldcs(p)
+#define STORE(p, v) __stcs(p, v)
+#else
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#endif
+
 constexpr int kThreads = THREADS;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kGroups = GROUPS;
@@ -25,19 +36,20 @@ __device__ inline size_t first_of_thread(size_t tile)
     return tile * kTile + (size_t)warp * kWarpSize * 4 * kGroups + 4 * lane;
 }
 
-// The thread's groups from x + first on; elements behind the end of x are taken as 0.
-__device__ inline void load_groups(float4 (&group)[kGroups], const float *x, size_t first, size_t n)
+// The thread's groups from x + first on; elements behind the end of x are taken as `none`.
+__device__ inline void load_groups(float4 (&group)[kGroups], const float *x, size_t first, size_t n,
+                                   float none = 0.0f)
 {
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
         const size_t at = first + k * 4 * kWarpSize;
         if (at + 4 <= n) {
-            group[k] = *reinterpret_cast<const float4 *>(x + at);
+            group[k] = LOAD(reinterpret_cast<const float4 *>(x + at));
         } else {
-            group[k].x = at < n ? x[at] : 0.0f;
-            group[k].y = at + 1 < n ? x[at + 1] : 0.0f;
-            group[k].z = at + 2 < n ? x[at + 2] : 0.0f;
-            group[k].w = 0.0f;
+            group[k].x = at < n ? x[at] : none;
+            group[k].y = at + 1 < n ? x[at + 1] : none;
+            group[k].z = at + 2 < n ? x[at + 2] : none;
+            group[k].w = none;
         }
     }
 }
@@ -72,7 +84,7 @@ __device__ inline void store_groups(float *out, size_t first, size_t n,
         const float4 sum = {group[k].x + offset, group[k].y + offset, group[k].z + offset,
                             group[k].w + offset};
         if (at + 4 <= n) {
-            *reinterpret_cast<float4 *>(out + at) = sum;
+            STORE(reinterpret_cast<float4 *>(out + at), sum);
         } else {
             if (at < n) out[at] = sum.x;
             if (at + 1 < n) out[at + 1] = sum.y;

@@ -68,11 +68,11 @@ def sort_keys(keys: Any) -> dict[str, Callable[[], Any]]:
 
 
 def sort_pairs(keys: Any, values: Any) -> dict[str, Callable[[], Any]]:
-    """uint32 ``keys`` in ascending order, and the 32-bit ``values`` that go with them: two rows."""
+    """The 32-bit ``values`` that go with uint32 ``keys``, in the ascending order of these."""
 
     def arrays() -> tuple:
-        out = cp.empty((2, keys.size), keys.dtype)
-        return keys, out[0], values, out[1], out
+        out = cp.empty_like(values)
+        return keys, cp.empty_like(keys), values, out, out
 
     return _library("DeviceRadixSort::SortPairs", "sort_pairs", keys.size, arrays)
 

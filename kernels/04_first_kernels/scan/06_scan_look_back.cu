@@ -1,6 +1,6 @@
 // The running sums of n fp32 elements in one pass: out[i] = x[0] + ... + x[i]; both arrays begin at
-// a multiple of 16 bytes. `words` has one word for each tile of 8192 elements and *ticket is a
-// counter: all 0 before the launch. Takes any n that fits in memory.
+// a multiple of 16 bytes. `words` has one word for each tile of 8192 elements and one more, which
+// counts tickets: all 0 before the launch. Takes any n that fits in memory.
 // Adds to scan_tiles: the tiles hand on their sums while they work (decoupled look-back), so the
 // result is written once and never read again.
 // Limit: memory bandwidth. Each element is read once and written once.
@@ -9,15 +9,15 @@
 #include "look_back.cuh"
 #include "scan_tile.cuh"
 
-extern "C" __global__ void __launch_bounds__(kThreads)
-    scan_look_back(const float *x, float *out, TileWord *words, unsigned *ticket, size_t n)
+extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
+    scan_look_back(const float *x, float *out, TileWord *words, size_t n)
 {
     __shared__ unsigned drawn;
     __shared__ float offset_of_warp[kWarps];
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
     if (threadIdx.x == 0) {
-        drawn = atomicAdd(ticket, 1); // in the order in which blocks start, not of blockIdx
+        drawn = atomicAdd(words + gridDim.x, 1); // in the order in which blocks start, not of blockIdx
     }
     __syncthreads(); // the number of the tile is there
     const unsigned tile = drawn;
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (lane == 0 && tile > 0) {
             publish(words + tile, kAggregate, aggregate);
         }
-        const float before = look_back<float>(words, tile);
+        const float before = look_back<float>(words, tile).before;
         if (lane == 0) {
             publish(words + tile, kPrefix, before + aggregate);
         }

@@ -1,27 +1,20 @@
 // The elements of x that are greater than `limit`, in their order, in one pass: out[0] to
 // out[*count - 1]; x begins at a multiple of 16 bytes. `words` has one word for each tile of 8192
-// elements and *ticket is a counter: all 0 before the launch. Takes any n from 1 to 2^32 - 2^13.
+// elements and one more, which counts tickets: all 0 before the launch. Takes any n from 1 to
+// 2^32 - 2^14.
 // The idea: where an element goes is a scan of ones and zeros; the tile is packed in shared memory,
 // so that neighbouring threads write neighbouring elements.
 // Limit: memory bandwidth. Each element is read once, and written once if it is kept.
 // grid (ceil(n / 8192)), block (512), dynamic shared 0
 
 #include "look_back.cuh"
+#include "scan_tile.cuh"
 
-#ifndef THREADS
-#define THREADS 512
-#endif
-#ifndef BLOCKS
-#define BLOCKS 1
-#endif
-constexpr int kThreads = THREADS;
-constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kGroups = 4; // of four elements, for each thread: a byte of a word counts each
-constexpr int kTile = kThreads * 4 * kGroups;
+static_assert(kGroups <= 4, "a byte of a word counts the kept ones of each group");
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     select_look_back(const float *x, float limit, float *out, unsigned *count, TileWord *words,
-                     unsigned *ticket, unsigned n)
+                     unsigned n)
 {
     __shared__ float packed[kTile];
     __shared__ unsigned of_warp[kWarps];
@@ -29,35 +22,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
     if (threadIdx.x == 0) {
-        drawn = atomicAdd(ticket, 1);
+        drawn = atomicAdd(words + gridDim.x, 1);
     }
     __syncthreads(); // the number of the tile is there
     const unsigned tile = drawn;
-    const unsigned first = tile * kTile + warp * kWarpSize * 4 * kGroups + 4 * lane;
+    float4 group[kGroups];
+    load_groups(group, x, first_of_thread(tile), n, limit); // what is not there is not kept
 
-    float value[4 * kGroups];
     unsigned kept = 0;   // a bit for each of the thread's elements
     unsigned counts = 0; // a byte for each of its groups
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
-        const unsigned at = first + k * 4 * kWarpSize;
-        if (at + 4 <= n) {
-            const float4 group = *reinterpret_cast<const float4 *>(x + at);
-            value[4 * k] = group.x;
-            value[4 * k + 1] = group.y;
-            value[4 * k + 2] = group.z;
-            value[4 * k + 3] = group.w;
-        } else {
-#pragma unroll
-            for (int c = 0; c < 4; ++c) {
-                value[4 * k + c] = at + c < n ? x[at + c] : limit; // not kept
-            }
-        }
-        unsigned bits = 0;
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            bits |= (unsigned)(value[4 * k + c] > limit) << c;
-        }
+        const unsigned bits = (group[k].x > limit) | (group[k].y > limit) << 1 |
+                              (group[k].z > limit) << 2 | (group[k].w > limit) << 3;
         kept |= bits << 4 * k;
         counts |= __popc(bits) << 8 * k;
     }
@@ -82,16 +59,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
 #pragma unroll
     for (int k = 0; k < kGroups; ++k) {
         unsigned place = to + (left >> 8 * k & 255);
+        const float value[4] = {group[k].x, group[k].y, group[k].z, group[k].w};
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
             if (kept >> (4 * k + c) & 1) {
-                packed[place++] = value[4 * k + c];
+                packed[place++] = value[c];
             }
         }
         to += whole >> 8 * k & 255;
     }
     if (warp == 0) {
-        const unsigned before = look_back<unsigned>(words, tile);
+        const unsigned before = look_back<unsigned>(words, tile).before;
         if (lane == 0) {
             publish(words + tile, kPrefix, before + of_tile);
             before_tile = before;
@@ -102,6 +80,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     __syncthreads(); // the tile is packed, and its place is known
     for (unsigned i = threadIdx.x; i < of_tile; i += kThreads) {
-        out[(size_t)before_tile + i] = packed[i];
+        STORE(&out[before_tile + i], packed[i]);
     }
 }

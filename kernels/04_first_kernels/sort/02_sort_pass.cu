@@ -1,7 +1,8 @@
 // One pass of a radix sort: moves n unsigned keys, in a stable order, to where the value of their
-// byte number `pass` belongs. With PAIRS=1 each key takes a 32-bit value with it.
-// counts[d] is how many keys have the digit d; `words` has 256 words for each tile, *ticket is a
-// counter: both 0 before the launch. Takes any n from 1 to 2^30 - 1.
+// byte number `pass` belongs. With PAIRS=1 each key takes a 32-bit value with it; else the two
+// arrays of values are not used. counts[256 p + d] is how many keys have the value d in byte p.
+// `words` has 256 words for each tile and each of four passes, `tickets` a counter for each pass:
+// all 0 before the first. Takes any n from 1 to 2^30 - 1.
 // The idea: a tile ranks its keys by digit in shared memory, and 256 threads look back, one for
 // each digit: the chained scan once more, 256 times side by side (onesweep, Adinets and Merrill).
 // Limit: the ranking, whose steps depend on one another.
@@ -88,7 +89,8 @@ __device__ inline unsigned lanes_with(unsigned digit)
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     sort_pass(const unsigned *keys, unsigned *sorted, const unsigned *values,
-              unsigned *sorted_values, const unsigned *counts, unsigned *words, unsigned *ticket, int pass, unsigned n)
+              unsigned *sorted_values, const unsigned *counts, unsigned *words, unsigned *tickets,
+              int pass, unsigned n)
 {
     __shared__ unsigned counters[kWarps][kDigits];
     __shared__ unsigned packed[kTile];
@@ -98,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     const int warp = threadIdx.x / kWarpSize;
     const int shift = kBits * pass;
     if (threadIdx.x == 0) {
-        drawn = atomicAdd(ticket, 1);
+        drawn = atomicAdd(&tickets[pass], 1);
     }
 #pragma unroll
     for (int digit = lane; digit < kDigits; digit += kWarpSize) {
@@ -106,6 +108,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     __syncthreads(); // the number of the tile is there
     const unsigned tile = drawn;
+    words += (size_t)pass * gridDim.x * kDigits; // each pass has its own
     const unsigned first = tile * kTile + warp * kWarpSize * kItems + lane;
 
     unsigned key[kItems];
@@ -152,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     unsigned smaller = 0; // keys of the whole array with smaller digits: tile 0 hands it on
     if (tile == 0) {
-        smaller = scan_of_digits(threadIdx.x < kDigits ? counts[threadIdx.x] : 0);
+        smaller = scan_of_digits(threadIdx.x < kDigits ? counts[pass * kDigits + threadIdx.x] : 0);
     }
     __syncthreads(); // where each warp's keys of a digit begin
 #pragma unroll

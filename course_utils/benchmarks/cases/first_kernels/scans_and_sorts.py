@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ....devices.selection import ON_GPU, cp
+from ....devices.selection import cp
 from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
-SCAN_TILE = 8192  # elements of a block of scan_look_back and select_look_back
+SCAN_THREADS, SCAN_TILE, SELECT_TILE = 512, 8192, 8192  # of a block: threads, and elements
 SORT_THREADS, SORT_ITEMS = 384, 16
 DIGITS, PASSES = 256, 4
 
 
 def _look_back(kernel: Any, tiles: int, *args: Any) -> tuple[KernelCall, Any]:
-    """A launch whose blocks look back, and its words and ticket, to be cleared."""
-    state = cp.zeros(tiles + 1, cp.uint64)
-    words, ticket = state[:tiles], state[tiles:].view(cp.uint32)
+    """A launch whose tiles look back, and their words, which are to be cleared."""
+    words = cp.zeros(tiles + 1, cp.uint64)
     *first, n = args
-    return KernelCall(kernel, tiles, 512, (*first, words, ticket, n)), state
+    return KernelCall(kernel, tiles, SCAN_THREADS, (*first, words, n)), words
 
 
 SCANS = {  # threads of a block, and elements
@@ -51,8 +50,8 @@ def _scan(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, out = normal(n), cp.empty(n, cp.float32)
         if name == "scan_look_back":
-            call, state = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
-            calls, cleared = [call], (state,)
+            call, words = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
+            calls, cleared = [call], (words,)
         else:
             calls, cleared = _in_three_launches(name, x, out), ()
         libraries = cub.scan_fp32(x)
@@ -75,17 +74,17 @@ def _scan(name: str) -> Callable[[int], Work]:
 
 def _select(limit: float) -> Callable[[int], Work]:
     def make(n: int) -> Work:
-        x, out, count = normal(n), cp.empty(n, cp.float32), cp.empty(1, cp.uint32)
+        x = normal(n)
         kept = int((x > limit).sum())
+        out, count = cp.empty(kept, cp.float32), cp.empty(1, cp.uint32)  # no room for more
         kernel = kernel_named("select_look_back")
-        call, state = _look_back(kernel, blocks(n, SCAN_TILE), x, limit, out, count, n)
-        libraries = cub.select_above(x, limit, kept)
+        call, words = _look_back(kernel, blocks(n, SELECT_TILE), x, limit, out, count, n)
         return Work(
             (call,),
-            output=out[:kept],
+            output=out,
             expected=lambda: double(x[x > limit]),
-            libraries=libraries,
-            cleared=(state,),
+            libraries=cub.select_above(x, limit, kept),
+            cleared=(words,),
         )
 
     return make
@@ -97,38 +96,35 @@ def _keys(n: int) -> Any:
 
 def _sort(pairs: bool) -> Callable[[int], Work]:
     def make(n: int) -> Work:
-        tile = SORT_THREADS * SORT_ITEMS
-        tiles = blocks(n, tile)
+        tiles = blocks(n, SORT_THREADS * SORT_ITEMS)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
-        one, other = (cp.empty((1 + pairs, n), cp.uint32) for _ in range(2))
-        state = cp.zeros(PASSES * (DIGITS + 1 + tiles * DIGITS), cp.uint32)
-        counts, tickets, words = (
-            part.reshape(PASSES, -1)
-            for part in np.split(state, (PASSES * DIGITS, PASSES * DIGITS + PASSES))
-        )
+        counts = cp.zeros(PASSES * DIGITS, cp.uint32)
+        words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)
+        tickets = cp.zeros(PASSES, cp.uint32)
+        one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
         kernel = kernel_named("sort_pass", THREADS=SORT_THREADS, ITEMS=SORT_ITEMS, PAIRS=int(pairs))
-        grid = resident_grid(n, 512, 16)
-        launches = [KernelCall(kernel_named("digit_counts"), grid, 512, (keys, counts, n))]
-        source = keys, values
+        count = kernel_named("digit_counts")
+        calls = [KernelCall(count, resident_grid(n, 512, 16), 512, (keys, counts, n))]
+        source = [keys, values][: 1 + pairs]
         for number in range(PASSES):
             target = one if number % 2 else other
             arrays = source[0], target[0], source[-1], target[-1]
-            args = *arrays, counts[number], words[number], tickets[number], number, n
-            launches.append(KernelCall(kernel, tiles, SORT_THREADS, args))
+            args = *arrays, counts, words, tickets, number, n
+            calls.append(KernelCall(kernel, tiles, SORT_THREADS, args))
             source = target
 
-        def expected():
-            if not pairs:
-                return cp.sort(keys)
-            order = np.argsort(keys.get() if ON_GPU else keys, kind="stable")
-            return cp.asarray(np.stack([(keys.get() if ON_GPU else keys)[order], order]))
+        def expected() -> Any:
+            if pairs:  # the values say in which order the keys were
+                return np.argsort(keys.get(), kind="stable").astype(np.uint32)
+            return cp.sort(keys)
 
+        libraries = cub.sort_pairs(keys, values) if pairs else cub.sort_keys(keys)
         return Work(
-            tuple(launches),
-            output=one if pairs else one[0],
-            expected=expected,
-            libraries=cub.sort_pairs(keys, values) if pairs else cub.sort_keys(keys),
-            cleared=(state,),
+            tuple(calls),
+            output=one[-1],
+            expected=(lambda: cp.asarray(expected())) if pairs else expected,
+            libraries=libraries,
+            cleared=(counts, words, tickets),
         )
 
     return make
