@@ -602,7 +602,7 @@ t are in the hands of blocks that have started, and what has started goes on unt
         mutant(
             "each adds up for itself",
             kinds.MEANS_MISSING,
-            ("        room[0] = *offset;", "        for (int k = 0; k < 256; ++k) room[0] += x[k];"),
+            ("= *offset;", "= 0;\n        for (int k = 0; k < 256; ++k) room[0] += x[k];"),
         ),
     ),
 )

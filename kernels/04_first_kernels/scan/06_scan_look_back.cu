@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
     if (threadIdx.x == 0) {
-        drawn = atomicAdd(words + gridDim.x, 1); // in the order in which blocks start, not of blockIdx
+        drawn = atomicAdd(words + gridDim.x, 1); // in the order in which blocks start
     }
     __syncthreads(); // the number of the tile is there
     const unsigned tile = drawn;
