@@ -60,10 +60,10 @@ struct LookedBack {
     int looks;           // how often words were read; what is not used costs nothing
 };
 
-#ifndef WINDOWS
-#define WINDOWS 4
+#ifndef PAUSE
+#define PAUSE 100
 #endif
-constexpr int kWindows = WINDOWS; // of 32 tiles, whose words are read together
+constexpr unsigned kPause = PAUSE; // nanoseconds before a warp looks again
 
 // Looks back from `tile`; every lane gets the result. One whole warp calls it, after it has
 // published its own tile's aggregate. Waits for tiles that have said nothing: they must have
@@ -76,28 +76,24 @@ __device__ inline LookedBack<T> look_back(const TileWord *words, long long tile)
     int looks = 0;
     long long nearest = tile - 1;
     unsigned prefixes = 0;
-    while (!prefixes) {
-        ++looks;
-        TileWord word[kWindows];
-#pragma unroll
-        for (int k = 0; k < kWindows; ++k) { // all in flight together: this is what takes time
-            const long long mine = nearest - k * kWarpSize - lane;
-            word[k] = mine >= 0 ? read_word(words + mine) : (TileWord)kPrefix << 32;
-        }
-        bool ready = true;
-#pragma unroll
-        for (int k = 0; k < kWindows; ++k) {
-            const unsigned flag = word[k] >> 32;
-            const unsigned found = __ballot_sync(kWholeWarp, flag == kPrefix);
-            const unsigned needed = found ^ (found - 1); // the lanes up to the nearest prefix
-            const unsigned waiting = __ballot_sync(kWholeWarp, flag == kNothing) & needed;
-            ready = ready && !prefixes && !waiting;
-            if (ready) {
-                sum += needed >> lane & 1 ? value_of<T>((unsigned)word[k]) : T(0);
-                prefixes = found;
-                nearest -= found ? __ffs(found) - 1 : kWarpSize;
+    while (!prefixes) { // 32 tiles at a time
+        const long long mine = nearest - lane;
+        TileWord word = mine >= 0 ? 0 : (TileWord)kPrefix << 32;
+        unsigned needed, waiting;
+        do {
+            if (word == 0) { // it has not said anything when asked last
+                word = read_word(words + mine);
             }
-        }
+            prefixes = __ballot_sync(kWholeWarp, word >> 32 == kPrefix);
+            needed = prefixes ^ (prefixes - 1); // the lanes up to the nearest prefix, or all
+            waiting = __ballot_sync(kWholeWarp, word == 0) & needed;
+            if (waiting && kPause) {
+                __nanosleep(kPause); // who asks all the time keeps others from answering
+            }
+            ++looks;
+        } while (waiting);
+        sum += needed >> lane & 1 ? value_of<T>((unsigned)word) : T(0);
+        nearest -= prefixes ? __ffs(prefixes) - 1 : kWarpSize;
     }
 #pragma unroll
     for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {

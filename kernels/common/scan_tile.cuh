@@ -13,16 +13,8 @@
 #endif
 
 #ifndef BLOCKS
-#define BLOCKS 1
+#define BLOCKS 4
 #endif
-#ifdef STREAM
-#define LOAD(p) __ldcs(p)
-#define STORE(p, v) __stcs(p, v)
-#else
-#define LOAD(p) (*(p))
-#define STORE(p, v) (*(p) = (v))
-#endif
-
 constexpr int kThreads = THREADS;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kGroups = GROUPS;
@@ -44,7 +36,7 @@ __device__ inline void load_groups(float4 (&group)[kGroups], const float *x, siz
     for (int k = 0; k < kGroups; ++k) {
         const size_t at = first + k * 4 * kWarpSize;
         if (at + 4 <= n) {
-            group[k] = LOAD(reinterpret_cast<const float4 *>(x + at));
+            group[k] = __ldcs(reinterpret_cast<const float4 *>(x + at));
         } else {
             group[k].x = at < n ? x[at] : none;
             group[k].y = at + 1 < n ? x[at + 1] : none;
@@ -84,7 +76,7 @@ __device__ inline void store_groups(float *out, size_t first, size_t n,
         const float4 sum = {group[k].x + offset, group[k].y + offset, group[k].z + offset,
                             group[k].w + offset};
         if (at + 4 <= n) {
-            STORE(reinterpret_cast<float4 *>(out + at), sum);
+            __stcs(reinterpret_cast<float4 *>(out + at), sum);
         } else {
             if (at < n) out[at] = sum.x;
             if (at + 1 < n) out[at + 1] = sum.y;

@@ -8,7 +8,7 @@
 
 #include "scan_tile.cuh"
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     scan_tiles(const float *x, float *out, float *sums, size_t n)
 {
     __shared__ float offset_of_warp[kWarps];

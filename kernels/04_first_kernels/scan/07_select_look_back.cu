@@ -80,6 +80,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     __syncthreads(); // the tile is packed, and its place is known
     for (unsigned i = threadIdx.x; i < of_tile; i += kThreads) {
-        STORE(&out[before_tile + i], packed[i]);
+        __stcs(&out[before_tile + i], packed[i]);
     }
 }

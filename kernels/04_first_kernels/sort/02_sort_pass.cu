@@ -19,8 +19,8 @@
 #ifndef PAIRS
 #define PAIRS 0
 #endif
-#ifndef WINDOW
-#define WINDOW 4
+#ifndef PAUSE
+#define PAUSE 100
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1
@@ -32,7 +32,8 @@ constexpr int kItems = ITEMS;
 constexpr int kTile = kThreads * kItems;
 constexpr int kBits = 8;
 constexpr int kDigits = 1 << kBits;
-constexpr int kWindow = WINDOW; // words of the look-back that are read at a time
+constexpr int kValues = PAIRS ? kTile : 1;
+constexpr unsigned kPause = PAUSE; // nanoseconds before a thread looks again
 
 // A word: a flag in its upper two bits, a count below.
 constexpr unsigned kAggregate = 1u << 30;
@@ -73,9 +74,6 @@ __device__ inline unsigned scan_of_digits(unsigned value)
 // The lanes of the warp whose key has the same digit as this one's.
 __device__ inline unsigned lanes_with(unsigned digit)
 {
-#if MATCH
-    return __match_any_sync(kWholeWarp, digit);
-#else
     unsigned peers = kWholeWarp;
 #pragma unroll
     for (int bit = 0; bit < kBits; ++bit) {
@@ -84,7 +82,6 @@ __device__ inline unsigned lanes_with(unsigned digit)
         peers &= mine ? with : ~with;
     }
     return peers;
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
@@ -93,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
               int pass, unsigned n)
 {
     __shared__ unsigned counters[kWarps][kDigits];
-    __shared__ unsigned packed[kTile];
+    __shared__ unsigned packed[kTile], packed_values[kValues];
     __shared__ unsigned start[kDigits]; // where the digit's first key goes, less its place here
     __shared__ unsigned drawn;
     const int lane = threadIdx.x % kWarpSize;
@@ -163,29 +160,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         const unsigned digit = key[k] >> shift & (kDigits - 1);
         rank[k] += counters[warp][digit];
         packed[rank[k]] = key[k];
+#if PAIRS
+        const unsigned at = first + k * kWarpSize;
+        if (at < n) {
+            packed_values[rank[k]] = values[at];
+        }
+#endif
     }
     if (threadIdx.x < kDigits) {
         unsigned earlier = smaller;
-        bool found = tile == 0;
-        for (int nearest = (int)tile - 1; !found;) {
-            unsigned word[kWindow];
-#pragma unroll
-            for (int w = 0; w < kWindow; ++w) {
-                word[w] = kPrefix;
-                if (nearest >= w) {
-                    word[w] = read_word(&words[(nearest - w) * kDigits + threadIdx.x]);
+        for (int k = (int)tile - 1; k >= 0; --k) {
+            unsigned word;
+            while ((word = read_word(&words[k * kDigits + threadIdx.x])) == 0) {
+                if (kPause) {
+                    __nanosleep(kPause);
                 }
             }
-#pragma unroll
-            for (int w = 0; w < kWindow; ++w) {
-                if (!found) {
-                    if (word[w] == 0) {
-                        break; // not yet: read again from here on
-                    }
-                    earlier += word[w] & kValue;
-                    found = word[w] & kPrefix;
-                    --nearest;
-                }
+            earlier += word & kValue;
+            if (word & kPrefix) {
+                break;
             }
         }
         publish(&words[tile * kDigits + threadIdx.x], kPrefix | (earlier + of_tile));
@@ -193,9 +186,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     }
     __syncthreads(); // the keys are packed, and where they go is known
     const unsigned in_tile = n - tile * kTile < kTile ? n - tile * kTile : kTile;
-#if PAIRS
-    unsigned place[kItems];
-#endif
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const unsigned i = threadIdx.x + k * kThreads;
@@ -204,26 +194,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
             const unsigned to = start[moved >> shift & (kDigits - 1)] + i;
             sorted[to] = moved;
 #if PAIRS
-            place[k] = to;
+            sorted_values[to] = packed_values[i];
 #endif
         }
     }
-#if PAIRS
-    __syncthreads(); // all keys are read: their room is for the values now
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const unsigned at = first + k * kWarpSize;
-        if (at < n) {
-            packed[rank[k]] = values[at];
-        }
-    }
-    __syncthreads(); // the values are packed
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const unsigned i = threadIdx.x + k * kThreads;
-        if (i < in_tile) {
-            sorted_values[place[k]] = packed[i];
-        }
-    }
-#endif
 }

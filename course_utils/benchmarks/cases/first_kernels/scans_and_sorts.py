@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
 SCAN_THREADS, SCAN_TILE, SELECT_TILE = 512, 8192, 8192  # of a block: threads, and elements
-SORT_THREADS, SORT_ITEMS = 384, 16
+SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
+    False: {"THREADS": 256, "ITEMS": 24, "BLOCKS": 5},
+    True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 5},  # with a value for each key
+}
+STAGES = 6  # tiles in shared memory, of scan_stations
 DIGITS, PASSES = 256, 4
 
 
@@ -52,6 +57,12 @@ def _scan(name: str) -> Callable[[int], Work]:
         if name == "scan_look_back":
             call, words = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
             calls, cleared = [call], (words,)
+        elif name == "scan_stations":
+            tiles = blocks(n, SCAN_TILE)
+            words, grid = cp.zeros(tiles + 1, cp.uint64), min(tiles, sm_count())
+            args, shared = (x, out, words, tiles, n), 4 * SCAN_TILE * STAGES
+            kernel = kernel_named(name, STAGES=STAGES)
+            calls, cleared = [KernelCall(kernel, grid, 704, args, shared)], (words,)
         else:
             calls, cleared = _in_three_launches(name, x, out), ()
         libraries = cub.scan_fp32(x)
@@ -66,7 +77,7 @@ def _scan(name: str) -> Callable[[int], Work]:
             atol=2**-22 * (n * (64 + n / SCAN_TILE)) ** 0.5,
             libraries=libraries,
             cleared=cleared,
-            same_bits=name != "scan_look_back",
+            same_bits=name in SCANS,
         )
 
     return make
@@ -96,13 +107,14 @@ def _keys(n: int) -> Any:
 
 def _sort(pairs: bool) -> Callable[[int], Work]:
     def make(n: int) -> Work:
-        tiles = blocks(n, SORT_THREADS * SORT_ITEMS)
+        threads, items, _ = SORT[pairs].values()
+        tiles = blocks(n, threads * items)
         keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
         counts = cp.zeros(PASSES * DIGITS, cp.uint32)
         words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)
         tickets = cp.zeros(PASSES, cp.uint32)
         one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
-        kernel = kernel_named("sort_pass", THREADS=SORT_THREADS, ITEMS=SORT_ITEMS, PAIRS=int(pairs))
+        kernel = kernel_named("sort_pass", PAIRS=int(pairs), **SORT[pairs])
         count = kernel_named("digit_counts")
         calls = [KernelCall(count, resident_grid(n, 512, 16), 512, (keys, counts, n))]
         source = [keys, values][: 1 + pairs]
@@ -110,19 +122,20 @@ def _sort(pairs: bool) -> Callable[[int], Work]:
             target = one if number % 2 else other
             arrays = source[0], target[0], source[-1], target[-1]
             args = *arrays, counts, words, tickets, number, n
-            calls.append(KernelCall(kernel, tiles, SORT_THREADS, args))
+            calls.append(KernelCall(kernel, tiles, threads, args))
             source = target
 
         def expected() -> Any:
-            if pairs:  # the values say in which order the keys were
-                return np.argsort(keys.get(), kind="stable").astype(np.uint32)
-            return cp.sort(keys)
+            if not pairs:
+                return cp.sort(keys)
+            both = keys.astype(cp.uint64) << 32 | values  # equal keys in the order they had
+            return (cp.sort(both) & 0xFFFFFFFF).astype(cp.uint32)
 
         libraries = cub.sort_pairs(keys, values) if pairs else cub.sort_keys(keys)
         return Work(
             tuple(calls),
             output=one[-1],
-            expected=(lambda: cp.asarray(expected())) if pairs else expected,
+            expected=expected,
             libraries=libraries,
             cleared=(counts, words, tickets),
         )
@@ -136,14 +149,14 @@ CASES = (
         Case(
             name,
             "scan, fp32",
-            files_of(name) if name == "scan_look_back" else files_of(name, "add_offsets"),
+            files_of(name, "add_offsets") if name in SCANS else files_of(name),
             _scan(name),
             bytes=lambda n: 8 * n,
             flops=lambda n: n,
             gpu_sizes=(LARGE,),
-            test_sizes=(1, 8193, 40001) if name == "scan_look_back" else (1, 700, 9001),
+            test_sizes=(1, 700, 9001) if name in SCANS else (1, 8193, 40001),
         )
-        for name in (*SCANS, "scan_look_back")
+        for name in (*SCANS, "scan_look_back", "scan_stations")
     ),
     *(
         Case(
