@@ -18,7 +18,7 @@ SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
     False: {"THREADS": 256, "ITEMS": 24, "BLOCKS": 5},
     True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 5},  # with a value for each key
 }
-STAGES = 6  # tiles in shared memory, of scan_stations
+STAGES = 6  # tiles in shared memory, of scan_specialized
 DIGITS, PASSES = 256, 4
 
 
@@ -57,7 +57,7 @@ def _scan(name: str) -> Callable[[int], Work]:
         if name == "scan_look_back":
             call, words = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
             calls, cleared = [call], (words,)
-        elif name == "scan_stations":
+        elif name == "scan_specialized":
             tiles = blocks(n, SCAN_TILE)
             words, grid = cp.zeros(tiles + 1, cp.uint64), min(tiles, sm_count())
             args, shared = (x, out, words, tiles, n), 4 * SCAN_TILE * STAGES
@@ -156,7 +156,7 @@ CASES = (
             gpu_sizes=(LARGE,),
             test_sizes=(1, 700, 9001) if name in SCANS else (1, 8193, 40001),
         )
-        for name in (*SCANS, "scan_look_back", "scan_stations")
+        for name in (*SCANS, "scan_look_back", "scan_specialized")
     ),
     *(
         Case(

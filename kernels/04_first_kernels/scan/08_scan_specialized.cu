@@ -1,8 +1,8 @@
 // The running sums of n fp32 elements in one pass, as scan_look_back; sm_90. x and out begin at a
 // multiple of 16 bytes. `words` has one word for each of the tiles of 8192 elements and one more,
 // which counts tickets: all 0 before the launch.
-// Adds to scan_look_back: a tile goes through four stations, each with warps of its own, so that
-// loading, adding up, looking back and storing go on side by side, for different tiles.
+// Adds to scan_look_back: specialised warps. Some load, some add up, one looks back, some scan and
+// store, side by side and for different tiles; so the memory works while a tile waits.
 // Limit: memory bandwidth.
 // grid (any; one for each SM), block (704), dynamic shared 32768 * STAGES
 
@@ -33,7 +33,7 @@ __device__ inline void bulk_load(unsigned to, const void *from, int bytes, unsig
                  : "memory");
 }
 
-struct Stations {
+struct Pipeline {
     unsigned long long full[kStages];   // the tile has come
     unsigned long long summed[kStages]; // its sum is in `aggregate`
     unsigned long long known[kStages];  // what stands before it is in `before`
@@ -46,10 +46,10 @@ struct Stations {
 };
 
 extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanners)
-    scan_stations(const float *x, float *out, TileWord *words, unsigned tiles, size_t n)
+    scan_specialized(const float *x, float *out, TileWord *words, unsigned tiles, size_t n)
 {
     extern __shared__ float4 stages[];
-    __shared__ Stations at;
+    __shared__ Pipeline at;
     const int lane = threadIdx.x % kWarpSize;
     const int warp = threadIdx.x / kWarpSize;
     if (threadIdx.x == 0) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
     }
     __syncthreads(); // the barriers are there
 
-    for (int turn = 0;; ++turn) { // every station takes the same tiles, in the same order
+    for (int turn = 0;; ++turn) { // all of them take the same tiles, in the same order
         const int s = turn % kStages;
         const unsigned parity = turn / kStages & 1;
         const unsigned full = shared_address(&at.full[s]);
