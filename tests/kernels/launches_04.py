@@ -281,6 +281,16 @@ def look_back_diary(name, tiles):
     return work(kernel(name), tiles, 32, args, upto, expected, atol=1e-4, cleared=(words,))
 
 
+@CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192)])
+def scan_specialized(name, grid, n):
+    """In small tiles: of 2048 elements, two of them in shared memory."""
+    x, out, tiles = draw(n), cp.empty(n, cp.float32), blocks(n, 2048)
+    words = cp.empty(tiles + 1, cp.uint64)
+    launch = grid, 704, (cp.asarray(x), out, words, tiles, n), out, np.cumsum(double(x))
+    small = kernel(name, STAGES=2, GROUPS=1)
+    return work(small, *launch, atol=1e-3, shared_mem=2 * 8192, cleared=(words,))
+
+
 @CHAPTER.launch("wait_for_first", sizes=[1, 140])
 def wait_for_first(name, count):
     ready, ticket, met = cp.empty(1, cp.int32), cp.empty(1, cp.int32), cp.empty(count, cp.int32)
