@@ -154,7 +154,7 @@ CASES = (
             bytes=lambda n: 8 * n,
             flops=lambda n: n,
             gpu_sizes=(LARGE,),
-            test_sizes={"scan_look_back": (1, 8193, 40001), "scan_specialized": (8193,)}.get(
+            test_sizes={"scan_look_back": (1, 8193, 40001), "scan_specialized": (16384,)}.get(
                 name, (1, 700, 9001)
             ),
         )
