@@ -155,7 +155,7 @@ memory. Elements may be ±∞.
         means.loads_shared_out(),
         means.shared_memory(
             4 * 7 * 4,
-            2 * 4 * 4 * 256,
+            1024,
             advice="The warps of a block hand on one number each, through shared memory.",
         ),
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
@@ -439,7 +439,7 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
     small=(1000, 65, 64, 1),
     full=1 << 20,
     promises=Promises(
-        sizes=promises.lengths(most=2100),
+        sizes=promises.lengths(most=1100),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     bug=kinds.DATA_RACE,
@@ -448,6 +448,12 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
             "upto", 4 * 15, advice="Each tile reads the sum that the tile before has stored."
         ),
         means.loads_shared_out(),
+        means.instructions(
+            "volatile and relaxed accesses",
+            *("ld.volatile", "st.volatile", "st.relaxed"),
+            at_most=0,
+            advice="Leave the loads and stores as they are. A line is missing that orders them.",
+        ),
         means.reads_each_once(4 * 1000 + 4 * 15, at_most=2),
     ),
     hints=(
@@ -508,6 +514,20 @@ word.
         ),
         mutant(
             "nobody waits", kinds.DATA_RACE, ("== 0) {\n            }", "== 2) {\n            }")
+        ),
+        mutant(
+            "the sums by atomics, without the fences",
+            kinds.MEANS_MISSING,
+            ("before = upto[tile - 1];", "before = atomicAdd(&upto[tile - 1], 0);"),
+            ("upto[tile] = before + sum;", "atomicExch(&upto[tile], before + sum);"),
+            ("__threadfence(); // release", "// release"),
+        ),
+        mutant(
+            "volatile for a fence",
+            kinds.MEANS_MISSING,
+            ("before = upto[tile - 1];", "before = *(volatile unsigned *)&upto[tile - 1];"),
+            ("upto[tile] = before", "*(volatile unsigned *)&upto[tile] = before"),
+            ("__threadfence(); // release", "// release"),
         ),
         mutant("not the tiles before", kinds.WRONG, ("= before + sum;", "= sum;")),
         mutant(
