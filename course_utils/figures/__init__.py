@@ -14,7 +14,6 @@ from .cell_grids import numbered_cells
 from .growth_charts import growth
 from .images import image_grid, image_pair
 from .line_charts import curves, memory_roofs, series
-from .look_backs import look_backs
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
 from .network_maps import activations
@@ -27,6 +26,7 @@ from .source_lines import source_heat
 from .stall_charts import stalls
 from .style import png, use_in_notebook
 from .threads import thread_map
+from .tile_prefixes import look_backs
 from .tiles import product_tiles
 from .timelines import timeline
 from .walks import access_orders

@@ -298,107 +298,6 @@ of the two sides matters everywhere. Whoever has an associative operation has a 
 )
 
 
-def kept_elements(rng: np.random.Generator, n: int) -> dict:
-    x = rng.integers(-99, 100, n).astype(np.int32)
-    x[rng.random(n) < 0.5] = 0
-    return {
-        "x": x,
-        "first": firsts(x),
-        "out": np.full(n, -12345, np.int32),
-        "n": np.int32(n),
-    }
-
-
-def firsts(x: np.ndarray) -> np.ndarray:
-    """How many elements that are not zero stand before each block's."""
-    counts = (in_rows(x, BLOCK, 0) != 0).sum(axis=1)
-    return (np.cumsum(counts) - counts).astype(np.int32)
-
-
-def packed(given: Given) -> dict:
-    out = given["out"].copy()
-    kept = given["x"][given["x"] != 0]
-    out[: len(kept)] = kept
-    return {"out": out}
-
-
-def elements(label: str, change) -> Values:
-    def changed(given: Given, rng: np.random.Generator) -> Given:
-        x = change(given["x"], rng).astype(np.int32)
-        return {"x": x, "first": firsts(x)}
-
-    return Values(label, changed)
-
-
-KEEP_IN_ORDER = Exercise(
-    id="04.keep_in_order",
-    title="pack what is kept",
-    task="""
-Pack the elements that are not zero, in their order. The votes of a warp are one number with a bit
-for each lane, so a scan of ones and zeros is a count of bits. No atomics: they lose the order.
-""",
-    source="04_first_kernels/exercises/keep_in_order.cu",
-    kernel="keep_in_order",
-    inputs=kept_elements,
-    reference=packed,
-    launch=one_thread_each,
-    small=(1000, 257, 256, 33, 1),
-    full=FULL,
-    exact=True,
-    promises=Promises(
-        sizes=promises.lengths(),
-        values=(
-            (
-                elements("no zeros", lambda x, rng: np.where(x == 0, 7, x)),
-                elements("all zero", lambda x, rng: np.zeros_like(x)),
-                elements("one in fifty kept", lambda x, rng: x * (rng.random(len(x)) < 0.04)),
-                elements("rising", lambda x, rng: np.arange(len(x))),
-                elements("the least of all ints", lambda x, rng: np.where(x > 0, -(2**31), 0)),
-            ),
-        ),
-    ),
-    means=(
-        means.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
-        means.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
-        means.one_store_each(),
-        means.reads_each_once(8 * 1000, at_most=1.2),
-        means.loads_shared_out(),
-        means.barriers(1, advice="What other warps have stored is there after a barrier."),
-        means.no_extra_work(),
-    ),
-    hints=(
-        "`__popc(votes)` counts the bits: how many lanes of the warp keep their element.",
-        "`votes & ((1u << lane) - 1)` leaves the bits of the lanes before this one.",
-        "Lane 0 stores the count of its warp in `of_warp[warp]`; then a barrier.",
-        "`int to = first[blockIdx.x] + __popc(votes & ((1u << lane) - 1));`, and add `of_warp[w]` "
-        "for the warps before.",
-    ),
-    explanation="""
-One vote and one count of bits take the place of five shuffles: the scan of a warp's ones and zeros
-costs two instructions.
-""",
-    mutants=(
-        mutant("the lane too", kinds.OUT_OF_BOUNDS, ("((1u << lane) - 1)", "((2u << lane) - 1)")),
-        mutant(
-            "the lanes behind",
-            kinds.WRONG,
-            ("votes & ((1u << lane) - 1)", "votes & ~((2u << lane) - 1)"),
-        ),
-        mutant("within the warp only", kinds.DATA_RACE, ("        to += of_warp[w];", "        ;")),
-        mutant("no start", kinds.DATA_RACE, ("int to = first[blockIdx.x] +", "int to =")),
-        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
-        mutant("all elements", kinds.DATA_RACE, ("if (kept) {", "if (i < n) {")),
-        mutant("positive ones only", kinds.PARTLY_WRITTEN, ("value != 0;", "value > 0;")),
-        mutant("the own warp too", kinds.DATA_RACE, ("w < warp;", "w <= warp;")),
-        mutant(
-            "by atomics",
-            kinds.MEANS_MISSING,
-            ("of_warp[warp] = __popc(votes);", "atomicExch(&of_warp[warp], __popc(votes));"),
-        ),
-    ),
-)
-
-
 TILE = 64
 
 
@@ -623,6 +522,107 @@ t are in the hands of blocks that have started, and what has started goes on unt
             "each adds up for itself",
             kinds.MEANS_MISSING,
             ("= *offset;", "= 0;\n        for (int k = 0; k < 256; ++k) room[0] += x[k];"),
+        ),
+    ),
+)
+
+
+def kept_elements(rng: np.random.Generator, n: int) -> dict:
+    x = rng.integers(-99, 100, n).astype(np.int32)
+    x[rng.random(n) < 0.5] = 0
+    return {
+        "x": x,
+        "first": firsts(x),
+        "out": np.full(n, -12345, np.int32),
+        "n": np.int32(n),
+    }
+
+
+def firsts(x: np.ndarray) -> np.ndarray:
+    """How many elements that are not zero stand before each block's."""
+    counts = (in_rows(x, BLOCK, 0) != 0).sum(axis=1)
+    return (np.cumsum(counts) - counts).astype(np.int32)
+
+
+def packed(given: Given) -> dict:
+    out = given["out"].copy()
+    kept = given["x"][given["x"] != 0]
+    out[: len(kept)] = kept
+    return {"out": out}
+
+
+def elements(label: str, change) -> Values:
+    def changed(given: Given, rng: np.random.Generator) -> Given:
+        x = change(given["x"], rng).astype(np.int32)
+        return {"x": x, "first": firsts(x)}
+
+    return Values(label, changed)
+
+
+KEEP_IN_ORDER = Exercise(
+    id="04.keep_in_order",
+    title="pack what is kept",
+    task="""
+Pack the elements that are not zero, in their order. The votes of a warp are one number with a bit
+for each lane, so a scan of ones and zeros is a count of bits. No atomics: they lose the order.
+""",
+    source="04_first_kernels/exercises/keep_in_order.cu",
+    kernel="keep_in_order",
+    inputs=kept_elements,
+    reference=packed,
+    launch=one_thread_each,
+    small=(1000, 257, 256, 33, 1),
+    full=FULL,
+    exact=True,
+    promises=Promises(
+        sizes=promises.lengths(),
+        values=(
+            (
+                elements("no zeros", lambda x, rng: np.where(x == 0, 7, x)),
+                elements("all zero", lambda x, rng: np.zeros_like(x)),
+                elements("one in fifty kept", lambda x, rng: x * (rng.random(len(x)) < 0.04)),
+                elements("rising", lambda x, rng: np.arange(len(x))),
+                elements("the least of all ints", lambda x, rng: np.where(x > 0, -(2**31), 0)),
+            ),
+        ),
+    ),
+    means=(
+        means.atomics("global", at_most=0, advice="Without atomics: they would lose the order."),
+        means.atomics("shared", at_most=0, advice="Without atomics: they would lose the order."),
+        means.one_store_each(),
+        means.reads_each_once(8 * 1000, at_most=1.2),
+        means.loads_shared_out(),
+        means.barriers(1, advice="What other warps have stored is there after a barrier."),
+        means.no_extra_work(),
+    ),
+    hints=(
+        "`__popc(votes)` counts the bits: how many lanes of the warp keep their element.",
+        "`votes & ((1u << lane) - 1)` leaves the bits of the lanes before this one.",
+        "Lane 0 stores the count of its warp in `of_warp[warp]`; then a barrier.",
+        "`int to = first[blockIdx.x] + __popc(votes & ((1u << lane) - 1));`, and add `of_warp[w]` "
+        "for the warps before.",
+    ),
+    explanation="""
+One vote and one count of bits take the place of five shuffles: the scan of a warp's ones and zeros
+costs two instructions.
+""",
+    mutants=(
+        mutant("the lane too", kinds.OUT_OF_BOUNDS, ("((1u << lane) - 1)", "((2u << lane) - 1)")),
+        mutant(
+            "the lanes behind",
+            kinds.WRONG,
+            ("votes & ((1u << lane) - 1)", "votes & ~((2u << lane) - 1)"),
+        ),
+        mutant("within the warp only", kinds.DATA_RACE, ("        to += of_warp[w];", "        ;")),
+        mutant("no start", kinds.DATA_RACE, ("int to = first[blockIdx.x] +", "int to =")),
+        mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
+        mutant("all elements", kinds.DATA_RACE, ("if (kept) {", "if (i < n) {")),
+        mutant("positive ones only", kinds.PARTLY_WRITTEN, ("value != 0;", "value > 0;")),
+        mutant("the own warp too", kinds.DATA_RACE, ("w < warp;", "w <= warp;")),
+        mutant(
+            "by atomics",
+            kinds.MEANS_MISSING,
+            ("of_warp[warp] = __popc(votes);", "atomicExch(&of_warp[warp], __popc(votes));"),
         ),
     ),
 )
