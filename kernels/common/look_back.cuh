@@ -60,11 +60,6 @@ struct LookedBack {
     int looks;           // how often words were read; what is not used costs nothing
 };
 
-#ifndef PAUSE
-#define PAUSE 100
-#endif
-constexpr unsigned kPause = PAUSE; // nanoseconds before a warp looks again
-
 // Looks back from `tile`; every lane gets the result. One whole warp calls it, after it has
 // published its own tile's aggregate. Waits for tiles that have said nothing: they must have
 // started, so tiles are numbered in the order in which their blocks start.
@@ -81,15 +76,12 @@ __device__ inline LookedBack<T> look_back(const TileWord *words, long long tile)
         TileWord word = mine >= 0 ? 0 : (TileWord)kPrefix << 32;
         unsigned needed, waiting;
         do {
-            if (word == 0) { // it has not said anything when asked last
+            if (word == 0) { // asks again only those that have said nothing
                 word = read_word(words + mine);
             }
             prefixes = __ballot_sync(kWholeWarp, word >> 32 == kPrefix);
             needed = prefixes ^ (prefixes - 1); // the lanes up to the nearest prefix, or all
             waiting = __ballot_sync(kWholeWarp, word == 0) & needed;
-            if (waiting && kPause) {
-                __nanosleep(kPause); // who asks all the time keeps others from answering
-            }
             ++looks;
         } while (waiting);
         sum += needed >> lane & 1 ? value_of<T>((unsigned)word) : T(0);

@@ -1,11 +1,15 @@
 // The running sums of n fp32 elements in one pass: out[i] = x[0] + ... + x[i]; both arrays begin at
-// a multiple of 16 bytes. `words` has one word for each tile of 8192 elements and one more, which
+// a multiple of 16 bytes. `words` has one word for each tile of 16384 elements and one more, which
 // counts tickets: all 0 before the launch. Takes any n that fits in memory.
 // Adds to scan_tiles: the tiles hand on their sums while they work (decoupled look-back), so the
 // result is written once and never read again.
 // Limit: memory bandwidth. Each element is read once and written once.
-// grid (ceil(n / 8192)), block (512), dynamic shared 0
+// grid (ceil(n / 16384)), block (512), dynamic shared 0
 
+#ifndef GROUPS
+#define GROUPS 8 // twice as many elements for each look back
+#define BLOCKS 2
+#endif
 #include "look_back.cuh"
 #include "scan_tile.cuh"
 

@@ -20,7 +20,7 @@
 #define PAIRS 0
 #endif
 #ifndef PAUSE
-#define PAUSE 100
+#define PAUSE 300
 #endif
 #ifndef BLOCKS
 #define BLOCKS 1

@@ -13,12 +13,17 @@ from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named, resident_grid
 
-SCAN_THREADS, SCAN_TILE, SELECT_TILE = 512, 8192, 8192  # of a block: threads, and elements
+SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
+    512,
+    8192,
+    16384,
+    8192,
+)  # of a block: threads, and elements
 SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
-    False: {"THREADS": 256, "ITEMS": 24, "BLOCKS": 5},
-    True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 5},  # with a value for each key
+    False: {"THREADS": 256, "ITEMS": 20, "BLOCKS": 5},
+    True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 4},  # with a value for each key
 }
-STAGES = 6  # tiles in shared memory, of scan_specialized
+STAGES = 7  # tiles in shared memory, of scan_specialized
 DIGITS, PASSES = 256, 4
 
 
@@ -55,7 +60,7 @@ def _scan(name: str) -> Callable[[int], Work]:
     def make(n: int) -> Work:
         x, out = normal(n), cp.empty(n, cp.float32)
         if name == "scan_look_back":
-            call, words = _look_back(kernel_named(name), blocks(n, SCAN_TILE), x, out, n)
+            call, words = _look_back(kernel_named(name), blocks(n, LOOK_BACK_TILE), x, out, n)
             calls, cleared = [call], (words,)
         elif name == "scan_specialized":
             tiles = blocks(n, SCAN_TILE)
@@ -154,7 +159,7 @@ CASES = (
             bytes=lambda n: 8 * n,
             flops=lambda n: n,
             gpu_sizes=(LARGE,),
-            test_sizes={"scan_look_back": (1, 8193, 40001), "scan_specialized": (16384,)}.get(
+            test_sizes={"scan_look_back": (1, 16385, 40001), "scan_specialized": (16384,)}.get(
                 name, (1, 700, 9001)
             ),
         )
