@@ -56,7 +56,7 @@ __device__ inline TileWord read_word(const TileWord *word)
 template <typename T>
 struct LookedBack {
     T before;            // the sum of all elements of the tiles before
-    long long prefix_of; // the tile whose prefix was found; aggregates of those behind it were added
+    long long prefix_of; // the tile whose prefix was found; of those behind it, the aggregates
     int looks;           // how often words were read; what is not used costs nothing
 };
 

@@ -1,5 +1,5 @@
-// The sum of all elements up to the end of each tile: upto[t] = x[0] + ... + x[64 (t + 1) - 1], for n
-// ints; the last tile may have fewer. Each tile waits for the one before. `ready` has a flag for
+// The sum of all elements up to the end of each tile: upto[t] = x[0] + ... + x[64 (t + 1) - 1], for
+// n ints; the last tile may have fewer. Each tile waits for the one before. `ready` has a flag for
 // each tile and *ticket is a counter, all 0 before the launch. Sums wrap around.
 // grid (ceil(n / 64)), block (64), dynamic shared 0
 

@@ -18,8 +18,8 @@ extern "C" __global__ void keep_in_order(const int *x, const int *first, int *ou
     const bool kept = value != 0;
     const unsigned votes = __ballot_sync(kWholeWarp, kept); // bit l: lane l keeps its element
 
-    // TODO: `to`, the place of this thread's element in out: first[blockIdx.x], and the kept ones of
-    // the warps before, and of the lanes before
+    // TODO: `to`, the place of this thread's element in out: first[blockIdx.x], and the kept ones
+    // of the warps before, and of the lanes before
     // STARTER
     //| int to = 0;
     // SOLUTION

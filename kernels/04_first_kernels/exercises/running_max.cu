@@ -1,5 +1,5 @@
-// The running maximum within each 32 elements: out[i] is the largest of x[i - i % 32] to x[i], for n
-// floats without NaN. A warp takes 32 elements; the last one may have fewer.
+// The running maximum within each 32 elements: out[i] is the largest of x[i - i % 32] to x[i], for
+// n floats without NaN. A warp takes 32 elements; the last one may have fewer.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 
 constexpr int kWarpSize = 32;

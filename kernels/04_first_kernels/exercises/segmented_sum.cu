@@ -1,5 +1,5 @@
-// Running sums that begin anew at every head, within each block's 256 elements: out[i] is the sum of
-// x from the last head at or before i (or from the block's first element) up to x[i]; n ints.
+// Running sums that begin anew at every head, within each block's 256 elements: out[i] is the sum
+// of x from the last head at or before i (or from the block's first element) up to x[i]; n ints.
 // head[i] is 1 where a segment begins, otherwise 0. Sums wrap around as unsigned ones do.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 

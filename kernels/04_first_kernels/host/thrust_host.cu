@@ -9,6 +9,7 @@
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
+#include <thrust/transform.h>
 
 struct IsEven {
     __device__ bool operator()(unsigned key) const

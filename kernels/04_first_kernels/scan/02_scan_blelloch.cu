@@ -1,7 +1,8 @@
 // The running sums of each block's 512 elements of n fp32, and the block's own sum in sums[b].
 // Another idea than scan_hillis_steele: a tree adds up, and a second walk through it, from the root
 // down, hands every node the sum of all that stands to its left. Two additions for each element.
-// Limit: twice as many steps, in most of which few threads work, with strides that collide in banks.
+// Limit: twice as many steps, few threads at work in most of them, with strides that collide in
+// banks.
 // grid (ceil(n / 512)), block (256), dynamic shared 0
 
 constexpr int kThreads = 256;

@@ -1,5 +1,5 @@
-// The running sums of each tile of 8192 elements of n fp32, and the tile's own sum in sums[b]; x and
-// out begin at a multiple of 16 bytes.
+// The running sums of each tile of 8192 elements of n fp32, and the tile's own sum in sums[b]; x
+// and out begin at a multiple of 16 bytes.
 // Adds to scan_warps: sixteen elements a thread, in four loads of 16 bytes that are in flight
 // together; 32 times fewer sums are left for the next launch.
 // Limit: memory bandwidth, and that all of `out` is read and written once more to add what stands

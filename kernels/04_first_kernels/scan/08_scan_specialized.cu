@@ -185,7 +185,8 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             const float others = warp_sum(lane < w ? of_warp[lane] : 0.0f);
             mbarrier_wait(shared_address(&at.known[now]), parity_now);
             const float offset = at.before[now] + others;
-            const size_t first = (size_t)tile * kTile + (size_t)w * kGroups * 4 * kWarpSize + 4 * lane;
+            const int place = w * kGroups * 4 * kWarpSize + 4 * lane; // in the tile
+            const size_t first = (size_t)tile * kTile + place;
 #pragma unroll
             for (int k = 0; k < kGroups; ++k) {
                 const size_t i = first + k * 4 * kWarpSize;

@@ -1,6 +1,6 @@
 // Every block waits for tile 0 and says in met[tile] whether it came: 1, or 0 if the block gave up
-// after looking `patience` times. With by_ticket = 0 tiles are numbered from behind: the first block
-// has the last tile. *ready and *ticket are 0 before the launch.
+// after looking `patience` times. With by_ticket = 0 tiles are numbered from behind: the first
+// block has the last tile. *ready and *ticket are 0 before the launch.
 // The idea: with so much shared memory only one block fits an SM; the others start when one ends.
 // grid (any), block (256), dynamic shared (so much that one block fits an SM)
 

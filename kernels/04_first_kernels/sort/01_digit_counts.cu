@@ -1,6 +1,6 @@
 // How often each digit occurs in n unsigned keys: counts[256 p + d] is how many keys have the value
 // d in their byte p (0 is the lowest). `counts` is zero before the launch.
-// The idea: all four passes of the sort get their counts from one reading, counted in shared memory.
+// The idea: all four passes of the sort get their counts from one reading, in shared memory.
 // Limit: shared-memory atomics; where the keys share a digit, its counter.
 // grid (any; a few for each SM), block (512), dynamic shared 0
 

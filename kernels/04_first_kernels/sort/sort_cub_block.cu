@@ -1,5 +1,6 @@
-// Sorts each tile of 2048 unsigned keys, with a value for each key, by CUB's BlockRadixSort; keys and
-// values of n elements, n a multiple of 2048. largest[b] is the tile's largest key, by WarpReduce.
+// Sorts each tile of 2048 unsigned keys, with a value for each key, by CUB's BlockRadixSort; keys
+// and values of n elements, n a multiple of 2048. largest[b] is the tile's largest key, by
+// WarpReduce.
 // grid (n / 2048), block (256), dynamic shared 0
 
 #include <cub/block/block_load.cuh>
