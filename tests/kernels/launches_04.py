@@ -7,7 +7,8 @@ import numpy as np
 from launchers import Chapter, Demonstration, InPlace, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.case import KernelCall, Work, blocks, double
+from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THREADS, SELECT_TILE
 from course_utils.benchmarks.microbenchmarks.cooperation import smoothed
 from course_utils.benchmarks.microbenchmarks.litmus import ALL as LITMUS
 from course_utils.benchmarks.microbenchmarks.litmus import WEAK
@@ -408,3 +409,98 @@ def table_lookup(name, n, entries):
     launch = blocks(n, 256), 256, (cp.asarray(x).ravel(), cp.asarray(table), y, n, entries)
     expected = x.astype(np.float64).sum(axis=1) + 3
     return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-5)
+
+
+# --- scans and sorts ---
+
+
+@CHAPTER.launch("scan_cub_block", sizes=[1, 4096, 5003])
+def scan_cub_block(name, n):
+    x, out, sums = draw(n), cp.empty(n, cp.float32), cp.empty(blocks(n, 4096), cp.float32)
+    expected = np.concatenate(
+        [np.cumsum(double(part)) for part in np.split(x, range(4096, n, 4096))]
+    )
+    launch = blocks(n, 4096), 256, (cp.asarray(x), out, sums, n)
+    return work(kernel(name), *launch, out, expected, atol=1e-4)
+
+
+@CHAPTER.launch("sort_cub_block", sizes=[1, 2])
+def sort_cub_block(name, tiles):
+    """Its keys are all different, so the values say where each stood."""
+    n = 2048 * tiles
+    keys = np.random.default_rng(0).permutation(n).astype(np.uint32) * 3
+    order = np.concatenate(
+        [2048 * tile + part.argsort() for tile, part in enumerate(keys.reshape(tiles, -1))]
+    )
+    values, result = cp.arange(n, dtype=cp.uint32), cp.empty((2, n), cp.uint32)
+    args = cp.asarray(keys), values, *result, cp.empty(tiles, cp.uint32)
+    return work(kernel(name), tiles, 256, args, result, np.stack([keys[order], order]))
+
+
+@CHAPTER.launch("look_back_diary", sizes=[1, 33, 200])
+def look_back_diary(name, tiles):
+    x, upto, words = draw(32 * tiles), cp.empty(tiles, cp.float32), cp.empty(tiles + 1, cp.uint64)
+    diary = cp.empty(tiles, cp.int32), cp.empty(tiles, cp.int32)
+    expected = np.cumsum(double(x))[31::32]
+    args = cp.asarray(x), upto, *diary, words
+    return work(kernel(name), tiles, 32, args, upto, expected, atol=1e-4, cleared=(words,))
+
+
+@CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192)])
+def scan_specialized(name, grid, n):
+    """In small tiles: of 2048 elements, two of them in shared memory."""
+    x, out, tiles = draw(n), cp.empty(n, cp.float32), blocks(n, 2048)
+    words = cp.empty(tiles + 1, cp.uint64)
+    launch = grid, 704, (cp.asarray(x), out, words, tiles, n), out, np.cumsum(double(x))
+    small = kernel(name, STAGES=2, GROUPS=1)
+    return work(small, *launch, atol=1e-3, shared_mem=2 * 8192, cleared=(words,))
+
+
+@CHAPTER.launch("wait_for_first", sizes=[1, 140])
+def wait_for_first(name, count):
+    ready, ticket, met = cp.empty(1, cp.int32), cp.empty(1, cp.int32), cp.empty(count, cp.int32)
+    launch = count, 256, (ready, ticket, met, 100_000, 1), met, np.ones(count)
+    return work(kernel(name), *launch, shared_mem=204_800, cleared=(ready, ticket))
+
+
+@CHAPTER.launch("select_look_back", sizes=[(1, -9.0), (8193, 9.0), (9001, 0.5)])
+def number_selected(name, n, limit):
+    x, words = draw(n), cp.empty(blocks(n, SELECT_TILE) + 1, cp.uint64)
+    count, kept = cp.empty(1, cp.uint32), (x > limit).sum(keepdims=True)
+    args = cp.asarray(x), limit, cp.empty(max(int(kept[0]), 1), cp.float32), count, words, n
+    tiles = words.size - 1
+    return work(kernel(name), tiles, SCAN_THREADS, args, count, kept, cleared=(words,))
+
+
+@CHAPTER.launch("digit_counts", sizes=[(1, 1), (2, 255), (3, 9002)])
+def digit_counts(name, grid, n):
+    keys = np.random.default_rng(n).integers(0, 2**32, n, dtype=np.uint32)
+    counts = cp.empty(1024, cp.uint32)
+    digits = [np.bincount(keys >> 8 * place & 255, minlength=256) for place in range(4)]
+    args = cp.asarray(keys), counts, n
+    return work(kernel(name), grid, 512, args, counts, np.concatenate(digits), cleared=(counts,))
+
+
+@CHAPTER.launch("sort_pass", sizes=[(1, 0), (1025, 3), (5003, 1), (5003, 2)])
+def sort_pass(name, n, place):
+    """Keys and values of one pass, in small tiles; half of the keys are equal."""
+    rng = np.random.default_rng(n)
+    keys = rng.integers(0, 2**32, n, dtype=np.uint32)
+    keys[rng.random(n) < 0.5] = keys[0]
+    digits = keys >> 8 * place & 255
+    counts = np.zeros((4, 256), np.uint32)
+    counts[place] = np.bincount(digits, minlength=256)
+    order = np.argsort(digits, kind="stable")
+    threads, items = 256, 4
+    tiles = blocks(n, threads * items)
+    words, tickets = cp.empty(4 * tiles * 256, cp.uint32), cp.empty(4, cp.uint32)
+    result = cp.empty((2, n), cp.uint32)
+    args = (
+        *(cp.asarray(keys), result[0], cp.arange(n, dtype=cp.uint32), result[1]),
+        *(cp.asarray(counts.reshape(-1)), words, tickets, place, n),
+    )
+    return work(
+        kernel(name, THREADS=threads, ITEMS=items, PAIRS=1),
+        *(tiles, threads, args, result, np.stack([keys[order], order])),
+        cleared=(words, tickets),
+    )
