@@ -13,6 +13,8 @@ MODULES = (
     "fft",
     "convolution",
     "gemv_and_softmax",
+    "normalisation",
+    "cross_entropy",
 )
 CASES: tuple[Case, ...]  # of all of them
 
