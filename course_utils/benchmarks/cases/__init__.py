@@ -13,8 +13,7 @@ MODULES = (
     "fft",
     "convolution",
     "gemv_and_softmax",
-    "normalisation",
-    "cross_entropy",
+    "pytorch_extensions",
 )
 CASES: tuple[Case, ...]  # of all of them
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...devices.selection import cp
-from ...errors import LessonError
-from ...paths import kernel_file
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
-from .first_kernels.common import compiled
-from .normalisation import CHAPTER, KINDS, Kind, KindWork, Shape
+from ....devices.selection import cp
+from ....errors import LessonError
+from ....paths import kernel_file
+from ...case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
+from ..first_kernels.common import compiled
+from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
 SIZES = ((4096, 131072),)
@@ -110,29 +110,25 @@ def _work(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
 
 
 def _by_torch(x: Any, target: Any, kind: Kind) -> dict[str, Callable[[], Any]]:
-    """PyTorch's loss and gradient, and what its compiler makes of them."""
-    if torch_on_gpu() is None:
+    """The gradient of PyTorch's mean loss by autograd, of its own kernels and of compiled ones."""
+    torch = torch_on_gpu()
+    if torch is None:
         return {}
-    inputs = kind.tensor(x), torch_on_gpu().as_tensor(target, device="cuda")
-    return {"torch eager": lambda: _torch_gradient(*inputs)} | {
-        name: lambda run=run: run() for name, run in compiled(_torch_gradient, *inputs).items()
+    inputs = kind.tensor(x).requires_grad_(), torch.as_tensor(target, device="cuda")
+    losses = {"torch eager": lambda: _torch_loss(*inputs)} | compiled(_torch_loss, *inputs)
+    return {
+        name: lambda loss=loss: torch.autograd.grad(loss(), inputs[0])[0]
+        for name, loss in losses.items()
     }
 
 
-def _torch_gradient(x: Any, target: Any) -> Any:
-    """The gradient of the mean loss, by autograd."""
-    torch = torch_on_gpu()
-    x = x.detach().requires_grad_()
-    loss = torch.nn.functional.cross_entropy(x, target, ignore_index=IGNORED)
-    return torch.autograd.grad(loss, x)[0]
+def _torch_loss(x: Any, target: Any) -> Any:
+    return torch_on_gpu().nn.functional.cross_entropy(x, target, ignore_index=IGNORED)
 
 
 def _case(name: str, fused: bool, kind: str) -> Case:
-    own = (
-        ("cross_entropy_fused",)
-        if fused
-        else ("cross_entropy_forward", "cross_entropy_backward")
-    )
+    apart = "cross_entropy_forward", "cross_entropy_backward"
+    own = ("cross_entropy_fused",) if fused else apart
     return Case(
         name,
         f"cross entropy and its gradient, {kind}",
@@ -141,7 +137,7 @@ def _case(name: str, fused: bool, kind: str) -> Case:
         bytes=lambda n: 2 * KINDS[kind].width * n[0] * n[1],
         flops=lambda n: 4 * n[0] * n[1],  # subtract, exp, add, multiply
         gpu_sizes=SIZES,
-        test_sizes=((1, 1), (3, 31), (2, 4097), (5, 264)) if kind == "fp32" else ((3, 31), (5, 264)),
+        test_sizes=TEST_SIZES[kind],
     )
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...devices.properties import sm_count
-from ...devices.selection import cp
-from ...errors import LessonError
-from ...paths import kernel_file
-from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
-from .first_kernels.common import compiled
-from .matmul import from_bf16, to_bf16
+from ....devices.properties import sm_count
+from ....devices.selection import cp
+from ....errors import LessonError
+from ....paths import kernel_file
+from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ..first_kernels.common import compiled
+from ..matmul import from_bf16, to_bf16
 
 CHAPTER = "07_pytorch_extensions"
 EPS = 1e-5
@@ -27,11 +27,10 @@ _kernel = partial(course_kernel, CHAPTER)
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of elements: what it is called in CUDA and in PyTorch, its bytes, and how far the
-    result of a formula in fp32 may be off once it is rounded to it."""
+    """A type of elements: what it is called in CUDA, its bytes, and how far the result of a
+    formula in fp32 may be off once it is rounded to it."""
 
     c_type: str
-    torch: str
     width: int
     rtol: float
 
@@ -55,14 +54,17 @@ class Kind:
         return torch.as_tensor(array, device="cuda")
 
 
-KINDS = {"fp32": Kind("float", "float32", 4, 1e-5), "bf16": Kind("__nv_bfloat16", "bfloat16", 2, 2**-8)}
+FP32 = Kind("float", 4, 1e-5)
+BF16 = Kind("__nv_bfloat16", 2, 2**-8)
+KINDS = {"fp32": FP32, "bf16": BF16}
+TEST_SIZES = {"fp32": ((1, 1), (2, 4097), (3, 31), (9, 264)), "bf16": ((3, 31), (9, 264))}
 
 
 @dataclass(frozen=True)
 class KindWork(Work):
     """Work whose results are of a kind, and whose outputs may be several arrays in one."""
 
-    kind: Kind = KINDS["fp32"]
+    kind: Kind = FP32
 
     def numbers(self, result: Any) -> Any:
         if hasattr(result, "detach"):
@@ -70,7 +72,9 @@ class KindWork(Work):
         return from_bf16(result) if self.kind.width == 2 else result
 
 
-def row_defines(columns: int, kind: Kind, most_groups: int = 8, threads: int = 128) -> dict[str, Any]:
+def row_defines(
+    columns: int, kind: Kind, most_groups: int = 8, threads: int = 128
+) -> dict[str, Any]:
     """ELEMENT, THREADS and GROUPS for a row of ``columns`` in the registers of one block.
 
     Blocks as small as the row allows, from ``threads`` on; a thread keeps up to ``most_groups``
@@ -198,15 +202,13 @@ def _split_calls(arrays: tuple, n: Shape, dx: Any, sums: Any) -> Calls:
     """A kernel for dx and one for dgamma and dbeta, fp32."""
     rows, columns = n
     dy, x, gamma, mean, rstd = arrays
-    defines = row_defines(columns, KINDS["fp32"], 4, 256)
+    defines = row_defines(columns, FP32, 4, 256)
     del defines["ELEMENT"]
     by_rows = _kernel("layer_norm_backward_rows", **defines)
     by_columns = _kernel("layer_norm_backward_columns")
     return (
         KernelCall(by_rows, rows, defines["THREADS"], (dy, x, gamma, mean, rstd, dx, columns)),
-        KernelCall(
-            by_columns, blocks(columns, 32), 256, (dy, x, mean, rstd, *sums, rows, columns)
-        ),
+        KernelCall(by_columns, blocks(columns, 32), 256, (dy, x, mean, rstd, *sums, rows, columns)),
     )
 
 
@@ -270,46 +272,64 @@ def _aten_backward(dy: Any, x: Any, gamma: Any, mean: Any, rstd: Any) -> Any:
     return backward(dy, x, gamma.shape, mean, rstd, gamma, gamma, [True, True, True])
 
 
-def _case(name: str, what: str, make: Callable[[Kind], Callable], arrays: int, flops: int) -> list:
-    """The case of a kernel in each kind that it takes, moving ``arrays`` as large as x."""
-    kinds = KINDS if name in ("layer_norm_vector", "rms_norm", "layer_norm_backward") else ("fp32",)
-    files = [kernel_file(name, CHAPTER)] if name != "layer_norm_backward_split" else [
-        kernel_file(each, CHAPTER)
-        for each in ("layer_norm_backward_rows", "layer_norm_backward_columns")
-    ]
-    if name == "layer_norm_backward":
-        files.append(kernel_file("column_sums", CHAPTER))
-    return [
-        Case(
-            name + ("_bf16" if kind == "bf16" else ""),
-            f"{what}, {kind}",
-            tuple(files),
-            make(KINDS[kind]),
-            bytes=lambda n, kind=kind: arrays * KINDS[kind].width * n[0] * n[1],
-            flops=lambda n: flops * n[0] * n[1],
-            gpu_sizes=SIZES,
-            test_sizes=((1, 1), (3, 31), (2, 4097), (5, 264)) if kind == "fp32" else ((3, 31), (5, 264)),
-        )
-        for kind in kinds
-    ]
+def _case(
+    name: str,
+    what: str,
+    make: Callable[[Shape], Work],
+    arrays: int,
+    flops: int,
+    kind: str = "fp32",
+    files: tuple[str, ...] = (),
+) -> Case:
+    """The case of the kernels ``files``, which move ``arrays`` as large as x; of ``name`` if none."""
+    return Case(
+        name if kind == "fp32" else f"{name}_{kind}",
+        f"{what}, {kind}",
+        tuple(kernel_file(each, CHAPTER) for each in files or (name,)),
+        make,
+        bytes=lambda n: arrays * KINDS[kind].width * n[0] * n[1],
+        flops=lambda n: flops * n[0] * n[1],
+        gpu_sizes=SIZES,
+        test_sizes=TEST_SIZES[kind],
+    )
 
 
-CASES = tuple(
-    case
-    for name, what, make, arrays, flops in (
-        *(
-            (name, "layer normalisation", partial(_forward, name), 2, 8)
-            for name in (*FORWARD, "layer_norm_vector")
-        ),
-        ("rms_norm", "RMS normalisation", partial(_forward, "rms_norm"), 2, 4),
-        (
-            "layer_norm_backward_split",
-            "gradients of layer normalisation",
-            partial(_backward, False),
+GRADIENTS = "gradients of layer normalisation"
+CASES = (
+    *(
+        _case(name, "layer normalisation", _forward(name, FP32), 2, 8)
+        for name in (*FORWARD, "layer_norm_vector")
+    ),
+    _case(
+        "layer_norm_vector",
+        "layer normalisation",
+        _forward("layer_norm_vector", BF16),
+        2,
+        8,
+        "bf16",
+    ),
+    *(
+        _case("rms_norm", "RMS normalisation", _forward("rms_norm", KINDS[kind]), 2, 4, kind)
+        for kind in KINDS
+    ),
+    _case(
+        "layer_norm_backward_split",
+        GRADIENTS,
+        _backward(False, FP32),
+        3,
+        14,
+        files=("layer_norm_backward_rows", "layer_norm_backward_columns"),
+    ),
+    *(
+        _case(
+            "layer_norm_backward",
+            GRADIENTS,
+            _backward(True, KINDS[kind]),
             3,
             14,
-        ),
-        ("layer_norm_backward", "gradients of layer normalisation", partial(_backward, True), 3, 14),
-    )
-    for case in _case(name, what, make, arrays, flops)
+            kind,
+            ("layer_norm_backward", "column_sums"),
+        )
+        for kind in KINDS
+    ),
 )
