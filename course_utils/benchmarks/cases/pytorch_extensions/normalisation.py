@@ -173,12 +173,12 @@ RESIDENT = 1  # of its blocks, on a multiprocessor
 def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
     """How ``layer_norm_backward.cu`` divides a row of ``columns``: a thread keeps two arrays, and
     sums besides. Raises LessonError where the row is too long."""
-    return row_defines(columns, kind, most_groups=2, threads=512)
+    return row_defines(columns, kind, most_groups=2)
 
 
 def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any) -> Calls:
-    """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: dx, and dgamma and dbeta in
-    the two rows of ``sums``. ``tried`` are defines in place of ours."""
+    """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: ``dx``, and dgamma and
+    dbeta in the two rows of ``sums``. ``tried`` are defines in place of ours."""
     rows, columns = n
     defines = backward_defines(columns, kind) | {"STAGES": STAGES, "RESIDENT": RESIDENT} | tried
     parts = min(rows, sm_count() * defines["RESIDENT"])
@@ -280,8 +280,9 @@ def _case(
     flops: int,
     kind: str = "fp32",
     files: tuple[str, ...] = (),
+    **other: Any,
 ) -> Case:
-    """The case of the kernels ``files``, which move ``arrays`` as large as x; of ``name`` if none."""
+    """The case of the kernels ``files``, or of ``name``, which move ``arrays`` as large as x."""
     return Case(
         name if kind == "fp32" else f"{name}_{kind}",
         f"{what}, {kind}",
@@ -289,8 +290,7 @@ def _case(
         make,
         bytes=lambda n: arrays * KINDS[kind].width * n[0] * n[1],
         flops=lambda n: flops * n[0] * n[1],
-        gpu_sizes=SIZES,
-        test_sizes=TEST_SIZES[kind],
+        **{"gpu_sizes": SIZES, "test_sizes": TEST_SIZES[kind]} | other,
     )
 
 
@@ -329,6 +329,7 @@ CASES = (
             14,
             kind,
             ("layer_norm_backward", "column_sums"),
+            test_sizes=(*TEST_SIZES[kind], (300, 24)),  # more rows than blocks
         )
         for kind in KINDS
     ),
