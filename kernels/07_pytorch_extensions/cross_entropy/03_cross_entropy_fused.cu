@@ -31,9 +31,10 @@
 constexpr int kEach = kWidth<ELEMENT>;
 constexpr int kWarps = THREADS / kWarpSize;
 constexpr int kSpan = kEach * THREADS * GROUPS; // of the row: a block's share
+constexpr int kResident = 1024 / THREADS;       // blocks of a multiprocessor, at least
 static_assert(CLUSTER <= kWarpSize, "a lane writes to each block");
 
-extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
+extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, kResident)
     cross_entropy_fused(const ELEMENT *x, const long long *target, const float *weight,
                         ELEMENT *dx, float *loss, int columns, long long ignored)
 {
@@ -41,47 +42,57 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     __shared__ __align__(8) unsigned long long all_here;
     int rank = cluster_rank();
     int row = blockIdx.x / CLUSTER;
+    const ELEMENT *from = x + (long long)row * columns;
+    ELEMENT *to = dx + (long long)row * columns;
     long long wanted = target[row];
-    long long start = (long long)row * columns;
-    float part[GROUPS][kEach];
-    // Element 0 of this block's share is column rank * kSpan.
+    bool exists = 0 <= wanted && wanted < columns;
     auto column = [&](int k) { return rank * kSpan + column_of_group<ELEMENT, THREADS>(k); };
 
+    if (wanted == ignored) { // all blocks of the cluster agree; nothing is read
+#pragma unroll
+        for (int k = 0; k < GROUPS; ++k) {
+            store_row_16_bytes(to, column(k), columns, make_uint4(0, 0, 0, 0));
+        }
+        if (rank == 0 && threadIdx.x == 0) {
+            loss[row] = 0.0f;
+        }
+        return;
+    }
     if (threadIdx.x == 0) {
         mbarrier_init(shared_address(&all_here), 1);
         mbarriers_are_ready();
         mbarrier_expect(shared_address(&all_here), sizeof(of_warp));
     }
     cluster_arrive_relaxed(); // this block's mbarrier is made
+    float part[GROUPS][kEach];
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
-        unpack(part[k], load_row_16_bytes(x + start, column(k), columns, true));
+        unpack(part[k], load_row_16_bytes(from, column(k), columns, true));
     }
+    // The thread that has the target's logit reads it once more, and nobody else will write there.
+    int place = static_cast<int>(wanted) - rank * kSpan;
+    bool is_mine = exists && 0 <= place && place < kSpan && place / kEach % THREADS == threadIdx.x;
+    float found = is_mine ? float(from[wanted]) : 0.0f;
+
     float largest = kLowest;
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            if (column(k) + j >= columns) {
+            if (column(k) + kEach > columns && column(k) + j >= columns) {
                 part[k][j] = __int_as_float(0xff800000); // minus infinity adds nothing
             }
             largest = fmaxf(largest, part[k][j]);
         }
     }
-    bool is_mine = false; // the target
-    float found = 0.0f;   // its logit
     ExpSum mine = {largest, 0.0f};
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
-        int place = static_cast<int>(wanted) - column(k);
-        bool here = 0 <= wanted && wanted < columns && 0 <= place && place < kEach;
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            found = here && place == j ? part[k][j] : found;
-            part[k][j] = expf(part[k][j] - largest);
+            part[k][j] = __expf(part[k][j] - largest);
             mine.sum += part[k][j];
         }
-        is_mine |= here;
     }
     ExpSum warps = warp_merged(mine);
     int lane = threadIdx.x % kWarpSize;
@@ -94,25 +105,22 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     mbarrier_wait(shared_address(&all_here), 0); // all warps' sums have come
 
     ExpSum all = warp_merged(of_warp, CLUSTER * kWarps);
-    bool counts = wanted != ignored;
-    float scale = counts ? *weight : 0.0f;
+    float scale = *weight;
     float to_gradient = scale * expf(mine.largest - all.largest) / all.sum;
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
-        int place = static_cast<int>(wanted) - column(k);
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            part[k][j] = counts ? part[k][j] * to_gradient : 0.0f;
-            if (is_mine && place == j) {
-                part[k][j] -= scale;
-            }
+            part[k][j] *= to_gradient;
         }
-        store_row_16_bytes(dx + start, column(k), columns, packed(part[k]));
+        store_row_16_bytes(to, column(k), columns, packed(part[k]));
     }
-    bool exists = 0 <= wanted && wanted < columns;
-    if (is_mine || (!exists && rank == 0 && threadIdx.x == 0)) {
-        float of_row = all.largest + logf(all.sum);
-        float of_target = exists ? found : __int_as_float(0x7fc00000);
-        loss[row] = counts ? of_row - of_target : 0.0f;
+    if (is_mine) {
+        float probability = __expf(found - all.largest) / all.sum;
+        to[wanted] = ELEMENT(scale * (probability - 1.0f));
+        loss[row] = all.largest + logf(all.sum) - found;
+    }
+    if (!exists && rank == 0 && threadIdx.x == 0) {
+        loss[row] = __int_as_float(0x7fc00000);
     }
 }

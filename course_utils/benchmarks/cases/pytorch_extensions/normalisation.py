@@ -166,14 +166,14 @@ def _by_torch(function: Callable, kind: Kind, *arrays: Any) -> Mapping[str, Call
 
 # --- backward ---
 
-STAGES = 3  # rows of layer_norm_backward.cu in shared memory
-RESIDENT = 1  # of its blocks, on a multiprocessor
+STAGES = 2  # rows of layer_norm_backward.cu in shared memory
+RESIDENT = 2  # of its blocks, on a multiprocessor
 
 
 def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
     """How ``layer_norm_backward.cu`` divides a row of ``columns``: a thread keeps two arrays, and
     sums besides. Raises LessonError where the row is too long."""
-    return row_defines(columns, kind, most_groups=2)
+    return row_defines(columns, kind, most_groups=4)
 
 
 def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any) -> Calls:
