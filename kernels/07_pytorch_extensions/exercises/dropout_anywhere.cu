@@ -1,5 +1,5 @@
 // y[i] = x[i] / keep where dropout keeps element i, otherwise 0, for n fp32 elements. Element i takes
-// number i % 4 of philox(seed, i / 4, offset / 4) and is kept if uniform(that) < keep.
+// number i % 4 of Philox block (subsequence i / 4, offset / 4) and is kept if uniform(it) < keep.
 // grid any, block any, dynamic shared 0
 
 #include "philox.cuh" // philox, uniform
@@ -14,7 +14,7 @@ extern "C" __global__ void dropout_anywhere(const float *x, float *y, float keep
     // same for every grid and block; this starter's is not
     //| for (int i = thread; i < n; i += threads) {
     //|     uint4 bits = philox(seed, thread, offset / 4 + i / threads);
-    //|     y[i] = uniform(bits.x) < keep ? x[i] / keep : 0.0f;
+    //|     y[i] = uniform(bits.x) < keep ? (1.0f / keep) * x[i] : 0.0f;
     //| }
     // SOLUTION
     for (int group = thread; 4 * group < n; group += threads) {
