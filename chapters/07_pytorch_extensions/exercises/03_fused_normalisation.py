@@ -64,8 +64,8 @@ ADD_RMS_NORM = Exercise(
     id="07.add_rms_norm",
     title="two steps in one",
     task="""
-Between two layers of a language model stand an addition and an RMS normalisation. Make one kernel of
-them: z = x + residual is stored for the next addition, and y = z · rstd · gamma goes on. Read x,
+Between two layers of a language model stand an addition and an RMS normalisation. Make one kernel
+of them: z = x + residual is stored for the next addition, and y = z · rstd · gamma goes on. Read x,
 residual and gamma once each. Any rows of up to 2048 numbers, of which some may be infinite or NaN.
 """,
     source="07_pytorch_extensions/exercises/add_rms_norm.cu",
@@ -172,9 +172,9 @@ WELFORD_ROWS = Exercise(
     id="07.welford_rows",
     title="32 lanes agree on a variance",
     task="""
-Each lane has met its part of a row, and knows how many numbers that were, their mean, and the sum of
-their squared distances from it. Merge the 32 lanes into the row's mean and variance. The row is read
-once, whatever its length, and its mean may be a hundred times as large as its spread.
+Each lane has met its part of a row, and knows how many numbers that were, their mean, and the sum
+of their squared distances from it. Merge the 32 lanes into the row's mean and variance. The row is
+read once, whatever its length, and its mean may be a hundred times as large as its spread.
 """,
     source="07_pytorch_extensions/exercises/welford_rows.cu",
     kernel="welford_rows",
@@ -217,9 +217,9 @@ once, whatever its length, and its mean may be a hundred times as large as its s
         "before count.",
     ),
     explanation="""
-Nothing large is subtracted from anything large but two means, and that difference is what is wanted.
-In a butterfly (`__shfl_xor_sync`) both lanes compute the same merge from opposite sides, so all 32
-end with the row's moments; only one stores them.
+Nothing large is subtracted from anything large but two means, and that difference is what is
+wanted. In a butterfly (`__shfl_xor_sync`) both lanes compute the same merge from opposite sides, so
+all 32 end with the row's moments; only one stores them.
 """,
     mutants=(
         mutant("as if lanes had as many", kinds.PRECISION, ("more / (count + more)", "0.5f")),
@@ -441,9 +441,10 @@ LOSS_GRADIENT = Exercise(
     id="07.loss_gradient",
     title="the gradient of a loss, with padding",
     task="""
-Write the gradient of each logit, one thread each. A target equal to `ignored` says that the row does
-not count: its gradient is 0, whatever its logits are. `ignored` may be any number, also that of a
-class; logits may be −∞, and rows that do not count may hold NaN. Each logit takes one exponential.
+Write the gradient of each logit, one thread each. A target equal to `ignored` says that the row
+does not count: its gradient is 0, whatever its logits are. `ignored` may be any number, also that
+of a class; logits may be −∞, and rows that do not count may hold NaN. Each logit takes one
+exponential.
 """,
     source="07_pytorch_extensions/exercises/loss_gradient.cu",
     kernel="loss_gradient",
@@ -486,8 +487,8 @@ class; logits may be −∞, and rows that do not count may hold NaN. Each logit
         "Test for `ignored` first, and store a 0: 0 times NaN is NaN.",
     ),
     explanation="""
-One number a row, logsumexp, stands for the whole softmax. The test comes before the arithmetic: rows
-of padding often hold whatever was in memory, and 0 times NaN is NaN.
+One number a row, logsumexp, stands for the whole softmax. The test comes before the arithmetic:
+rows of padding often hold whatever was in memory, and 0 times NaN is NaN.
 """,
     mutants=(
         mutant(
@@ -554,9 +555,9 @@ DROPOUT_ANYWHERE = Exercise(
     title="the same mask for every launch",
     task="""
 The gradient's kernel must drop what the way forward dropped, also with another grid. Let element i
-take its random number by its own place: number i % 4 of Philox block (subsequence i / 4, offset / 4).
-One call of `philox` gives four elements their numbers. Any grid, any block, any n, any finite x; seed
-and offset have 64 bits, and offset is a multiple of 4.
+take its random number by its own place: number i % 4 of Philox block (subsequence i / 4, offset /
+4). One call of `philox` gives four elements their numbers. Any grid, any block, any n, any finite
+x; seed and offset have 64 bits, and offset is a multiple of 4.
 """,
     source="07_pytorch_extensions/exercises/dropout_anywhere.cu",
     kernel="dropout_anywhere",
@@ -665,8 +666,8 @@ BF16_ROW_NORMS = Exercise(
     title="find what eight bits do to a sum",
     task="""
 The rows are bf16, and are meant to be. The kernel is clean under every check and nearly right on
-short rows; on long ones it is far off. Run it, look at how the error grows with the row, and mend it.
-Any rows, of any length.
+short rows; on long ones it is far off. Run it, look at how the error grows with the row, and mend
+it. Any rows, of any length.
 """,
     source="07_pytorch_extensions/exercises/bf16_row_norms.cu",
     kernel="bf16_row_norms",
@@ -712,7 +713,8 @@ bf16, compute in fp32, and round once, when the result is stored.
             kinds.WRONG,
             (
                 "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
-                "squares = float(__nv_bfloat16(squares + __shfl_xor_sync(kWholeWarp, squares, step)));",
+                "squares += __shfl_xor_sync(kWholeWarp, squares, step);\n"
+                "        squares = float(__nv_bfloat16(squares));",
             ),
         ),
         mutant(
@@ -735,7 +737,8 @@ bf16, compute in fp32, and round once, when the result is stored.
             ("squares += value * value;", "squares = __half(float(squares) + value * value);"),
             (
                 "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
-                "squares = __half(float(squares) + float(__shfl_xor_sync(kWholeWarp, squares, step)));",
+                "float other = __shfl_xor_sync(kWholeWarp, squares, step);\n"
+                "        squares = __half(float(squares) + other);",
             ),
             ("#include <cuda_bf16.h>", "#include <cuda_bf16.h>\n#include <cuda_fp16.h>"),
         ),
