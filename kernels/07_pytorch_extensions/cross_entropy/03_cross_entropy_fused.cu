@@ -1,13 +1,15 @@
 // Cross entropy and its gradient, of rows x columns of logits of ELEMENT, float or bf16, with sums
 // of floats: loss = logsumexp of the row - x[target], and dx = weight * (softmax - 1 at the target).
-// Both are 0 for a row whose target is `ignored`; a target that does not exist makes the loss NaN.
-// dx may be x. columns is at most THREADS * GROUPS * CLUSTER * 16 bytes; the arrays begin at
-// multiples of 16 bytes.
+// Both are 0 for a row whose target is `ignored`, which is not read; a target that does not exist
+// makes the loss NaN. dx may be x. columns is at most THREADS * GROUPS * CLUSTER * 16 bytes; the
+// arrays begin at multiples of 16 bytes.
 // Adds to cross_entropy_backward.cu: the way forward and the way back in one kernel, since the
 // gradient of a loss that is only scaled needs nothing from later layers. The row stays in the
-// registers of a cluster of blocks, as in softmax_async.cu, so a logit is read once and written once.
+// shared memory of a cluster of blocks, which send each other their sums as in softmax_async.cu, so
+// a logit is read once and written once. Registers would hold the row as well; shared memory leaves
+// room for more blocks, whose copies (cp.async) are under way while others compute.
 // Limit: memory bandwidth.
-// grid (rows * CLUSTER), block (THREADS), dynamic shared 0
+// grid (rows * CLUSTER), block (THREADS), dynamic shared 16 * THREADS * GROUPS
 
 #include "cluster.cuh"
 #include "ptx.cuh"
@@ -19,10 +21,10 @@
 #define ELEMENT float
 #endif
 #ifndef THREADS
-#define THREADS 512
+#define THREADS 256
 #endif
 #ifndef GROUPS
-#define GROUPS 8 // of 16 bytes that a thread keeps
+#define GROUPS 16 // of 16 bytes that a thread copies
 #endif
 #ifndef CLUSTER
 #define CLUSTER 8 // blocks that share a row
@@ -31,13 +33,13 @@
 constexpr int kEach = kWidth<ELEMENT>;
 constexpr int kWarps = THREADS / kWarpSize;
 constexpr int kSpan = kEach * THREADS * GROUPS; // of the row: a block's share
-constexpr int kResident = 1024 / THREADS;       // blocks of a multiprocessor, at least
 static_assert(CLUSTER <= kWarpSize, "a lane writes to each block");
 
-extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, kResident)
+extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     cross_entropy_fused(const ELEMENT *x, const long long *target, const float *weight,
                         ELEMENT *dx, float *loss, int columns, long long ignored)
 {
+    extern __shared__ uint4 kept[]; // [GROUPS][THREADS]: a thread reads what it copied
     __shared__ ExpSum of_warp[CLUSTER * kWarps];
     __shared__ __align__(8) unsigned long long all_here;
     int rank = cluster_rank();
@@ -46,10 +48,21 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
     ELEMENT *to = dx + (long long)row * columns;
     long long wanted = target[row];
     bool exists = 0 <= wanted && wanted < columns;
+    bool whole = columns % kEach == 0; // rows begin at multiples of 16 bytes
     auto column = [&](int k) { return rank * kSpan + column_of_group<ELEMENT, THREADS>(k); };
-
-    if (wanted == ignored) { // all blocks of the cluster agree; nothing is read
+    auto values = [&](float(&to)[kEach], int k) { // minus infinity past the end adds nothing
+        bool copied = whole && column(k) < columns;
+        unpack(to, copied ? kept[k * THREADS + threadIdx.x]
+                          : load_row_16_bytes(from, column(k), columns, true));
+        if (column(k) + kEach > columns) {
 #pragma unroll
+            for (int j = 0; j < kEach; ++j) {
+                to[j] = column(k) + j < columns ? to[j] : __int_as_float(0xff800000);
+            }
+        }
+    };
+
+    if (wanted == ignored) { // all blocks of the cluster agree
         for (int k = 0; k < GROUPS; ++k) {
             store_row_16_bytes(to, column(k), columns, make_uint4(0, 0, 0, 0));
         }
@@ -58,40 +71,41 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
         }
         return;
     }
+#pragma unroll
+    for (int k = 0; k < GROUPS; ++k) {
+        if (whole && column(k) < columns) {
+            cp_async_16(shared_address(kept + k * THREADS + threadIdx.x), from + column(k));
+        }
+    }
+    cp_async_commit();
     if (threadIdx.x == 0) {
         mbarrier_init(shared_address(&all_here), 1);
         mbarriers_are_ready();
         mbarrier_expect(shared_address(&all_here), sizeof(of_warp));
     }
     cluster_arrive_relaxed(); // this block's mbarrier is made
-    float part[GROUPS][kEach];
-#pragma unroll
-    for (int k = 0; k < GROUPS; ++k) {
-        unpack(part[k], load_row_16_bytes(from, column(k), columns, true));
-    }
     // The thread that has the target's logit reads it once more, and nobody else will write there.
     int place = static_cast<int>(wanted) - rank * kSpan;
     bool is_mine = exists && 0 <= place && place < kSpan && place / kEach % THREADS == threadIdx.x;
     float found = is_mine ? float(from[wanted]) : 0.0f;
 
-    float largest = kLowest;
-#pragma unroll
+    cp_async_wait<0>();
+    float part[kEach];
+    ExpSum mine = {kLowest, 0.0f};
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
+        values(part, k);
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            if (column(k) + kEach > columns && column(k) + j >= columns) {
-                part[k][j] = __int_as_float(0xff800000); // minus infinity adds nothing
-            }
-            largest = fmaxf(largest, part[k][j]);
+            mine.largest = fmaxf(mine.largest, part[j]);
         }
     }
-    ExpSum mine = {largest, 0.0f};
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
+        values(part, k);
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            part[k][j] = __expf(part[k][j] - largest);
-            mine.sum += part[k][j];
+            mine.sum += __expf(part[j] - mine.largest);
         }
     }
     ExpSum warps = warp_merged(mine);
@@ -106,14 +120,15 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
 
     ExpSum all = warp_merged(of_warp, CLUSTER * kWarps);
     float scale = *weight;
-    float to_gradient = scale * expf(mine.largest - all.largest) / all.sum;
-#pragma unroll
+    float to_gradient = scale / all.sum;
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
+        values(part, k);
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
-            part[k][j] *= to_gradient;
+            part[j] = to_gradient * __expf(part[j] - all.largest);
         }
-        store_row_16_bytes(to, column(k), columns, packed(part[k]));
+        store_row_16_bytes(to, column(k), columns, packed(part));
     }
     if (is_mine) {
         float probability = __expf(found - all.largest) / all.sum;

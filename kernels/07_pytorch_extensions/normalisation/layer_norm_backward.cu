@@ -17,20 +17,42 @@
 #define ELEMENT float
 #endif
 #ifndef THREADS
-#define THREADS 256
+#define THREADS 512
 #endif
 #ifndef GROUPS
-#define GROUPS 4 // of 16 bytes that a thread keeps, of x and of dy
+#define GROUPS 2 // of 16 bytes that a thread keeps, of x and of dy
 #endif
 #ifndef STAGES
-#define STAGES 2 // rows in shared memory
+#define STAGES 3 // rows in shared memory
 #endif
 #ifndef RESIDENT
-#define RESIDENT 2 // blocks of a multiprocessor
+#define RESIDENT 1 // blocks of a multiprocessor
 #endif
 
 constexpr int kEach = kWidth<ELEMENT>;
 constexpr int kWarps = THREADS / kWarpSize;
+constexpr int kHalf = kWarpSize / 2;
+static_assert(kWarps <= kHalf, "half a warp reads the sums of all warps");
+
+// The sum over the 16 lanes of each half of the warp, in each of them.
+__device__ inline float half_warp_sum(float value)
+{
+#pragma unroll
+    for (int distance = kHalf / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(kWholeWarp, value, distance);
+    }
+    return value;
+}
+
+// The sum of `sum` over the warp in its first 16 lanes, that of `product` in the others: with one
+// exchange each half has all that it needs, and four more steps serve both.
+__device__ inline float warp_sums_in_halves(float sum, float product)
+{
+    bool first = threadIdx.x % kWarpSize < kHalf;
+    float mine = first ? sum : product;
+    mine += __shfl_xor_sync(kWholeWarp, first ? product : sum, kHalf);
+    return half_warp_sum(mine);
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     layer_norm_backward(const ELEMENT *dy, const ELEMENT *x, const ELEMENT *gamma,
@@ -38,9 +60,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                         int columns)
 {
     extern __shared__ uint4 ring[]; // [STAGES][2][GROUPS][THREADS]: a thread reads what it copied
-    __shared__ float2 of_warp[2][kWarps]; // of this row and of the next
-    bool whole = columns % kEach == 0;    // rows begin at multiples of 16 bytes
+    __shared__ float of_warp[2][2][kHalf]; // of this row and of the next, a warp's sum and product
+    bool whole = columns % kEach == 0;     // rows begin at multiples of 16 bytes
     int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    float share = 1.0f / columns;
 
     auto slot = [&](int stage, int array, int k) {
         return ring + ((stage * 2 + array) * GROUPS + k) * THREADS + threadIdx.x;
@@ -89,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
             next_scale = rstd[row + gridDim.x];
         }
         float normed[GROUPS][kEach], gradient[GROUPS][kEach];
-        float2 sums = {0.0f, 0.0f};
+        float sum = 0.0f, product = 0.0f;
         cp_async_wait<STAGES - 1>(); // this row is there
 #pragma unroll
         for (int k = 0; k < GROUPS; ++k) {
@@ -103,23 +127,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                 dgamma[k][j] += gradient[k][j] * normed[k][j];
                 dbeta[k][j] += gradient[k][j];
                 gradient[k][j] *= factor[j];
-                sums.x += gradient[k][j];
-                sums.y += gradient[k][j] * normed[k][j];
+                sum += gradient[k][j];
+                product += gradient[k][j] * normed[k][j];
             }
         }
-        sums = {warp_sum(sums.x), warp_sum(sums.y)};
-        if (lane == 0) {
-            of_warp[parity][threadIdx.x / kWarpSize] = sums;
+        float mine = warp_sums_in_halves(sum, product);
+        if (lane % kHalf == 0) {
+            of_warp[parity][lane / kHalf][warp] = mine;
         }
         __syncthreads(); // every warp's sums are there
         fetch(row + STAGES * gridDim.x, stage);
-        sums = lane < kWarps ? of_warp[parity][lane] : make_float2(0.0f, 0.0f);
-        sums = {warp_sum(sums.x) / columns, warp_sum(sums.y) / columns};
+        int other = lane % kHalf;
+        mine = other < kWarps ? of_warp[parity][lane / kHalf][other] * share : 0.0f;
+        mine = half_warp_sum(mine);
+        sum = __shfl_sync(kWholeWarp, mine, 0);
+        product = __shfl_sync(kWholeWarp, mine, kHalf);
 #pragma unroll
         for (int k = 0; k < GROUPS; ++k) {
 #pragma unroll
             for (int j = 0; j < kEach; ++j) {
-                gradient[k][j] = scale * (gradient[k][j] - sums.x - normed[k][j] * sums.y);
+                gradient[k][j] = scale * (gradient[k][j] - sum - normed[k][j] * product);
             }
         }
         store_values<THREADS>(dx + (long long)row * columns, gradient, columns);
@@ -130,12 +157,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
 #pragma unroll
-        for (int j = 0; j < kEach; ++j) {
+        for (int j = 0; j < kEach; j += 4) {
             int column = column_of_group<ELEMENT, THREADS>(k) + j;
-            if (column < columns) {
-                of_block[column] = dgamma[k][j];
-                of_block[columns + column] = dbeta[k][j];
-            }
+            auto four = [j](const float(&of)[kEach]) {
+                return packed({of[j], of[j + 1], of[j + 2], of[j + 3]});
+            };
+            store_row_16_bytes(of_block, column, columns, four(dgamma[k]));
+            store_row_16_bytes(of_block + columns, column, columns, four(dbeta[k]));
         }
     }
 }

@@ -17,25 +17,25 @@ from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
 SIZES = ((4096, 131072),)
+MOST_GROUPS = {4: 16, 2: 8}  # of 16 bytes that a thread copies, by the bytes of an element
 _kernel = partial(course_kernel, CHAPTER)
 
 
 def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
-    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread keeps up to 32 numbers.
-    Raises LessonError where a row is longer than the registers of a cluster hold."""
-    most = 32 * kind.width // 16  # groups of 16 bytes
+    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 64 numbers,
+    and a cluster has as many blocks as that takes.
+    Raises LessonError where a row is longer than the shared memory of eight blocks holds."""
     groups = blocks(columns * kind.width, 16)
-    for threads, most_blocks in ((128, 1), (256, 1), (512, 8), (1024, 8)):
-        for cluster in range(1, most_blocks + 1):
-            share = threads * cluster
-            if share * most >= groups:
+    for threads in (128, 256, 512):
+        for cluster in (1, 2, 4, 8):
+            if threads * cluster * MOST_GROUPS[kind.width] >= groups:
                 return {
                     "ELEMENT": kind.c_type,
                     "THREADS": threads,
-                    "GROUPS": blocks(groups, share),
+                    "GROUPS": blocks(groups, threads * cluster),
                     "CLUSTER": cluster,
                 }
-    raise LessonError(f"A row of {columns} numbers is too long for the registers of a cluster.")
+    raise LessonError(f"A row of {columns} numbers is too long for the memory of a cluster.")
 
 
 def inputs_of(n: Shape, kind: Kind) -> tuple[Any, Any]:
@@ -79,7 +79,8 @@ def fused_call(
     defines = fused_defines(columns, kind) | tried
     kernel = _kernel("cross_entropy_fused", **defines)
     arguments = x, target, weight, dx, loss, columns, IGNORED
-    return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments)
+    shared = 16 * defines["THREADS"] * defines["GROUPS"]
+    return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments, shared)
 
 
 def _work(fused: bool, kind: Kind) -> Callable[[Shape], Work]:

@@ -166,21 +166,26 @@ def _by_torch(function: Callable, kind: Kind, *arrays: Any) -> Mapping[str, Call
 
 # --- backward ---
 
-STAGES = 2  # rows of layer_norm_backward.cu in shared memory
-RESIDENT = 2  # of its blocks, on a multiprocessor
+MOST_THREADS = 512  # of a block of layer_norm_backward.cu
 
 
 def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
     """How ``layer_norm_backward.cu`` divides a row of ``columns``: a thread keeps two arrays, and
-    sums besides. Raises LessonError where the row is too long."""
-    return row_defines(columns, kind, most_groups=4)
+    sums besides. The rest from a search on an H200. Raises LessonError where the row is too long.
+    """
+    defines = row_defines(columns, kind, most_groups=2)
+    defines |= {"STAGES": 3, "RESIDENT": 1 if kind.width == 4 else 2}
+    if defines["THREADS"] > MOST_THREADS:
+        defines |= {"THREADS": MOST_THREADS, "STAGES": 2}
+        defines["GROUPS"] = blocks(columns * kind.width, 16 * MOST_THREADS)
+    return defines
 
 
 def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any) -> Calls:
     """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: ``dx``, and dgamma and
     dbeta in the two rows of ``sums``. ``tried`` are defines in place of ours."""
     rows, columns = n
-    defines = backward_defines(columns, kind) | {"STAGES": STAGES, "RESIDENT": RESIDENT} | tried
+    defines = backward_defines(columns, kind) | tried
     parts = min(rows, sm_count() * defines["RESIDENT"])
     partial_sums = cp.empty((parts, 2, columns), np.float32)
     shared = defines["STAGES"] * 2 * defines["GROUPS"] * defines["THREADS"] * 16
