@@ -39,107 +39,6 @@ def in_float64(given: Given, *names: str) -> list[np.ndarray]:
     return [given[name].astype(np.float64) for name in names]
 
 
-def both_sums(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    rows = floats(rng, size) + np.float32(1)
-    return {
-        "x": rows,
-        "residual": floats(rng, size),
-        "gamma": floats(rng, size[1]),
-        "z": empty(size),
-        "y": empty(size),
-        "columns": np.int32(size[1]),
-        "eps": EPS,
-    }
-
-
-def added_and_normed(given: Given) -> dict:
-    x, residual, gamma = in_float64(given, "x", "residual", "gamma")
-    with np.errstate(invalid="ignore"):  # infinite less infinite, zero times infinite
-        z = x + residual
-        squares = (z**2).mean(axis=1, keepdims=True)
-        return {"z": z, "y": z / np.sqrt(squares + given["eps"]) * gamma}
-
-
-ADD_RMS_NORM = Exercise(
-    id="07.add_rms_norm",
-    title="two steps in one",
-    task="""
-Between two layers of a language model stand an addition and an RMS normalisation. Make one kernel
-of them: z = x + residual is stored for the next addition, and y = z · rstd · gamma goes on. Read x,
-residual and gamma once each. Any rows of up to 2048 numbers, of which some may be infinite or NaN.
-""",
-    source="07_pytorch_extensions/exercises/add_rms_norm.cu",
-    kernel="add_rms_norm",
-    inputs=both_sums,
-    reference=added_and_normed,
-    launch=lambda size: Launch((size[0],), (256,)),
-    small=((3, 300), FULL, (2, 257), (3, 7), (1, 1)),
-    full=(1 << 14, MOST),
-    reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=KEPT_ROWS,
-        values=(
-            promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
-            promises.data("gamma", *promises.ORDINARY),
-            promises.scalars("eps", 1.0, 1e-3),
-        ),
-    ),
-    means=(
-        means.one_store_each(size=FULL),
-        means.work_shared_out(2.0, size=FULL),
-        means.no_local_memory(IN_REGISTERS, size=FULL),
-    ),
-    target=Target(
-        label="bytes read, over those of x, residual and gamma for each row",
-        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * 1024),
-        at_most=1.0,
-        advice="The result is right. z is in registers after the first loop: use it from there.",
-        size=FULL,
-    ),
-    within=2.0,
-    hints=(
-        "Element k of the thread is number `k * kThreads + threadIdx.x` of the row.",
-        "Past the end of the row, zeros add nothing to the sum of squares.",
-        "The mean divides by `columns`, and eps belongs under the root: "
-        "`rsqrtf(block_total<kThreads>(squares, of_warp) / columns + eps)`.",
-    ),
-    explanation="""
-Apart, the addition reads two arrays and writes one, and the normalisation reads that one and writes
-another: five. Together they are four, since z stays in registers between its store and its use.
-""",
-    mutants=(
-        mutant(
-            "only this warp's sum",
-            kinds.WRONG,
-            ("block_total<kThreads>(squares, of_warp)", "warp_sum(squares)"),
-        ),
-        mutant(
-            "of x alone", kinds.WRONG, ("? x[start + i] + residual[start + i]", "? x[start + i]")
-        ),
-        mutant("gamma forgotten", kinds.WRONG, (" * gamma[i]", "")),
-        mutant("gamma of the thread", kinds.EDGES, ("gamma[i]", "gamma[threadIdx.x]")),
-        mutant("the sum for the mean", kinds.SCALED, (" / columns + eps", " + eps")),
-        mutant("divided by the most", kinds.SCALED, ("/ columns +", "/ (kThreads * kEach) +")),
-        mutant("eps outside the root", kinds.PRECISION, (" / columns + eps)", " / columns) + eps")),
-        mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < columns ? x", "true ? x")),
-        mutant(
-            "z not stored", kinds.NOTHING_WRITTEN, ("            z[start + i] = part[k];\n", "")
-        ),
-        mutant(
-            "infinities cut off",
-            kinds.WRONG,
-            ("part[k] * part[k]", "fminf(part[k] * part[k], 1e30f)"),
-        ),
-        mutant(
-            "reads again",
-            kinds.TARGET_MISSED,
-            ("= part[k] * rstd", "= (x[start + i] + residual[start + i]) * rstd"),
-        ),
-    ),
-)
-
-
 def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Rows whose mean is a few times their spread."""
     rows, columns = size
@@ -254,6 +153,212 @@ all 32 end with the row's moments; only one stores them.
             ),
         ),
         mutant("every lane stores", kinds.DATA_RACE, ("if (lane == 0)", "if (lane >= 0)")),
+    ),
+)
+
+
+def both_sums(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows = floats(rng, size) + np.float32(1)
+    return {
+        "x": rows,
+        "residual": floats(rng, size),
+        "gamma": floats(rng, size[1]),
+        "z": empty(size),
+        "y": empty(size),
+        "columns": np.int32(size[1]),
+        "eps": EPS,
+    }
+
+
+def added_and_normed(given: Given) -> dict:
+    x, residual, gamma = in_float64(given, "x", "residual", "gamma")
+    with np.errstate(invalid="ignore"):  # infinite less infinite, zero times infinite
+        z = x + residual
+        squares = (z**2).mean(axis=1, keepdims=True)
+        return {"z": z, "y": z / np.sqrt(squares + given["eps"]) * gamma}
+
+
+ADD_RMS_NORM = Exercise(
+    id="07.add_rms_norm",
+    title="two steps in one",
+    task="""
+Between two layers of a language model stand an addition and an RMS normalisation. Make one kernel
+of them: z = x + residual is stored for the next addition, and y = z · rstd · gamma goes on. Read x,
+residual and gamma once each. Any rows of up to 2048 numbers, of which some may be infinite or NaN.
+""",
+    source="07_pytorch_extensions/exercises/add_rms_norm.cu",
+    kernel="add_rms_norm",
+    inputs=both_sums,
+    reference=added_and_normed,
+    launch=lambda size: Launch((size[0],), (256,)),
+    small=((3, 300), FULL, (2, 257), (3, 7), (1, 1)),
+    full=(1 << 14, MOST),
+    reduction=lambda size: size[1],
+    promises=Promises(
+        sizes=KEPT_ROWS,
+        values=(
+            promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+            promises.data("gamma", *promises.ORDINARY),
+            promises.scalars("eps", 1.0, 1e-3),
+        ),
+    ),
+    means=(
+        means.one_store_each(size=FULL),
+        means.work_shared_out(2.0, size=FULL),
+        means.no_local_memory(IN_REGISTERS, size=FULL),
+    ),
+    target=Target(
+        label="bytes read, over those of x, residual and gamma for each row",
+        measure=lambda counts: counts.global_load_bytes / (3 * 4 * 2 * 1024),
+        at_most=1.0,
+        advice="The result is right. z is in registers after the first loop: use it from there.",
+        size=FULL,
+    ),
+    within=2.0,
+    hints=(
+        "Element k of the thread is number `k * kThreads + threadIdx.x` of the row.",
+        "Past the end of the row, zeros add nothing to the sum of squares.",
+        "The mean divides by `columns`, and eps belongs under the root: "
+        "`rsqrtf(block_total<kThreads>(squares, of_warp) / columns + eps)`.",
+    ),
+    explanation="""
+Apart, the addition reads two arrays and writes one, and the normalisation reads that one and writes
+another: five. Together they are four, since z stays in registers between its store and its use.
+""",
+    mutants=(
+        mutant(
+            "only this warp's sum",
+            kinds.WRONG,
+            ("block_total<kThreads>(squares, of_warp)", "warp_sum(squares)"),
+        ),
+        mutant(
+            "of x alone", kinds.WRONG, ("? x[start + i] + residual[start + i]", "? x[start + i]")
+        ),
+        mutant("gamma forgotten", kinds.WRONG, (" * gamma[i]", "")),
+        mutant("gamma of the thread", kinds.EDGES, ("gamma[i]", "gamma[threadIdx.x]")),
+        mutant("the sum for the mean", kinds.SCALED, (" / columns + eps", " + eps")),
+        mutant("divided by the most", kinds.SCALED, ("/ columns +", "/ (kThreads * kEach) +")),
+        mutant("eps outside the root", kinds.PRECISION, (" / columns + eps)", " / columns) + eps")),
+        mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < columns ? x", "true ? x")),
+        mutant(
+            "z not stored", kinds.NOTHING_WRITTEN, ("            z[start + i] = part[k];\n", "")
+        ),
+        mutant(
+            "infinities cut off",
+            kinds.WRONG,
+            ("part[k] * part[k]", "fminf(part[k] * part[k], 1e30f)"),
+        ),
+        mutant(
+            "reads again",
+            kinds.TARGET_MISSED,
+            ("= part[k] * rstd", "= (x[start + i] + residual[start + i]) * rstd"),
+        ),
+    ),
+)
+
+
+def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": (1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
+        "rstd": empty(rows),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+        "eps": EPS,
+    }
+
+
+def one_over_norms(given: Given) -> dict:
+    squares = (given["x"].astype(np.float64) ** 2).mean(axis=1)
+    return {"rstd": 1 / np.sqrt(squares + given["eps"])}
+
+
+BF16_ROW_NORMS = Exercise(
+    id="07.bf16_row_norms",
+    title="find what eight bits do to a sum",
+    task="""
+The rows are bf16, and are meant to be. The kernel is clean under every check and nearly right on
+short rows; on long ones it is far off. Run it, look at how the error grows with the row, and mend
+it. Any rows, of any length.
+""",
+    source="07_pytorch_extensions/exercises/bf16_row_norms.cu",
+    kernel="bf16_row_norms",
+    inputs=bf16_rows,
+    reference=one_over_norms,
+    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    small=((3, 4099), (9, 100), (3, 33), (2, 5), (1, 1)),
+    full=(1 << 14, 4096),
+    reduction=lambda size: size[1],
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
+        ).with_longest(rows=1031, columns=32_771),
+        values=(
+            promises.data("x", promises.NEGATIVE, promises.EQUAL, promises.SMALL, promises.ZEROS),
+            promises.scalars("eps", 1.0, 1e-3),
+        ),
+    ),
+    means=(
+        means.loads_shared_out(2.0, size=(8, 64)),
+        means.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
+        means.reads_each_once(2 * 8 * 64, size=(8, 64)),
+        means.one_store_each(size=(8, 64)),
+    ),
+    bug=kinds.WRONG,
+    hints=(
+        "bf16 has 8 significant bits: what is 256 + 1 in it?",
+        "A sum that has grown to 256 times its next term does not grow any more.",
+        "Keep the sum in a `float`, multiply in floats, and let the shuffles hand on floats.",
+    ),
+    explanation="""
+bf16 saves bytes in memory, where nothing is added up. In registers a float costs the same, so read
+bf16, compute in fp32, and round once, when the result is stored.
+""",
+    mutants=(
+        mutant(
+            "products in bf16",
+            kinds.WRONG,
+            ("squares += value * value;", "squares += float(__nv_bfloat16(value * value));"),
+        ),
+        mutant(
+            "the warp's sum in bf16",
+            kinds.WRONG,
+            (
+                "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
+                "squares += __shfl_xor_sync(kWholeWarp, squares, step);\n"
+                "        squares = float(__nv_bfloat16(squares));",
+            ),
+        ),
+        mutant(
+            "a lane's sum rounded",
+            kinds.WRONG,
+            (
+                "    for (int step",
+                "    squares = float(__nv_bfloat16(squares));\n    for (int step",
+            ),
+        ),
+        mutant(
+            "rounded at the end",
+            kinds.WRONG,
+            ("rsqrtf(float(squares)", "rsqrtf(float(__nv_bfloat16(squares))"),
+        ),
+        mutant(
+            "in half",
+            kinds.WRONG,
+            ("float squares = 0.0f;", "__half squares = 0.0f;"),
+            ("squares += value * value;", "squares = __half(float(squares) + value * value);"),
+            (
+                "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
+                "float other = __shfl_xor_sync(kWholeWarp, squares, step);\n"
+                "        squares = __half(float(squares) + other);",
+            ),
+            ("#include <cuda_bf16.h>", "#include <cuda_bf16.h>\n#include <cuda_fp16.h>"),
+        ),
+        mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
+        mutant(
+            "last elements missed", kinds.WRONG, ("i < columns; i +=", "i + 32 <= columns; i +=")
+        ),
     ),
 )
 
@@ -640,111 +745,6 @@ how large a grid it chose, which depends on the GPU.
                 "for (int g = thread; g < n; g += threads) {\n        int group = g / 4;",
             ),
             ("int j = 0; j < 4 && 4 * group + j < n; ++j", "int j = g % 4; j == g % 4; ++j"),
-        ),
-    ),
-)
-
-
-def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    rows, columns = size
-    return {
-        "x": (1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
-        "rstd": empty(rows),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
-        "eps": EPS,
-    }
-
-
-def one_over_norms(given: Given) -> dict:
-    squares = (given["x"].astype(np.float64) ** 2).mean(axis=1)
-    return {"rstd": 1 / np.sqrt(squares + given["eps"])}
-
-
-BF16_ROW_NORMS = Exercise(
-    id="07.bf16_row_norms",
-    title="find what eight bits do to a sum",
-    task="""
-The rows are bf16, and are meant to be. The kernel is clean under every check and nearly right on
-short rows; on long ones it is far off. Run it, look at how the error grows with the row, and mend
-it. Any rows, of any length.
-""",
-    source="07_pytorch_extensions/exercises/bf16_row_norms.cu",
-    kernel="bf16_row_norms",
-    inputs=bf16_rows,
-    reference=one_over_norms,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
-    small=((3, 4099), (9, 100), (3, 33), (2, 5), (1, 1)),
-    full=(1 << 14, 4096),
-    reduction=lambda size: size[1],
-    promises=Promises(
-        sizes=promises.shapes(
-            rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
-        ).with_longest(rows=1031, columns=32_771),
-        values=(
-            promises.data("x", promises.NEGATIVE, promises.EQUAL, promises.SMALL, promises.ZEROS),
-            promises.scalars("eps", 1.0, 1e-3),
-        ),
-    ),
-    means=(
-        means.loads_shared_out(2.0, size=(8, 64)),
-        means.shuffles(32, advice="Lanes hand each other their sums by shuffles.", size=(8, 64)),
-        means.reads_each_once(2 * 8 * 64, size=(8, 64)),
-        means.one_store_each(size=(8, 64)),
-    ),
-    bug=kinds.WRONG,
-    hints=(
-        "bf16 has 8 significant bits: what is 256 + 1 in it?",
-        "A sum that has grown to 256 times its next term does not grow any more.",
-        "Keep the sum in a `float`, multiply in floats, and let the shuffles hand on floats.",
-    ),
-    explanation="""
-bf16 saves bytes in memory, where nothing is added up. In registers a float costs the same, so read
-bf16, compute in fp32, and round once, when the result is stored.
-""",
-    mutants=(
-        mutant(
-            "products in bf16",
-            kinds.WRONG,
-            ("squares += value * value;", "squares += float(__nv_bfloat16(value * value));"),
-        ),
-        mutant(
-            "the warp's sum in bf16",
-            kinds.WRONG,
-            (
-                "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
-                "squares += __shfl_xor_sync(kWholeWarp, squares, step);\n"
-                "        squares = float(__nv_bfloat16(squares));",
-            ),
-        ),
-        mutant(
-            "a lane's sum rounded",
-            kinds.WRONG,
-            (
-                "    for (int step",
-                "    squares = float(__nv_bfloat16(squares));\n    for (int step",
-            ),
-        ),
-        mutant(
-            "rounded at the end",
-            kinds.WRONG,
-            ("rsqrtf(float(squares)", "rsqrtf(float(__nv_bfloat16(squares))"),
-        ),
-        mutant(
-            "in half",
-            kinds.WRONG,
-            ("float squares = 0.0f;", "__half squares = 0.0f;"),
-            ("squares += value * value;", "squares = __half(float(squares) + value * value);"),
-            (
-                "squares += __shfl_xor_sync(kWholeWarp, squares, step);",
-                "float other = __shfl_xor_sync(kWholeWarp, squares, step);\n"
-                "        squares = __half(float(squares) + other);",
-            ),
-            ("#include <cuda_bf16.h>", "#include <cuda_bf16.h>\n#include <cuda_fp16.h>"),
-        ),
-        mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
-        mutant(
-            "last elements missed", kinds.WRONG, ("i < columns; i +=", "i + 32 <= columns; i +=")
         ),
     ),
 )
