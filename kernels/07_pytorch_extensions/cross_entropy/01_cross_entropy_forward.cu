@@ -23,10 +23,9 @@ extern "C" __global__ void cross_entropy_forward(const float *x, const long long
     }
     ExpSum all = block_merged<kThreads>(mine);
     if (threadIdx.x == 0) {
-        float of_row = all.largest + logf(all.sum);
-        logsumexp[blockIdx.x] = of_row;
+        logsumexp[blockIdx.x] = all.largest + logf(all.sum);
         bool exists = 0 <= wanted && wanted < columns;
         float found = exists ? row[wanted] : __int_as_float(0x7fc00000);
-        loss[blockIdx.x] = wanted == ignored ? 0.0f : of_row - found;
+        loss[blockIdx.x] = wanted == ignored ? 0.0f : logf(all.sum) - (found - all.largest);
     }
 }

@@ -133,7 +133,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     if (is_mine) {
         float probability = __expf(found - all.largest) / all.sum;
         to[wanted] = ELEMENT(scale * (probability - 1.0f));
-        loss[row] = all.largest + logf(all.sum) - found;
+        loss[row] = logf(all.sum) - (found - all.largest);
     }
     if (!exists && rank == 0 && threadIdx.x == 0) {
         loss[row] = __int_as_float(0x7fc00000);

@@ -22,7 +22,7 @@ _kernel = partial(course_kernel, CHAPTER)
 
 
 def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
-    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 64 of them,
+    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 64,
     and a cluster has as many blocks as that takes.
     Raises LessonError where a row is longer than the shared memory of eight blocks holds."""
     groups = blocks(columns * kind.width, 16)
