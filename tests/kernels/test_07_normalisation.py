@@ -1,5 +1,7 @@
 """What the kernels of notebook 07/03 promise beside the results that their benchmarks check."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from course_utils import cp
 from course_utils.benchmarks.case import KernelCall, course_kernel
 from course_utils.benchmarks.cases.pytorch_extensions import cross_entropy as losses
 from course_utils.benchmarks.cases.pytorch_extensions import normalisation as norms
+from course_utils.paths import KERNELS
 
 IGNORED = losses.IGNORED
 WEIGHT = np.float32(0.25)
@@ -102,6 +105,23 @@ def test_the_gradients_of_a_layer_norm_have_the_same_bits_in_each_run(kind):
         work()
         runs.append(work.output.get().tobytes())
     assert runs[0] == runs[1]
+
+
+ONES = (1 << 64) - 1
+
+
+@pytest.mark.parametrize(
+    "number, drawn",
+    [
+        (0, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        (ONES, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+    ],
+)
+def test_philox_gives_the_numbers_that_its_authors_publish(number, drawn):
+    """Known answers of Random123 for philox4x32 with ten rounds: all bits 0, and all bits 1."""
+    philox = run_path(str(KERNELS / norms.CHAPTER / "philox.py"))["philox"]
+    counter = np.array([number], np.uint64)
+    assert tuple(philox(number, counter, counter)[0]) == drawn
 
 
 def test_rows_too_long_for_a_block_are_refused():
