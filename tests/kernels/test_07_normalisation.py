@@ -51,7 +51,7 @@ def test_a_target_that_does_not_exist_makes_the_loss_nan(target):
     assert np.isnan(loss).all() and np.isfinite(dx).all()
 
 
-def test_a_row_that_is_ignored_is_not_even_read():
+def test_a_row_that_is_ignored_has_no_gradient_whatever_is_in_it():
     loss, dx, _ = fused([[np.nan] * 9, [1.0] * 9], [IGNORED, 3], norms.FP32)
     assert loss[0] == 0 and not np.any(dx[0]) and np.isfinite(dx[1]).all()
 

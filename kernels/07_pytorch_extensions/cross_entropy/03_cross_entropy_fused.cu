@@ -1,15 +1,15 @@
 // Cross entropy and its gradient, of rows x columns of logits of ELEMENT, float or bf16, with sums
 // of floats: loss = logsumexp of the row - x[target], and dx = weight * (softmax - 1 at the target).
-// Both are 0 for a row whose target is `ignored`, which is not read; a target that does not exist
+// Both are 0 for a row whose target is `ignored`, whatever is in it; a target that does not exist
 // makes the loss NaN. dx may be x. columns is at most THREADS * GROUPS * CLUSTER * 16 bytes; the
 // arrays begin at multiples of 16 bytes.
 // Adds to cross_entropy_backward.cu: the way forward and the way back in one kernel, since the
 // gradient of a loss that is only scaled needs nothing from later layers. The row stays in the
-// shared memory of a cluster of blocks, which send each other their sums as in softmax_async.cu, so
-// a logit is read once and written once. Registers would hold the row as well; shared memory leaves
-// room for more blocks, whose copies (cp.async) are under way while others compute.
+// registers of a cluster of blocks, which send each other their sums as in softmax_async.cu, so a
+// logit is read once and written once. It stays as it is in memory, two bf16 in a register: a second
+// exponential costs less than the room for the first one's result.
 // Limit: memory bandwidth.
-// grid (rows * CLUSTER), block (THREADS), dynamic shared 16 * THREADS * GROUPS
+// grid (rows * CLUSTER), block (THREADS), dynamic shared 0
 
 #include "cluster.cuh"
 #include "ptx.cuh"
@@ -21,13 +21,16 @@
 #define ELEMENT float
 #endif
 #ifndef THREADS
-#define THREADS 256
+#define THREADS 512
 #endif
 #ifndef GROUPS
-#define GROUPS 16 // of 16 bytes that a thread copies
+#define GROUPS 8 // of 16 bytes that a thread keeps
 #endif
 #ifndef CLUSTER
 #define CLUSTER 8 // blocks that share a row
+#endif
+#ifndef RESIDENT
+#define RESIDENT 2 // blocks of a multiprocessor, at least
 #endif
 
 constexpr int kEach = kWidth<ELEMENT>;
@@ -35,11 +38,10 @@ constexpr int kWarps = THREADS / kWarpSize;
 constexpr int kSpan = kEach * THREADS * GROUPS; // of the row: a block's share
 static_assert(CLUSTER <= kWarpSize, "a lane writes to each block");
 
-extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
+extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, RESIDENT)
     cross_entropy_fused(const ELEMENT *x, const long long *target, const float *weight,
                         ELEMENT *dx, float *loss, int columns, long long ignored)
 {
-    extern __shared__ uint4 kept[]; // [GROUPS][THREADS]: a thread reads what it copied
     __shared__ ExpSum of_warp[CLUSTER * kWarps];
     __shared__ __align__(8) unsigned long long all_here;
     int rank = cluster_rank();
@@ -47,21 +49,15 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     const ELEMENT *from = x + (long long)row * columns;
     ELEMENT *to = dx + (long long)row * columns;
     long long wanted = target[row];
+    float scale = *weight;
     bool exists = 0 <= wanted && wanted < columns;
-    bool whole = columns % kEach == 0; // rows begin at multiples of 16 bytes
     auto column = [&](int k) { return rank * kSpan + column_of_group<ELEMENT, THREADS>(k); };
-    auto values = [&](float(&to)[kEach], int k) { // minus infinity past the end adds nothing
-        bool copied = whole && column(k) < columns;
-        unpack(to, copied ? kept[k * THREADS + threadIdx.x]
-                          : load_row_16_bytes(from, column(k), columns, true));
-        if (column(k) + kEach > columns) {
+    uint4 kept[GROUPS];
 #pragma unroll
-            for (int j = 0; j < kEach; ++j) {
-                to[j] = column(k) + j < columns ? to[j] : __int_as_float(0xff800000);
-            }
-        }
-    };
-
+    for (int k = 0; k < GROUPS; ++k) {
+        kept[k] = load_row_16_bytes(from, column(k), columns, true);
+    }
+    // Only now is anything waited for: with the row on its way, the target costs no time.
     if (wanted == ignored) { // all blocks of the cluster agree
         for (int k = 0; k < GROUPS; ++k) {
             store_row_16_bytes(to, column(k), columns, make_uint4(0, 0, 0, 0));
@@ -71,13 +67,6 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
         }
         return;
     }
-#pragma unroll
-    for (int k = 0; k < GROUPS; ++k) {
-        if (whole && column(k) < columns) {
-            cp_async_16(shared_address(kept + k * THREADS + threadIdx.x), from + column(k));
-        }
-    }
-    cp_async_commit();
     if (threadIdx.x == 0) {
         mbarrier_init(shared_address(&all_here), 1);
         mbarriers_are_ready();
@@ -89,10 +78,18 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     bool is_mine = exists && 0 <= place && place < kSpan && place / kEach % THREADS == threadIdx.x;
     float found = is_mine ? float(from[wanted]) : 0.0f;
 
-    cp_async_wait<0>();
+    auto values = [&](float(&part)[kEach], int k) { // minus infinity past the end adds nothing
+        unpack(part, kept[k]);
+        if (column(k) + kEach > columns) {
+#pragma unroll
+            for (int j = 0; j < kEach; ++j) {
+                part[j] = column(k) + j < columns ? part[j] : __int_as_float(0xff800000);
+            }
+        }
+    };
     float part[kEach];
     ExpSum mine = {kLowest, 0.0f};
-#pragma unroll 4
+#pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
@@ -100,7 +97,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
             mine.largest = fmaxf(mine.largest, part[j]);
         }
     }
-#pragma unroll 4
+#pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
@@ -119,9 +116,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     mbarrier_wait(shared_address(&all_here), 0); // all warps' sums have come
 
     ExpSum all = warp_merged(of_warp, CLUSTER * kWarps);
-    float scale = *weight;
     float to_gradient = scale / all.sum;
-#pragma unroll 4
+#pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
