@@ -5,11 +5,11 @@
 // arrays begin at multiples of 16 bytes.
 // Adds to cross_entropy_backward.cu: the way forward and the way back in one kernel, since the
 // gradient of a loss that is only scaled needs nothing from later layers. The row stays in the
-// registers of a cluster of blocks, which send each other their sums as in softmax_async.cu, so a
-// logit is read once and written once. It stays as it is in memory, two bf16 in a register: a second
-// exponential costs less than the room for the first one's result.
+// shared memory of a cluster of blocks, which send each other their sums as in softmax_async.cu, so
+// a logit is read once and written once. Registers would hold fp32 as well, but bf16 only at the
+// price of as much room as fp32. Here it stays as narrow as it came, and more blocks have room.
 // Limit: memory bandwidth.
-// grid (rows * CLUSTER), block (THREADS), dynamic shared 0
+// grid (rows * CLUSTER), block (THREADS), dynamic shared 16 * THREADS * GROUPS
 
 #include "cluster.cuh"
 #include "ptx.cuh"
@@ -24,13 +24,10 @@
 #define THREADS 512
 #endif
 #ifndef GROUPS
-#define GROUPS 8 // of 16 bytes that a thread keeps
+#define GROUPS 8 // of 16 bytes that a thread copies
 #endif
 #ifndef CLUSTER
 #define CLUSTER 8 // blocks that share a row
-#endif
-#ifndef RESIDENT
-#define RESIDENT 2 // blocks of a multiprocessor, at least
 #endif
 
 constexpr int kEach = kWidth<ELEMENT>;
@@ -38,10 +35,11 @@ constexpr int kWarps = THREADS / kWarpSize;
 constexpr int kSpan = kEach * THREADS * GROUPS; // of the row: a block's share
 static_assert(CLUSTER <= kWarpSize, "a lane writes to each block");
 
-extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, RESIDENT)
+extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS)
     cross_entropy_fused(const ELEMENT *x, const long long *target, const float *weight,
                         ELEMENT *dx, float *loss, int columns, long long ignored)
 {
+    extern __shared__ uint4 kept[]; // [GROUPS][THREADS]: a thread reads what it copied
     __shared__ ExpSum of_warp[CLUSTER * kWarps];
     __shared__ __align__(8) unsigned long long all_here;
     int rank = cluster_rank();
@@ -51,16 +49,39 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
     long long wanted = target[row];
     float scale = *weight;
     bool exists = 0 <= wanted && wanted < columns;
+    bool whole = columns % kEach == 0; // rows begin at multiples of 16 bytes
     auto column = [&](int k) { return rank * kSpan + column_of_group<ELEMENT, THREADS>(k); };
-    uint4 kept[GROUPS];
+    auto store = [&](int k, uint4 chunk) { // no cache hint, unlike store_row_16_bytes: faster here
+        if (whole && column(k) < columns) {
+            *reinterpret_cast<uint4 *>(to + column(k)) = chunk;
+        } else {
+            store_row_16_bytes(to, column(k), columns, chunk);
+        }
+    };
+    auto values = [&](float(&part)[kEach], int k) { // minus infinity past the end adds nothing
+        bool copied = whole && column(k) < columns;
+        unpack(part, copied ? kept[k * THREADS + threadIdx.x]
+                            : load_row_16_bytes(from, column(k), columns, true));
+        if (column(k) + kEach > columns) {
+#pragma unroll
+            for (int j = 0; j < kEach; ++j) {
+                part[j] = column(k) + j < columns ? part[j] : __int_as_float(0xff800000);
+            }
+        }
+    };
+
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
-        kept[k] = load_row_16_bytes(from, column(k), columns, true);
+        if (whole && column(k) < columns) {
+            cp_async_16(shared_address(kept + k * THREADS + threadIdx.x), from + column(k));
+        }
     }
+    cp_async_commit();
     // Only now is anything waited for: with the row on its way, the target costs no time.
     if (wanted == ignored) { // all blocks of the cluster agree
+        cp_async_wait<0>();
         for (int k = 0; k < GROUPS; ++k) {
-            store_row_16_bytes(to, column(k), columns, make_uint4(0, 0, 0, 0));
+            store(k, make_uint4(0, 0, 0, 0));
         }
         if (rank == 0 && threadIdx.x == 0) {
             loss[row] = 0.0f;
@@ -78,18 +99,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
     bool is_mine = exists && 0 <= place && place < kSpan && place / kEach % THREADS == threadIdx.x;
     float found = is_mine ? float(from[wanted]) : 0.0f;
 
-    auto values = [&](float(&part)[kEach], int k) { // minus infinity past the end adds nothing
-        unpack(part, kept[k]);
-        if (column(k) + kEach > columns) {
-#pragma unroll
-            for (int j = 0; j < kEach; ++j) {
-                part[j] = column(k) + j < columns ? part[j] : __int_as_float(0xff800000);
-            }
-        }
-    };
+    cp_async_wait<0>();
     float part[kEach];
     ExpSum mine = {kLowest, 0.0f};
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
@@ -97,7 +110,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
             mine.largest = fmaxf(mine.largest, part[j]);
         }
     }
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
@@ -117,14 +130,14 @@ extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 
 
     ExpSum all = warp_merged(of_warp, CLUSTER * kWarps);
     float to_gradient = scale / all.sum;
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < GROUPS; ++k) {
         values(part, k);
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
             part[j] = to_gradient * __expf(part[j] - all.largest);
         }
-        store_row_16_bytes(to, column(k), columns, packed(part));
+        store(k, packed(part));
     }
     if (is_mine) {
         float probability = __expf(found - all.largest) / all.sum;

@@ -17,14 +17,14 @@ from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
 SIZES = ((4096, 131072),)
-MOST_GROUPS = 8  # of 16 bytes that a thread keeps
+MOST_GROUPS = 8  # of 16 bytes that a thread copies
 _kernel = partial(course_kernel, CHAPTER)
 
 
 def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
-    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread keeps up to 8 groups of
+    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 8 groups of
     16 bytes, and a cluster has as many blocks as that takes.
-    Raises LessonError where a row is longer than the registers of eight blocks hold."""
+    Raises LessonError where a row is longer than the shared memory of eight blocks holds."""
     groups = blocks(columns * kind.width, 16)
     for threads in (128, 256, 512):
         for cluster in (1, 2, 4, 8):
@@ -34,9 +34,8 @@ def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
                     "THREADS": threads,
                     "GROUPS": blocks(groups, threads * cluster),
                     "CLUSTER": cluster,
-                    "RESIDENT": 1024 // threads,
                 }
-    raise LessonError(f"A row of {columns} numbers is too long for the registers of a cluster.")
+    raise LessonError(f"A row of {columns} numbers is too long for the memory of a cluster.")
 
 
 def inputs_of(n: Shape, kind: Kind) -> tuple[Any, Any]:
@@ -80,7 +79,8 @@ def fused_call(
     defines = fused_defines(columns, kind) | tried
     kernel = _kernel("cross_entropy_fused", **defines)
     arguments = x, target, weight, dx, loss, columns, IGNORED
-    return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments)
+    shared = 16 * defines["THREADS"] * defines["GROUPS"]
+    return KernelCall(kernel, rows * defines["CLUSTER"], defines["THREADS"], arguments, shared)
 
 
 def _work(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
