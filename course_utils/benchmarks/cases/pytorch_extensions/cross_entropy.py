@@ -12,8 +12,7 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
 from ...case import Case, KernelCall, Work, blocks, course_kernel, normal, torch_on_gpu
-from ..first_kernels.common import compiled
-from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape
+from .normalisation import CHAPTER, KINDS, TEST_SIZES, Kind, KindWork, Shape, by_torch_compile
 
 IGNORED = -100  # the target of a row that does not count, as in PyTorch
 SIZES = ((4096, 131072),)
@@ -22,8 +21,8 @@ _kernel = partial(course_kernel, CHAPTER)
 
 
 def fused_defines(columns: int, kind: Kind) -> dict[str, Any]:
-    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 8 groups of
-    16 bytes, and a cluster has as many blocks as that takes.
+    """How ``cross_entropy_fused.cu`` divides a row of ``columns``: a thread copies up to 8 groups
+    of 16 bytes, and a cluster has as many blocks as that takes.
     Raises LessonError where a row is longer than the shared memory of eight blocks holds."""
     groups = blocks(columns * kind.width, 16)
     for threads in (128, 256, 512):
@@ -116,7 +115,7 @@ def _by_torch(x: Any, target: Any, kind: Kind) -> dict[str, Callable[[], Any]]:
     if torch is None:
         return {}
     inputs = kind.tensor(x).requires_grad_(), torch.as_tensor(target, device="cuda")
-    losses = {"torch eager": lambda: _torch_loss(*inputs)} | compiled(_torch_loss, *inputs)
+    losses = {"torch eager": lambda: _torch_loss(*inputs)} | by_torch_compile(_torch_loss, *inputs)
 
     def gradient(loss: Callable[[], Any]) -> Any:
         found = torch.autograd.grad(loss(), inputs[0])[0]
