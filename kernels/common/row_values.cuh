@@ -99,8 +99,8 @@ __device__ inline void store_values(T *row, const float (&part)[kGroups][kWidth<
     }
 }
 
-// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which nobody else
-// uses until the block has met at another barrier. All threads call it.
+// The sum over the block's kThreads threads, in each of them, by way of `of_warp`, which nobody
+// else uses until the block has met at another barrier. All threads call it.
 template <int kThreads>
 __device__ inline float block_total(float value, float (&of_warp)[kThreads / kWarpSize])
 {

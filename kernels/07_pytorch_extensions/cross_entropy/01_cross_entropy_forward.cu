@@ -1,5 +1,5 @@
-// The cross entropy of rows x columns of fp32 logits with a target for each row: loss = logsumexp of
-// the row - x[target]. logsumexp is kept for the way back. A row whose target is `ignored` has a
+// The cross entropy of rows x columns of fp32 logits with a target for each row: loss = logsumexp
+// of the row - x[target]. logsumexp is kept for the way back. A row whose target is `ignored` has a
 // loss of 0. Any number of columns.
 // The idea: largest number and sum of exponentials in one pass (softmax.cuh), and no probability is
 // ever written: 4 bytes for each logit in place of 12 for a softmax that is stored and read again.

@@ -1,9 +1,10 @@
-// The gradient of cross entropy for rows x columns of fp32 logits: dx = weight * (exp(x - logsumexp)
-// - 1 at the target), and zeros where the target is `ignored`. dx may be x. `weight` has one number,
-// 1 / rows for the gradient of a mean. Any number of columns; the arrays begin at multiples of 16
-// bytes.
+// The gradient of cross entropy for rows x columns of fp32 logits: dx = weight * (exp(x -
+// logsumexp) - 1 at the target), and zeros where the target is `ignored`. dx may be x. `weight` has
+// one number, 1 / rows for the gradient of a mean. Any number of columns; the arrays begin at
+// multiples of 16 bytes.
 // Adds to cross_entropy_forward.cu: the probabilities are made again from one number a row.
-// Limit: memory bandwidth. One read and one write for each logit, after the read of the way forward.
+// Limit: memory bandwidth. One read and one write for each logit, after the read of the way
+// forward.
 // grid (ceil(columns / 1024), rows), block (256), dynamic shared 0
 
 #include "row_values.cuh"

@@ -1,8 +1,8 @@
 // Cross entropy and its gradient, of rows x columns of logits of ELEMENT, float or bf16, with sums
-// of floats: loss = logsumexp of the row - x[target], and dx = weight * (softmax - 1 at the target).
-// Both are 0 for a row whose target is `ignored`, whatever is in it; a target that does not exist
-// makes the loss NaN. dx may be x. columns is at most THREADS * GROUPS * CLUSTER * 16 bytes; the
-// arrays begin at multiples of 16 bytes.
+// of floats: loss = logsumexp of the row - x[target], and dx = weight * (softmax - 1 at the
+// target). Both are 0 for a row whose target is `ignored`, whatever is in it; a target that does
+// not exist makes the loss NaN. dx may be x. columns is at most THREADS * GROUPS * CLUSTER * 16
+// bytes; the arrays begin at multiples of 16 bytes.
 // Adds to cross_entropy_backward.cu: the way forward and the way back in one kernel, since the
 // gradient of a loss that is only scaled needs nothing from later layers. The row stays in the
 // shared memory of a cluster of blocks, which send each other their sums as in softmax_async.cu, so

@@ -1,5 +1,5 @@
-// mean[0] = weight[0] * the sum of the losses of all rows. 0 * infinity makes the mean of no row NaN,
-// as it is in PyTorch.
+// mean[0] = weight[0] * the sum of the losses of all rows. 0 * infinity makes the mean of no row
+// NaN, as it is in PyTorch.
 // The idea: one block adds up what cross_entropy_fused.cu left, always in the same order.
 // Limit: latency. It is 4 bytes for each row.
 // grid (1), block (256), dynamic shared 0

@@ -1,5 +1,5 @@
-// weight[0] = 1 / the number of targets that are not `ignored`: what each row counts for in the mean
-// of a cross entropy. Infinity where there is none.
+// weight[0] = 1 / the number of targets that are not `ignored`: what each row counts for in the
+// mean of a cross entropy. Infinity where there is none.
 // The idea: one block counts them before any loss is known, so that the gradient can be written
 // along with it.
 // Limit: latency. It is 8 bytes for each row.

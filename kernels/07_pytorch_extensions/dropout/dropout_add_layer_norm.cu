@@ -1,6 +1,6 @@
-// z = residual + dropout(x), and y = the layer normalisation of z, rows x columns of fp32, columns a
-// multiple of 4 and at most THREADS * GROUPS * 4. The arrays begin at multiples of 16 bytes. Group g
-// of four elements of x takes the numbers of subsequence g of Philox from `offset` on.
+// z = residual + dropout(x), and y = the layer normalisation of z, rows x columns of fp32, columns
+// a multiple of 4 and at most THREADS * GROUPS * 4. The arrays begin at multiples of 16 bytes.
+// Group g of four elements of x takes the numbers of subsequence g of Philox from `offset` on.
 // Adds to layer_norm_vector.cu and philox_dropout.cu: the three steps between two products of a
 // transformer in one. Two reads and two writes of each element in place of four and three.
 // Limit: memory bandwidth.

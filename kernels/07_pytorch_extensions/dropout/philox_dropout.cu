@@ -1,5 +1,5 @@
-// y[i] = x[i] / keep with a chance of `keep` out of 1, otherwise 0, for n fp32 elements. x and y begin
-// at multiples of 16 bytes; y may be x. The same launch on a gradient is the way back.
+// y[i] = x[i] / keep with a chance of `keep` out of 1, otherwise 0, for n fp32 elements. x and y
+// begin at multiples of 16 bytes; y may be x. The same launch on a gradient is the way back.
 // The idea: a group of four elements takes the four numbers of one Philox block. Which one is that
 // of a loop of `streams` threads with cuRAND states, as PyTorch's dropout runs it: group g is turn
 // g / streams of thread g % streams.

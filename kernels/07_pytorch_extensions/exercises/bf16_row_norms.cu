@@ -1,5 +1,5 @@
-// rstd = 1 / sqrt(mean of the squares + eps) of each row of x, rows x columns of bf16; rstd is fp32.
-// A warp a row.
+// rstd = 1 / sqrt(mean of the squares + eps) of each row of x, rows x columns of bf16; rstd is
+// fp32. A warp a row.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 #include <cuda_bf16.h>

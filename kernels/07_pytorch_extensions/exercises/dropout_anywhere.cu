@@ -1,5 +1,6 @@
-// y[i] = x[i] / keep where dropout keeps element i, otherwise 0, for n fp32 elements. Element i takes
-// number i % 4 of Philox block (subsequence i / 4, offset / 4) and is kept if uniform(it) < keep.
+// y[i] = x[i] / keep where dropout keeps element i, otherwise 0, for n fp32 elements. Element i
+// takes number i % 4 of Philox block (subsequence i / 4, offset / 4) and is kept if uniform(it) <
+// keep.
 // grid any, block any, dynamic shared 0
 
 #include "philox.cuh" // philox, uniform

@@ -1,5 +1,5 @@
-// mean and variance (divided by columns) of each row of x, rows x columns of fp32. A warp a row; any
-// number of columns, one pass.
+// mean and variance (divided by columns) of each row of x, rows x columns of fp32. A warp a row;
+// any number of columns, one pass.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 constexpr int kWarpSize = 32;

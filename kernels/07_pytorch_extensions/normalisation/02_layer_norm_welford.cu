@@ -1,7 +1,7 @@
 // y = (x - mean) * rstd * gamma + beta for each row of x, rows x columns of fp32, where rstd is
 // 1 / sqrt(variance + eps). Any number of columns.
-// Adds to layer_norm_two_pass.cu: mean and squared distances in one pass. Each thread keeps those of
-// the numbers that it met (Welford), and threads merge theirs.
+// Adds to layer_norm_two_pass.cu: mean and squared distances in one pass. Each thread keeps those
+// of the numbers that it met (Welford), and threads merge theirs.
 // Limit: traffic, two reads and a write for each element; and a division for each.
 // grid (rows), block (256), dynamic shared 0
 

@@ -2,7 +2,8 @@
 // where rstd is 1 / sqrt(variance + eps); all sums are of floats. columns is at most
 // THREADS * GROUPS * 16 bytes. The arrays begin at multiples of 16 bytes.
 // Adds to layer_norm_registers.cu: 16 bytes a load and a store, which is four floats or eight bf16.
-// Limit: memory bandwidth. One read and one write for each element; gamma and beta are in the cache.
+// Limit: memory bandwidth. One read and one write for each element; gamma and beta are in the
+// cache.
 // grid (rows), block (THREADS), dynamic shared 0
 
 #include "row_values.cuh"

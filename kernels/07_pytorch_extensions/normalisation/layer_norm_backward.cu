@@ -8,7 +8,8 @@
 // next STAGES - 1 rows are on their way to shared memory meanwhile (cp.async). No atomics: the
 // order of all additions is fixed.
 // Limit: memory bandwidth. Two reads and one write for each element.
-// grid (any; as many as are resident), block (THREADS), dynamic shared STAGES * 32 * THREADS * GROUPS
+// grid (any; as many as are resident), block (THREADS), dynamic shared STAGES * 32 * THREADS *
+// GROUPS
 
 #include "ptx.cuh"
 #include "row_values.cuh"

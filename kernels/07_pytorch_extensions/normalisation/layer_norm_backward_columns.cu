@@ -1,5 +1,5 @@
-// dgamma and dbeta of a layer normalisation: the sums over all rows of dy * (x - mean) * rstd and of
-// dy, for rows x columns of fp32.
+// dgamma and dbeta of a layer normalisation: the sums over all rows of dy * (x - mean) * rstd and
+// of dy, for rows x columns of fp32.
 // The idea: the sums that go down the columns have a kernel of their own, which reads x and dy once
 // more. A block takes 32 columns; its eight warps share the rows.
 // Limit: traffic, and few blocks where columns are few.
