@@ -48,7 +48,8 @@ def composition(a: Layout, b: Tiler) -> Layout:
 
     It has the shape of ``b``, or a finer one where a mode of ``b`` crosses modes of ``a``:
     ``(6,2):(8,2)`` after ``(4,3):(3,1)`` is ``((2,2),3):((24,2),8)``. Offsets of ``b`` beyond the
-    size of ``a`` go on along its last mode. A tuple of tilers is composed mode by mode, a number n stands for ``Layout(n)``.
+    size of ``a`` go on along its last mode. A tuple of tilers is composed mode by mode, a number n
+    stands for ``Layout(n)``.
     Raises LayoutError where the result is no layout, because ``b``'s shape or stride and ``a``'s
     shape do not divide.
     """

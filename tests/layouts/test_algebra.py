@@ -148,7 +148,8 @@ def test_a_swizzle_moves_no_element_of_a_block_to_another():
         (lambda: composition(Layout((6, 4), (1, 100)), Layout(4, 4)), "no multiple of"),
         (lambda: complement(Layout((2, 2), (1, 1))), "two coordinates to one offset"),
         (lambda: logical_divide(Layout(8), (2, 2)), "2 tilers for the 1 modes"),
-        (lambda: Swizzle(3, 0, 2), "no meaning"),
+        (lambda: Swizzle(3, 0, 2), "not taken"),
+        (lambda: Swizzle(1, 2, -3), "nor lower ones onto upper ones"),
     ],
 )
 def test_what_is_refused(wrong, says):
