@@ -287,4 +287,4 @@ piece of memory can be fetched by one bulk copy.
     ),
 )
 
-EXERCISES = (OFFSET, OWNER, TILES)
+EXERCISES = (OFFSET, TILES, OWNER)
