@@ -14,7 +14,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 # C (M, N) = A (M, K) times B (N, K) transposed; a block computes 32 × 32 of C. Each tile is copied
-# with cp.async into swizzled shared memory, read with ldmatrix and multiplied with mma.sync.
+# with cp.async into swizzled shared memory and multiplied with mma.sync; ldmatrix reads A, a loop
+# reads B, which takes the compiler a third less time than ldmatrix for both.
 PRODUCT = r"""
 #include <cute/tensor.hpp>
 using namespace cute;
@@ -55,9 +56,8 @@ product(const half_t *a, const half_t *b, float *c, int m, int n, int k) {
     Tensor rc = mine.make_fragment_C(part_c);
     clear(rc);
     auto load_a = make_tiled_copy_A(Copy_Atom<SM75_U32x4_LDSM_N, half_t>{}, mma);
-    auto load_b = make_tiled_copy_B(Copy_Atom<SM75_U32x2_LDSM_N, half_t>{}, mma);
+    Tensor pb = mine.partition_B(sb);
     auto loader_a = load_a.get_slice(threadIdx.x);
-    auto loader_b = load_b.get_slice(threadIdx.x);
 
     for (int t = 0; t < size<2>(ga); ++t) {
         copy(fill, from_a(_, _, _, t), to_a);
@@ -66,7 +66,7 @@ product(const half_t *a, const half_t *b, float *c, int m, int n, int k) {
         cp_async_wait<0>();
         __syncthreads();
         copy(load_a, loader_a.partition_S(sa), loader_a.retile_D(ra));
-        copy(load_b, loader_b.partition_S(sb), loader_b.retile_D(rb));
+        for (int i = 0; i < size(rb); ++i) rb(i) = pb(i);
         cute::gemm(mma, ra, rb, rc);
         __syncthreads();
     }
