@@ -19,35 +19,30 @@ from typing import Any
 import numpy as np
 
 from course_utils import cp, device, load
+from course_utils.devices.properties import sm_count
 
 plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 
 FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
-PLANE, IMAGE_FLOATS = 16 * 18 + 1, 30 * 35  # as in batch.cuh
-PADDED = 16 * 18  # pixels of mma_conv.cuh
+PADDED = 16 * 18  # pixels of pool1 and of dc2 in shared memory, with zeros around
+IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image there
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT, HALF = 4, 2  # bytes
-BF16 = (  # kernels that have a sibling for tensor cores
-    "conv1_conv2",
-    "pool2_linear3",
-    "linear3_backward_weight",
-    "linear3_backward_input",
-    "conv2_backward_weight",
-    "conv2_backward_input",
-)
+CONVOLUTIONS = "conv1_conv2", "conv2_backward"  # compiled for bf16 by a macro
+LINEAR = "pool2_linear3", "linear3_backward_weight", "linear3_backward_input"  # have siblings
 
 
-EARLY = "pool2_linear3", "head", "linear3_backward_input"
+EARLY = "pool2_linear3", "head", "linear3_backward_input", "conv2_backward"
 
 
 @dataclass(frozen=True)
 class Tiles:
     """How the kernels share out the work of a batch."""
 
-    parts: int = 1  # blocks of conv1_conv2 and conv2_backward_input that share an image, 1 or 2
-    filter_parts: int = 1  # blocks of conv2_backward_weight that share conv2's filters, 1 or 2
-    conv_rows: int = 1  # of 7 pixels that a thread computes; with 2 parts, 1
+    parts: int = 1  # blocks of conv1_conv2 that share an image, 1 or 2
+    back_parts: int = 1  # and of conv2_backward
+    conv_blocks: int = 2  # of conv1_conv2 for each multiprocessor
     rows3: int = 4  # linear3: images of a thread
     channels3: int = 1  # channels of a block
     head_images: int = 8  # of a block
@@ -56,18 +51,13 @@ class Tiles:
     input_splits: int = 1  # groups of threads that share a sum
     weight_images: int = 32  # of a block of linear3_backward_weight
     weight_depth: int = 16
-    groups: int = 7  # of threads of conv2_backward_weight
-    conv_blocks: int = 2  # blocks for each multiprocessor: conv1_conv2,
-    input_blocks: int = 2  # conv2_backward_input,
-    weight_blocks: int = 1  # and conv2_backward_weight
-    early_input: bool = False  # conv2_backward_input begins before the kernel before it ends
 
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if bf16 and batch <= 128:
         return Tiles(
-            filter_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
+            parts=2, back_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
             weight_images=32, weight_depth=32,
         )  # fmt: skip
     if bf16 and batch <= 512:
@@ -75,21 +65,15 @@ def tiles_for(batch: int, bf16: bool = False) -> Tiles:
             rows3=1, channels3=2, head_images=2, input_rows=2, weight_images=64, weight_depth=32
         )
     if bf16:
-        return Tiles(
-            filter_parts=2, rows3=2, channels3=2, input_rows=2, weight_images=128, weight_depth=64,
-            weight_blocks=2,
-        )  # fmt: skip
+        return Tiles(rows3=2, channels3=2, input_rows=2, weight_images=128, weight_depth=64)
     if batch <= 128:
         return Tiles(
-            parts=2, filter_parts=2, rows3=4, head_images=1, input_rows=4, input_depth=128,
+            parts=2, back_parts=2, rows3=4, head_images=1, input_rows=4, input_depth=128,
             input_splits=4,
         )  # fmt: skip
     if batch <= 512:
-        return Tiles(head_images=2, input_rows=4, input_splits=2, weight_depth=32, early_input=True)
-    return Tiles(
-        filter_parts=2, rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32,
-        weight_blocks=2, early_input=True,
-    )  # fmt: skip
+        return Tiles(head_images=2, input_rows=4, input_splits=2, weight_depth=32)
+    return Tiles(rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32)
 
 
 @cache
@@ -152,10 +136,6 @@ def _launch_early(
         raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
-def multiprocessors() -> int:
-    return cp.cuda.Device().attributes["MultiProcessorCount"]
-
-
 def _ceil(n: int, d: int) -> int:
     return -(-n // d)
 
@@ -185,14 +165,14 @@ class Step:
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
-        sms = multiprocessors()
+        sms = sm_count()
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
-        input_blocks = min(n, _ceil(sms * t.input_blocks, t.parts))
-        weight_blocks = min(n, _ceil(sms * t.weight_blocks, t.filter_parts))
+        back_blocks = min(n, _ceil(sms, t.back_parts))
         parts3 = 32 // t.channels3
         input_images = 16 * t.input_rows // (1 if bf16 else t.input_splits)
         input_tiles = _ceil(n, input_images)
         head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
+        halves = 1 if bf16 else 2
 
         def floats(*shape: int) -> Any:
             return cp.empty(shape, cp.float32)
@@ -200,14 +180,15 @@ class Step:
         def codes(*shape: int) -> Any:
             return cp.empty(shape, cp.uint8)
 
-        pool1 = cp.empty((n, 16, PIXELS1), cp.uint16 if bf16 else cp.float32)
-        code1 = codes(n, 16, PIXELS1)
-        c2, means, squares = floats(n, 32, PIXELS1), floats(32, n, t.parts), floats(32, n, t.parts)
-        best2, code2, scale2 = floats(n, INPUTS3), codes(n, INPUTS3), floats(5, 32)
+        pool1 = cp.empty((n, halves, PIXELS1, 16), cp.uint16)
+        c2 = cp.empty((n, PIXELS1, 16), cp.uint32) if bf16 else floats(n, PIXELS1, 32)
+        code1, code2, best2 = codes(n, PIXELS1, 16), codes(n, 49, 32), floats(n, INPUTS3)
+        means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
         parts, dz3 = floats(parts3, n, HIDDEN), floats(n, HIDDEN)
         head_sums, dy2 = floats(head_blocks, HEAD_SUMS), floats(n, INPUTS3)
         sums2, dweight3 = floats(input_tiles, 2, 32), floats(weight_parts, HIDDEN, INPUTS3)
-        sums1, dconv2 = floats(16, 10, input_blocks, t.parts), floats(weight_blocks, 32, 16, 9)
+        sums1 = floats(16, 10, back_blocks, t.back_parts)
+        dconv2 = floats(back_blocks, 32, 16, 9)
         p, running = network.parameters, network.running
         batch_of = images, self.order, self.clock
         self.launches: list[Launch] = []
@@ -221,36 +202,31 @@ class Step:
             branch: int = 0,
             **defines: int,
         ) -> None:
-            file = f"bf16/{name}_bf16" if bf16 and name in BF16 else name
+            if name in CONVOLUTIONS:
+                defines["BF16"] = int(bf16)
+            file = f"bf16/{name}_bf16" if bf16 and name in LINEAR else name
             kernel = _kernel(file, tuple(defines.items()))
-            early = name in EARLY or (name == "conv2_backward_input" and t.early_input)
-            launch = Launch(name, kernel, grid, block, arguments, shared, branch, early)
+            launch = Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
             self.launches.append(launch)
 
-        blocks, rows = (min(n, 4 * sms),), 14 // t.parts
+        blocks = (min(n, 4 * sms),)
         first = (*batch_of, self.moments, 0, n)
         self.first = Launch("input_moments", _kernel("input_moments", ()), blocks, 256, first)
-        grid = conv_blocks, t.parts
-        arguments = (
-            *batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"],
-            pool1, code1, c2, means, squares, n,
+        filters = 32 // t.parts
+        shared = HALF * (9 * (filters * 24 + 8) + PADDED * 24) + FLOAT * PAIR_WORDS
+        add(
+            "conv1_conv2", (conv_blocks, t.parts), 224,
+            (*batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"], p["gamma2"],
+             pool1, code1, c2, best2, code2, means, squares, n),
+            halves * shared, PARTS=t.parts,
         )  # fmt: skip
-        if bf16:
-            shared = FLOAT * (32 * PIXELS1 + IMAGE_FLOATS) + HALF * PADDED * 24
-            add("conv1_conv2", grid, 224, arguments, shared, PARTS=t.parts)
-        else:
-            shared = 144 * (32 + 4) + 32 * 14 * rows + 16 * PLANE + IMAGE_FLOATS
-            add(
-                "conv1_conv2", grid, 224, arguments, FLOAT * shared,
-                ROWS=t.conv_rows, PARTS=t.parts, SPLITS=t.conv_rows * t.parts,
-            )  # fmt: skip
         ahead = (*batch_of, self.moments, 1, n)
-        add("input_moments", blocks, 256, ahead, branch=3)
+        add("input_moments", blocks, 256, ahead, branch=2)
         images3 = (16 if bf16 else 8) * t.rows3
         add(
             "pool2_linear3", (_ceil(n, images3), parts3), 256,
-            (c2, means, squares, p["gamma2"], p["beta2"], p["weight3"], best2, code2, parts,
-             scale2, n * t.parts, n),
+            (best2, means, squares, p["gamma2"], p["beta2"], p["weight3"], parts, scale2,
+             conv_blocks, n),
             HALF * (images3 + HIDDEN) * 120 if bf16 else 0, ROWS=t.rows3, CHANNELS=t.channels3,
         )  # fmt: skip
         add(
@@ -273,37 +249,23 @@ class Step:
             (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
             max(shared, FLOAT * input_images * TILE), ROWS=t.input_rows, **depth,
         )  # fmt: skip
-        of_batch2 = c2, dy2, code2, scale2, sums2
-        grid, arguments = (
-            (weight_blocks, t.filter_parts),
-            (*of_batch2, pool1, dconv2, input_tiles, n),
-        )
-        if bf16:
-            shared, threads, groups = HALF * PADDED * (40 + 24), 448 // t.filter_parts, {}
-        else:
-            shared = FLOAT * (32 // t.filter_parts * (PIXELS1 + 1) + 16 * PLANE)
-            threads, groups = 64 // t.filter_parts * t.groups, {"GROUPS": t.groups}
-        group = 64 // t.filter_parts  # threads, each with 72 sums
-        shared = max(shared, FLOAT * threads // group * 72 * (group + 1))
+        filters = 32 // t.back_parts
+        groups = filters // 16
+        stride = filters + 8
+        shared = halves * HALF * (PADDED * (stride + 2 * 24) + 9 * 16 * stride)
+        shared += FLOAT * (IMAGE_FLOATS + groups * 16 * PIXELS1)
+        raw = PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
+        shared += 2 * (raw + PIXELS + PIXELS1 * 16)
         add(
-            "conv2_backward_weight", grid, threads, arguments, shared,
-            branch=2, PARTS=t.filter_parts, **groups,
-        )  # fmt: skip
-        shared = FLOAT * (16 * PIXELS1 + IMAGE_FLOATS)
-        if bf16:
-            shared, splits = shared + HALF * PADDED * 40, {}
-        else:
-            shared += FLOAT * (32 * 9 * 16 + 32 * PLANE)
-            splits = {"ROWS": t.conv_rows, "SPLITS": 2 * t.conv_rows * t.parts}
-        add(
-            "conv2_backward_input", (input_blocks, t.parts), 224,
-            (*batch_of, *of_batch2, p["conv2"], code1, sums1, input_tiles, n),
-            shared, PARTS=t.parts, **splits,
+            "conv2_backward", (back_blocks, t.back_parts), 224 * groups,
+            (*batch_of, c2, dy2, code2, scale2, sums2, p["conv2"], pool1, code1, sums1, dconv2,
+             input_tiles, n),
+            max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), PARTS=t.back_parts,
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,
-            (*p.values(), *running.values(), self.moments, sums1, input_blocks * t.parts, scale2,
-             sums2, input_tiles, dconv2, weight_blocks, head_sums, head_blocks, dweight3,
+            (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
+             scale2, sums2, input_tiles, dconv2, back_blocks, head_sums, head_blocks, dweight3,
              weight_parts, self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 

@@ -5,32 +5,38 @@
 #include "batch.cuh"
 #include "reduce.cuh"
 
-// Combine `count` means and squared distances, each of as many pixels, into the statistics of
-// channels first...first + kChannels - 1: with scale and shift a result is normalised. A warp takes
-// a channel; a barrier comes after. One block of a channel also stores mean, 1 / deviation, scale,
-// shift and variance in scale2, [5][32].
+// The images that block `block` of `blocks` takes, which take turns.
+__device__ inline int images_of_block(int block, int blocks, int N)
+{
+    return (N - block + blocks - 1) / blocks;
+}
+
+// Combine the means and squared distances of `blocks` blocks of conv1_conv2.cu, each of as many
+// images as it took, into the statistics of channels first...first + kChannels - 1: with scale and
+// shift a result is normalised. A warp takes a channel; a barrier comes after. One block of a
+// channel also stores mean, 1 / deviation, scale, shift and variance in scale2, [5][32].
 template <int kThreads, int kChannels>
 __device__ inline void find_statistics2(float (&scale)[kChannels], float (&shift)[kChannels],
                                         const float *means, const float *squares,
                                         const float *gamma2, const float *beta2, float *scale2,
-                                        int first, int count, int N)
+                                        int first, int blocks, int N)
 {
     constexpr int kWarps = kThreads / kWarpSize;
     int lane = threadIdx.x % kWarpSize;
-    float pixels = N * kPixels1 / count;
     for (int k = threadIdx.x / kWarpSize; k < kChannels; k += kWarps) { // a warp takes a channel
         int f = first + k;
         float sum = 0.0f;
-        for (int i = lane; i < count; i += kWarpSize) {
-            sum += means[f * count + i];
+        for (int i = lane; i < blocks; i += kWarpSize) {
+            sum += means[f * blocks + i] * images_of_block(i, blocks, N);
         }
-        float mean = warp_sum(sum) / count;
+        float mean = warp_sum(sum) / N;
         float spread = 0.0f;
-        for (int i = lane; i < count; i += kWarpSize) {
-            float distance = means[f * count + i] - mean;
-            spread += squares[f * count + i] + pixels * (distance * distance);
+        for (int i = lane; i < blocks; i += kWarpSize) {
+            float distance = means[f * blocks + i] - mean;
+            int pixels = images_of_block(i, blocks, N) * kPixels1;
+            spread += squares[f * blocks + i] + pixels * (distance * distance);
         }
-        float variance = warp_sum(spread) / (pixels * count);
+        float variance = warp_sum(spread) / ((float)N * kPixels1);
         float rstd = 1.0f / sqrtf(variance + kEps);
         if (lane == 0) {
             scale[k] = gamma2[f] * rstd;
@@ -45,29 +51,9 @@ __device__ inline void find_statistics2(float (&scale)[kChannels], float (&shift
     }
 }
 
-// The pooled pixel `pixel` of channel f, normalised and through ReLU; stores its c2 in best2, and
-// in code2 which of the four that was.
-__device__ inline float pooled2(const float *c2, float *best2, unsigned char *code2, float scale,
-                                float shift, int image, int f, int pixel)
+// A window's largest result, normalised and through ReLU.
+__device__ inline float pooled2(float best, float scale, float shift)
 {
-    int corner = (image * kFilters2 + f) * kPixels1;
-    corner += pixel / kSide2 * 2 * kSide1 + pixel % kSide2 * 2;
-    float2 up = *reinterpret_cast<const float2 *>(c2 + corner);
-    float2 down = *reinterpret_cast<const float2 *>(c2 + corner + kSide1);
-    float window[] = {up.x, up.y, down.x, down.y};
-    float best = window[0];
-    int winner = 0;
-    float largest = fmaf(best, scale, shift);
-#pragma unroll
-    for (int p = 1; p < 4; ++p) {
-        float value = fmaf(window[p], scale, shift);
-        bool larger = value > largest;
-        winner = larger ? p : winner;
-        best = larger ? window[p] : best;
-        largest = larger ? value : largest;
-    }
-    int at = image * kInputs3 + f * kPixels2 + pixel;
-    best2[at] = best;
-    code2[at] = winner;
-    return largest <= 0.0f ? 0.0f : largest;
+    float value = fmaf(best, scale, shift);
+    return value <= 0.0f ? 0.0f : value;
 }

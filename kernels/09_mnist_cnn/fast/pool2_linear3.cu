@@ -25,9 +25,8 @@ constexpr int kHiddenStride = kHidden + 1;
 constexpr int kColumns = kHidden / kWarpSize; // of a thread
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    pool2_linear3(const float *c2, const float *means, const float *squares, const float *gamma2,
-                  const float *beta2, const float *weight3, float *best2, unsigned char *code2,
-                  float *parts, float *scale2, int count, int N)
+    pool2_linear3(const float *best2, const float *means, const float *squares, const float *gamma2,
+                  const float *beta2, const float *weight3, float *parts, float *scale2, int blocks, int N)
 {
     __shared__ float4 a4[kPixels2 * kImagesStride / 4 + 1]; // [pixel][image]
     __shared__ float b[kPixels2 * kHiddenStride];           // [pixel][result]
@@ -55,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (k == 0) { // after the loads of the weights, which need not wait for it
             wait_for_the_one_before();
             find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2,
-                                                 scale2, first_channel, count, N);
+                                                 scale2, first_channel, blocks, N);
             __syncthreads();
         }
 #pragma unroll 4
@@ -65,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             int image = first_image + own;
             float value = 0.0f;
             if (image < N) {
-                value = pooled2(c2, best2, code2, scale[k], shift[k], image, f, pixel);
+                value = pooled2(best2[image * kInputs3 + f * kPixels2 + pixel], scale[k], shift[k]);
             }
             a[pixel * kImagesStride + own] = value;
         }

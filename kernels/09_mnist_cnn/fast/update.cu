@@ -8,7 +8,6 @@
 // conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu; 1024 weights of linear3.
 // grid (402), block 256, dynamic shared 0
 
-#include "backward2.cuh"
 #include "head_sums.cuh"
 #include "reduce.cuh"
 
@@ -20,6 +19,17 @@ constexpr int kNorm2 = kFilters1; // the jobs' first blocks
 constexpr int kConv2 = kNorm2 + 1;
 constexpr int kHead = kConv2 + kResults2 / kWarpSize;
 constexpr int kLinear3 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+
+// The sum over linear3_backward_input's tiles of dbeta (kind 0) or dgamma (kind 1) of channel f.
+__device__ inline float sum_of_tiles(const float *sums2, int tiles, int kind, int f)
+{
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int tile = 0; tile < tiles; ++tile) {
+        sum += sums2[(tile * 2 + kind) * kFilters2 + f];
+    }
+    return sum;
+}
 
 // The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a
 // lane for each of 32 columns. In the first warp only.

@@ -22,9 +22,8 @@ constexpr int kStride = kPadded + 8; // eight rows begin in different banks
 static_assert(CHANNELS % 2 == 0, "two channels at a time");
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    pool2_linear3_bf16(const float *c2, const float *means, const float *squares,
-                       const float *gamma2, const float *beta2, const float *weight3, float *best2,
-                       unsigned char *code2, float *parts, float *scale2, int count, int N)
+    pool2_linear3_bf16(const float *best2, const float *means, const float *squares,
+                       const float *gamma2, const float *beta2, const float *weight3, float *parts, float *scale2, int blocks, int N)
 {
     extern __shared__ float4 shared4[];
     Bf16 *a = reinterpret_cast<Bf16 *>(shared4); // [image][product]
@@ -58,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (k == 0) { // after the loads of the weights, which need not wait for it
             wait_for_the_one_before();
             find_statistics2<kThreads, CHANNELS>(scale, shift, means, squares, gamma2, beta2,
-                                                 scale2, first_channel, count, N);
+                                                 scale2, first_channel, blocks, N);
             __syncthreads();
         }
 #pragma unroll 4
@@ -69,8 +68,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             int c = product / kPixels2;
             float value = 0.0f;
             if (image < N) {
-                value = pooled2(c2, best2, code2, scale[k + c], shift[k + c], image, f + c,
-                                product % kPixels2);
+                value = pooled2(best2[image * kInputs3 + f * kPixels2 + product], scale[k + c],
+                                shift[k + c]);
             }
             a[own * kStride + product] = rounded(value);
         }
