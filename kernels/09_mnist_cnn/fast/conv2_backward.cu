@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     __shared__ __align__(16) Backward2 of_batch;
 
     let_the_next_begin();
-    int step = clock[1];
+    int step = clock[0];
     int lane = threadIdx.x % kWarpSize;
     int filters = threadIdx.x / kWarpSize % kFilterGroups; // of the warp
     int rows = threadIdx.x / kGroup;
