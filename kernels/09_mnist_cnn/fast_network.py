@@ -24,16 +24,13 @@ from course_utils.devices.properties import sm_count
 plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 
 FOLDER = "09_mnist_cnn/fast"
-PIXELS, PIXELS1, INPUTS3, HIDDEN, TILE = 784, 196, 1568, 128, 98
+PIXELS, PIXELS1, INPUTS3, HIDDEN = 784, 196, 1568, 128
 PADDED = 16 * 18  # pixels of pool1 and of dc2 in shared memory, with zeros around
 IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image there
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT, HALF = 4, 2  # bytes
-CONVOLUTIONS = "conv1_conv2", "conv2_backward"  # compiled for bf16 by a macro
-LINEAR = "pool2_linear3", "linear3_backward_weight", "linear3_backward_input"  # have siblings
-
-
-EARLY = "pool2_linear3", "head", "linear3_backward_input", "conv2_backward"
+ALIKE = "input_moments", "update"  # the same in both precisions
+EARLY = "linear_layers", "conv2_backward"
 
 
 @dataclass(frozen=True)
@@ -43,37 +40,14 @@ class Tiles:
     parts: int = 1  # blocks of conv1_conv2 that share an image, 1 or 2
     back_parts: int = 1  # and of conv2_backward
     conv_blocks: int = 2  # of conv1_conv2 for each multiprocessor
-    rows3: int = 4  # linear3: images of a thread
-    channels3: int = 1  # channels of a block
-    head_images: int = 8  # of a block
-    input_rows: int = 4  # images of a thread of linear3_backward_input
-    input_depth: int = 64
-    input_splits: int = 1  # groups of threads that share a sum
-    weight_images: int = 32  # of a block of linear3_backward_weight
-    weight_depth: int = 16
+    rows3: int = 1  # sixteens of images that a cluster of linear_layers has at a time, 1 or 2
 
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
-    if bf16 and batch <= 128:
-        return Tiles(
-            parts=2, back_parts=2, rows3=1, channels3=2, head_images=2, input_rows=1,
-            weight_images=32, weight_depth=32,
-        )  # fmt: skip
-    if bf16 and batch <= 512:
-        return Tiles(
-            rows3=1, channels3=2, head_images=2, input_rows=2, weight_images=64, weight_depth=32
-        )
-    if bf16:
-        return Tiles(rows3=2, channels3=2, input_rows=2, weight_images=128, weight_depth=64)
     if batch <= 128:
-        return Tiles(
-            parts=2, back_parts=2, rows3=4, head_images=1, input_rows=4, input_depth=128,
-            input_splits=4,
-        )  # fmt: skip
-    if batch <= 512:
-        return Tiles(head_images=2, input_rows=4, input_splits=2, weight_depth=32)
-    return Tiles(rows3=8, head_images=4, input_depth=128, weight_images=128, weight_depth=32)
+        return Tiles(parts=2, back_parts=2)
+    return Tiles(rows3=1 if batch <= 256 else 2)
 
 
 @cache
@@ -168,10 +142,8 @@ class Step:
         sms = sm_count()
         conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
         back_blocks = min(n, _ceil(sms, t.back_parts))
-        parts3 = 32 // t.channels3
-        input_images = 16 * t.input_rows // (1 if bf16 else t.input_splits)
-        input_tiles = _ceil(n, input_images)
-        head_blocks, weight_parts = _ceil(n, t.head_images), _ceil(n, t.weight_images)
+        images3 = 16 * t.rows3
+        clusters = min(_ceil(n, images3), max(1, sms // 8))
         halves = 1 if bf16 else 2
 
         def floats(*shape: int) -> Any:
@@ -184,9 +156,8 @@ class Step:
         c2 = cp.empty((n, PIXELS1, 16), cp.uint32) if bf16 else floats(n, PIXELS1, 32)
         code1, code2, best2 = codes(n, PIXELS1, 16), codes(n, 49, 32), floats(n, INPUTS3)
         means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
-        parts, dz3 = floats(parts3, n, HIDDEN), floats(n, HIDDEN)
-        head_sums, dy2 = floats(head_blocks, HEAD_SUMS), floats(n, INPUTS3)
-        sums2, dweight3 = floats(input_tiles, 2, 32), floats(weight_parts, HIDDEN, INPUTS3)
+        head_sums, dy2 = floats(clusters * 8, HEAD_SUMS), floats(n, INPUTS3)
+        sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
         sums1 = floats(16, 10, back_blocks, t.back_parts)
         dconv2 = floats(back_blocks, 32, 16, 9)
         p, running = network.parameters, network.running
@@ -202,10 +173,9 @@ class Step:
             branch: int = 0,
             **defines: int,
         ) -> None:
-            if name in CONVOLUTIONS:
+            if name not in ALIKE:
                 defines["BF16"] = int(bf16)
-            file = f"bf16/{name}_bf16" if bf16 and name in LINEAR else name
-            kernel = _kernel(file, tuple(defines.items()))
+            kernel = _kernel(name, tuple(defines.items()))
             launch = Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
             self.launches.append(launch)
 
@@ -221,33 +191,15 @@ class Step:
             halves * shared, PARTS=t.parts,
         )  # fmt: skip
         ahead = (*batch_of, self.moments, 1, n)
-        add("input_moments", blocks, 256, ahead, branch=2)
-        images3 = (16 if bf16 else 8) * t.rows3
+        add("input_moments", blocks, 256, ahead, branch=1)
+        shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
+        shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 10) * HIDDEN)
         add(
-            "pool2_linear3", (_ceil(n, images3), parts3), 256,
-            (best2, means, squares, p["gamma2"], p["beta2"], p["weight3"], parts, scale2,
+            "linear_layers", (8, clusters), 512,
+            (best2, means, squares, p["gamma2"], p["beta2"], p["weight3"], p["bias3"], p["weight4"],
+             p["bias4"], labels, self.order, self.clock, scale2, dy2, sums2, dweight3, head_sums,
              conv_blocks, n),
-            HALF * (images3 + HIDDEN) * 120 if bf16 else 0, ROWS=t.rows3, CHANNELS=t.channels3,
-        )  # fmt: skip
-        add(
-            "head", (head_blocks,), 256,
-            (parts, p["bias3"], p["weight4"], p["bias4"], labels, self.order, self.clock, dz3,
-             head_sums, n),
-            IMAGES=t.head_images, PARTS=parts3,
-        )  # fmt: skip
-        add(
-            "linear3_backward_weight", (weight_parts, 16), 224, (dz3, best2, scale2, dweight3, n),
-            FLOAT * HIDDEN * TILE, branch=1, IMAGES=t.weight_images, DEPTH=t.weight_depth,
-        )  # fmt: skip
-        if bf16:
-            shared, depth = HALF * (input_images * 136 + HIDDEN * 120), {}
-        else:
-            shared = FLOAT * t.input_depth * (input_images + 4 + TILE)
-            depth = {"DEPTH": t.input_depth, "SPLITS": t.input_splits}
-        add(
-            "linear3_backward_input", (input_tiles, 16), 224,
-            (dz3, p["weight3"], best2, scale2, dy2, sums2, n),
-            max(shared, FLOAT * input_images * TILE), ROWS=t.input_rows, **depth,
+            shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
         groups = filters // 16
@@ -259,14 +211,14 @@ class Step:
         add(
             "conv2_backward", (back_blocks, t.back_parts), 224 * groups,
             (*batch_of, c2, dy2, code2, scale2, sums2, p["conv2"], pool1, code1, sums1, dconv2,
-             input_tiles, n),
+             clusters, n),
             max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), PARTS=t.back_parts,
         )  # fmt: skip
         add(
             "update", (UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
-             scale2, sums2, input_tiles, dconv2, back_blocks, head_sums, head_blocks, dweight3,
-             weight_parts, self.losses, self.clock, rate, total, n),
+             scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * 8, dweight3,
+             clusters, self.losses, self.clock, rate, total, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
