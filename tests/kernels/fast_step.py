@@ -80,32 +80,56 @@ class FastStep:
     def pool1_found(self) -> np.ndarray:
         """pool1 as the kernel rounded it, N x 16 x 196."""
         found = self.given("conv1_conv2")["pool1"]
-        if not self.bf16:
-            return found
-        bits = found.astype(np.uint32).reshape(self.n, 196, 16).transpose(0, 2, 1) << 16
-        return bits.view(np.float32).astype(np.float64)
+        if self.bf16:
+            values = _from_bf16(found[:, 0])
+        else:
+            values = found.astype(np.uint16).view(np.float16).astype(np.float64).sum(1) / 16
+        return values.transpose(0, 2, 1)
 
-    @cached_property
-    def block2(self) -> dict[str, np.ndarray]:
-        """What pool2_linear3 must give."""
-        p = self.given("pool2_linear3")
-        c2 = p["c2"]
-        mean, variance = c2.mean((0, 2)), c2.var((0, 2))
+    def c2_found(self) -> np.ndarray:
+        """conv2's results as the kernel rounded them, N x 32 x 196."""
+        found = self.given("conv1_conv2")["c2"]
+        if self.bf16:
+            found = np.stack([_from_bf16(found & 0xFFFF), _from_bf16(found >> 16)], -1)
+        return found.reshape(self.n, 196, 32).transpose(0, 2, 1)
+
+    def best2(self) -> np.ndarray:
+        """Each window's largest, or smallest, of what conv2 must give."""
+        gamma = self.given("conv1_conv2")["gamma2"]
+        windows = self.conv2().reshape(self.n, 32, 7, 2, 7, 2).transpose(0, 1, 2, 4, 3, 5)
+        windows = windows.reshape(self.n, 32, 49, 4) * np.sign(gamma)[:, None, None]
+        return (windows.max(-1) * np.sign(gamma)[:, None]).reshape(self.n, -1)
+
+    def statistics2(self) -> np.ndarray:
+        """conv2's means and variances from the parts that its blocks wrote."""
+        p = self.given("linear_layers")
+        blocks = p["means"].shape[1]
+        images = np.bincount(np.arange(self.n) % blocks, minlength=blocks)
+        mean = p["means"] @ images / self.n
+        spread = p["squares"] + (p["means"] - mean[:, None]) ** 2 * images * 196
+        return np.stack([mean, spread.sum(1) / (self.n * 196)])
+
+    def conv2_statistics(self) -> np.ndarray:
+        """What they must be."""
+        return np.stack([self.conv2().mean((0, 2, 3)), self.conv2().var((0, 2, 3))])
+
+    def scale2(self) -> np.ndarray:
+        p, (mean, variance) = self.given("linear_layers"), self.statistics2()
         rstd = (variance + 1e-5) ** -0.5
         scale = p["gamma2"] * rstd
-        shift = p["beta2"] - mean * scale
-        found = np.stack([mean, rstd, scale, shift, variance])
-        windows = c2.reshape(self.n, 32, 7, 2, 7, 2).transpose(0, 1, 2, 4, 3, 5)
-        windows = windows.reshape(self.n, 32, 49, 4)
-        code = (windows * np.sign(scale)[:, None, None]).argmax(-1)
-        best = np.take_along_axis(windows, code[..., None], -1)[..., 0]
-        pool2 = np.maximum(scale[:, None] * best + shift[:, None], 0).reshape(self.n, -1)
-        z3 = pool2 @ p["weight3"].T
-        return {"scale2": found, "best2": best.reshape(self.n, -1), "pool2": pool2, "z3": z3}
+        return np.stack([mean, rstd, scale, p["beta2"] - mean * scale, variance])
 
-    def head(self) -> dict[str, np.ndarray]:
-        p = self.given("head")
-        hidden = np.maximum(p["parts"].sum(0) + p["bias3"], 0)
+    def pool2_found(self) -> np.ndarray:
+        """The pooled pixels, N x 1568, from what the kernels stored."""
+        p = self.given("linear_layers")
+        scale, shift = (np.repeat(p["scale2"][k], 49) for k in (2, 3))
+        return np.maximum(scale * p["best2"] + shift, 0)
+
+    @cached_property
+    def linear(self) -> dict[str, np.ndarray]:
+        """What linear_layers must give."""
+        p, pool2 = self.given("linear_layers"), self.pool2_found()
+        hidden = np.maximum(pool2 @ p["weight3"].T + p["bias3"], 0)
         z = hidden @ p["weight4"].T + p["bias4"]
         power = np.exp(z - z.max(1, keepdims=True))
         probability = power / power.sum(1, keepdims=True)
@@ -114,33 +138,23 @@ class FastStep:
         dz3 = np.where(hidden > 0, dz @ p["weight4"], 0)
         loss = -np.log(probability[np.arange(self.n), label]).sum()
         sums = [(dz.T @ hidden).ravel(), dz3.sum(0), dz.sum(0), [loss]]
-        return {"dz3": dz3, "sums": np.concatenate(sums)}
-
-    def pool2_found(self) -> np.ndarray:
-        """The pooled pixels, N x 1568, from what the kernels stored."""
-        p = self.given("linear3_backward_weight")
-        scale, shift = (np.repeat(p["scale2"][k], 49) for k in (2, 3))
-        return np.maximum(scale * p["best2"] + shift, 0)
-
-    def dy2(self) -> np.ndarray:
-        p = self.given("linear3_backward_input")
-        return np.where(self.pool2_found() > 0, p["dz3"] @ p["weight3"], 0)
-
-    def sums2(self) -> np.ndarray:
-        p = self.given("linear3_backward_input")
-        dy2, best2 = (p[k].reshape(self.n, 32, 49) for k in ("dy2", "best2"))
+        dy2 = np.where(pool2 > 0, dz3 @ p["weight3"], 0)
+        of_channel, best2 = (each.reshape(self.n, 32, 49) for each in (dy2, p["best2"]))
         h = (best2 - p["scale2"][0][:, None]) * p["scale2"][1][:, None]
-        return np.stack([dy2.sum((0, 2)), (dy2 * h).sum((0, 2))])
+        sums2 = np.stack([of_channel.sum((0, 2)), (of_channel * h).sum((0, 2))])
+        dweight3 = dz3.T @ pool2
+        return {"sums": np.concatenate(sums), "dy2": dy2, "sums2": sums2, "dweight3": dweight3}
 
     @cached_property
     def dc2(self) -> np.ndarray:
-        p = self.given("conv2_backward_weight")
+        p = self.given("conv2_backward")
         dy = np.zeros((self.n, 32, 14, 14))
-        code, dy2 = (p[k].reshape(self.n, 32, 7, 7) for k in ("code2", "dy2"))
+        code = p["code2"].transpose(0, 2, 1).reshape(self.n, 32, 7, 7)
+        dy2 = p["dy2"].reshape(self.n, 32, 7, 7)
         for k in range(4):
             dy[:, :, k // 2 :: 2, k % 2 :: 2] = np.where(code == k, dy2, 0)
         mean, rstd, scale = (row[:, None, None] for row in p["scale2"][:3])
-        h = (p["c2"].reshape(dy.shape) - mean) * rstd
+        h = (self.c2_found().reshape(dy.shape) - mean) * rstd
         of_beta, of_gamma = (row[:, None, None] for row in p["sums2"].sum(0))
         return scale * (dy - (of_beta + h * of_gamma) / (self.n * 196))
 
@@ -149,10 +163,10 @@ class FastStep:
         return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in taps(x)], -1)
 
     def sums1(self) -> np.ndarray:
-        p = self.given("conv2_backward_input")
+        p = self.given("conv2_backward")
         turned = np.flip(p["conv2"], (2, 3)).transpose(1, 0, 2, 3)
         dy1 = convolved(self.dc2, turned).reshape(self.n, 16, 196)
-        code, around = p["code1"], np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
+        code, around = p["code1"].transpose(0, 2, 1), np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
         found = np.zeros((16, 10))
         for k in range(4):
             gradient = np.where(code == k, dy1, 0)
@@ -161,6 +175,10 @@ class FastStep:
                 found[:, t] += np.einsum("ncp,np->c", gradient, under)
             found[:, 9] += gradient.sum((0, 2))
         return found
+
+
+def _from_bf16(bits: np.ndarray) -> np.ndarray:
+    return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
 
 def _on_host(value: Any) -> Any:
