@@ -25,12 +25,11 @@ plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 
 FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN = 784, 196, 1568, 128
-PADDED = 16 * 18  # pixels of pool1 and of dc2 in shared memory, with zeros around
-IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image there
+PADDED = 16 * 18  # pixels of pool1 and of dc2, with zeros around
+IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image in shared memory
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT, HALF = 4, 2  # bytes
 ALIKE = "input_moments", "update"  # the same in both precisions
-EARLY = "linear_layers", "conv2_backward"
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ def _kernel(name: str, defines: tuple[tuple[str, int], ...]) -> Any:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel of a step, and which branch of the graph it is in: those of branch 0 follow each
-    other, one of another branch follows the launch before it, and update waits for all."""
+    """One kernel of a step."""
 
     name: str
     kernel: Any
@@ -66,18 +64,17 @@ class Launch:
     block: int
     arguments: tuple[Any, ...]
     shared: int = 0
-    branch: int = 0
-    early: bool = False  # it waits for the one before by itself, and may begin earlier
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
 
-    def ready(self) -> Callable[[], None]:
-        """A function that launches on a GPU's current stream and neither checks nor waits."""
+    def ready(self, early: bool = False) -> Callable[[], None]:
+        """A function that launches on a GPU's current stream and neither checks nor waits;
+        ``early``: the kernel may begin while the one before still runs, and waits by itself."""
         shape = (self.grid + (1, 1))[:3], (self.block, 1, 1)
         values = self.kernel.check(*shape, self.arguments, self.shared)
         raw = self.kernel.raw
-        if self.early:
+        if early:
             return lambda: _launch_early(raw, *shape, values, self.shared)
         return lambda: raw(*shape, values, shared_mem=self.shared)
 
@@ -149,12 +146,12 @@ class Step:
         def floats(*shape: int) -> Any:
             return cp.empty(shape, cp.float32)
 
-        def codes(*shape: int) -> Any:
-            return cp.empty(shape, cp.uint8)
+        def codes(*shape: int) -> Any:  # bytes, of four channels each
+            return cp.empty(shape, cp.uint32)
 
-        pool1 = cp.empty((n, halves, PIXELS1, 16), cp.uint16)
-        c2 = cp.empty((n, PIXELS1, 16), cp.uint32) if bf16 else floats(n, PIXELS1, 32)
-        code1, code2, best2 = codes(n, PIXELS1, 16), codes(n, 49, 32), floats(n, INPUTS3)
+        pool1 = cp.zeros((n, halves, PADDED, 16), cp.uint16)
+        c2 = cp.empty((n, 2, PIXELS1, 8), cp.uint32) if bf16 else floats(n, 2, PIXELS1, 16)
+        code1, code2, best2 = codes(n, 4, PIXELS1), codes(n, 2, 49, 4), floats(n, INPUTS3)
         means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
         head_sums, dy2 = floats(clusters * 8, HEAD_SUMS), floats(n, INPUTS3)
         sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
@@ -170,18 +167,16 @@ class Step:
             block: int,
             arguments: tuple[Any, ...],
             shared: int = 0,
-            branch: int = 0,
             **defines: int,
         ) -> None:
             if name not in ALIKE:
                 defines["BF16"] = int(bf16)
             kernel = _kernel(name, tuple(defines.items()))
-            launch = Launch(name, kernel, grid, block, arguments, shared, branch, name in EARLY)
-            self.launches.append(launch)
+            self.launches.append(Launch(name, kernel, grid, block, arguments, shared))
 
-        blocks = (min(n, 4 * sms),)
-        first = (*batch_of, self.moments, 0, n)
-        self.first = Launch("input_moments", _kernel("input_moments", ()), blocks, 256, first)
+        moment_blocks = min(_ceil(n, 2), sms)
+        first = *batch_of, self.moments, n
+        self.first = Launch("input_moments", _kernel("input_moments", ()), (moment_blocks,), 256, first)
         filters = 32 // t.parts
         shared = HALF * (9 * (filters * 24 + 8) + PADDED * 24) + FLOAT * PAIR_WORDS
         add(
@@ -190,8 +185,6 @@ class Step:
              pool1, code1, c2, best2, code2, means, squares, n),
             halves * shared, PARTS=t.parts,
         )  # fmt: skip
-        ahead = (*batch_of, self.moments, 1, n)
-        add("input_moments", blocks, 256, ahead, branch=1)
         shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
         shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 10) * HIDDEN)
         add(
@@ -202,12 +195,11 @@ class Step:
             shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
-        groups = filters // 16
-        stride = filters + 8
-        shared = halves * HALF * (PADDED * (stride + 2 * 24) + 9 * 16 * stride)
+        groups, stride = filters // 16, filters + 8
+        shared = halves * HALF * (PADDED * (stride + 2 * 16) + 9 * 16 * stride)
         shared += FLOAT * (IMAGE_FLOATS + groups * 16 * PIXELS1)
-        raw = PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
-        shared += 2 * (raw + PIXELS + PIXELS1 * 16)
+        shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
+        shared += PIXELS + 2 * PIXELS1 * 16
         add(
             "conv2_backward", (back_blocks, t.back_parts), 224 * groups,
             (*batch_of, c2, dy2, code2, scale2, sums2, p["conv2"], pool1, code1, sums1, dconv2,
@@ -215,10 +207,10 @@ class Step:
             max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), PARTS=t.back_parts,
         )  # fmt: skip
         add(
-            "update", (UPDATE_BLOCKS,), 256,
+            "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
              scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * 8, dweight3,
-             clusters, self.losses, self.clock, rate, total, n),
+             clusters, self.losses, *batch_of, rate, total, moment_blocks, n),
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
@@ -232,22 +224,13 @@ class Step:
         for launch in self.launches:
             launch()
 
-    def graph(self, stream: Any) -> Any:
-        """The step as a CUDA graph, for a GPU: ``graph.launch(stream)`` starts it."""
-        functions = [launch.ready() for launch in self.launches]
-        sides: dict[int, Any] = {}
+    def graph(self, stream: Any, steps: int = 1) -> Any:
+        """Some steps as a CUDA graph, for a GPU: ``graph.launch(stream)`` starts it."""
+        launches = self.launches * steps
+        functions = [launch.ready(early=i > 0) for i, launch in enumerate(launches)]
         with stream:
             stream.begin_capture()
-            for launch, function in zip(self.launches, functions, strict=True):
-                if launch.branch:
-                    side = sides[launch.branch] = cp.cuda.Stream(non_blocking=True)
-                    side.wait_event(stream.record(cp.cuda.Event(disable_timing=True)))
-                    with side:
-                        function()
-                    continue
-                if launch.name == "update":
-                    for side in sides.values():
-                        stream.wait_event(side.record(cp.cuda.Event(disable_timing=True)))
+            for function in functions:
                 function()
             return stream.end_capture()
 

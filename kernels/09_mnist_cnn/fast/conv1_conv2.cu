@@ -29,7 +29,7 @@ constexpr int kPairStride = 41;
 constexpr int kPairWords = ((kSide + 2) * kPairStride + 3) / 4 * 4;
 
 constexpr int kChannels = 24; // elements from pixel to pixel of pool1, and from filter to filter
-constexpr int kPoolPlane = kPaddedPixels * kChannels;
+constexpr int kNearPlane = kPaddedPixels * kChannels;
 constexpr int kTapPlane = kFilters * kChannels + 8;
 constexpr int kWeightPlane = kTaps * kTapPlane;
 
@@ -50,9 +50,9 @@ __device__ inline Result2 result2(float first, float second)
 #endif
 }
 
-// Where channels 8 part...8 part + 7 of a pixel of pool1 are. They change places after 8 columns,
-// so that those of 8 windows lie in different banks.
-__device__ inline int pool_place(int row, int column, int part)
+// Where channels 8 part...8 part + 7 of a pixel of pool1 are in this block. They change places after
+// 8 columns, so that those of 8 windows lie in different banks.
+__device__ inline int near_place(int row, int column, int part)
 {
     return (row * kPaddedColumns + column) * kChannels + (part ^ (column / 8 & 1)) * 8;
 }
@@ -113,21 +113,17 @@ __device__ inline void store_pairs(unsigned *pairs, const Pixels &pixels)
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     conv1_conv2(const unsigned char *images, const int *order, int *clock, const long long *moments,
                 const float *conv1, const float *gamma1, const float *beta1, const float *conv2,
-                const float *gamma2, Half *pool1, unsigned char *code1, Result2 *c2, float *best2,
-                unsigned char *code2, float *means, float *squares, int N)
+                const float *gamma2, Half *pool1, unsigned *code1, Result2 *c2, float *best2,
+                unsigned *code2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
     Half *weights = reinterpret_cast<Half *>(shared4); // [half][tap][filter][channel]
     Half *pool = weights + kHalves * kWeightPlane;     // [half][pixel][channel]
-    unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kPoolPlane);
+    unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
     __shared__ float of_warp[2][kWarps][kFilters];
 
-    let_the_next_begin();
     int step = clock[0];
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
-        clock[1] = step;
-    }
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
@@ -135,6 +131,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int first_filter = blockIdx.y * kFilters;
     Pixels pixels = fetch(images, image_number(order, step, N, blockIdx.x));
 
+    uint4 *zeros = reinterpret_cast<uint4 *>(pool);
+    constexpr int kZeros = (kHalves * kNearPlane * 2 + kHalves * kPairWords * 4) / 16;
+    for (int i = threadIdx.x; i < kZeros; i += kThreads) {
+        zeros[i] = make_uint4(0, 0, 0, 0);
+    }
+    wait_for_the_one_before();
+    let_the_next_begin();
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
+        clock[1] = step;
+    }
 #pragma unroll 11
     for (int i = threadIdx.x; i < kFilters * kFilters1 / 2 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 / 2 * kTaps);
@@ -151,11 +157,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         for (int h = 0; h < kHalves; ++h) {
             *reinterpret_cast<unsigned *>(to + h * kWeightPlane) = words[h];
         }
-    }
-    uint4 *zeros = reinterpret_cast<uint4 *>(pool);
-    constexpr int kZeros = (kHalves * kPoolPlane * 2 + kHalves * kPairWords * 4) / 16;
-    for (int i = threadIdx.x; i < kZeros; i += kThreads) {
-        zeros[i] = make_uint4(0, 0, 0, 0);
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
 
@@ -194,9 +195,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         float gamma = gamma2[first_filter + pair * kOwn + i];
         direction[i] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
     }
-    float mean[kOwn] = {};
-    float spread[kOwn] = {};
-    int seen = 0;
+    float pivot[kOwn]; // each filter's first result: from it sums and squares lose no digits
+    float total[kOwn] = {};
+    float squared[kOwn] = {};
+    int seen = 0; // results of a filter
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         store_pairs(pairs, pixels);
         __syncthreads();
@@ -247,21 +249,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             split(low, best[0], best[1]);
             split(high, best[2], best[3]);
             if (column < kSide1) {
-                int pixel = row * kSide1 + column;
-                Half *near = pool + pool_place(row + 1, column + 1, pair / 2) + pair % 2 * 4;
-                Half *far = pool1 + ((size_t)image * kHalves * kPixels1 + pixel) * kFilters1;
+                Half *near = pool + near_place(row + 1, column + 1, pair / 2) + pair % 2 * 4;
+                int padded = (row + 1) * kPaddedColumns + column + 1;
+                Half *far = pool1 + (size_t)image * kHalves * kPoolPlane +
+                            pool_place(padded, pair / 2) + pair % 2 * 4;
 #pragma unroll
                 for (int h = 0; h < kHalves; ++h) {
                     uint2 two = make_uint2(low[h], high[h]);
-                    *reinterpret_cast<uint2 *>(near + h * kPoolPlane) = two;
+                    *reinterpret_cast<uint2 *>(near + h * kNearPlane) = two;
                     if (blockIdx.y == 0) {
-                        far += h * kPixels1 * kFilters1;
-                        *reinterpret_cast<uint2 *>(far + pair * 4) = two;
+                        *reinterpret_cast<uint2 *>(far + h * kPoolPlane) = two;
                     }
                 }
                 if (blockIdx.y == 0) {
-                    unsigned char *to = code1 + (image * kPixels1 + pixel) * kFilters1 + pair * 4;
-                    *reinterpret_cast<unsigned *>(to) = codes;
+                    code1[(image * kFilters1 / 4 + pair) * kPixels1 + row * kSide1 + column] = codes;
                 }
             }
         }
@@ -278,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
             for (int k = 0; k < 2; ++k) {
                 int column = lane % 8 * 2 + lane / 8 % 2 + t % 3;
-                int place = pool_place(warp * 2 + k + t / 3, column, lane / 16);
-                load_tiles<kPoolPlane>(a[k], pool + place);
+                int place = near_place(warp * 2 + k + t / 3, column, lane / 16);
+                load_tiles<kNearPlane>(a[k], pool + place);
             }
 #pragma unroll
             for (int j = 0; j < kTiles; j += 2) {
@@ -296,23 +297,23 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
         constexpr float kUnscale = 1.0f / (kPixelScale * kWeightScale);
         bool window = group < kSide2; // the eighth of a row is none
-        float own[kOwn];
         unsigned codes[kOwn / 4] = {};
 #pragma unroll
         for (int i = 0; i < kOwn; ++i) {
-            float total = 0.0f;
             float best = 0.0f;
             int code = 0;
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
                 float &value = sum[p / 2][i / 2][i % 2 + p % 2 * 2];
                 value *= kUnscale;
-                total += value;
+                pivot[i] = seen == 0 && p == 0 ? value : pivot[i];
+                float distance = value - pivot[i];
+                total[i] += distance;
+                squared[i] += distance * distance;
                 bool better = p == 0 || (value - best) * direction[i] > 0.0f;
                 code = better ? p : code;
                 best = better ? value : best;
             }
-            own[i] = window ? total : 0.0f;
             codes[i / 4] |= (unsigned)code << (i % 4 * 8);
             if (window) {
                 int f = first_filter + pair * kOwn + i;
@@ -320,49 +321,50 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             }
         }
         if (window) {
-            int at = (image * kPixels2 + warp * kSide2 + group) * kFilters2 + first_filter;
-            unsigned *to = reinterpret_cast<unsigned *>(code2 + at + pair * kOwn);
+            int f = first_filter + pair * kOwn; // in its sixteen filters
+            int sixteen = image * kFilters2 / 16 + f / 16;
+            int at = (sixteen * kPixels2 + warp * kSide2 + group) * 4 + f % 16 / 4;
 #pragma unroll
             for (int i = 0; i < kOwn / 4; ++i) {
-                to[i] = codes[i];
+                code2[at + i] = codes[i];
             }
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
                 int pixel = (warp * 2 + p / 2) * kSide1 + group * 2 + p % 2;
-                Result2 *row = c2 + ((image * kPixels1 + pixel) * kFilters2 + first_filter) / 2;
+                Result2 *row = c2 + (sixteen * kPixels1 + pixel) * 8 + f % 16 / 2;
 #pragma unroll
                 for (int i = 0; i < kOwn; i += 2) {
                     const float *two = sum[p / 2][i / 2] + p % 2 * 2;
-                    row[pair * kOwn / 2 + i / 2] = result2(two[0], two[1]);
+                    row[i / 2] = result2(two[0], two[1]);
                 }
             }
         }
-        ++seen; // this warp's 28 pixels of each filter join those of the images before
-#pragma unroll
-        for (int i = 0; i < kOwn; ++i) {
-            float total = own[i];
-#pragma unroll
-            for (int distance = 4; distance < kWarpSize; distance *= 2) {
-                total += __shfl_xor_sync(kWholeWarp, total, distance);
-            }
-            float of_image = total / (4 * kSide2);
-            float distances = 0.0f;
-#pragma unroll
-            for (int p = 0; p < 4; ++p) {
-                float distance = sum[p / 2][i / 2][i % 2 + p % 2 * 2] - of_image;
-                distances += distance * distance;
-            }
-            distances = window ? distances : 0.0f;
-#pragma unroll
-            for (int distance = 4; distance < kWarpSize; distance *= 2) {
-                distances += __shfl_xor_sync(kWholeWarp, distances, distance);
-            }
-            float step_up = of_image - mean[i];
-            mean[i] += step_up / seen;
-            spread[i] += distances + step_up * (of_image - mean[i]) * (4 * kSide2);
-        }
+        seen += 4;
     }
 
+    // a filter's mean and squared distances from it, of a thread, and from there of the warp
+    float mean[kOwn];
+    float spread[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+        float middle = total[i] / seen;
+        float distances = squared[i] - total[i] * middle;
+        middle += pivot[i];
+        float count = seen;
+        bool window = group < kSide2;
+        mean[i] = window ? middle : 0.0f;
+#pragma unroll
+        for (int distance = 4; distance < kWarpSize; distance *= 2) {
+            mean[i] += __shfl_xor_sync(kWholeWarp, mean[i], distance);
+        }
+        mean[i] /= kSide2;
+        middle -= mean[i];
+        spread[i] = window ? distances + count * (middle * middle) : 0.0f;
+#pragma unroll
+        for (int distance = 4; distance < kWarpSize; distance *= 2) {
+            spread[i] += __shfl_xor_sync(kWholeWarp, spread[i], distance);
+        }
+    }
     if (group == 0) {
 #pragma unroll
         for (int i = 0; i < kOwn; ++i) {
@@ -381,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
         for (int w = 0; w < kWarps; ++w) {
             float distance = of_warp[0][w][threadIdx.x] - middle;
-            distances += of_warp[1][w][threadIdx.x] + distance * distance * (4 * kSide2 * seen);
+            distances += of_warp[1][w][threadIdx.x] + distance * distance * (kSide2 * seen);
         }
         int f = first_filter + threadIdx.x;
         means[f * gridDim.x + blockIdx.x] = middle;

@@ -8,6 +8,7 @@
 // the sums add up, too. A warp takes two rows of pixels and 16 filters.
 // grid (any, PARTS), block 448 / PARTS, dynamic shared kSharedBytes
 
+#include "bulk.cuh"
 #include "early_launch.cuh"
 #include "factors.cuh"
 #include "reduce.cuh"
@@ -20,9 +21,7 @@ constexpr int kRowsOfWarp = 2;
 constexpr int kRowGroups = kSide1 / kRowsOfWarp;
 constexpr int kFilterGroups = kFilters / 16;
 constexpr int kThreads = kRowGroups * kFilterGroups * kWarpSize;
-constexpr int kChannels = kFilters1 + 8; // elements from pixel to pixel of pool1
-constexpr int kStride = kFilters + 8;    // and of dc2; eight neighbours lie in different banks
-constexpr int kPoolPlane = kPaddedPixels * kChannels;
+constexpr int kStride = kFilters + 8; // from pixel to pixel of dc2: eight lie in different banks
 constexpr int kGradientPlane = kPaddedPixels * kStride;
 constexpr int kWeightPlane = kTaps * kFilters1 * kStride;
 constexpr int kTiles = kFilters1 / 8;
@@ -38,11 +37,15 @@ typedef float2 Result2;
 
 // An image's share of what the kernels before have written, as it is in memory.
 struct Raw {
-    uint4 c2[kPixels1 * kFilters * sizeof(Result2) / 32];
-    float dy2[kFilters * kPixels2];           // [filter][window]
-    unsigned code2[kPixels2 * kFilters / 4];  // [window][filter]
+    Result2 c2[kFilterGroups][kPixels1 * 8];            // [pixel][two filters]
+    float dy2[kFilters * kPixels2];                     // [filter][window]
+    unsigned code2[kFilterGroups][kPixels2 * 4];        // [window][four filters]
     unsigned pixels[kPixels / 4];
-    uint4 code1[kPixels1];                    // [pixel][channel]
+};
+
+struct Pooled {
+    Half pool[kHalves][kPoolPlane];      // pool1
+    unsigned code1[kFilters1 / 4][kPixels1]; // of four channels each
 };
 
 // What dc2 = scale dy - alpha (c2 - mean) - beta has of each filter, times the factors' scale.
@@ -73,74 +76,57 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
     }
 }
 
-// Start copies of what image `image` needs.
-__device__ inline void fetch(Raw &raw, Half *pool, const Result2 *c2, const float *dy2,
-                             const unsigned char *code2, const unsigned char *code1,
-                             const Half *pool1, const unsigned char *pixels, int first, int image)
+// Start copies of what image `image` needs, by one thread.
+__device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const float *dy2,
+                             const unsigned *code2, const unsigned *code1,
+                             const Half *pool1, const unsigned char *pixels, int image,
+                             unsigned barrier)
 {
-    constexpr int kOfPixel = kFilters * sizeof(Result2) / 32; // 16 bytes each
-    const char *from = reinterpret_cast<const char *>(c2 + (image * kPixels1 * kFilters2 + first) / 2);
-    for (int i = threadIdx.x; i < kPixels1 * kOfPixel; i += kThreads) {
-        cp_async_16(shared_address(raw.c2 + i), from + i / kOfPixel * kFilters2 * sizeof(Result2) / 2 +
-                                                    i % kOfPixel * 16);
-    }
-    const float *gradients = dy2 + image * kInputs3 + first * kPixels2;
-    for (int i = threadIdx.x; i < kFilters * kPixels2 / 4; i += kThreads) {
-        cp_async_16(shared_address(raw.dy2 + i * 4), gradients + i * 4);
-    }
-    const unsigned char *codes = code2 + image * kPixels2 * kFilters2 + first;
-    constexpr int kWords = kFilters / 4;
-    for (int i = threadIdx.x; i < kPixels2 * kWords; i += kThreads) {
-        cp_async_4(shared_address(raw.code2 + i), codes + i / kWords * kFilters2 + i % kWords * 4);
-    }
-    for (int i = threadIdx.x; i < kPixels / 16; i += kThreads) {
-        cp_async_16(shared_address(raw.pixels + i * 4), pixels + i * 16);
-    }
-    for (int i = threadIdx.x; i < kPixels1; i += kThreads) {
-        cp_async_16(shared_address(raw.code1 + i), code1 + (image * kPixels1 + i) * kFilters1);
-    }
-    const Half *channels = pool1 + (size_t)image * kHalves * kPixels1 * kFilters1;
-    for (int i = threadIdx.x; i < kHalves * kPixels1 * 2; i += kThreads) { // eight channels each
-        int pixel = i / 2 % kPixels1;
-        int place = (pixel / kSide1 + 1) * kPaddedColumns + pixel % kSide1 + 1;
-        Half *to = pool + i / (2 * kPixels1) * kPoolPlane + place * kChannels + i % 2 * 8;
-        cp_async_16(shared_address(to), channels + i * 8);
-    }
-    cp_async_commit();
+    int first = blockIdx.y * kFilters;
+    mbarrier_expect(barrier, sizeof(Raw) + sizeof(Pooled));
+    bulk_load(raw.c2, c2 + (image * kFilters2 + first) / 2 * kPixels1, sizeof(raw.c2), barrier);
+    bulk_load(raw.dy2, dy2 + image * kInputs3 + first * kPixels2, sizeof(raw.dy2), barrier);
+    bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2), barrier);
+    bulk_load(raw.pixels, pixels, kPixels, barrier);
+    bulk_load(pooled.pool, pool1 + (size_t)image * kHalves * kPoolPlane, sizeof(pooled.pool),
+              barrier);
+    bulk_load(pooled.code1, code1 + image * kFilters1 / 4 * kPixels1, sizeof(pooled.code1), barrier);
 }
 
 // Four neighbouring filters of a pixel of c2.
-__device__ inline float4 four_results(const Raw &raw, int pixel, int four)
+__device__ inline float4 four_results(const Result2 *c2, int pixel, int four)
 {
 #if BF16
-    uint2 two = reinterpret_cast<const uint2 *>(raw.c2)[pixel * (kFilters / 4) + four];
+    uint2 two = reinterpret_cast<const uint2 *>(c2)[pixel * 4 + four];
     return make_float4(__uint_as_float(two.x << 16), __uint_as_float(two.x & 0xffff0000),
                        __uint_as_float(two.y << 16), __uint_as_float(two.y & 0xffff0000));
 #else
-    return reinterpret_cast<const float4 *>(raw.c2)[pixel * (kFilters / 4) + four];
+    return reinterpret_cast<const float4 *>(c2)[pixel * 4 + four];
 #endif
 }
 
 // dc2 of all windows into padded pixels; a thread takes a window of four filters.
 __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch)
 {
-    constexpr int kFours = kFilters / 4;
-    for (int i = threadIdx.x; i < kPixels2 * kFours; i += kThreads) {
-        int window = i / kFours;
-        int four = i % kFours;
-        unsigned codes = raw.code2[i];
-        float4 mean = reinterpret_cast<const float4 *>(of_batch.mean)[four];
-        float4 scale = reinterpret_cast<const float4 *>(of_batch.scale)[four];
-        float4 alpha = reinterpret_cast<const float4 *>(of_batch.alpha)[four];
-        float4 beta = reinterpret_cast<const float4 *>(of_batch.beta)[four];
-        const float *dy2 = raw.dy2 + four * 4 * kPixels2 + window;
+    for (int i = threadIdx.x; i < kFilterGroups * kPixels2 * 4; i += kThreads) {
+        int group = i / (kPixels2 * 4);
+        int window = i / 4 % kPixels2;
+        int four = i % 4;
+        int first = group * 16 + four * 4;
+        unsigned codes = raw.code2[0][i];
+        float4 mean = *reinterpret_cast<const float4 *>(of_batch.mean + first);
+        float4 scale = *reinterpret_cast<const float4 *>(of_batch.scale + first);
+        float4 alpha = *reinterpret_cast<const float4 *>(of_batch.alpha + first);
+        float4 beta = *reinterpret_cast<const float4 *>(of_batch.beta + first);
+        const float *dy2 = raw.dy2 + first * kPixels2 + window;
         float winner[] = {dy2[0] * scale.x, dy2[kPixels2] * scale.y, dy2[2 * kPixels2] * scale.z,
                           dy2[3 * kPixels2] * scale.w};
 #pragma unroll
-        for (int p = 0; p < 4; ++p) {
+        for (int k = 0; k < 4; ++k) {
+            int p = k ^ (window & 1); // neighbouring windows read from different banks
             int row = window / kSide2 * 2 + p / 2;
             int column = window % kSide2 * 2 + p % 2;
-            float4 c = four_results(raw, row * kSide1 + column, four);
+            float4 c = four_results(raw.c2[group], row * kSide1 + column, four);
             float own[4];
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
@@ -154,7 +140,7 @@ __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward
             unsigned high[kHalves];
             split(low, own[0], own[1]);
             split(high, own[2], own[3]);
-            Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + four * 4;
+            Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + first;
 #pragma unroll
             for (int h = 0; h < kHalves; ++h) {
                 *reinterpret_cast<uint2 *>(to + h * kGradientPlane) = make_uint2(low[h], high[h]);
@@ -184,27 +170,32 @@ constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in ne
 constexpr int kResults = kFilters * kFilters1 * kTaps;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    conv2_backward(const unsigned char *images, const int *order, const int *clock,
-                   const Result2 *c2, const float *dy2, const unsigned char *code2,
+    conv2_backward(const unsigned char *images, const int *order, int *clock,
+                   const Result2 *c2, const float *dy2, const unsigned *code2,
                    const float *scale2, const float *sums2, const float *conv2, const Half *pool1,
-                   const unsigned char *code1, float *sums1, float *dconv2, int tiles, int N)
+                   const unsigned *code1, float *sums1, float *dconv2, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
-    Half *dc2 = reinterpret_cast<Half *>(shared4);      // [half][pixel][filter]
-    Half *pools = dc2 + kHalves * kGradientPlane;       // two times [half][pixel][channel]
-    Half *weights = pools + 2 * kHalves * kPoolPlane;   // [half][turned tap][channel][filter]
+    Raw &raw = *reinterpret_cast<Raw *>(shared4);
+    Pooled *pooled = reinterpret_cast<Pooled *>(&raw + 1); // two
+    Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
+    Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
     float *x = reinterpret_cast<float *>(weights + kHalves * kWeightPlane);
-    float *dy1 = x + (kImageFloats + 3) / 4 * 4;        // [filter group][channel][pixel]
-    Raw *raws = reinterpret_cast<Raw *>(dy1 + kFilterGroups * kFilters1 * kPixels1);
-    float *totals = reinterpret_cast<float *>(shared4); // at the end
+    float *dy1 = x + (kImageFloats + 3) / 4 * 4;           // [filter group][channel][pixel]
+    float *totals = reinterpret_cast<float *>(shared4);    // at the end
     __shared__ __align__(16) Backward2 of_batch;
+    __shared__ unsigned long long full; // the barrier of all copies
 
-    let_the_next_begin();
-    int step = clock[0];
+    int step = clock[1];
     int lane = threadIdx.x % kWarpSize;
     int filters = threadIdx.x / kWarpSize % kFilterGroups; // of the warp
     int rows = threadIdx.x / kGroup;
     int first = blockIdx.y * kFilters;
+    unsigned barrier = shared_address(&full);
+    if (threadIdx.x == 0) {
+        mbarrier_init(barrier, 1);
+        mbarriers_are_ready();
+    }
 #pragma unroll 6
     for (int i = threadIdx.x; i < kFilters / 2 * kFilters1 * kTaps; i += kThreads) {
         int filter = i / (kFilters1 * kTaps) * 2;
@@ -220,14 +211,22 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         }
     }
     uint4 *zeros = reinterpret_cast<uint4 *>(dc2);
-    constexpr int kZeros = kHalves * (kGradientPlane + 2 * kPoolPlane) / 8;
-    for (int i = threadIdx.x; i < kZeros; i += kThreads) {
+    for (int i = threadIdx.x; i < kHalves * kGradientPlane / 8; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
     for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
         x[i] = 0.0f;
     }
+    int number = image_number(order, step, N, blockIdx.x);
     wait_for_the_one_before();
+    let_the_next_begin();
+    if (threadIdx.x == 0) {
+        const unsigned char *pixels = images + (size_t)number * kPixels;
+        fetch(raw, pooled[0], c2, dy2, code2, code1, pool1, pixels, blockIdx.x, barrier);
+        if (blockIdx.x == 0 && blockIdx.y == 0) {
+            clock[0] = step + 1; // for the next step's first kernel, which may begin early
+        }
+    }
     find_backward2(of_batch, scale2, sums2, tiles, first, N);
     __syncthreads(); // the zeros are there
 
@@ -238,26 +237,22 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     float found[kTaps + 1] = {};
     float sum[kTaps][kTiles][4] = {};
     int turn = 0;
-    if (blockIdx.x < N) {
-        const unsigned char *pixels =
-            images + (size_t)image_number(order, step, N, blockIdx.x) * kPixels;
-        fetch(raws[0], pools, c2, dy2, code2, code1, pool1, pixels, first, blockIdx.x);
-    }
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
-        Raw &raw = raws[turn];
-        const Half *pool = pools + turn * kHalves * kPoolPlane;
+        const Half *pool = pooled[turn].pool[0];
+        const unsigned *codes = pooled[turn].code1[own_channel / 4];
         int next = image + gridDim.x;
-        int number = next < N ? image_number(order, step, N, next) : 0;
-        cp_async_wait<0>();
-        __syncthreads(); // the image is there, and the one before has been used
-        turn ^= 1;
-        if (next < N) {
-            fetch(raws[turn], pools + turn * kHalves * kPoolPlane, c2, dy2, code2, code1, pool1,
-                  images + (size_t)number * kPixels, first, next);
+        if (threadIdx.x == 0 && next < N) {
+            number = image_number(order, step, N, next);
         }
+        mbarrier_wait(barrier, turn);
+        turn ^= 1;
         store_gradient2(dc2, raw, of_batch);
         store_image(x, raw);
-        __syncthreads();
+        __syncthreads(); // both are there, and what was copied has been used
+        if (threadIdx.x == 0 && next < N) {
+            fetch(raw, pooled[turn], c2, dy2, code2, code1, pool1,
+                  images + (size_t)number * kPixels, next, barrier);
+        }
 
         float back[kRowsOfWarp][kTiles][4] = {}; // of pool1
 #pragma unroll 1
@@ -309,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             for (int column = 0; column < 3; ++column) {
                 unsigned b[kHalves][4];
                 int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles_transposed<kPoolPlane>(b, pool + pixel * kChannels + lane / 16 * 8);
+                load_tiles_transposed<kPoolPlane>(b, pool + pool_place(pixel, lane / 16));
 #pragma unroll
                 for (int row = 0; row < kRowsOfWarp; ++row) {
                     if (i - row >= 0 && i - row < 3) {
@@ -321,26 +316,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         }
         __syncthreads(); // dy1 is there
 
-        const unsigned char *codes = reinterpret_cast<const unsigned char *>(raw.code1);
-#pragma unroll 2
+#pragma unroll
         for (int i = 0; i < kRun; ++i) {
-            int code = codes[(own + i) * kFilters1 + own_channel];
+            int code = codes[own + i] >> (own_channel % 4 * 8) & 0xff;
             float gradient = dy1[own_channel * kPixels1 + own + i];
             if (kFilterGroups == 2) {
                 gradient += dy1[(kFilters1 + own_channel) * kPixels1 + own + i];
             }
             gradient = code == kClosed ? 0.0f : gradient;
-            int place = (own_row * 2 + (code & 2) / 2) * kImageStride;
-            place += (own_column + i) * 2 + code % 2;
+            int place = (code & 2) / 2 * kImageStride + code % 2;
+            const float *under = x + own_row * 2 * kImageStride + (own_column + i) * 2 + place;
 #pragma unroll
             for (int t = 0; t < kTaps; ++t) {
-                found[t] += gradient * x[place + t / 3 * kImageStride + t % 3];
+                found[t] += gradient * under[t / 3 * kImageStride + t % 3];
             }
             found[kTaps] += gradient;
         }
+        __syncthreads(); // x, dy1 and dc2 have been used
     }
 
-    __syncthreads(); // the last image has been used
     float scale = gradient_scale(N);
     float *sums = dy1; // [thread][sum]
     constexpr int kSums = kTaps + 1;

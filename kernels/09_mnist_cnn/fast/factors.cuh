@@ -95,3 +95,12 @@ __device__ inline void load_tiles_transposed(unsigned (&tiles)[kHalves][4], cons
 // pixels, of which 14 count, and its neighbours.
 constexpr int kPaddedColumns = 18;
 constexpr int kPaddedPixels = (kSide1 + 2) * kPaddedColumns;
+
+// pool1 of an image: padded pixels of 16 channels, zeros around. Where channels 8 part...8 part + 7
+// of a pixel are: eight neighbours lie in different banks.
+constexpr int kPoolPlane = kPaddedPixels * kFilters1;
+
+__device__ inline int pool_place(int pixel, int part)
+{
+    return pixel * kFilters1 + (part ^ (pixel / 4 & 1)) * 8;
+}

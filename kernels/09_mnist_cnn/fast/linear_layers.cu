@@ -33,7 +33,7 @@ constexpr int kPairs = kSteps;              // of tiles of 8 columns
 constexpr int kStride = kSteps * 16 + 8;    // eight rows begin in different banks
 constexpr int kHiddenStride = kHidden + 8;  // and here
 constexpr int kWeightPlane = kHidden * kStride;
-constexpr int kPoolPlane = kImages * kStride;
+constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
@@ -48,7 +48,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     extern __shared__ float4 shared4[];
     Half *weights = reinterpret_cast<Half *>(shared4);  // [half][hidden][column]
     Half *pool = weights + kHalves * kWeightPlane;      // [half][image][column]
-    Half *gradients = pool + kHalves * kPoolPlane; // [half][image][hidden]
+    Half *gradients = pool + kHalves * kPixelPlane; // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
     float *slots = best + kImages * kColumns;           // [source][own image][hidden]
     float *head_weights = slots + kSources * kOwn * kHidden;
@@ -59,14 +59,12 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     __shared__ float losses[kOwn];
     __shared__ float of_column[2][kPairs * 16];
 
-    let_the_next_begin();
     cluster_arrive_relaxed();
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
     int pair = lane % 4;
     int rank = blockIdx.x;
-    int step = clock[0];
     int first_column = rank * kColumns;
 
     constexpr int kFours = kColumns / 4;
@@ -94,6 +92,8 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         weights[i / kPad * kStride + kColumns + i % kPad] = 0; // of weights, then of pool
     }
     wait_for_the_one_before();
+    let_the_next_begin();
+    int step = clock[1];
     find_statistics2(of_batch, means, squares, gamma2, beta2, scale2, blockIdx.y == 0,
                      rank * kChannels, blocks, N);
     __syncthreads();
@@ -131,7 +131,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
 #pragma unroll
             for (int h = 0; h < kHalves; ++h) {
                 uint2 two = make_uint2(low[h], high[h]);
-                *reinterpret_cast<uint2 *>(pool + h * kPoolPlane + image * kStride + column) = two;
+                *reinterpret_cast<uint2 *>(pool + h * kPixelPlane + image * kStride + column) = two;
             }
         }
         __syncthreads();
@@ -145,7 +145,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         for (int k = from; k < to; ++k) {
             unsigned a[kHalves][4];
             unsigned b[kHalves][4];
-            load_tiles<kPoolPlane>(a, pool + row * kStride + k * 16 + lane / 16 * 8);
+            load_tiles<kPixelPlane>(a, pool + row * kStride + k * 16 + lane / 16 * 8);
             int result = of_warp * 16 + lane / 16 * 8 + lane % 8;
             load_tiles<kWeightPlane>(b, weights + result * kStride + k * 16 + lane / 8 % 2 * 8);
             multiply(sum[0], a, b, 0);
@@ -296,7 +296,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 int columns = (second * kOwnPairs + i) * 16;
                 if (columns < kPairs * 16) {
                     unsigned b[kHalves][4];
-                    load_tiles_transposed<kPoolPlane>(
+                    load_tiles_transposed<kPixelPlane>(
                         b, pool + (k * 16 + lane % 16) * kStride + columns + lane / 16 * 8);
                     multiply(product[i][0], a, b, 0);
                     multiply(product[i][1], a, b, 1);

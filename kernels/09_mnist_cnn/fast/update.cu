@@ -1,26 +1,29 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
 // takes a step of plain stochastic gradient descent; moves the running statistics; stores the
-// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The
-// learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients follow from the
-// 10 sums of conv2_backward_input.cu, called D here, and from those of input_moments.cu, S and G,
-// over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
-// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M). Each block has a job: a filter of
-// conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu; 1024 weights of linear3.
-// grid (402), block 256, dynamic shared 0
+// batch's mean loss; adds up the moments of the next step (moments.cuh) and zeroes those of the step
+// after it. The learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients
+// follow from the 10 sums of conv2_backward.cu, called D here, and from the moments S and G over M
+// pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
+// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
+// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and, once
+// conv2_backward.cu has ended, 32 weights of conv2; a filter of conv1; batch norm 2.
+// grid (moment_blocks + 402), block 256, dynamic shared 0
 
+#include "early_launch.cuh"
 #include "head_sums.cuh"
+#include "moments.cuh"
 #include "reduce.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
 constexpr int kSums1 = kTaps + 1;
-constexpr int kNorm2 = kFilters1; // the jobs' first blocks
-constexpr int kConv2 = kNorm2 + 1;
-constexpr int kHead = kConv2 + kResults2 / kWarpSize;
-constexpr int kLinear3 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+constexpr int kHead = kHidden * kInputs3 / (4 * kThreads); // the jobs' first blocks
+constexpr int kConv2 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+constexpr int kConv1 = kConv2 + kResults2 / kWarpSize;
+constexpr int kNorm2 = kConv1 + kFilters1;
 
-// The sum over linear3_backward_input's tiles of dbeta (kind 0) or dgamma (kind 1) of channel f.
+// The sum over linear_layers's clusters of dbeta (kind 0) or dgamma (kind 1) of channel f.
 __device__ inline float sum_of_tiles(const float *sums2, int tiles, int kind, int f)
 {
     float sum = 0.0f;
@@ -70,18 +73,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
            int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
            int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
-           float *losses, int *clock, double rate, int total, int N)
+           float *losses, const unsigned char *images, const int *order, const int *clock,
+           double rate, int total, int moment_blocks, int N)
 {
     int step = clock[1];
     float now = (float)(rate * (1.0 - (double)step / total));
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
-    int job = blockIdx.x;
+    int job = (int)blockIdx.x - moment_blocks;
 
-    if (job < kNorm2) {
+    if (job >= kConv2) { // the others need nothing of the kernel before
+        wait_for_the_one_before();
+    }
+    if (job < 0) {
+        add_moments(images, order, step + 1, moments, blockIdx.x, moment_blocks, N);
+    } else if (job >= kConv1 && job < kNorm2) {
         __shared__ Statistics1 of_batch;
         __shared__ float sums[kSums1];
-        int f = job;
+        int f = job - kConv1;
         for (int t = warp; t < kSums1; t += kWarps) {
             float sum = 0.0f;
 #pragma unroll 8
@@ -132,16 +141,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (f < kMoments) {
             moments[moments_of(step + 2) + f] = 0; // last read in the step before
         }
-        if (f == 0) {
-            clock[0] = step + 1;
-        }
-    } else if (job < kHead) {
+    } else if (job >= kConv2 && job < kConv1) {
         int weight = (job - kConv2) * kWarpSize + lane;
         float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
         if (warp == 0) {
             conv2[weight] -= now * gradient;
         }
-    } else if (job < kLinear3) {
+    } else if (job >= kHead && job < kConv2) {
         int i = (job - kHead) * kWarpSize + lane;
         float sum = sum_of_parts(head_sums, head_blocks, kHeadSums, i);
         if (warp == 0) {
@@ -156,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
     } else {
-        int four = (job - kLinear3) * kThreads + threadIdx.x;
+        int four = job * kThreads + threadIdx.x;
         constexpr int kFours = kHidden * kInputs3 / 4;
         const float4 *parts = reinterpret_cast<const float4 *>(dweight3) + four;
         float4 sum = parts[0];
@@ -176,4 +182,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         weight.w -= now * sum.w;
         *weights = weight;
     }
+    wait_for_the_one_before(); // so that no kernel ends before the one before it
+    let_the_next_begin();
 }
