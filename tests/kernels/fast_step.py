@@ -33,7 +33,8 @@ class FastStep:
         pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
         self.step = FAST.Step(self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16)
         order = np.random.default_rng(1).permutation(n).astype(np.int32)
-        self.order, self.launches = order, {launch.name: launch for launch in self.step.launches}
+        launches = self.step.first, *self.step.launches
+        self.order, self.launches = order, {launch.name: launch for launch in launches}
         self.step.order[...] = cp.asarray(np.tile(order, (11, 1)))
         self.step.begin(0)
         for launch in self.step.launches[:-1]:
@@ -79,19 +80,24 @@ class FastStep:
 
     def pool1_found(self) -> np.ndarray:
         """pool1 as the kernel rounded it, N x 16 x 196."""
-        found = self.given("conv1_conv2")["pool1"]
+        found = self.given("conv1_conv2")["pool1"]  # padded, eight channels change places
+        found = found.reshape(self.n, -1, 288, 2, 8)
+        swapped = np.arange(288) // 4 % 2 == 1
+        found[:, :, swapped] = found[:, :, swapped][:, :, :, ::-1]
+        found = found.reshape(self.n, -1, 16, 18, 16)[:, :, 1:15, 1:15]
         if self.bf16:
             values = _from_bf16(found[:, 0])
         else:
             values = found.astype(np.uint16).view(np.float16).astype(np.float64).sum(1) / 16
-        return values.transpose(0, 2, 1)
+        return values.reshape(self.n, 196, 16).transpose(0, 2, 1)
 
     def c2_found(self) -> np.ndarray:
         """conv2's results as the kernel rounded them, N x 32 x 196."""
         found = self.given("conv1_conv2")["c2"]
         if self.bf16:
             found = np.stack([_from_bf16(found & 0xFFFF), _from_bf16(found >> 16)], -1)
-        return found.reshape(self.n, 196, 32).transpose(0, 2, 1)
+        found = found.reshape(self.n, 2, 196, 16)
+        return found.transpose(0, 1, 3, 2).reshape(self.n, 32, 196)
 
     def best2(self) -> np.ndarray:
         """Each window's largest, or smallest, of what conv2 must give."""
@@ -149,7 +155,7 @@ class FastStep:
     def dc2(self) -> np.ndarray:
         p = self.given("conv2_backward")
         dy = np.zeros((self.n, 32, 14, 14))
-        code = p["code2"].transpose(0, 2, 1).reshape(self.n, 32, 7, 7)
+        code = _bytes(p["code2"]).transpose(0, 1, 3, 2).reshape(self.n, 32, 7, 7)
         dy2 = p["dy2"].reshape(self.n, 32, 7, 7)
         for k in range(4):
             dy[:, :, k // 2 :: 2, k % 2 :: 2] = np.where(code == k, dy2, 0)
@@ -166,7 +172,9 @@ class FastStep:
         p = self.given("conv2_backward")
         turned = np.flip(p["conv2"], (2, 3)).transpose(1, 0, 2, 3)
         dy1 = convolved(self.dc2, turned).reshape(self.n, 16, 196)
-        code, around = p["code1"].transpose(0, 2, 1), np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
+        code = _bytes(p["code1"]).reshape(self.n, 4, 196, 4)
+        code = code.transpose(0, 1, 3, 2).reshape(self.n, 16, 196)
+        around = np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
         found = np.zeros((16, 10))
         for k in range(4):
             gradient = np.where(code == k, dy1, 0)
@@ -175,6 +183,11 @@ class FastStep:
                 found[:, t] += np.einsum("ncp,np->c", gradient, under)
             found[:, 9] += gradient.sum((0, 2))
         return found
+
+
+def _bytes(words: np.ndarray) -> np.ndarray:
+    """The four bytes of each word, side by side."""
+    return np.ascontiguousarray(words).view(np.uint8)
 
 
 def _from_bf16(bits: np.ndarray) -> np.ndarray:

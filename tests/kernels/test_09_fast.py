@@ -19,6 +19,9 @@ def test_the_tiles_change_nothing_but_rounding(tiles, monkeypatch):
     monkeypatch.setitem(FAST.Step.__init__.__globals__, "sm_count", lambda: 1)
     one = FastStep(5, False, tiles)
     one.launches["update"]()
+    moments = cp.asnumpy(one.step.moments)
+    assert np.array_equal(moments[1], moments[0])  # the next step has the same images
+    assert not moments[2].any()
     other = FAST.plain.Network(3)
     for key in ("gamma1", "beta1", "gamma2", "beta2"):
         other.parameters[key][...] = FastStep.start(key)
