@@ -29,6 +29,7 @@ PADDED = 16 * 18  # pixels of pool1 and of dc2, with zeros around
 IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image in shared memory
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT, HALF = 4, 2  # bytes
+CLUSTER = 8  # blocks of linear_layers
 ALIKE = "input_moments", "update"  # the same in both precisions
 
 
@@ -46,7 +47,7 @@ def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if batch <= 128:
         return Tiles(parts=2, back_parts=2)
-    return Tiles(rows3=1 if batch <= 256 else 2)
+    return Tiles(rows3=2)
 
 
 @cache
@@ -111,6 +112,35 @@ def _ceil(n: int, d: int) -> int:
     return -(-n // d)
 
 
+def _shared_out(n: int, at_once: int) -> int:
+    """Of up to ``at_once`` workers, as few as do n pieces of work in the same number of rounds."""
+    return _ceil(n, _ceil(n, at_once))
+
+
+def _clusters_at_once(kernel: Any, shared: int) -> int:
+    """How many clusters of linear_layers the device runs at the same time: the multiprocessors of
+    a cluster have to lie close to each other, so some may be left over."""
+    if device() != "cuda":
+        return sm_count() // CLUSTER
+    from cuda.bindings import driver
+
+    kernel.raw.max_dynamic_shared_size_bytes = shared
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    config.gridDimX, config.gridDimY, config.gridDimZ = CLUSTER, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = 512, 1, 1
+    config.sharedMemBytes = shared
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    attribute.value.clusterDim.x = CLUSTER
+    attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1
+    config.attrs, config.numAttrs = [attribute], 1
+    error, clusters = driver.cuOccupancyMaxActiveClusters(
+        driver.CUfunction(kernel.raw.kernel.ptr), config
+    )
+    if error:
+        raise RuntimeError(f"cuOccupancyMaxActiveClusters: {error.name}")
+    return clusters
+
+
 class Step:
     """The launches of one training step for batches of ``batch``, with all the memory they need.
 
@@ -137,11 +167,14 @@ class Step:
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
         sms = sm_count()
-        conv_blocks = min(n, _ceil(sms * t.conv_blocks, t.parts))
-        back_blocks = min(n, _ceil(sms, t.back_parts))
-        images3 = 16 * t.rows3
-        clusters = min(_ceil(n, images3), max(1, sms // 8))
-        halves = 1 if bf16 else 2
+        conv_blocks = _shared_out(n, _ceil(sms * t.conv_blocks, t.parts))
+        back_blocks = _shared_out(n, _ceil(sms, t.back_parts))
+        images3, halves = 16 * t.rows3, 1 if bf16 else 2
+        linear_shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
+        linear_shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 11) * HIDDEN + 16)
+        defines3 = {"ROWS": t.rows3, "BF16": int(bf16)}
+        kernel3 = _kernel("linear_layers", tuple(defines3.items()))
+        clusters = _shared_out(_ceil(n, images3), _clusters_at_once(kernel3, linear_shared))
 
         def floats(*shape: int) -> Any:
             return cp.empty(shape, cp.float32)
@@ -153,7 +186,7 @@ class Step:
         c2 = cp.empty((n, 2, PIXELS1, 8), cp.uint32) if bf16 else floats(n, 2, PIXELS1, 16)
         code1, code2, best2 = codes(n, 4, PIXELS1), codes(n, 2, 49, 4), floats(n, INPUTS3)
         means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
-        head_sums, dy2 = floats(clusters * 8, HEAD_SUMS), floats(n, INPUTS3)
+        head_sums, dy2 = floats(clusters * CLUSTER, HEAD_SUMS), floats(n, INPUTS3)
         sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
         sums1 = floats(16, 10, back_blocks, t.back_parts)
         dconv2 = floats(back_blocks, 32, 16, 9)
@@ -185,14 +218,12 @@ class Step:
              pool1, code1, c2, best2, code2, means, squares, n),
             halves * shared, PARTS=t.parts,
         )  # fmt: skip
-        shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
-        shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 10) * HIDDEN)
         add(
-            "linear_layers", (8, clusters), 512,
+            "linear_layers", (CLUSTER, clusters), 512,
             (best2, means, squares, p["gamma2"], p["beta2"], p["weight3"], p["bias3"], p["weight4"],
              p["bias4"], labels, self.order, self.clock, scale2, dy2, sums2, dweight3, head_sums,
              conv_blocks, n),
-            shared, ROWS=t.rows3,
+            linear_shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
         groups, stride = filters // 16, filters + 8
@@ -209,7 +240,7 @@ class Step:
         add(
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
-             scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * 8, dweight3,
+             scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * CLUSTER, dweight3,
              clusters, self.losses, *batch_of, rate, total, moment_blocks, n),
         )  # fmt: skip
 

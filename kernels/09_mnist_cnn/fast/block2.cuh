@@ -36,17 +36,17 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
     }
     int f = first + k;
     float sum = 0.0f;
-#pragma unroll 4
+    float spread = 0.0f;
+#pragma unroll 8
     for (int i = lane; i < blocks; i += kWarpSize) {
         sum += means[f * blocks + i] * images_of_block(i, blocks, N);
+        spread += squares[f * blocks + i];
     }
     float mean = warp_sum(sum) / N;
-    float spread = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
     for (int i = lane; i < blocks; i += kWarpSize) {
         float distance = means[f * blocks + i] - mean;
-        int pixels = images_of_block(i, blocks, N) * kPixels1;
-        spread += squares[f * blocks + i] + pixels * (distance * distance);
+        spread += images_of_block(i, blocks, N) * kPixels1 * (distance * distance);
     }
     float variance = warp_sum(spread) / ((float)N * kPixels1);
     if (lane == 0) {

@@ -51,7 +51,10 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     Half *gradients = pool + kHalves * kPixelPlane; // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
     float *slots = best + kImages * kColumns;           // [source][own image][hidden]
-    float *head_weights = slots + kSources * kOwn * kHidden;
+    float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
+    float *near_bias4 = head_weights + kClasses * kHidden;
+    float *near_bias3 = near_bias4 + 16;
+    float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
     __shared__ Statistics2<kChannels> of_batch;
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
     __shared__ float back[kOwn][kHidden];   // and their gradients
@@ -87,6 +90,11 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
         head_weights[i] = weight4[i];
     }
+    if (threadIdx.x < kHidden) {
+        near_bias3[threadIdx.x] = bias3[threadIdx.x];
+    } else if (threadIdx.x < kHidden + kClasses) {
+        near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
+    }
     constexpr int kPad = kSteps * 16 - kColumns; // columns that hold zeros
     for (int i = threadIdx.x; i < kHalves * (kHidden + kImages) * kPad; i += kThreads) {
         weights[i / kPad * kStride + kColumns + i % kPad] = 0; // of weights, then of pool
@@ -108,15 +116,18 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int of_warp = warp % 8; // 16 hidden results
     int second = warp / 8;  // another 16 images, another half of the columns
     for (int first = blockIdx.y * kImages; first < N; first += gridDim.y * kImages) {
+        int image = first + rank * kOwn + warp; // of the warps that do the end of one
+        bool there = warp < kOwn && image < N;
+        int label = there ? labels[image_number(order, step, N, image)] : 0;
 #pragma unroll 4
         for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
-            int image = i / kFours;
+            int own = i / kFours;
             int column = i % kFours * 4;
             float value[4] = {};
-            if (first + image < N) {
+            if (first + own < N) {
                 float4 four = *reinterpret_cast<const float4 *>(
-                    best2 + (first + image) * kInputs3 + first_column + column);
-                *reinterpret_cast<float4 *>(best + image * kColumns + column) = four;
+                    best2 + (first + own) * kInputs3 + first_column + column);
+                *reinterpret_cast<float4 *>(best + own * kColumns + column) = four;
                 float given[] = {four.x, four.y, four.z, four.w};
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
@@ -131,7 +142,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
 #pragma unroll
             for (int h = 0; h < kHalves; ++h) {
                 uint2 two = make_uint2(low[h], high[h]);
-                *reinterpret_cast<uint2 *>(pool + h * kPixelPlane + image * kStride + column) = two;
+                *reinterpret_cast<uint2 *>(pool + h * kPixelPlane + own * kStride + column) = two;
             }
         }
         __syncthreads();
@@ -166,8 +177,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
 
         if (warp < kOwn) { // a warp does the end of an image, a lane four hidden results
             int own = warp;
-            int image = first + rank * kOwn + own;
-            bool there = image < N;
             float z[4] = {};
             if (there) {
 #pragma unroll
@@ -180,11 +189,10 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
-                    z[j] = fmaf(z[j], 1.0f / (kPixelScale * kWeightScale), bias3[lane * 4 + j]);
+                    z[j] = fmaf(z[j], 1.0f / (kPixelScale * kWeightScale), near_bias3[lane * 4 + j]);
                     z[j] = z[j] <= 0.0f ? 0.0f : z[j];
                 }
             }
-            int label = there ? labels[image_number(order, step, N, image)] : 0;
             float logits[kClasses];
 #pragma unroll
             for (int k = 0; k < kClasses; ++k) {
@@ -193,7 +201,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 for (int j = 0; j < 4; ++j) {
                     total += z[j] * head_weights[k * kHidden + lane * 4 + j];
                 }
-                logits[k] = warp_sum(total) + bias4[k];
+                logits[k] = warp_sum(total) + near_bias4[k];
             }
             float largest = logits[0];
 #pragma unroll
@@ -338,16 +346,22 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         }
     }
     float unscale = 1.0f / (of_images * kPixelScale);
-    float *part = dweight3 + (size_t)blockIdx.y * kHidden * kInputs3 + first_column;
 #pragma unroll
     for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
         int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;
         int result = of_warp * 16 + i % 2 * 8 + group;
         if (column < kColumns) {
             const float *two = product[i / 4][i / 2 % 2] + i % 2 * 2;
-            *reinterpret_cast<float2 *>(part + result * kInputs3 + column) =
+            *reinterpret_cast<float2 *>(tile + result * kColumns + column) =
                 make_float2(two[0] * unscale, two[1] * unscale);
         }
+    }
+    __syncthreads();
+    float *part = dweight3 + (size_t)blockIdx.y * kHidden * kInputs3 + first_column;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
+        *reinterpret_cast<float4 *>(part + i / kFours * kInputs3 + i % kFours * 4) =
+            reinterpret_cast<const float4 *>(tile)[i];
     }
     if (warp < kPairs) {
 #pragma unroll

@@ -67,7 +67,7 @@ __device__ inline void move_running(float *mean, float *variance, float of_batch
     *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as conv2_backward.cu leaves
     update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
            float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
@@ -82,15 +82,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int warp = threadIdx.x / kWarpSize;
     int job = (int)blockIdx.x - moment_blocks;
 
-    if (job >= kConv2) { // the others need nothing of the kernel before
-        wait_for_the_one_before();
-    }
     if (job < 0) {
         add_moments(images, order, step + 1, moments, blockIdx.x, moment_blocks, N);
     } else if (job >= kConv1 && job < kNorm2) {
         __shared__ Statistics1 of_batch;
         __shared__ float sums[kSums1];
         int f = job - kConv1;
+        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        wait_for_the_one_before();
         for (int t = warp; t < kSums1; t += kWarps) {
             float sum = 0.0f;
 #pragma unroll 8
@@ -102,8 +101,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 sums[t] = sum;
             }
         }
-        // its barriers come after the sums, too
-        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        __syncthreads();
         int t = threadIdx.x;
         if (t < kTaps) { // a thread takes a tap
             double count = (double)N * kPixels;
@@ -143,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     } else if (job >= kConv2 && job < kConv1) {
         int weight = (job - kConv2) * kWarpSize + lane;
+        wait_for_the_one_before();
         float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
         if (warp == 0) {
             conv2[weight] -= now * gradient;
