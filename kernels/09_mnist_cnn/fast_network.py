@@ -30,7 +30,6 @@ IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image in shared mem
 MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
 FLOAT, HALF = 4, 2  # bytes
 CLUSTER = 8  # blocks of linear_layers
-ALIKE = "input_moments", "update"  # the same in both precisions
 
 
 @dataclass(frozen=True)
@@ -190,6 +189,11 @@ class Step:
         sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
         sums1 = floats(16, 10, back_blocks, t.back_parts)
         dconv2 = floats(back_blocks, 32, 16, 9)
+        forward = 9 * (32 // t.parts * 24 + 8)  # elements of a part, and of a block
+        turned, linear3 = 9 * 16 * (32 // t.back_parts + 8), HIDDEN * 216
+        forward2 = cp.zeros((t.parts, halves, forward), cp.uint16)
+        turned2 = cp.zeros((t.back_parts, halves, turned), cp.uint16)
+        factors3 = cp.zeros((CLUSTER, halves, linear3), cp.uint16)
         p, running = network.parameters, network.running
         batch_of = images, self.order, self.clock
         self.launches: list[Launch] = []
@@ -202,46 +206,49 @@ class Step:
             shared: int = 0,
             **defines: int,
         ) -> None:
-            if name not in ALIKE:
-                defines["BF16"] = int(bf16)
+            defines["BF16"] = int(bf16)
             kernel = _kernel(name, tuple(defines.items()))
             self.launches.append(Launch(name, kernel, grid, block, arguments, shared))
 
         moment_blocks = min(_ceil(n, 2), sms)
         first = *batch_of, self.moments, n
         self.first = Launch("input_moments", _kernel("input_moments", ()), (moment_blocks,), 256, first)
-        filters = 32 // t.parts
-        shared = HALF * (9 * (filters * 24 + 8) + PADDED * 24) + FLOAT * PAIR_WORDS
+        factors = forward2, turned2, factors3
+        defines = {"PARTS": t.parts, "BACK_PARTS": t.back_parts, "BF16": int(bf16)}
+        kernel = _kernel("prepare", tuple(defines.items()))
+        self.prepare = Launch("prepare", kernel, (sms,), 256, (p["conv2"], p["weight3"], *factors))
+        shared = HALF * (forward + PADDED * 24) + FLOAT * PAIR_WORDS
         add(
             "conv1_conv2", (conv_blocks, t.parts), 224,
-            (*batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], p["conv2"], p["gamma2"],
+            (*batch_of, self.moments, p["conv1"], p["gamma1"], p["beta1"], forward2, p["gamma2"],
              pool1, code1, c2, best2, code2, means, squares, n),
             halves * shared, PARTS=t.parts,
         )  # fmt: skip
         add(
             "linear_layers", (CLUSTER, clusters), 512,
-            (best2, means, squares, p["gamma2"], p["beta2"], p["weight3"], p["bias3"], p["weight4"],
+            (best2, means, squares, p["gamma2"], p["beta2"], factors3, p["bias3"], p["weight4"],
              p["bias4"], labels, self.order, self.clock, scale2, dy2, sums2, dweight3, head_sums,
              conv_blocks, n),
             linear_shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
         groups, stride = filters // 16, filters + 8
-        shared = halves * HALF * (PADDED * (stride + 2 * 16) + 9 * 16 * stride)
+        shared = halves * HALF * (PADDED * (stride + 2 * 16) + turned)
         shared += FLOAT * (IMAGE_FLOATS + groups * 16 * PIXELS1)
         shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
         shared += PIXELS + 2 * PIXELS1 * 16
         add(
             "conv2_backward", (back_blocks, t.back_parts), 224 * groups,
-            (*batch_of, c2, dy2, code2, scale2, sums2, p["conv2"], pool1, code1, sums1, dconv2,
+            (*batch_of, c2, dy2, code2, scale2, sums2, turned2, pool1, code1, sums1, dconv2,
              clusters, n),
-            max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), PARTS=t.back_parts,
+            max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), BACK_PARTS=t.back_parts,
         )  # fmt: skip
         add(
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
              scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * CLUSTER, dweight3,
-             clusters, self.losses, *batch_of, rate, total, moment_blocks, n),
+             clusters, *factors, self.losses, *batch_of, rate, total, moment_blocks, n),
+            PARTS=t.parts, BACK_PARTS=t.back_parts,
         )  # fmt: skip
 
     def begin(self, steps: int) -> None:
@@ -249,6 +256,7 @@ class Step:
         self.clock[...] = steps
         self.moments[...] = 0
         self.first()
+        self.prepare()
 
     def __call__(self) -> None:
         """Launch after launch."""

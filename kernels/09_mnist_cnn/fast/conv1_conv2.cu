@@ -10,13 +10,11 @@
 // a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
 
+#include "bulk.cuh"
 #include "early_launch.cuh"
-#include "factors.cuh"
+#include "prepared.cuh"
 #include "reduce.cuh"
 
-#ifndef PARTS
-#define PARTS 1
-#endif
 constexpr int kThreads = 224;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kFilters = kFilters2 / PARTS; // of this block
@@ -28,10 +26,8 @@ constexpr int kOwn = kFilters / 4; // filters of a thread, side by side
 constexpr int kPairStride = 41;
 constexpr int kPairWords = ((kSide + 2) * kPairStride + 3) / 4 * 4;
 
-constexpr int kChannels = 24; // elements from pixel to pixel of pool1, and from filter to filter
+constexpr int kChannels = 24; // elements from pixel to pixel of pool1
 constexpr int kNearPlane = kPaddedPixels * kChannels;
-constexpr int kTapPlane = kFilters * kChannels + 8;
-constexpr int kWeightPlane = kTaps * kTapPlane;
 
 #if BF16
 typedef unsigned Result2; // two neighbouring filters of c2
@@ -112,15 +108,16 @@ __device__ inline void store_pairs(unsigned *pairs, const Pixels &pixels)
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     conv1_conv2(const unsigned char *images, const int *order, int *clock, const long long *moments,
-                const float *conv1, const float *gamma1, const float *beta1, const float *conv2,
+                const float *conv1, const float *gamma1, const float *beta1, const Half *forward2,
                 const float *gamma2, Half *pool1, unsigned *code1, Result2 *c2, float *best2,
                 unsigned *code2, float *means, float *squares, int N)
 {
     extern __shared__ float4 shared4[];
     Half *weights = reinterpret_cast<Half *>(shared4); // [half][tap][filter][channel]
-    Half *pool = weights + kHalves * kWeightPlane;     // [half][pixel][channel]
+    Half *pool = weights + kHalves * kForwardPlane;     // [half][pixel][channel]
     unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
+    __shared__ unsigned long long full; // the barrier of the copy of the weights
     __shared__ float of_warp[2][kWarps][kFilters];
 
     int step = clock[0];
@@ -131,6 +128,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int first_filter = blockIdx.y * kFilters;
     Pixels pixels = fetch(images, image_number(order, step, N, blockIdx.x));
 
+    unsigned barrier = shared_address(&full);
+    if (threadIdx.x == 0) {
+        mbarrier_init(barrier, 1);
+        mbarriers_are_ready();
+    }
     uint4 *zeros = reinterpret_cast<uint4 *>(pool);
     constexpr int kZeros = (kHalves * kNearPlane * 2 + kHalves * kPairWords * 4) / 16;
     for (int i = threadIdx.x; i < kZeros; i += kThreads) {
@@ -141,22 +143,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
         clock[1] = step;
     }
-#pragma unroll 11
-    for (int i = threadIdx.x; i < kFilters * kFilters1 / 2 * kTaps; i += kThreads) {
-        int filter = i / (kFilters1 / 2 * kTaps);
-        int channel = i / kTaps % (kFilters1 / 2) * 2;
-        int tap = i % kTaps;
-        const float *from =
-            conv2 + ((first_filter + filter) * kFilters1 + channel) * kTaps + tap;
-        unsigned words[kHalves];
-        split(words, from[0] * kWeightScale, from[kTaps] * kWeightScale);
-        // a thread's filters are side by side: column 2 q + r of tile j is filter kOwn q + 2 j + r
-        int row = filter % kOwn / 2 * 8 + filter / kOwn * 2 + filter % 2;
-        Half *to = weights + tap * kTapPlane + row * kChannels + channel;
-#pragma unroll
-        for (int h = 0; h < kHalves; ++h) {
-            *reinterpret_cast<unsigned *>(to + h * kWeightPlane) = words[h];
-        }
+    if (threadIdx.x == 0) {
+        constexpr int kBytes = kHalves * kForwardPlane * sizeof(Half);
+        mbarrier_expect(barrier, kBytes);
+        bulk_load(weights, forward2 + blockIdx.y * kHalves * kForwardPlane, kBytes, barrier);
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
 
@@ -270,6 +260,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         if (next < N) {
             pixels = fetch(images, image_number(order, step, N, next));
         }
+        mbarrier_wait(barrier, 0);
         __syncthreads();
 
         float sum[2][kTiles][4] = {}; // [upper, lower]: left and right, of two filters each
@@ -286,8 +277,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             for (int j = 0; j < kTiles; j += 2) {
                 unsigned b[kHalves][4];
                 int row = j * 8 + lane / 16 * 8 + lane % 8;
-                const Half *from = weights + t * kTapPlane + row * kChannels + lane / 8 % 2 * 8;
-                load_tiles<kWeightPlane>(b, from);
+                const Half *from = weights + t * kForwardTap + row * kForwardStride + lane / 8 % 2 * 8;
+                load_tiles<kForwardPlane>(b, from);
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
                     multiply(sum[k / 2][j + k % 2], a[k / 2], b, k % 2);

@@ -4,26 +4,22 @@
 // largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
 // dy1; update.cu makes the gradients of them, with the sums of input_moments.cu. sums1 is
 // [16][10][blocks], dconv2 is [blocks][32][16][9].
-// Each of PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
+// Each of BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
 // the sums add up, too. A warp takes two rows of pixels and 16 filters.
-// grid (any, PARTS), block 448 / PARTS, dynamic shared kSharedBytes
+// grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared kSharedBytes
 
 #include "bulk.cuh"
 #include "early_launch.cuh"
-#include "factors.cuh"
+#include "prepared.cuh"
 #include "reduce.cuh"
 
-#ifndef PARTS
-#define PARTS 1
-#endif
-constexpr int kFilters = kFilters2 / PARTS; // of this block
+constexpr int kFilters = kBackFilters; // of this block
 constexpr int kRowsOfWarp = 2;
 constexpr int kRowGroups = kSide1 / kRowsOfWarp;
 constexpr int kFilterGroups = kFilters / 16;
 constexpr int kThreads = kRowGroups * kFilterGroups * kWarpSize;
-constexpr int kStride = kFilters + 8; // from pixel to pixel of dc2: eight lie in different banks
+constexpr int kStride = kBackStride; // from pixel to pixel of dc2: eight lie in different banks
 constexpr int kGradientPlane = kPaddedPixels * kStride;
-constexpr int kWeightPlane = kTaps * kFilters1 * kStride;
 constexpr int kTiles = kFilters1 / 8;
 constexpr int kRun = 14 / kFilterGroups; // pixels of a thread, for the sums
 constexpr int kThreadsOfFilter = kPixels1 / kRun;
@@ -172,7 +168,7 @@ constexpr int kResults = kFilters * kFilters1 * kTaps;
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock,
                    const Result2 *c2, const float *dy2, const unsigned *code2,
-                   const float *scale2, const float *sums2, const float *conv2, const Half *pool1,
+                   const float *scale2, const float *sums2, const Half *turned2, const Half *pool1,
                    const unsigned *code1, float *sums1, float *dconv2, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
@@ -180,11 +176,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     Pooled *pooled = reinterpret_cast<Pooled *>(&raw + 1); // two
     Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
     Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
-    float *x = reinterpret_cast<float *>(weights + kHalves * kWeightPlane);
+    float *x = reinterpret_cast<float *>(weights + kHalves * kBackPlane);
     float *dy1 = x + (kImageFloats + 3) / 4 * 4;           // [filter group][channel][pixel]
     float *totals = reinterpret_cast<float *>(shared4);    // at the end
     __shared__ __align__(16) Backward2 of_batch;
-    __shared__ unsigned long long full; // the barrier of all copies
+    __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
+    __shared__ unsigned long long weights_full;
 
     int step = clock[1];
     int lane = threadIdx.x % kWarpSize;
@@ -192,23 +189,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int rows = threadIdx.x / kGroup;
     int first = blockIdx.y * kFilters;
     unsigned barrier = shared_address(&full);
+    unsigned weights_barrier = shared_address(&weights_full);
     if (threadIdx.x == 0) {
+        constexpr int kBytes = kHalves * kBackPlane * sizeof(Half);
         mbarrier_init(barrier, 1);
+        mbarrier_init(weights_barrier, 1);
         mbarriers_are_ready();
-    }
-#pragma unroll 6
-    for (int i = threadIdx.x; i < kFilters / 2 * kFilters1 * kTaps; i += kThreads) {
-        int filter = i / (kFilters1 * kTaps) * 2;
-        int channel = i / kTaps % kFilters1;
-        int turned = kTaps - 1 - i % kTaps;
-        const float *from = conv2 + ((first + filter) * kFilters1 + channel) * kTaps + i % kTaps;
-        unsigned words[kHalves];
-        split(words, from[0] * kWeightScale, from[kFilters1 * kTaps] * kWeightScale);
-        Half *to = weights + (turned * kFilters1 + channel) * kStride + filter;
-#pragma unroll
-        for (int h = 0; h < kHalves; ++h) {
-            *reinterpret_cast<unsigned *>(to + h * kWeightPlane) = words[h];
-        }
+        mbarrier_expect(weights_barrier, kBytes);
+        bulk_load(weights, turned2 + blockIdx.y * kHalves * kBackPlane, kBytes, weights_barrier);
     }
     uint4 *zeros = reinterpret_cast<uint4 *>(dc2);
     for (int i = threadIdx.x; i < kHalves * kGradientPlane / 8; i += kThreads) {
@@ -229,6 +217,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     find_backward2(of_batch, scale2, sums2, tiles, first, N);
     __syncthreads(); // the zeros are there
+    mbarrier_wait(weights_barrier, 0);
 
     int own_channel = threadIdx.x / kThreadsOfFilter; // for the sums
     int own = threadIdx.x % kThreadsOfFilter * kRun;
@@ -261,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
             for (int row = 0; row < 3; ++row) {
                 int line = (row * 3 + column) * kFilters1 + lane / 16 * 8 + lane % 8;
-                load_tiles<kWeightPlane>(
+                load_tiles<kBackPlane>(
                     b[row], weights + line * kStride + filters * 16 + lane / 8 % 2 * 8);
             }
 #pragma unroll

@@ -12,10 +12,11 @@
 // grid (8, clusters), block 512, dynamic shared kSharedBytes
 
 #include "block2.cuh"
+#include "bulk.cuh"
 #include "cluster.cuh"
 #include "early_launch.cuh"
-#include "factors.cuh"
 #include "head_sums.cuh"
+#include "prepared.cuh"
 
 #ifndef ROWS
 #define ROWS 1
@@ -30,9 +31,8 @@ constexpr int kChannels = kFilters2 / kBlocks;
 constexpr int kColumns = kChannels * kPixels2;
 constexpr int kSteps = (kColumns + 15) / 16;
 constexpr int kPairs = kSteps;              // of tiles of 8 columns
-constexpr int kStride = kSteps * 16 + 8;    // eight rows begin in different banks
+constexpr int kStride = kStride3;           // eight rows begin in different banks
 constexpr int kHiddenStride = kHidden + 8;  // and here
-constexpr int kWeightPlane = kHidden * kStride;
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
@@ -40,14 +40,14 @@ static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
 
 extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
     linear_layers(const float *best2, const float *means, const float *squares, const float *gamma2,
-                  const float *beta2, const float *weight3, const float *bias3,
+                  const float *beta2, const Half *factors3, const float *bias3,
                   const float *weight4, const float *bias4, const unsigned char *labels,
                   const int *order, const int *clock, float *scale2, float *dy2, float *sums2,
                   float *dweight3, float *sums, int blocks, int N)
 {
     extern __shared__ float4 shared4[];
     Half *weights = reinterpret_cast<Half *>(shared4);  // [half][hidden][column]
-    Half *pool = weights + kHalves * kWeightPlane;      // [half][image][column]
+    Half *pool = weights + kHalves * kPlane3;      // [half][image][column]
     Half *gradients = pool + kHalves * kPixelPlane; // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
     float *slots = best + kImages * kColumns;           // [source][own image][hidden]
@@ -56,6 +56,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     float *near_bias3 = near_bias4 + 16;
     float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
     __shared__ Statistics2<kChannels> of_batch;
+    __shared__ unsigned long long full; // the barrier of the copy of the weights
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
     __shared__ float back[kOwn][kHidden];   // and their gradients
     __shared__ float dlogits[kOwn][kClasses];
@@ -71,21 +72,13 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int first_column = rank * kColumns;
 
     constexpr int kFours = kColumns / 4;
-#pragma unroll 5
-    for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
-        int row = i / kFours;
-        int column = i % kFours * 4;
-        float4 four = *reinterpret_cast<const float4 *>(weight3 + row * kInputs3 + first_column +
-                                                        column);
-        unsigned low[kHalves];
-        unsigned high[kHalves];
-        split(low, four.x * kWeightScale, four.y * kWeightScale);
-        split(high, four.z * kWeightScale, four.w * kWeightScale);
-#pragma unroll
-        for (int h = 0; h < kHalves; ++h) {
-            uint2 two = make_uint2(low[h], high[h]);
-            *reinterpret_cast<uint2 *>(weights + h * kWeightPlane + row * kStride + column) = two;
-        }
+    unsigned barrier = shared_address(&full);
+    if (threadIdx.x == 0) {
+        constexpr int kBytes = kHalves * kPlane3 * sizeof(Half);
+        mbarrier_init(barrier, 1);
+        mbarriers_are_ready();
+        mbarrier_expect(barrier, kBytes);
+        bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
     }
     for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
         head_weights[i] = weight4[i];
@@ -96,8 +89,8 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
     }
     constexpr int kPad = kSteps * 16 - kColumns; // columns that hold zeros
-    for (int i = threadIdx.x; i < kHalves * (kHidden + kImages) * kPad; i += kThreads) {
-        weights[i / kPad * kStride + kColumns + i % kPad] = 0; // of weights, then of pool
+    for (int i = threadIdx.x; i < kHalves * kImages * kPad; i += kThreads) {
+        pool[i / kPad * kStride + kColumns + i % kPad] = 0;
     }
     wait_for_the_one_before();
     let_the_next_begin();
@@ -106,6 +99,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                      rank * kChannels, blocks, N);
     __syncthreads();
     cluster_wait(); // all blocks have begun, and can be written into
+    mbarrier_wait(barrier, 0);
 
     float of_images = gradient_scale(N);
     float of_flow = 1.0f / (of_images * kWeightScale);
@@ -158,7 +152,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             unsigned b[kHalves][4];
             load_tiles<kPixelPlane>(a, pool + row * kStride + k * 16 + lane / 16 * 8);
             int result = of_warp * 16 + lane / 16 * 8 + lane % 8;
-            load_tiles<kWeightPlane>(b, weights + result * kStride + k * 16 + lane / 8 % 2 * 8);
+            load_tiles<kPlane3>(b, weights + result * kStride + k * 16 + lane / 8 % 2 * 8);
             multiply(sum[0], a, b, 0);
             multiply(sum[1], a, b, 1);
         }
@@ -269,7 +263,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     unsigned b[kHalves][4];
                     const Half *own = gradients + (i * 16 + lane % 16) * kHiddenStride;
                     load_tiles<kGradientPlane>(a, own + k + lane / 16 * 8);
-                    load_tiles_transposed<kWeightPlane>(
+                    load_tiles_transposed<kPlane3>(
                         b, weights + (k + lane % 16) * kStride + warp * 16 + lane / 16 * 8);
                     multiply(flow[0], a, b, 0);
                     multiply(flow[1], a, b, 1);

@@ -1,5 +1,5 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
-// takes a step of plain stochastic gradient descent; moves the running statistics; stores the
+// takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the running statistics; stores the
 // batch's mean loss; adds up the moments of the next step (moments.cuh) and zeroes those of the step
 // after it. The learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients
 // follow from the 10 sums of conv2_backward.cu, called D here, and from the moments S and G over M
@@ -12,6 +12,7 @@
 #include "early_launch.cuh"
 #include "head_sums.cuh"
 #include "moments.cuh"
+#include "prepared.cuh"
 #include "reduce.cuh"
 
 constexpr int kThreads = 256;
@@ -73,7 +74,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
            int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
            int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
-           float *losses, const unsigned char *images, const int *order, const int *clock,
+           Half *forward2, Half *turned2, Half *factors3, float *losses,
+           const unsigned char *images, const int *order, const int *clock,
            double rate, int total, int moment_blocks, int N)
 {
     int step = clock[1];
@@ -144,7 +146,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
         wait_for_the_one_before();
         float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
         if (warp == 0) {
-            conv2[weight] -= now * gradient;
+            float changed = conv2[weight] - now * gradient;
+            conv2[weight] = changed;
+            prepare_conv2(forward2, turned2, weight, changed);
         }
     } else if (job >= kHead && job < kConv2) {
         int i = (job - kHead) * kWarpSize + lane;
@@ -180,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
         weight.z -= now * sum.z;
         weight.w -= now * sum.w;
         *weights = weight;
+        prepare_linear3(factors3, four, weight);
     }
     wait_for_the_one_before(); // so that no kernel ends before the one before it
     let_the_next_begin();
