@@ -113,11 +113,11 @@ __device__ inline void find_statistics1(Statistics1 &found, const long long *mom
             sum += found.taps[f][s] * found.sums[kTaps * kTaps + s];
             squares += found.of_tap[f][s];
         }
-        double mean = sum / count;
-        double variance = fmax(squares / count - mean * mean, 0.0);
+        double mean = sum * (1.0 / count);
+        double variance = fmax(squares * (1.0 / count) - mean * mean, 0.0);
         found.mean[f] = (float)mean;
         found.variance[f] = (float)variance;
-        found.rstd[f] = (float)(1.0 / sqrt(variance + kEps));
+        found.rstd[f] = 1.0f / sqrtf((float)(variance + kEps));
     }
     __syncthreads();
 }

@@ -118,6 +118,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
     __shared__ unsigned long long full; // the barrier of the copy of the weights
+    __shared__ float direction[kFilters];      // which of a window's results wins
+    __shared__ float pivots[kWarps][kFilters]; // a result each: from it sums lose no digits
     __shared__ float of_warp[2][kWarps][kFilters];
 
     int step = clock[0];
@@ -179,13 +181,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int place1 = pair % 3 * kPairStride + pair / 3 * 2; // the words of a lane, of k from 0 and
     int place2 = (pair + 1) % 3 * kPairStride + 2;      // from 8: what has no taps there counts 0
 
-    float direction[kOwn]; // which of a window's results wins
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-        float gamma = gamma2[first_filter + pair * kOwn + i];
-        direction[i] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
+    if (threadIdx.x < kFilters) {
+        float gamma = gamma2[first_filter + threadIdx.x];
+        direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
     }
-    float pivot[kOwn]; // each filter's first result: from it sums and squares lose no digits
     float total[kOwn] = {};
     float squared[kOwn] = {};
     int seen = 0; // results of a filter
@@ -288,20 +287,28 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 
         constexpr float kUnscale = 1.0f / (kPixelScale * kWeightScale);
         bool window = group < kSide2; // the eighth of a row is none
+        if (seen == 0 && group == 0) {
+#pragma unroll
+            for (int i = 0; i < kOwn; ++i) {
+                pivots[warp][pair * kOwn + i] = sum[0][i / 2][i % 2] * kUnscale;
+            }
+        }
+        __syncwarp();
         unsigned codes[kOwn / 4] = {};
 #pragma unroll
         for (int i = 0; i < kOwn; ++i) {
             float best = 0.0f;
             int code = 0;
+            float sign = direction[pair * kOwn + i];
+            float pivot = pivots[warp][pair * kOwn + i];
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
                 float &value = sum[p / 2][i / 2][i % 2 + p % 2 * 2];
                 value *= kUnscale;
-                pivot[i] = seen == 0 && p == 0 ? value : pivot[i];
-                float distance = value - pivot[i];
+                float distance = value - pivot;
                 total[i] += distance;
                 squared[i] += distance * distance;
-                bool better = p == 0 || (value - best) * direction[i] > 0.0f;
+                bool better = p == 0 || (value - best) * sign > 0.0f;
                 code = better ? p : code;
                 best = better ? value : best;
             }
@@ -340,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     for (int i = 0; i < kOwn; ++i) {
         float middle = total[i] / seen;
         float distances = squared[i] - total[i] * middle;
-        middle += pivot[i];
+        middle += pivots[warp][pair * kOwn + i];
         float count = seen;
         bool window = group < kSide2;
         mean[i] = window ? middle : 0.0f;
