@@ -191,9 +191,9 @@ class Step:
         dconv2 = floats(back_blocks, 32, 16, 9)
         forward = 9 * (32 // t.parts * 24 + 8)  # elements of a part, and of a block
         turned, linear3 = 9 * 16 * (32 // t.back_parts + 8), HIDDEN * 216
-        forward2 = cp.zeros((t.parts, halves, forward), cp.uint16)
-        turned2 = cp.zeros((t.back_parts, halves, turned), cp.uint16)
-        factors3 = cp.zeros((CLUSTER, halves, linear3), cp.uint16)
+        forward2 = cp.zeros(t.parts * halves * forward, cp.uint16)
+        turned2 = cp.zeros(t.back_parts * halves * turned, cp.uint16)
+        factors3 = cp.zeros(CLUSTER * halves * linear3, cp.uint16)
         p, running = network.parameters, network.running
         batch_of = images, self.order, self.clock
         self.launches: list[Launch] = []

@@ -33,7 +33,7 @@ class FastStep:
         pixels = cp.asarray(IMAGES[:n].reshape(n, -1))
         self.step = FAST.Step(self.network, pixels, cp.asarray(LABELS[:n]), n, 0.5, 10, tiles, bf16)
         order = np.random.default_rng(1).permutation(n).astype(np.int32)
-        launches = self.step.first, *self.step.launches
+        launches = self.step.first, self.step.prepare, *self.step.launches
         self.order, self.launches = order, {launch.name: launch for launch in launches}
         self.step.order[...] = cp.asarray(np.tile(order, (11, 1)))
         self.step.begin(0)
@@ -74,9 +74,23 @@ class FastStep:
         windows = normalised.reshape(self.n, 16, 14, 2, 14, 2)
         return np.maximum(windows.max((3, 5)), 0).reshape(self.n, 16, 196)
 
+    def factors3(self) -> np.ndarray:
+        """linear3's weights in float64, as linear_layers wants them: eight blocks' columns."""
+        weights = self.given("update")["weight3"].reshape(128, 8, 196).transpose(1, 0, 2)
+        return np.pad(weights, ((0, 0), (0, 0), (0, 20)))
+
+    def factors3_found(self, found: np.ndarray) -> np.ndarray:
+        return self.of_halves(found.reshape(8, -1, 128, 216), 64)
+
+    def of_halves(self, found: np.ndarray, scale: float) -> np.ndarray:
+        """The numbers whose halves lie along the second axis."""
+        if self.bf16:
+            return _from_bf16(found[:, 0])
+        return found.astype(np.uint16).view(np.float16).astype(np.float64).sum(1) / scale
+
     def conv2(self) -> np.ndarray:
-        p = self.given("conv1_conv2")
-        return convolved(self.pool1_found().reshape(self.n, 16, 14, 14), p["conv2"])
+        conv2 = self.given("update")["conv2"]
+        return convolved(self.pool1_found().reshape(self.n, 16, 14, 14), conv2)
 
     def pool1_found(self) -> np.ndarray:
         """pool1 as the kernel rounded it, N x 16 x 196."""
@@ -85,10 +99,7 @@ class FastStep:
         swapped = np.arange(288) // 4 % 2 == 1
         found[:, :, swapped] = found[:, :, swapped][:, :, :, ::-1]
         found = found.reshape(self.n, -1, 16, 18, 16)[:, :, 1:15, 1:15]
-        if self.bf16:
-            values = _from_bf16(found[:, 0])
-        else:
-            values = found.astype(np.uint16).view(np.float16).astype(np.float64).sum(1) / 16
+        values = self.of_halves(found, 16)
         return values.reshape(self.n, 196, 16).transpose(0, 2, 1)
 
     def c2_found(self) -> np.ndarray:
@@ -135,7 +146,8 @@ class FastStep:
     def linear(self) -> dict[str, np.ndarray]:
         """What linear_layers must give."""
         p, pool2 = self.given("linear_layers"), self.pool2_found()
-        hidden = np.maximum(pool2 @ p["weight3"].T + p["bias3"], 0)
+        weight3 = self.given("update")["weight3"]
+        hidden = np.maximum(pool2 @ weight3.T + p["bias3"], 0)
         z = hidden @ p["weight4"].T + p["bias4"]
         power = np.exp(z - z.max(1, keepdims=True))
         probability = power / power.sum(1, keepdims=True)
@@ -144,7 +156,7 @@ class FastStep:
         dz3 = np.where(hidden > 0, dz @ p["weight4"], 0)
         loss = -np.log(probability[np.arange(self.n), label]).sum()
         sums = [(dz.T @ hidden).ravel(), dz3.sum(0), dz.sum(0), [loss]]
-        dy2 = np.where(pool2 > 0, dz3 @ p["weight3"], 0)
+        dy2 = np.where(pool2 > 0, dz3 @ weight3, 0)
         of_channel, best2 = (each.reshape(self.n, 32, 49) for each in (dy2, p["best2"]))
         h = (best2 - p["scale2"][0][:, None]) * p["scale2"][1][:, None]
         sums2 = np.stack([of_channel.sum((0, 2)), (of_channel * h).sum((0, 2))])
@@ -170,7 +182,7 @@ class FastStep:
 
     def sums1(self) -> np.ndarray:
         p = self.given("conv2_backward")
-        turned = np.flip(p["conv2"], (2, 3)).transpose(1, 0, 2, 3)
+        turned = np.flip(self.given("update")["conv2"], (2, 3)).transpose(1, 0, 2, 3)
         dy1 = convolved(self.dc2, turned).reshape(self.n, 16, 196)
         code = _bytes(p["code1"]).reshape(self.n, 4, 196, 4)
         code = code.transpose(0, 1, 3, 2).reshape(self.n, 16, 196)

@@ -253,6 +253,9 @@ FUSED = {  # kernel: {output: (what is seen of it, what that must be)}
     "input_moments": {
         "moments": (lambda step, found: found[0] / 2.0**32, FastStep.moments),
     },
+    "prepare": {
+        "factors3": (FastStep.factors3_found, FastStep.factors3),
+    },
     "conv1_conv2": {
         "pool1": (lambda step, found: step.pool1_found(), FastStep.pool1),
         "c2": (lambda step, found: step.c2_found().reshape(-1, 32, 14, 14), FastStep.conv2),
@@ -283,17 +286,17 @@ def fused(name, n, output, precision):
     array = launch.arguments[names.index(output)]
     expected = expect(step)
     largest = float(np.abs(expected).max())
-    rounded = bf16 and output not in ("scale2", "moments")
+    rounded = bf16 and output != "scale2"
     return work(
         launch.kernel, launch.grid, launch.block, launch.arguments, array, expected, Part,
         shared_mem=launch.shared, seen=partial(seen, step),
         atol=largest * (8e-3 if rounded else 1e-5),
-        cleared=(array,) if output in ("moments", "pool1") else (),
+        cleared=(array,) if output in ("moments", "pool1", "factors3") else (),
     )  # fmt: skip
 
 
 for fused_name, outputs in FUSED.items():
-    precisions = ["fp32"] if fused_name in FAST.ALIKE else ["fp32", "bf16"]
+    precisions = ["fp32"] if fused_name == "input_moments" else ["fp32", "bf16"]
     sizes = [(3, *which) for which in product(outputs, precisions)]
     sizes += [(4, list(outputs)[-1], precision) for precision in precisions]
     CHAPTER.launch(fused_name, sizes=sizes)(fused)
