@@ -44,9 +44,9 @@ class Tiles:
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
-    if batch <= 128:
-        return Tiles(parts=2, back_parts=2)
-    return Tiles(rows3=2)
+    if batch <= 512:
+        return Tiles(parts=2, back_parts=2, rows3=1 if batch <= 128 else 2)
+    return Tiles(back_parts=1 if bf16 else 2, rows3=2)
 
 
 @cache
@@ -120,7 +120,7 @@ def _clusters_at_once(kernel: Any, shared: int) -> int:
     """How many clusters of linear_layers the device runs at the same time: the multiprocessors of
     a cluster have to lie close to each other, so some may be left over."""
     if device() != "cuda":
-        return sm_count() // CLUSTER
+        return max(1, sm_count() // CLUSTER)
     from cuda.bindings import driver
 
     kernel.raw.max_dynamic_shared_size_bytes = shared

@@ -180,6 +180,13 @@ class FastStep:
         x = self.pool1_found().reshape(self.n, 16, 14, 14)
         return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in taps(x)], -1)
 
+    def dconv2_sums(self) -> np.ndarray:
+        """dconv2 in the order of weight_of_sum in prepared.cuh: by part, tap, channel / 8, filter %
+        16 / 8, channel % 2, filter / 16, filter % 8 and the rest of the channel."""
+        _, parts = self.launches["conv2_backward"].grid
+        of_part = self.dconv2().reshape(parts, 32 // parts // 16, 2, 8, 2, 4, 2, 9)
+        return of_part.transpose(0, 7, 4, 2, 6, 1, 3, 5).ravel()
+
     def sums1(self) -> np.ndarray:
         p = self.given("conv2_backward")
         turned = np.flip(self.given("update")["conv2"], (2, 3)).transpose(1, 0, 2, 3)

@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                 }
                 bool closed = best[j] <= 0.0f;
                 code = closed ? kClosed : code;
-                best[j] = closed ? 0.0f : best[j] / kWeightScale;
+                best[j] = closed ? 0.0f : best[j] * (1.0f / kWeightScale);
                 codes |= (unsigned)code << (8 * j);
             }
             unsigned low[kHalves];
@@ -345,7 +345,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     float spread[kOwn];
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-        float middle = total[i] / seen;
+        float middle = total[i] * (1.0f / seen);
         float distances = squared[i] - total[i] * middle;
         middle += pivots[warp][pair * kOwn + i];
         float count = seen;
@@ -355,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         for (int distance = 4; distance < kWarpSize; distance *= 2) {
             mean[i] += __shfl_xor_sync(kWholeWarp, mean[i], distance);
         }
-        mean[i] /= kSide2;
+        mean[i] *= 1.0f / kSide2;
         middle -= mean[i];
         spread[i] = window ? distances + count * (middle * middle) : 0.0f;
 #pragma unroll
@@ -375,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         float middle = 0.0f;
 #pragma unroll
         for (int w = 0; w < kWarps; ++w) {
-            middle += of_warp[0][w][threadIdx.x] / kWarps;
+            middle += of_warp[0][w][threadIdx.x] * (1.0f / kWarps);
         }
         float distances = 0.0f;
 #pragma unroll

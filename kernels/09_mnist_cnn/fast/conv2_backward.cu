@@ -3,7 +3,8 @@
 // pool1, and with that at once what conv1's gradients need. Since dy1 is 0 but at the windows'
 // largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
 // dy1; update.cu makes the gradients of them, with the sums of input_moments.cu. sums1 is
-// [16][10][blocks], dconv2 is [blocks][32][16][9].
+// [16][10][blocks], dconv2 is [blocks] of conv2's weights, in the order
+// of weight_of_sum.
 // Each of BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
 // the sums add up, too. A warp takes two rows of pixels and 16 filters.
 // grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared kSharedBytes
@@ -63,12 +64,12 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
             sums[0] += sums2[tile * 2 * kFilters2 + f];
             sums[1] += sums2[(tile * 2 + 1) * kFilters2 + f];
         }
-        float pixels = (float)N * kPixels1;
+        float part = 1.0f / ((float)N * kPixels1);
         float scale = scale2[2 * kFilters2 + f] * gradient_scale(N);
         found.mean[threadIdx.x] = scale2[f];
         found.scale[threadIdx.x] = scale;
-        found.alpha[threadIdx.x] = scale * scale2[kFilters2 + f] * (sums[1] / pixels);
-        found.beta[threadIdx.x] = scale * (sums[0] / pixels);
+        found.alpha[threadIdx.x] = scale * scale2[kFilters2 + f] * (sums[1] * part);
+        found.beta[threadIdx.x] = scale * (sums[0] * part);
     }
 }
 
@@ -163,7 +164,6 @@ __device__ inline void store_image(float *x, const Raw &raw)
 constexpr int kOwn = kTaps * kTiles * 4;          // of conv2's gradients, of a thread
 constexpr int kGroup = kFilterGroups * kWarpSize; // threads that have all of a row's
 constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
-constexpr int kResults = kFilters * kFilters1 * kTaps;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock,
@@ -324,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         __syncthreads(); // x, dy1 and dc2 have been used
     }
 
-    float scale = gradient_scale(N);
+    float unscale = 1.0f / gradient_scale(N);
     float *sums = dy1; // [thread][sum]
     constexpr int kSums = kTaps + 1;
 #pragma unroll
@@ -339,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             total += sums[(i / kSums * kThreadsOfFilter + r) * kSums + i % kSums];
         }
         int block = blockIdx.x * gridDim.y + blockIdx.y;
-        sums1[i * gridDim.x * gridDim.y + block] = total / (scale * kWeightScale);
+        sums1[i * gridDim.x * gridDim.y + block] = total * unscale * (1.0f / kWeightScale);
     }
     __syncthreads();
 #pragma unroll
@@ -348,17 +348,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             sum[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
     }
     __syncthreads();
-    float *part = dconv2 + (blockIdx.x * kFilters2 + first) * kFilters1 * kTaps;
-    for (int i = threadIdx.x; i < kResults; i += kThreads) {
-        int f = i / (kFilters1 * kTaps);
-        int c = i / kTaps % kFilters1;
-        int sum_of_thread = (i % kTaps * kTiles + c / 8) * 4 + f % 16 / 8 * 2 + c % 2;
-        int thread = f / 16 * kWarpSize + f % 8 * 4 + c % 8 / 2;
+    float *part = dconv2 + (blockIdx.x * gridDim.y + blockIdx.y) * kOwn * kGroup;
+    for (int i = threadIdx.x; i < kOwn * kGroup; i += kThreads) {
         float total = 0.0f;
 #pragma unroll
         for (int g = 0; g < kRowGroups; ++g) {
-            total += totals[(g * kOwn + sum_of_thread) * kOwnStride + thread];
+            total += totals[(g * kOwn + i / kGroup) * kOwnStride + i % kGroup];
         }
-        part[i] = total / (scale * kPixelScale);
+        part[i] = total * unscale * (1.0f / kPixelScale);
     }
 }

@@ -38,6 +38,22 @@ constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
 
+constexpr int kFours = kColumns / 4;
+
+// Start copies of best2 of the block's columns and of kImages images from `first` on.
+__device__ inline void fetch(float *best, const float *best2, int first_column, int first, int N)
+{
+#pragma unroll 4
+    for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
+        int image = first + i / kFours;
+        if (image < N) {
+            const float *from = best2 + image * kInputs3 + first_column + i % kFours * 4;
+            cp_async_16(shared_address(best + i * 4), from);
+        }
+    }
+    cp_async_commit();
+}
+
 extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
     linear_layers(const float *best2, const float *means, const float *squares, const float *gamma2,
                   const float *beta2, const Half *factors3, const float *bias3,
@@ -71,7 +87,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int rank = blockIdx.x;
     int first_column = rank * kColumns;
 
-    constexpr int kFours = kColumns / 4;
     unsigned barrier = shared_address(&full);
     if (threadIdx.x == 0) {
         constexpr int kBytes = kHalves * kPlane3 * sizeof(Half);
@@ -94,6 +109,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     }
     wait_for_the_one_before();
     let_the_next_begin();
+    fetch(best, best2, first_column, blockIdx.y * kImages, N);
     int step = clock[1];
     find_statistics2(of_batch, means, squares, gamma2, beta2, scale2, blockIdx.y == 0,
                      rank * kChannels, blocks, N);
@@ -113,15 +129,14 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         int image = first + rank * kOwn + warp; // of the warps that do the end of one
         bool there = warp < kOwn && image < N;
         int label = there ? labels[image_number(order, step, N, image)] : 0;
+        cp_async_wait<0>(); // each thread has its own copies
 #pragma unroll 4
         for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
             int own = i / kFours;
             int column = i % kFours * 4;
             float value[4] = {};
             if (first + own < N) {
-                float4 four = *reinterpret_cast<const float4 *>(
-                    best2 + (first + own) * kInputs3 + first_column + column);
-                *reinterpret_cast<float4 *>(best + own * kColumns + column) = four;
+                float4 four = reinterpret_cast<const float4 *>(best)[i];
                 float given[] = {four.x, four.y, four.z, four.w};
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
@@ -329,7 +344,10 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     *reinterpret_cast<const float4 *>(best + image * kColumns + column);
             }
         }
-        __syncthreads(); // `best` has been read
+        int next = first + gridDim.y * kImages; // what a thread has read it fetches
+        if (next < N) {
+            fetch(best, best2, first_column, next, N);
+        }
     }
 
 #pragma unroll
@@ -340,6 +358,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         }
     }
     float unscale = 1.0f / (of_images * kPixelScale);
+    __syncthreads(); // the last images have been used
 #pragma unroll
     for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
         int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;

@@ -25,6 +25,20 @@ constexpr int kBackFilters = kFilters2 / BACK_PARTS;
 constexpr int kBackStride = kBackFilters + 8;
 constexpr int kBackPlane = kTaps * kFilters1 * kBackStride;
 
+// conv2_backward.cu adds up the gradients of conv2's weights [part][tap][sum of a lane][thread], as
+// its mma leave them: which weight's is number i?
+__device__ inline int weight_of_sum(int i)
+{
+    constexpr int kThreads = kBackFilters / 16 * 32; // that share a pixel row's
+    constexpr int kOfPart = kBackFilters * kFilters1 * kTaps;
+    int thread = i % kOfPart % kThreads;
+    int sum = i % kOfPart / kThreads;
+    int lane = thread % 32;
+    int f = i / kOfPart * kBackFilters + thread / 32 * 16 + sum % 4 / 2 * 8 + lane / 4;
+    int channel = sum / 4 % 2 * 8 + lane % 4 * 2 + sum % 2;
+    return (f * kFilters1 + channel) * kTaps + sum / 8;
+}
+
 // linear_layers.cu: [block][half][hidden][column], with zeros up to a multiple of 16 columns.
 constexpr int kColumns3 = kInputs3 / 8; // of a block
 constexpr int kStride3 = (kColumns3 + 15) / 16 * 16 + 8;

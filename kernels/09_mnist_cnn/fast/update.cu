@@ -91,6 +91,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
         __shared__ float sums[kSums1];
         int f = job - kConv1;
         find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        int own = min((int)threadIdx.x, kTaps - 1); // a thread takes a tap
+        double count = (double)N * kPixels;
+        double inverse = 1.0 / count;
+        double mean = of_batch.mean[f];
+        double rstd = of_batch.rstd[f];
+        double of_tap = of_batch.sums[kTaps * kTaps + own];
+        double covariance = -mean * of_tap;
+#pragma unroll
+        for (int s = 0; s < kTaps; ++s) {
+            covariance += of_batch.taps[f][s] * of_batch.sums[own * kTaps + s];
+        }
+        float gamma = gamma1[f];
         wait_for_the_one_before();
         for (int t = warp; t < kSums1; t += kWarps) {
             float sum = 0.0f;
@@ -105,24 +117,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
         }
         __syncthreads();
         int t = threadIdx.x;
-        if (t < kTaps) { // a thread takes a tap
-            double count = (double)N * kPixels;
-            double mean = of_batch.mean[f];
-            double rstd = of_batch.rstd[f];
+        if (t < kTaps) {
             double dbeta = sums[kTaps];
-            double of_tap = of_batch.sums[kTaps * kTaps + t];
             double dgamma = -mean * dbeta;
-            double covariance = -mean * of_tap;
 #pragma unroll
             for (int s = 0; s < kTaps; ++s) {
                 dgamma += (double)of_batch.taps[f][s] * sums[s];
-                covariance += of_batch.taps[f][s] * of_batch.sums[t * kTaps + s];
             }
             dgamma *= rstd;
-            double through = (dbeta * of_tap + dgamma * rstd * covariance) / count;
-            float gamma = gamma1[f];
-            conv1[f * kTaps + t] -= now * (float)(gamma * rstd * (sums[t] - through));
-            __syncwarp((1 << kTaps) - 1); // all have read gamma
+            double through = (dbeta * of_tap + dgamma * rstd * covariance) * inverse;
+            float gradient = (float)(gamma * rstd * (sums[t] - through));
+            conv1[f * kTaps + t] = of_batch.taps[f][t] - now * gradient;
             if (t == 0) {
                 gamma1[f] = gamma - now * (float)dgamma;
                 beta1[f] -= now * (float)dbeta;
@@ -142,9 +147,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as
             moments[moments_of(step + 2) + f] = 0; // last read in the step before
         }
     } else if (job >= kConv2 && job < kConv1) {
-        int weight = (job - kConv2) * kWarpSize + lane;
+        int i = (job - kConv2) * kWarpSize + lane;
+        int weight = weight_of_sum(i);
         wait_for_the_one_before();
-        float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
+        float gradient = sum_of_parts(dconv2, blocks2, kResults2, i);
         if (warp == 0) {
             float changed = conv2[weight] - now * gradient;
             conv2[weight] = changed;
