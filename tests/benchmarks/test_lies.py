@@ -35,18 +35,16 @@ def test_the_first_call_takes_many_times_as_long_as_the_others(record):
     assert first > 100 * sorted(others)[len(others) // 2] > 100 * record["cold_start"]["true_ms"]
 
 
-def test_a_dirty_cache_is_slower_than_a_clean_one_and_a_long_read_is_never_warm(record):
+def test_a_warm_cache_is_faster_than_memory_and_a_dirty_one_slower(record):
     caches = record["caches"]
     at = caches["bytes"].index(1 << 25)
     clean = caches["written_and_read"]
-    assert caches["written"][at] > 1.2 * clean[at]
+    assert caches["warm"][at] < 0.8 * clean[at] and caches["written"][at] > 1.2 * clean[at]
     assert caches["warm"][-1] == pytest.approx(clean[-1], rel=0.02)
 
 
 def test_events_on_a_gpu_with_nothing_to_do_see_the_launch(record):
     caches, large = record["caches"], record["caches"]["bytes"].index(1 << 28)
-    eight = caches["bytes"].index(1 << 23)
-    assert caches["warm"][eight] > 1.2 * caches["written_and_read"][eight]
     assert record["queue"]["idle_ms"] > 1.03 * caches["warm"][large]
 
 

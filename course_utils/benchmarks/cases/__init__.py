@@ -13,6 +13,7 @@ MODULES = (
     "fft",
     "convolution",
     "gemv_and_softmax",
+    "pytorch_extensions",
 )
 CASES: tuple[Case, ...]  # of all of them
 

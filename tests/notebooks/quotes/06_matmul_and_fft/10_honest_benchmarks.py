@@ -8,19 +8,10 @@ def cub_ms():
     return case("histogram_lanes", BYTES)["libraries"]["CUB DeviceHistogram::HistogramEven"]
 
 
-def read_of_32_mb(way):
-    """Milliseconds of the read behind this preparation."""
-    caches = record("lies")["caches"]
-    return caches[way][caches["bytes"].index(1 << 25)]
-
-
 QUOTES = {
     "comes to 699 W": lambda: (max(record("lies")["settling"]["watts"]),),
     "up to 1.95 ms": lambda: (max(record("lies")["settling"]["ms"]),),
     "CUB takes 0.122 ms": cub_ms,
-    "takes 1.32 times as long": lambda: (
-        read_of_32_mb("written") / read_of_32_mb("written_and_read"),
-    ),
 }
 FACTS = {
     "67 TFLOP/s in fp32, says": DATA_SHEET,
