@@ -1,4 +1,4 @@
-"""The network of chapter 09, trained by the fused kernels of ``fast/``: nine launches a step.
+"""The network of chapter 09, trained by the fused kernels of ``fast/``: four launches a step.
 
 The images of the training set stay on the device as bytes; a step finds its batch there, counts
 itself and lowers its own learning rate. So on a GPU one CUDA graph, captured once, is every step,
@@ -212,7 +212,9 @@ class Step:
 
         moment_blocks = min(_ceil(n, 2), sms)
         first = *batch_of, self.moments, n
-        self.first = Launch("input_moments", _kernel("input_moments", ()), (moment_blocks,), 256, first)
+        self.first = Launch(
+            "input_moments", _kernel("input_moments", ()), (moment_blocks,), 256, first
+        )
         factors = forward2, turned2, factors3
         defines = {"PARTS": t.parts, "BACK_PARTS": t.back_parts, "BF16": int(bf16)}
         kernel = _kernel("prepare", tuple(defines.items()))
@@ -282,8 +284,9 @@ def _order(n: int, epochs: int, batch: int, seed: int) -> np.ndarray:
 
 
 class FastNetwork(plain.Network):
-    """``Network`` with another way to train, with ``bf16`` on tensor cores: bf16 factors, fp32 sums
-    and weights. It classifies, is saved and loaded in the same way."""
+    """``Network`` with another way to train, on tensor cores: with ``bf16`` from bf16 factors,
+    else from fp32 numbers as two halves each; sums and weights are fp32. It classifies, is saved and
+    loaded in the same way."""
 
     def __init__(self, seed: int = 0, bf16: bool = False) -> None:
         super().__init__(seed)
@@ -300,17 +303,14 @@ class FastNetwork(plain.Network):
         until: int | None = None,
     ) -> list[float]:
         """As ``Network.train``, with the same batches and learning rates."""
-        per_epoch = len(images) // batch
-        if not per_epoch:
-            raise plain.LessonError(f"{len(images)} images do not fill a batch of {batch}.")
-        total = epochs * per_epoch
-        last = total if until is None else min(until, total)
+        _, total, last = plain.plan(len(images), epochs, batch, until)
         first = self.steps
         if first >= last:
             return []
         pixels = np.ascontiguousarray(images).reshape(len(images), PIXELS)
         on_device = cp.asarray(pixels), cp.asarray(labels)
-        step = Step(self, *on_device, batch, rate, total, bf16=self.bf16)
+        tiles = None if device() == "cuda" else Tiles()  # fewest instructions for the emulator
+        step = Step(self, *on_device, batch, rate, total, tiles, self.bf16)
         step.order[:-1] = cp.asarray(_order(len(images), epochs, batch, seed))
         step.begin(first)
         stream, start = cp.cuda.Stream(), step

@@ -29,11 +29,6 @@ constexpr float kMomentum = 0.1f;
 constexpr int kImageStride = 35;
 constexpr int kImageFloats = (kSide + 2) * kImageStride;
 
-// A channel of 14 x 14 pixels with zeros around it. The 28 half rows begin in 28 banks, and so do
-// 32 channels.
-constexpr int kRowStride = 18;
-constexpr int kPlane = (kSide1 + 2) * kRowStride + 1;
-
 // The number of the step's image `image` among all of them.
 __device__ inline int image_number(const int *order, int step, int N, int image)
 {
@@ -43,8 +38,7 @@ __device__ inline int image_number(const int *order, int step, int N, int image)
 // Bring image `number` into `x`, normalised with MNIST's mean and deviation, by kThreads threads, of
 // which this is `thread`: four pixels each, which lie in the same row.
 template <int kThreads>
-__device__ inline void load_image(const unsigned char *images, int number, float *x,
-                                  int thread)
+__device__ inline void load_image(const unsigned char *images, int number, float *x, int thread)
 {
     constexpr float kScale = 1.0f / (255.0f * 0.3081f);
     constexpr float kShift = -0.1307f / 0.3081f;

@@ -1,11 +1,12 @@
 // conv1 -> batch norm -> ReLU -> max pool -> conv2 of the batch, on tensor cores. conv1's results
-// are never stored: its statistics are known before (input_moments.cu), so a block takes an image
+// are never stored: its statistics are known before (moments.cuh), so a block takes an image
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
-// Writes, for the way back, pool1 as factors, [N][half][196][16], and code1, [N][196][16], the
-// winner of each window; c2, [N][196][32]; of c2 each window's largest, or smallest where batch
-// norm's gamma is negative, best2, [N][32][49], and which of the four that was, code2, [N][49][32];
-// and for each filter and block the mean of its c2 and the squared distances from it.
+// Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose borders
+// are zero before; code1, [N][4][196], the winner of each window, of four channels in a word; c2,
+// [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is negative,
+// best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four filters in a
+// word; and for each filter and block the mean of its c2 and the squared distances from it.
 // A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four pixels of
 // a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared kSharedBytes
@@ -114,10 +115,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 {
     extern __shared__ float4 shared4[];
     Half *weights = reinterpret_cast<Half *>(shared4); // [half][tap][filter][channel]
-    Half *pool = weights + kHalves * kForwardPlane;     // [half][pixel][channel]
+    Half *pool = weights + kHalves * kForwardPlane;    // [half][pixel][channel]
     unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
-    __shared__ unsigned long long full; // the barrier of the copy of the weights
+    __shared__ unsigned long long full;        // the barrier of the copy of the weights
     __shared__ float direction[kFilters];      // which of a window's results wins
     __shared__ float pivots[kWarps][kFilters]; // a result each: from it sums lose no digits
     __shared__ float of_warp[2][kWarps][kFilters];
@@ -251,7 +252,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
                     }
                 }
                 if (blockIdx.y == 0) {
-                    code1[(image * kFilters1 / 4 + pair) * kPixels1 + row * kSide1 + column] = codes;
+                    code1[(image * kFilters1 / 4 + pair) * kPixels1 + row * kSide1 + column] =
+                        codes;
                 }
             }
         }
@@ -276,7 +278,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             for (int j = 0; j < kTiles; j += 2) {
                 unsigned b[kHalves][4];
                 int row = j * 8 + lane / 16 * 8 + lane % 8;
-                const Half *from = weights + t * kForwardTap + row * kForwardStride + lane / 8 % 2 * 8;
+                const Half *from =
+                    weights + t * kForwardTap + row * kForwardStride + lane / 8 % 2 * 8;
                 load_tiles<kForwardPlane>(b, from);
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {

@@ -2,11 +2,10 @@
 // with the pooled pixels, the gradient of conv2's filters, and by the turned filters the gradient of
 // pool1, and with that at once what conv1's gradients need. Since dy1 is 0 but at the windows'
 // largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
-// dy1; update.cu makes the gradients of them, with the sums of input_moments.cu. sums1 is
-// [16][10][blocks], dconv2 is [blocks] of conv2's weights, in the order
-// of weight_of_sum.
-// Each of BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
-// the sums add up, too. A warp takes two rows of pixels and 16 filters.
+// dy1; update.cu makes the gradients of them, with the sums of moments.cuh. sums1 is
+// [16][10][blocks]; dconv2 is [blocks] of conv2's weights, in the order of weight_of_sum.
+// Each of BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of
+// which the sums add up, too. A warp takes two rows of pixels and 16 filters.
 // grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared kSharedBytes
 
 #include "bulk.cuh"
@@ -34,14 +33,14 @@ typedef float2 Result2;
 
 // An image's share of what the kernels before have written, as it is in memory.
 struct Raw {
-    Result2 c2[kFilterGroups][kPixels1 * 8];            // [pixel][two filters]
-    float dy2[kFilters * kPixels2];                     // [filter][window]
-    unsigned code2[kFilterGroups][kPixels2 * 4];        // [window][four filters]
+    Result2 c2[kFilterGroups][kPixels1 * 8];     // [pixel][two filters]
+    float dy2[kFilters * kPixels2];              // [filter][window]
+    unsigned code2[kFilterGroups][kPixels2 * 4]; // [window][four filters]
     unsigned pixels[kPixels / 4];
 };
 
 struct Pooled {
-    Half pool[kHalves][kPoolPlane];      // pool1
+    Half pool[kHalves][kPoolPlane];          // pool1
     unsigned code1[kFilters1 / 4][kPixels1]; // of four channels each
 };
 
@@ -75,19 +74,20 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
 
 // Start copies of what image `image` needs, by one thread.
 __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const float *dy2,
-                             const unsigned *code2, const unsigned *code1,
-                             const Half *pool1, const unsigned char *pixels, int image,
-                             unsigned barrier)
+                             const unsigned *code2, const unsigned *code1, const Half *pool1,
+                             const unsigned char *pixels, int image, unsigned barrier)
 {
     int first = blockIdx.y * kFilters;
     mbarrier_expect(barrier, sizeof(Raw) + sizeof(Pooled));
     bulk_load(raw.c2, c2 + (image * kFilters2 + first) / 2 * kPixels1, sizeof(raw.c2), barrier);
     bulk_load(raw.dy2, dy2 + image * kInputs3 + first * kPixels2, sizeof(raw.dy2), barrier);
-    bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2), barrier);
+    bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2),
+              barrier);
     bulk_load(raw.pixels, pixels, kPixels, barrier);
     bulk_load(pooled.pool, pool1 + (size_t)image * kHalves * kPoolPlane, sizeof(pooled.pool),
               barrier);
-    bulk_load(pooled.code1, code1 + image * kFilters1 / 4 * kPixels1, sizeof(pooled.code1), barrier);
+    bulk_load(pooled.code1, code1 + image * kFilters1 / 4 * kPixels1, sizeof(pooled.code1),
+              barrier);
 }
 
 // Four neighbouring filters of a pixel of c2.
@@ -166,10 +166,10 @@ constexpr int kGroup = kFilterGroups * kWarpSize; // threads that have all of a 
 constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    conv2_backward(const unsigned char *images, const int *order, int *clock,
-                   const Result2 *c2, const float *dy2, const unsigned *code2,
-                   const float *scale2, const float *sums2, const Half *turned2, const Half *pool1,
-                   const unsigned *code1, float *sums1, float *dconv2, int tiles, int N)
+    conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
+                   const float *dy2, const unsigned *code2, const float *scale2, const float *sums2,
+                   const Half *turned2, const Half *pool1, const unsigned *code1, float *sums1,
+                   float *dconv2, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
     Raw &raw = *reinterpret_cast<Raw *>(shared4);
@@ -177,8 +177,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
     Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
     float *x = reinterpret_cast<float *>(weights + kHalves * kBackPlane);
-    float *dy1 = x + (kImageFloats + 3) / 4 * 4;           // [filter group][channel][pixel]
-    float *totals = reinterpret_cast<float *>(shared4);    // at the end
+    float *dy1 = x + (kImageFloats + 3) / 4 * 4;        // [filter group][channel][pixel]
+    float *totals = reinterpret_cast<float *>(shared4); // at the end
     __shared__ __align__(16) Backward2 of_batch;
     __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
     __shared__ unsigned long long weights_full;
@@ -250,15 +250,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
             for (int row = 0; row < 3; ++row) {
                 int line = (row * 3 + column) * kFilters1 + lane / 16 * 8 + lane % 8;
-                load_tiles<kBackPlane>(
-                    b[row], weights + line * kStride + filters * 16 + lane / 8 % 2 * 8);
+                load_tiles<kBackPlane>(b[row],
+                                       weights + line * kStride + filters * 16 + lane / 8 % 2 * 8);
             }
 #pragma unroll
             for (int i = 0; i < kRowsOfWarp + 2; ++i) { // a row of dc2, and those that it is for
                 unsigned a[kHalves][4];
                 int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles<kGradientPlane>(
-                    a, dc2 + pixel * kStride + filters * 16 + lane / 16 * 8);
+                load_tiles<kGradientPlane>(a, dc2 + pixel * kStride + filters * 16 + lane / 16 * 8);
 #pragma unroll
                 for (int row = 0; row < kRowsOfWarp; ++row) {
                     if (i - row >= 0 && i - row < 3) {
@@ -284,8 +283,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         for (int row = 0; row < kRowsOfWarp; ++row) {
             int pixel = (rows * kRowsOfWarp + row + 1) * kPaddedColumns + 1;
             pixel += lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(
-                a[row], dc2 + pixel * kStride + filters * 16 + lane / 8 % 2 * 8);
+            load_tiles_transposed<kGradientPlane>(a[row], dc2 + pixel * kStride + filters * 16 +
+                                                              lane / 8 % 2 * 8);
         }
 #pragma unroll
         for (int i = 0; i < kRowsOfWarp + 2; ++i) {

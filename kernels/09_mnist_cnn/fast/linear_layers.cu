@@ -23,16 +23,16 @@
 #endif
 constexpr int kBlocks = 8; // of a cluster
 constexpr int kThreads = 512;
-constexpr int kImages = 16 * ROWS;         // of a cluster
-constexpr int kOwn = kImages / kBlocks;    // of which this block does the end
-constexpr int kSplits = 2 / ROWS;          // warps that share a sum of the forward product
+constexpr int kImages = 16 * ROWS;      // of a cluster
+constexpr int kOwn = kImages / kBlocks; // of which this block does the end
+constexpr int kSplits = 2 / ROWS;       // warps that share a sum of the forward product
 constexpr int kSources = kBlocks * kSplits;
 constexpr int kChannels = kFilters2 / kBlocks;
 constexpr int kColumns = kChannels * kPixels2;
 constexpr int kSteps = (kColumns + 15) / 16;
-constexpr int kPairs = kSteps;              // of tiles of 8 columns
-constexpr int kStride = kStride3;           // eight rows begin in different banks
-constexpr int kHiddenStride = kHidden + 8;  // and here
+constexpr int kPairs = kSteps;             // of tiles of 8 columns
+constexpr int kStride = kStride3;          // eight rows begin in different banks
+constexpr int kHiddenStride = kHidden + 8; // and here
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
@@ -62,17 +62,17 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                   float *dweight3, float *sums, int blocks, int N)
 {
     extern __shared__ float4 shared4[];
-    Half *weights = reinterpret_cast<Half *>(shared4);  // [half][hidden][column]
-    Half *pool = weights + kHalves * kPlane3;      // [half][image][column]
-    Half *gradients = pool + kHalves * kPixelPlane; // [half][image][hidden]
+    Half *weights = reinterpret_cast<Half *>(shared4); // [half][hidden][column]
+    Half *pool = weights + kHalves * kPlane3;          // [half][image][column]
+    Half *gradients = pool + kHalves * kPixelPlane;    // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
-    float *slots = best + kImages * kColumns;           // [source][own image][hidden]
+    float *slots = best + kImages * kColumns;                // [source][own image][hidden]
     float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
     float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
     __shared__ Statistics2<kChannels> of_batch;
-    __shared__ unsigned long long full; // the barrier of the copy of the weights
+    __shared__ unsigned long long full;     // the barrier of the copy of the weights
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
     __shared__ float back[kOwn][kHidden];   // and their gradients
     __shared__ float dlogits[kOwn][kClasses];
@@ -176,8 +176,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         for (int i = 0; i < 4; ++i) { // two neighbouring results of an image
             int image = (ROWS == 2 ? second * 16 : 0) + i % 2 * 8 + group;
             int result = of_warp * 16 + i / 2 * 8 + pair * 2;
-            unsigned at = shared_address(
-                slots + (source * kOwn + image % kOwn) * kHidden + result);
+            unsigned at = shared_address(slots + (source * kOwn + image % kOwn) * kHidden + result);
             const float *two = sum[i / 2] + i % 2 * 2;
             store_cluster_2(address_in_block(at, image / kOwn), two[0], two[1]);
         }
@@ -198,7 +197,8 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
-                    z[j] = fmaf(z[j], 1.0f / (kPixelScale * kWeightScale), near_bias3[lane * 4 + j]);
+                    z[j] =
+                        fmaf(z[j], 1.0f / (kPixelScale * kWeightScale), near_bias3[lane * 4 + j]);
                     z[j] = z[j] <= 0.0f ? 0.0f : z[j];
                 }
             }
@@ -278,8 +278,8 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     unsigned b[kHalves][4];
                     const Half *own = gradients + (i * 16 + lane % 16) * kHiddenStride;
                     load_tiles<kGradientPlane>(a, own + k + lane / 16 * 8);
-                    load_tiles_transposed<kPlane3>(
-                        b, weights + (k + lane % 16) * kStride + warp * 16 + lane / 16 * 8);
+                    load_tiles_transposed<kPlane3>(b, weights + (k + lane % 16) * kStride +
+                                                          warp * 16 + lane / 16 * 8);
                     multiply(flow[0], a, b, 0);
                     multiply(flow[1], a, b, 1);
                 }
@@ -306,15 +306,15 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         for (int k = 0; k < ROWS; ++k) {
             unsigned a[kHalves][4];
             int image = k * 16 + lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(
-                a, gradients + image * kHiddenStride + of_warp * 16 + lane / 8 % 2 * 8);
+            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
+                                                         of_warp * 16 + lane / 8 % 2 * 8);
 #pragma unroll
             for (int i = 0; i < kOwnPairs; ++i) {
                 int columns = (second * kOwnPairs + i) * 16;
                 if (columns < kPairs * 16) {
                     unsigned b[kHalves][4];
-                    load_tiles_transposed<kPixelPlane>(
-                        b, pool + (k * 16 + lane % 16) * kStride + columns + lane / 16 * 8);
+                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
+                                                              columns + lane / 16 * 8);
                     multiply(product[i][0], a, b, 0);
                     multiply(product[i][1], a, b, 1);
                 }

@@ -68,15 +68,16 @@ __device__ inline void move_running(float *mean, float *variance, float of_batch
     *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 8) // as few registers as conv2_backward.cu leaves
+extern "C" __global__ void __launch_bounds__(kThreads,
+                                             8) // as few registers as conv2_backward.cu leaves
     update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
            float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
            int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
            int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
            Half *forward2, Half *turned2, Half *factors3, float *losses,
-           const unsigned char *images, const int *order, const int *clock,
-           double rate, int total, int moment_blocks, int N)
+           const unsigned char *images, const int *order, const int *clock, double rate, int total,
+           int moment_blocks, int N)
 {
     int step = clock[1];
     float now = (float)(rate * (1.0 - (double)step / total));
