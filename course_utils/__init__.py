@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import figures
+from . import figures, layouts
 from .benchmarks import autotune
 from .benchmarks.profilers import spans, step_spans
 from .benchmarks.simulated_gpu import SimulatedGPU
@@ -53,6 +53,7 @@ __all__ = [
     "hardware",
     "hint",
     "hlo_computations",
+    "layouts",
     "load",
     "load_ptx",
     "measurements",

@@ -39,7 +39,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 ONCE = ("--retries", "0", "--timeout", "5")
 
 EXTRAS = {
-    "cpu": "the compiler, the emulator and JupyterLab (about a minute, 0.9 GB)",
+    "cpu": "the compiler, the emulator and JupyterLab (about a minute, 1.1 GB)",
     "gpu": "CuPy, PyTorch and CUDA 12 for your GPU (a few minutes, about 8 GB)",
 }
 
@@ -56,7 +56,7 @@ def set_up() -> None:
         start = time.monotonic()
         extra = "gpu" if has_gpu() else "cpu"
         prepare(EXTRAS[extra])
-        if errors := pip("install", "--no-compile", "-e", f".[{extra},dev]"):
+        if errors := pip("install", "--no-compile", "-e", f".[{extra},cute,dev]"):
             raise SetupError(f"{errors}\nSet-up failed: see above. It needs a connection.")
         without = extra == "cpu" and bool(add_torch(*ONCE))
         finish()

@@ -15,7 +15,7 @@ README = ROOT / "README.md"
 
 # Folders below kernels/ whose files no notebook launches: solutions, and programs that nvcc builds.
 SOLUTIONS = "exercises"
-NO_KERNELS = (SOLUTIONS, "host")
+NO_KERNELS = (SOLUTIONS, "host", "csrc")
 
 
 def is_solution(path: Path) -> bool:

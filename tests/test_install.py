@@ -55,7 +55,7 @@ def checkout(tmp_path, monkeypatch) -> Checkout:
 
 def test_a_new_checkout_gets_the_cpu_extra_and_is_ready(checkout):
     assert install.main([]) == 0
-    assert checkout.calls[0] == "install --no-compile -e .[cpu,dev]"
+    assert checkout.calls[0] == "install --no-compile -e .[cpu,cute,dev]"
     assert install.READY.exists() and not install.UNFINISHED.exists()
 
 
@@ -67,7 +67,7 @@ def test_it_is_not_ready_while_pip_runs(checkout):
 def test_a_gpu_gets_the_gpu_extra_and_no_cpu_build(checkout, monkeypatch):
     monkeypatch.setattr(install, "has_gpu", lambda: True)
     assert install.main([]) == 0
-    assert checkout.calls == ["install --no-compile -e .[gpu,dev]"]
+    assert checkout.calls == ["install --no-compile -e .[gpu,cute,dev]"]
 
 
 def test_only_the_cpu_build_of_torch_is_ever_asked_for(checkout):

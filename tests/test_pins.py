@@ -12,8 +12,9 @@ def pip_section(text: str) -> list[str]:
     return [line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")]
 
 
-def test_environment_yml_has_the_pins_of_the_gpu_extra():
-    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["gpu"]
+def test_environment_yml_has_the_pins_of_the_gpu_and_cute_extras():
+    extras = PROJECT["optional-dependencies"]
+    wanted = PROJECT["dependencies"] + extras["gpu"] + extras["cute"]
     assert pip_section((ROOT / "environment.yml").read_text()) == wanted
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ..errors import LessonError
 from ..paths import ROOT
-from .headers import cuda_header_paths
+from .headers import cuda_header_paths, cute_header_paths
+from .template_errors import cause, outermost
 
 MAX_ERRORS_SHOWN = 3
 MAX_LINES_PER_ERROR = 9
@@ -23,7 +24,7 @@ class CompileError(LessonError):
 
     def __init__(self, log: str):
         self.log = _shorten_paths(log.strip("\0 \n"))
-        diagnostics = parse_log(self.log)
+        diagnostics = told_once(parse_log(self.log))
         first = diagnostics[0] if diagnostics else Diagnostic("", 0, 0, self.log, ())
         self.file, self.line, self.column = first.file, first.line, first.column
         super().__init__(_render(diagnostics) if diagnostics else self.log)
@@ -67,6 +68,27 @@ def parse_log(log: str) -> list[Diagnostic]:
         elif current is not None and row.strip() and not _TAIL.match(row):
             excerpt.append(row)
     close()
+    return found
+
+
+def told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """``diagnostics`` with those deep in a template library told at the reader's line, once each.
+
+    The first error at a line is the cause; what the library says next about the same call follows
+    from it.
+    """
+    found: list[Diagnostic] = []
+    for item in diagnostics:
+        if called := outermost(item.excerpt, item.file):
+            file, line, call = called
+            if any((own.file, own.line) == (file, line) for own in found):
+                continue
+            rows = (
+                f"    CuTe refuses {call}",
+                f"    ({item.file}:{item.line}; all of it in error.log)",
+            )
+            item = Diagnostic(file, line, 0, cause(item.message), rows)
+        found.append(item)
     return found
 
 
@@ -124,6 +146,20 @@ _REMEDIES = {
     ),
     r"must be a modifiable lvalue": "It cannot be written to: is it declared const?",
     r"too (few|many) arguments in function call": "Compare with the function's parameter list.",
+    r"(Shape|Stride) Divisibility Condition": (
+        "One layout does not divide the other, so their composition has no strides: compare the "
+        "numbers of both shapes. `layouts.composition` in Python says which."
+    ),
+    r"Mismatched Ranks|Mismatched ranks": (
+        "A coordinate, shape or stride has more or fewer parts than the layout it is used with."
+    ),
+    r"Non-injective Layout detected": (
+        "Two coordinates have one offset, so nothing is left out in a way that strides can tell."
+    ),
+    r"Dynamic owning tensors not supported": (
+        "A tensor in registers has a shape that the compiler knows: Int<8>{} in place of 8."
+    ),
+    r"Too many modes in tiler": "The tiler has more parts than the layout has modes.",
 }
 
 
@@ -147,6 +183,6 @@ def _render(diagnostics: list[Diagnostic]) -> str:
 
 def _shorten_paths(log: str) -> str:
     """``log`` with no absolute path in it: headers are named as they are included."""
-    for folder in (*cuda_header_paths(), str(ROOT)):
+    for folder in (*cuda_header_paths(), *cute_header_paths(), str(ROOT)):
         log = log.replace(f"{folder}/", "")
     return log

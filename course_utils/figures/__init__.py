@@ -11,8 +11,10 @@ from .address_maps import memory_map, struct_bytes
 from .block_waves import block_timeline, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
+from .decisions import decision_regions
 from .growth_charts import growth
 from .images import image_grid, image_pair
+from .layout_maps import layout_map, thread_values
 from .line_charts import curves, memory_roofs, series
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
@@ -28,6 +30,7 @@ from .style import png, use_in_notebook
 from .threads import thread_map
 from .tiles import product_tiles
 from .timelines import timeline
+from .value_graphs import value_graph
 from .walks import access_orders
 from .warps import warp_steps
 
@@ -39,11 +42,13 @@ __all__ = [
     "block_timeline",
     "build_files",
     "curves",
+    "decision_regions",
     "fragments",
     "growth",
     "image_grid",
     "image_pair",
     "ladder",
+    "layout_map",
     "lines_and_times",
     "memory_map",
     "memory_roofs",
@@ -63,7 +68,9 @@ __all__ = [
     "struct_bytes",
     "swizzle",
     "thread_map",
+    "thread_values",
     "timeline",
+    "value_graph",
     "warp_sectors",
     "warp_steps",
     "waves",

@@ -53,6 +53,7 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
         if hasattr(value, "ResDesc") and not isinstance(value, (TextureObject, SurfaceObject)):
             resource = value.ResDesc
             return of_gpu(value, cuda_array(resource.cuArr), carried(resource.arr))
+        value = _without_gradient(value)
         if not hasattr(value, "__cuda_array_interface__"):
             return value
         if id(value) not in copies:
@@ -101,6 +102,7 @@ def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     if hasattr(value, "ptr") and not hasattr(value, "dtype"):  # a MemoryPointer
         return np.uint64(value.ptr)
     if not isinstance(value, space.ndarray):
+        value = _without_gradient(value)
         if hasattr(value, "__cuda_array_interface__") or _is_torch(value):
             _check_torch(value, where, space)
             value = space.asarray(value)
@@ -149,6 +151,12 @@ def _same_memory(given: np.dtype, wanted: np.dtype) -> bool:
     if wanted.itemsize == 1 == given.itemsize:  # char, unsigned char, bool, the bits of an fp8
         return True
     return wanted.name == "bfloat16" and given == np.uint16  # its bits
+
+
+def _without_gradient(value: Any) -> Any:
+    """``value``; of a torch tensor whose gradient is asked for, which tells nobody its address, the
+    same memory as a plain tensor."""
+    return value.detach() if _is_torch(value) and value.requires_grad else value
 
 
 def _is_torch(value: Any) -> bool:

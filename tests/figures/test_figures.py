@@ -11,6 +11,7 @@ import pytest
 from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
 from course_utils.figures.style import STYLE_FILE, settings
+from course_utils.layouts import Layout, Swizzle, SwizzledLayout
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
@@ -49,6 +50,16 @@ def drawings() -> dict:
             {"one": [("copy", "0", 0, 2), ("kernel", "0", 2, 3)], "two": [("kernel", "1", 0, 1)]}
         ),
         "fragments": lambda: figures.fragments(*fragment_of_mma()),
+        "layout_map": lambda: figures.layout_map(
+            {"nested": Layout("(4,(2,4)):(2,(1,8))"), "a row": Layout("8:2")}
+        ),
+        "layout_map by group": lambda: figures.layout_map(
+            {"swizzled": SwizzledLayout(Swizzle(3, 0, 3), Layout("(8,8):(8,1)"))},
+            group=lambda offset: offset % 8,
+        ),
+        "thread_values": lambda: figures.thread_values(
+            {"results": (Layout("((4,8),(2,2)):((32,1),(16,8))"), (16, 8))}, thread=5
+        ),
         "swizzle": lambda: figures.swizzle({"swizzled": SWIZZLED}),
         "number_formats": lambda: figures.number_formats({"fp16": (1, 5, 10), "int8": (1, 0, 7)}),
         "reduction_tree": lambda: figures.reduction_tree(
@@ -79,6 +90,22 @@ def drawings() -> dict:
         "struct_bytes": lambda: figures.struct_bytes("a 8 x 0 1\na 8 y 4 4\nb 4 z 0 4\n"),
         "growth": lambda: figures.growth(
             {"GB/s": {"large": [(2007, 76.8, "C870"), (2011, 177, "M2090")]}}
+        ),
+        "value_graph": lambda: figures.value_graph(
+            {"a": (2, 7), "b": (-3, 2), "c = a b": (-6, 1), "d = c + a": (-4, 1)},
+            [
+                ("a", "c = a b", -3),
+                ("b", "c = a b", 2),
+                ("c = a b", "d = c + a", 1),
+                ("a", "d = c + a", 1),
+            ],
+            title="one use and another",
+        ),  # fmt: skip
+        "decision_regions": lambda: figures.decision_regions(
+            {f"step {k}": 1 / (1 + np.exp(-(0.5 + k) * (column - row))) for k in range(4)},
+            np.stack([column.ravel(), row.ravel()], 1),
+            (column > row).ravel(),
+            (-0.5, 5.5, -0.5, 3.5),
         ),
         "curves": lambda: figures.curves(
             {"L1": [(1024, 20), (4096, 20)], "HBM": [(1024, 300), (4096, 310)]},
@@ -535,3 +562,78 @@ def test_lines_and_times_are_drawn_as_given_and_told_apart_by_machine():
 def test_a_time_of_zero_is_refused():
     with pytest.raises(ValueError, match="positive time"):
         figures.lines_and_times({"loop": (9, 0.0)})
+
+
+def graph_of_square():
+    return {"a": (3.0, 6.0), "a a": (9.0, 1.0)}, [("a", "a a", 3.0), ("a", "a a", 3.0)]
+
+
+def test_a_value_graph_writes_value_gradient_and_each_slope():
+    texts = [text.get_text() for text in figures.value_graph(*graph_of_square()).axes[0].texts]
+    assert "a\nvalue 3\ngradient 6" in texts and "a a\nvalue 9\ngradient 1" in texts
+    assert texts.count("× 3") == 2
+
+
+def test_a_gradient_that_is_not_known_is_left_out():
+    figure = figures.value_graph({"a": (1.0, None)}, [])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["a\nvalue 1"]
+
+
+def test_a_value_stands_right_of_all_that_it_was_made_of():
+    names = "abcd"
+    edges = [("a", "b", None), ("b", "c", None), ("a", "c", None), ("d", "c", None)]
+    axes = figures.value_graph(dict.fromkeys(names, (0.0, None)), edges).axes[0]
+    places = {text.get_text()[0]: text.get_position()[0] for text in axes.texts if text.get_text()}
+    assert places["a"] < places["b"] < places["c"]
+    assert places["d"] == places["b"]  # a leaf, just before its use
+
+
+def test_graphs_that_run_in_a_circle_or_name_nothing_are_refused():
+    values = {"a": (1.0, None), "b": (1.0, None)}
+    with pytest.raises(ValueError, match="in a circle"):
+        figures.value_graph(values, [("a", "b", None), ("b", "a", None)])
+    with pytest.raises(ValueError, match="names no value"):
+        figures.value_graph(values, [("a", "x", None)])
+
+
+def test_decision_regions_show_each_map_its_boundary_and_the_points():
+    from matplotlib.collections import PathCollection
+
+    column = np.mgrid[:4, :6][1]
+    maps = {"flat": np.full((4, 6), 0.3), "steep": column / 5}
+    points, labels = np.array([[0.0, 0], [1, 1], [5, 3]]), np.array([0, 0, 1])
+    figure = figures.decision_regions(maps, points, labels, (0, 5, 0, 3))
+    flat, steep = figure.axes[:2]
+    assert [len(axes.images) for axes in (flat, steep)] == [1, 1]
+    assert np.array_equal(steep.images[0].get_array(), maps["steep"])
+    marks = [c.get_offsets() for c in flat.collections if isinstance(c, PathCollection)]
+    assert [len(found) for found in marks] == [2, 1]
+    assert len(steep.collections) == len(flat.collections) + 1  # the boundary
+    with pytest.raises(ValueError, match="probabilities"):
+        figures.decision_regions({"x": np.full((2, 2), 1.2)}, points, labels, (0, 1, 0, 1))
+
+
+def test_layout_maps_show_offsets_and_owners():
+    nested = Layout("(4,(2,4)):(2,(1,8))")
+    (axes,) = figures.layout_map({"nested": nested}).axes
+    texts = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    assert {(j, i): str(nested(i, j)) for i in range(4) for j in range(8)} == texts
+    lines = sorted(line.get_xdata()[0] for line in axes.lines)
+    assert lines == [1.5, 3.5, 5.5], "between the groups of columns"
+    results = Layout("((4,8),(2,2)):((32,1),(16,8))")
+    (axes,) = figures.thread_values({"results": (results, (16, 8))}).axes
+    texts = {tuple(map(int, text.get_position())): text.get_text() for text in axes.texts}
+    assert texts[2, 5] == "T21\nV0" and texts[1, 9] == "T4\nV3"
+
+
+@pytest.mark.parametrize(
+    "held, says",
+    [
+        ((Layout("(4,2):(1,4)"), (2, 2)), "beyond a tile"),
+        ((Layout("(4,2):(1,2)"), (4, 4)), "two threads"),
+        ((Layout("(4,2,2):(1,4,8)"), (4, 4)), "two"),
+    ],
+)
+def test_thread_values_refuses_what_is_no_owner(held, says):
+    with pytest.raises(ValueError, match=says):
+        figures.thread_values({"wrong": held})

@@ -1,6 +1,13 @@
 """How tests launch the kernels of chapter 07 that no benchmark measures, against float64."""
 
-from launchers import Chapter
+from functools import cache
+
+import numpy as np
+from launchers import Chapter, InPlace, draw, work
+
+from course_utils import cp, load
+from course_utils.benchmarks.case import blocks
+from course_utils.paths import kernel_file
 
 CHAPTER = Chapter("07_pytorch_extensions")
 kernel = CHAPTER.kernel
@@ -9,7 +16,174 @@ kernel = CHAPTER.kernel
 # --- 01: activation ---
 
 
+@cache
+def polynomial_kernel(name, c_type):
+    instance = f"{name}<{c_type}>"
+    return load(kernel_file(name, CHAPTER.folder), names=[instance])[instance]
+
+
+PRECISION = {
+    "float": (np.float32, {"rtol": 1e-4, "atol": 1e-4}),
+    "double": (np.float64, {"rtol": 1e-12, "atol": 1e-11}),
+}
+POLYNOMIALS = [
+    ("float", 1, 1),
+    ("float", 257, 4),
+    ("double", 255, 2),
+    ("double", 513, 7),
+]
+
+
+@CHAPTER.launch("polynomial_value", sizes=POLYNOMIALS)
+def polynomial_value(name, c_type, n, count):
+    dtype, close = PRECISION[c_type]
+    x, c = draw(n).astype(dtype), draw(count, seed=1).astype(dtype)
+    y, expected = cp.empty(n, dtype), np.polynomial.polynomial.polyval(x.astype(float), c)
+    arguments = cp.asarray(x), cp.asarray(c), y, count, n
+    launched = polynomial_kernel(name, c_type), blocks(n, 256), 256, arguments
+    return work(*launched, y, expected, **close)
+
+
+@CHAPTER.launch("polynomial_gradient", sizes=POLYNOMIALS)
+def polynomial_gradient(name, c_type, n, count):
+    dtype, close = PRECISION[c_type]
+    x, dy = draw(n).astype(dtype), draw(n, seed=2).astype(dtype)
+    c = draw(count, seed=1).astype(dtype)
+    grid = blocks(n, 256)
+    found = cp.empty(n + grid * count, dtype)  # dx, then the sums of each block
+    x64, dy64 = x.astype(float), dy.astype(float)
+    slope = dy64 * sum(k * c[k].astype(float) * x64 ** (k - 1) for k in range(1, count))
+    terms = np.zeros((grid * 256, count))
+    terms[:n] = dy64[:, None] * x64[:, None] ** np.arange(count)
+    sums = terms.reshape(grid, 256, count).sum(1)
+    expected = np.concatenate([slope, sums.ravel()])
+    arguments = *map(cp.asarray, (x, c, dy)), found[:n], found[n:], count, n
+    return work(polynomial_kernel(name, c_type), grid, 256, arguments, found, expected, **close)
+
+
 # --- 02: micrograd ---
+
+
+def on_both(*shape, seed=0):
+    """The same random numbers as fp32 on the device and as float64 on the host."""
+    values = draw(shape, seed)
+    return cp.asarray(values), values.astype(np.float64)
+
+
+def strides(shape):
+    """In elements, 0 along an axis of length 1."""
+    rows, columns = shape
+    return columns * (rows > 1), int(columns > 1)
+
+
+PAIRS = [((1, 1), (1, 1)), ((3, 33), (1, 33)), ((5, 1), (1, 7)), ((1, 1), (9, 31)), ((8, 32),) * 2]
+
+
+@CHAPTER.launch("tensor_add", "tensor_multiply", sizes=PAIRS)
+def tensor_pairs(name, of_a, of_b):
+    (a, a64), (b, b64) = on_both(*of_a), on_both(*of_b, seed=1)
+    expected = a64 + b64 if name == "tensor_add" else a64 * b64
+    c = cp.empty(expected.shape, cp.float32)
+    arguments = a, b, c, *expected.shape, *strides(of_a), *strides(of_b)
+    launch = blocks(c.size, 256), 256, arguments
+    return work(kernel(name), *launch, c, expected, rtol=1e-6, atol=1e-6)
+
+
+@CHAPTER.launch("tensor_expand", sizes=[((1, 1), (5, 60)), ((7, 1), (7, 3)), ((1, 9), (33, 9))])
+def tensor_expand(name, own, shape):
+    (x, x64), y = on_both(*own), cp.empty(shape, cp.float32)
+    launch = blocks(y.size, 256), 256, (x, y, *shape, *strides(own))
+    return work(kernel(name), *launch, y, np.broadcast_to(x64, shape))
+
+
+@CHAPTER.launch("tensor_sum", sizes=[(1, 1, 1), (3, 70, 5), (1, 257, 1), (9, 31, 1), (2, 3, 33)])
+def tensor_sum(name, outer, length, inner):
+    (x, x64), y = on_both(outer, length, inner), cp.empty((outer, inner), cp.float32)
+    launch = blocks(outer * inner, 8), 256, (x, y, outer, length, inner)
+    return work(kernel(name), *launch, y, x64.sum(1), rtol=1e-5, atol=2e-5)
+
+
+PRODUCTS = [  # M, N, K, which matrices are transposed, how long a slice of K is
+    (1, 1, 1, "", 16),
+    (17, 5, 33, "", 48),
+    (5, 18, 16, "a", 16),
+    (16, 7, 17, "b", 32),
+    (3, 19, 21, "ab", 64),
+    (2, 17, 70, "a", 32),
+]
+
+
+@CHAPTER.launch("tensor_matmul", sizes=PRODUCTS)
+def tensor_matmul(name, m, n, k, transposed, length):
+    """Matrices that are transposed lie in memory as k x m and n x k."""
+    a, a64 = on_both(*((k, m) if "a" in transposed else (m, k)))
+    b, b64 = on_both(*((n, k) if "b" in transposed else (k, n)), seed=1)
+    of_a, of_b = strides(a.shape), strides(b.shape)
+    if "a" in transposed:
+        a64, of_a = a64.T, of_a[::-1]
+    if "b" in transposed:
+        b64, of_b = b64.T, of_b[::-1]
+    cuts = range(0, k, length)
+    expected = np.stack([a64[:, i : i + length] @ b64[i : i + length] for i in cuts])
+    c = cp.empty(expected.shape, cp.float32)
+    grid = blocks(n, 16), blocks(m, 16), len(cuts)
+    arguments = a, b, c, m, n, k, length, *of_a, *of_b
+    return work(kernel(name), grid, (16, 16), arguments, c, expected, rtol=1e-5, atol=2e-5)
+
+
+@CHAPTER.launch("tensor_tanh", "tensor_relu", sizes=[1, 257])
+def tensor_each(name, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    x[::5] = np.resize(np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1e-6]), len(x[::5]))
+    x64 = x.astype(np.float64)
+    expected = np.tanh(x64) if name == "tensor_tanh" else np.where(x64 <= 0, 0, x64)
+    launch = blocks(n, 256), 256, (cp.asarray(x), y, n)
+    return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-7)
+
+
+@CHAPTER.launch("tensor_tanh_backward", "tensor_relu_backward", sizes=[1, 257])
+def tensor_each_backward(name, n):
+    (dy, dy64), dx = on_both(n, seed=1), cp.empty(n, cp.float32)
+    y = np.tanh(draw(n)) if name == "tensor_tanh_backward" else np.maximum(draw(n), 0)
+    slope = 1 - y.astype(np.float64) ** 2 if name == "tensor_tanh_backward" else y > 0
+    launch = blocks(n, 256), 256, (cp.asarray(y), dy, dx, n)
+    return work(kernel(name), *launch, dx, dy64 * slope, rtol=1e-5, atol=1e-6)
+
+
+def rows_of_logits(n, k):
+    """Logits that would overflow an exponential, labels, and the softmax in float64."""
+    z = 3 * draw((n, k)) + np.float32(100) * (np.arange(n) % 3)[:, None].astype(np.float32)
+    power = np.exp(z.astype(np.float64) - z.max(1, keepdims=True))
+    label = np.random.default_rng(1).integers(0, k, n).astype(np.int32)
+    return cp.asarray(z), cp.asarray(label), label, power / power.sum(1, keepdims=True)
+
+
+@CHAPTER.launch("tensor_cross_entropy", sizes=[(1, 2), (3, 10), (257, 7)])
+def tensor_cross_entropy(name, n, k):
+    z, on_device, label, p = rows_of_logits(n, k)
+    loss, expected = cp.empty(n, cp.float32), -np.log(p[np.arange(n), label])
+    launch = blocks(n, 256), 256, (z, on_device, loss, n, k)
+    return work(kernel(name), *launch, loss, expected, rtol=1e-5, atol=2e-5)
+
+
+@CHAPTER.launch("tensor_cross_entropy_backward", sizes=[(1, 2), (9, 33), (17, 70)])
+def tensor_cross_entropy_backward(name, n, k):
+    z, on_device, label, p = rows_of_logits(n, k)
+    (dloss, dloss64), dz = on_both(n, seed=2), cp.empty((n, k), cp.float32)
+    expected = (p - np.eye(k)[label]) * dloss64[:, None]
+    launch = blocks(n, 8), 256, (z, on_device, dloss, dz, n, k)
+    return work(kernel(name), *launch, dz, expected, rtol=1e-4, atol=1e-6)
+
+
+@CHAPTER.launch("tensor_momentum", sizes=[1, 257])
+def tensor_momentum(name, n):
+    """w and v lie one after the other, so that both are looked at."""
+    start, (dw, dw64), found = draw((2, n)), on_both(n, seed=1), cp.empty((2, n), cp.float32)
+    w, v = start.astype(np.float64)
+    v = 0.9 * v + dw64 + 0.01 * w
+    launch = blocks(n, 256), 256, (*found, dw, 0.05, 0.9, 0.01, n)
+    expected = np.stack([w - 0.05 * v, v])
+    return work(kernel(name), *launch, found, expected, InPlace, start=start, rtol=1e-5, atol=1e-6)
 
 
 # --- 03: normalisation ---

@@ -7,7 +7,7 @@ from launchers import FILES, Demonstration, described, measured, run, sanitized_
 
 from course_utils.benchmarks import CASES
 from course_utils.devices.selection import ON_GPU
-from course_utils.paths import KERNELS
+from course_utils.paths import KERNELS, NO_KERNELS, is_solution
 
 TRIALS = [trial for file in FILES for trial in trials(file)]
 RUNS = [
@@ -27,7 +27,11 @@ def test_a_kernel_is_launched_by_a_benchmark_or_a_description(file):
 
 @pytest.mark.parametrize(
     "path",
-    sorted(p.relative_to(KERNELS) for p in KERNELS.rglob("*.cu") if p.parent.name != "host"),
+    [
+        path.relative_to(KERNELS)
+        for path in sorted(KERNELS.rglob("*.cu"))
+        if path.parent.name not in NO_KERNELS or is_solution(path)
+    ],
     ids=str,
 )
 def test_a_kernel_or_solution_says_how_it_is_launched(path):

@@ -304,6 +304,15 @@ def test_a_torch_tensor_is_passed_without_a_copy(vec_add):
     assert torch.equal(c, a + b)
 
 
+def test_a_torch_tensor_whose_gradient_is_asked_for_is_passed_too(vec_add):
+    torch = pytest.importorskip("torch")
+    where = "cuda" if device() == "cuda" else "cpu"
+    a, b = (torch.rand(N, device=where, requires_grad=True) for _ in range(2))
+    c = torch.zeros(N, device=where)
+    vec_add(4, 256, (a, b, c, N))
+    assert torch.equal(c, (a + b).detach())
+
+
 # --- modules ---
 
 

@@ -66,7 +66,7 @@ class AccessCheck:
 
     def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
-        entries = memory[cells]
+        entries = memory.take(cells)
         if self.strong:
             entries = np.where(number_of(entries) & 1 == 1, 0, entries)
         local = self.region.space == "shared"

@@ -81,7 +81,7 @@ class RaceCheck(Observer):
         self.launch = launch
         self.findings = launch.findings
         self._batches: dict[object, _BatchState] = {}
-        self._numbers: dict[tuple[int, bool], int] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
         self._kinds: dict[tuple, int] = {}
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
@@ -229,16 +229,16 @@ class RaceCheck(Observer):
 
     def number(self, site, region) -> int:
         """A number for each kind of access at each line, odd for strong ones; see :meth:`site`."""
-        strong = is_strong(site, region) or id(site.instruction) in self._first_looks
-        number = self._numbers.get((id(site), strong))
+        number = self._numbers.get((id(site), region.space))
         if number is None:
+            strong = is_strong(site, region) or id(site.instruction) in self._first_looks
             i = site.instruction
             waited = getattr(site, "waited", None) and site.waited.locations
             key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong, waited
             known = self._kinds.setdefault(key, len(self._kinds))
             known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
             self._sites.setdefault(known, site)
-            number = self._numbers[id(site), strong] = 2 * known + strong
+            number = self._numbers[id(site), region.space] = 2 * known + strong
         return number
 
     def site(self, number: int):

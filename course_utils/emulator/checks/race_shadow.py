@@ -138,6 +138,8 @@ class RaceShadow:
     def enter(self, span: tuple[int, int]) -> None:
         """Enter the reads put aside that touch a range of bytes, or all when looking for those has
         taken long enough."""
+        if not self._aside:
+            return
         self._looks += len(self._aside)
         if self._looks > ENOUGH_LOOKS:
             self._looks, span = 0, (0, self.size)
@@ -179,7 +181,7 @@ class RaceShadow:
         self.writer[cells] = entries
         if meets(span, self.read_in):
             self.reader[cells] = self.other[cells] = 0
-        return bool((self.writer[cells] == entries).all())
+        return self.writer.take(cells).tobytes() == entries.tobytes()
 
     # --- copies in flight ---
 

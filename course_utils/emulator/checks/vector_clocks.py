@@ -119,14 +119,12 @@ class VectorClocks:
     def unordered(self, lanes: np.ndarray, entries: np.ndarray, local: bool) -> np.ndarray:
         """Positions of the lanes before which the access remembered in ``entries`` was made by
         another thread and is not known to have happened. ``local``: by a thread of this batch."""
-        if local:
-            candidates = entries >= min(self.level, MAX_CLOCK) << CLOCK_SHIFT
-        else:
-            candidates = entries > 0
-        if not candidates.any():
+        least = min(self.level, MAX_CLOCK) << CLOCK_SHIFT if local else 1
+        if np.maximum.reduce(entries) < least:
             return _NONE
+        candidates = entries >= least
         candidates &= (entries & THREAD) != self.threads(lanes)
-        at = np.flatnonzero(candidates)
+        at = candidates.nonzero()[0]
         if not len(at):
             return at
         entries, warps = entries[at], lanes[at] >> 5

@@ -144,7 +144,8 @@ def _arithmetic(opcode: str, flags: frozenset[str], kind: str):
     def scaled(*sources):
         return to_f32(proxy(*(x.astype(F64) for x in sources)) * 2.0**64, mode)
 
-    return Op((kind,), (kind,) * COUNT[opcode], dressed(compute, flags, kind, scaled))
+    heavy = opcode == "fma" and kind == "f32"
+    return Op((kind,), (kind,) * COUNT[opcode], dressed(compute, flags, kind, scaled), heavy=heavy)
 
 
 WORK = {"add": "add", "sub": "add", "mul": "mul", "fma": "fma", "mad": "fma"}

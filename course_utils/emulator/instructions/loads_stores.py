@@ -39,13 +39,13 @@ class Spread:
     def __init__(self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None):
         self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
         self.register = register  # the very array that was analysed
-        self.low = int(base.min())
+        self.low = int(np.minimum.reduce(base))
         self.region: Region | None = None
         self.kept: dict = {}  # what was worked out: indices by shift and owner, costs
         if len(base) == 1:
             self.high, self.delta, self.bits = self.low, None, 0
         else:
-            self.high = int(base.max())
+            self.high = int(np.maximum.reduce(base))
             if self.high - self.low >= 1 << 63:  # some lanes' bases lie below 0
                 signed = base.view(np.int64)
                 self.low, self.high = int(signed.min()), int(signed.max())

@@ -259,6 +259,10 @@ def _setp(modifiers):
         return None
     compare, combine = known
 
+    def first(a, b, c=None):
+        t = compare(a, b)
+        return t if c is None else combine(t, c)
+
     def both(a, b, c=None):
         t = compare(a, b)
         if t.ndim == 2:
@@ -267,7 +271,9 @@ def _setp(modifiers):
             other = ~t
         return (t, other) if c is None else (combine(t, c), combine(other, c))
 
-    return Op(("pred", "pred"), (kind, kind) + ("pred",) * (combine is not None), both)
+    alone = None if kind.endswith("x2") else first
+    sources = (kind, kind) + ("pred",) * (combine is not None)
+    return Op(("pred", "pred"), sources, both, first=alone)
 
 
 _SET_TRUE = {"f32": 1.0, "f16": 1.0, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}

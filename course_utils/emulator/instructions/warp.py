@@ -36,6 +36,9 @@ def mask_of_barrier(i: ptx.Instruction):
     return ptx.Immediate(0xFFFFFFFF) if aligned and "cluster" not in i.modifiers else None
 
 
+_HERE = np.ones(1, bool)
+
+
 class Rows:
     """Values of a group laid out as rows of 32 lanes, and back.
 
@@ -46,8 +49,12 @@ class Rows:
     def __init__(self, group: Group, mask: np.ndarray | None):
         self.group = group
         self.lane = group.lanes & 31
-        warp = group.lanes >> 5
         everyone = mask is None or (len(mask) == 1 and mask[0] == 0xFFFFFFFF)
+        if everyone and group.n == 32 * len(group.warps):
+            self.count, self.dense, self.row = len(group.warps), True, None
+            self.here = np.broadcast_to(_HERE, (self.count, 32))
+            return
+        warp = group.lanes >> 5
         if everyone or len(mask) == 1:
             self.count = len(group.warps)
             self.dense = group.n == 32 * self.count
@@ -78,6 +85,30 @@ class Rows:
         return np.repeat(per_warp, 32) if self.dense else per_warp[self.row]
 
 
+_LANE = np.arange(32, dtype=np.int64)
+
+
+def _sources(mode: str, distance: np.ndarray, control: np.ndarray):
+    """What ``shfl`` takes from where: (lane of the warp, whether it is in range)."""
+    distance = (distance & np.uint32(31)).astype(np.int64)
+    segment = ((control >> np.uint32(8)) & np.uint32(31)).astype(np.int64)
+    clamp = (control & np.uint32(31)).astype(np.int64)
+    first, last = _LANE & segment, (_LANE & segment) | (clamp & ~segment)
+    if mode == "up":
+        source = _LANE - distance
+        valid = source >= last
+    elif mode == "down":
+        source = _LANE + distance
+        valid = source <= last
+    elif mode == "bfly":
+        source = _LANE ^ distance
+        valid = source <= last
+    else:
+        source = first | (distance & ~segment)
+        valid = source <= last
+    return np.where(valid, source, _LANE), valid
+
+
 @step("shfl")
 def shfl(b: Builder, i: ptx.Instruction):
     mode = next(m for m in i.modifiers if m in ("up", "down", "bfly", "idx"))
@@ -88,35 +119,26 @@ def shfl(b: Builder, i: ptx.Instruction):
     mask = b.read(i.operands[4], "b32") if len(i.operands) > 4 else None
     put = b.write(target, "b32")
     put_inside = b.write(inside, "pred") if inside is not None else None
-    lane = np.arange(32, dtype=np.int64)
+    known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def sources(rows: Rows, distance: np.ndarray, control: np.ndarray):
+        """(lane to take the value of, whether it is in range) of each lane."""
+        if len(distance) > 1 or len(control) > 1:
+            distance, control = (rows.spread(x) if len(x) > 1 else x for x in (distance, control))
+            return _sources(mode, distance, control)
+        key = int(distance[0]), int(control[0])
+        if key not in known:
+            known[key] = _sources(mode, distance, control)
+        return known[key]
 
     def act(group: Group):
         R = group.R
         value = get(R)
         rows = Rows(group, mask(R) if mask else None)
         values = rows.spread(value)
-        distance, control = get_b(R), get_c(R)
-        distance = rows.spread(distance) if len(distance) > 1 else distance
-        control = rows.spread(control) if len(control) > 1 else control
-        distance = (distance & np.uint32(31)).astype(np.int64)
-        segment = ((control >> np.uint32(8)) & np.uint32(31)).astype(np.int64)
-        clamp = (control & np.uint32(31)).astype(np.int64)
-        first, last = lane & segment, (lane & segment) | (clamp & ~segment)
-        if mode == "up":
-            source = lane - distance
-            valid = source >= last
-        elif mode == "down":
-            source = lane + distance
-            valid = source <= last
-        elif mode == "bfly":
-            source = lane ^ distance
-            valid = source <= last
-        else:
-            source = first | (distance & ~segment)
-            valid = source <= last
-        source = np.where(valid, source, lane)
+        source, valid = sources(rows, get_b(R), get_c(R))
         if source.ndim == 1 or len(source) == 1:
-            taken = values[:, source.reshape(-1)]
+            taken = values.take(source.reshape(-1), axis=1)
         else:
             taken = np.take_along_axis(values, source, axis=1)
         put(R, np.ascontiguousarray(rows.gather(taken)))

@@ -67,7 +67,10 @@ class Batch:
             LOCAL_WINDOW: self.locals,
             PARAM_WINDOW: launch.parameter_regions,
         }
-        self.living = np.zeros(count * self.lanes_per_block // WARP, np.int64)
+        per_warp = np.full(self.lanes_per_block // WARP, WARP)
+        per_warp[-1] -= self.lanes_per_block - self.threads
+        self.living = np.tile(per_warp, count)  # lanes of each warp
+        self.slots = np.repeat(np.arange(count), self.lanes_per_block)  # the block of each lane
         self.exits = 0  # grows whenever lanes end
         self.issued = 0
         self.groups: list[Group] = []
@@ -81,8 +84,7 @@ class Batch:
         lanes = np.arange(count * self.lanes_per_block, dtype=np.int64)
         if self.threads % 32:
             lanes = lanes[lanes % self.lanes_per_block < self.threads]
-        np.add.at(self.living, lanes >> 5, 1)
-        self.alive = np.bincount(lanes // self.lanes_per_block, minlength=count)
+        self.alive = np.full(count, self.threads)
         group = Group(self, lanes, launch.code, 0, list(launch.code.blank))
         self.on_access = None if launch.observers.access is nobody else launch.observers.access
         self.tensor_memory = TensorMemory(self) if launch.entry.tensor_memory else None
@@ -221,6 +223,10 @@ class Batch:
 
     def add(self, group: Group) -> None:
         group.credit = group.credit or TURN
+        self._queue(group)
+
+    def _queue(self, group: Group) -> None:
+        group.settle()
         self.groups.append(group)
 
     def tick(self) -> int:
@@ -236,7 +242,7 @@ class Batch:
         launch, observers = self.launch, self.launch.observers
         group = None
         for _ in range(turns):
-            if group is None or self.groups:
+            if group is None or (self.groups and not self._behind_all(group)):
                 if group is not None:
                     self.groups.append(group)
                 group = self._pick()
@@ -259,7 +265,7 @@ class Batch:
                 if followers:
                     _run_followed(group, block, followers)
                 else:
-                    for act in block.steps:
+                    for act in block.fused:
                         act(group)
                         if self.joining:
                             _run_followed(group, block, [], block.steps.index(act) + 1)
@@ -267,6 +273,7 @@ class Batch:
             except KernelFault:
                 raise
             except Exception as error:
+                act = getattr(act, "first", act)
                 at = block.steps.index(act) if act in block.steps else 0
                 raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)
@@ -288,10 +295,11 @@ class Batch:
             except Exception as error:
                 raise emulator_error(error, block.instructions[-1], before) from error
             if group is not None and self.out_of_step is not None:
-                self.groups += self.out_of_step.split(group)
+                for part in self.out_of_step.split(group):
+                    self._queue(part)
                 group = None
         if group is not None:
-            self.groups.append(group)
+            self._queue(group)
         if not self.living.any():
             self.engine.finish()
             observers.batch_ends(self)
@@ -303,6 +311,14 @@ class Batch:
         if self.stuck:
             raise deadlock(self)
         return False
+
+    def _behind_all(self, group: Group) -> bool:
+        """Whether a group that has just run is the one to run next, and merges with none."""
+        group.settle()
+        if group.credit <= 0 or self.out_of_step is not None:
+            return False
+        place = group.place
+        return all(place < other.place for other in self.groups)
 
     def _pick(self) -> Group | None:
         """Take the group to run next out of the list, merged with those at the same place."""
@@ -320,15 +336,15 @@ class Batch:
         apart = self.out_of_step
         chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("place"))
         place = chosen.place
+        groups.remove(chosen)
+        alike = [g for g in groups if g.place == place]
+        if not alike:
+            return chosen
         alike = [
             g
-            for g in groups
-            if g is not chosen
-            and g.place == place
-            and g.same_callers(chosen)
-            and (apart is None or apart.may_merge(chosen, g))
+            for g in alike
+            if g.same_callers(chosen) and (apart is None or apart.may_merge(chosen, g))
         ]
-        groups.remove(chosen)
         if not alike:
             return chosen
         for g in alike:
@@ -338,20 +354,15 @@ class Batch:
     def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
         """Send the lanes of ``chosen`` one way and the others the other; both are queued."""
         self.launch.observers.lanes_diverge(group, chosen)
-        for flags, go in ((~chosen, skipped), (chosen, taken)):
-            part = self.part(group, np.flatnonzero(flags))
+        parts = group.split(chosen, group.code.after(group.block))
+        for part, go in zip(parts, (skipped, taken), strict=True):
             part = go(part)
             if part is not None:
                 self.add(part)
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""
-        code = group.code
-        block = code.blocks[group.block]
-        after = block.reads | block.writes
-        for successor in block.successors:
-            after.update(code.live[successor])
-        return group.subset(index, tuple(after))
+        return group.subset(index, group.code.after(group.block))
 
     def gather(self, group: Group, block) -> Group | None:
         """Lanes whose partners named in the member mask are here go on; the others wait.
@@ -384,7 +395,7 @@ class Batch:
 
     def finish(self, group: Group) -> None:
         """The lanes of a group have come to the end of the kernel."""
-        np.subtract.at(self.living, group.lanes >> 5, 1)
+        self.living -= np.bincount(group.lanes >> 5, minlength=len(self.living))
         self.alive -= np.bincount(group.slots, minlength=self.block_count)
         self.exits += 1
         for other in self.groups:

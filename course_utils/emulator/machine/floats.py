@@ -132,7 +132,7 @@ def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     low = total.view(U64)
     low &= _LOW29
     halfway = low == _HALF29
-    if np.count_nonzero(halfway):
+    if halfway.tobytes().find(1) >= 0:  # the quickest question for few lanes
         a, b, c = (np.broadcast_to(x, result.shape)[halfway].astype(F64) for x in (a, b, c))
         result[halfway] = odd_sum(a * b, c).astype(F32)
     return result

@@ -99,6 +99,7 @@ def hardware_ftz() -> Iterator[bool]:
 
 
 # Conversions without .ftz whose f32 side is never subnormal, or that round in integer arithmetic.
+# (Rounded to a whole number, to nearest or towards zero, a subnormal one is the zero of its sign.)
 _WHOLE = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}
 _NARROW = {"f16", "f16x2", "bf16", "bf16x2", "e4m3x2", "e5m2x2", "tf32"}
 
@@ -113,6 +114,8 @@ def _indifferent(opcode: str) -> bool:
         return False
     if base == "cvt":
         destination, source = modifiers[-2:] if len(modifiers) > 1 else ("", "")
+        if source == "f32" and types & {"rni", "rzi"} and destination in _WHOLE | {"f32"}:
+            return True
         nearest = not types & {"rz", "rm", "rp", "relu"}
         if source in _WHOLE or source in _NARROW:
             return source != "bf16" or destination == "f32"

@@ -61,7 +61,9 @@ class Op:
     ``dst`` and ``src`` name the type of every destination and source. ``compute`` gets arrays of
     exactly those dtypes (lengths n or 1, mixed freely) and returns an array, or a tuple of arrays
     when there are several destinations. Where ``carry_in`` is set, the carry flag arrives as one
-    more bool source; where ``carry_out`` is set, it is returned as one more bool result.
+    more bool source; where ``carry_out`` is set, it is returned as one more bool result. ``first``
+    computes the first of two results alone, where the second goes nowhere. ``heavy``: it takes so
+    many NumPy calls that several of them had better be one (:mod:`.fusion`).
     """
 
     dst: tuple[str, ...]
@@ -69,6 +71,8 @@ class Op:
     compute: Callable
     carry_in: bool = False
     carry_out: bool = False
+    first: Callable | None = None
+    heavy: bool = False
 
 
 OpBuilder = Callable[[tuple[str, ...]], "Op | None"]

@@ -8,6 +8,8 @@ two ways they diverge and the group is split; when they reconverge it is merged.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,20 @@ class Frame:
     local_top: int
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The group that one was split from at a branch, and what it got of it. Where all parts of a
+    group meet again, a register that none of them has written to is the group's own."""
+
+    group: Group
+    registers: tuple[np.ndarray, ...]
+    stack: tuple[Frame, ...]
+    depth: int  # of groups that were split from one another
+
+
+MOST_ORIGINS = 8  # kept: a loop that lanes leave one by one splits its group time and again
+
+
 class Group:
     """Lanes of one batch at one instruction. ``lanes`` is sorted, dtype int64, never empty."""
 
@@ -46,7 +62,10 @@ class Group:
         "credit",
         "stalled",
         "local_top",
+        "place",
+        "origin",
         "_whole",
+        "_run",
         "_slots",
         "_warps",
     )
@@ -59,16 +78,17 @@ class Group:
         self.credit = 0
         self.stalled = False
         self.local_top = 0
+        self.place: tuple = ()  # noted while the group waits for its turn: see `settle`
+        self.origin: Origin | None = None
         self._whole = -1
-        self._slots = self._warps = None
+        self._run = self._slots = self._warps = None
 
     # --- where the lanes are ---
 
-    @property
-    def place(self) -> tuple:
-        """Groups at equal places can merge. Places sort in the order in which groups should run:
-        deeper calls first, then those that are behind."""
-        return (-len(self.stack), self.code.order, self.code.places[self.block])
+    def settle(self) -> None:
+        """Note the group's place. Groups at equal places can merge. Places sort in the order in
+        which groups should run: deeper calls first, then those that are behind."""
+        self.place = (-len(self.stack), self.code.order, self.code.places[self.block])
 
     def same_callers(self, other: Group) -> bool:
         return all(
@@ -80,16 +100,25 @@ class Group:
     def slots(self) -> np.ndarray:
         """The block (counted within the batch) of every lane; int64, length n."""
         if self._slots is None:
-            self._slots = self.lanes // self.batch.lanes_per_block
+            self._slots = self.batch.slots[self.run]
         return self._slots
+
+    @property
+    def run(self) -> slice | np.ndarray:
+        """Where the group's lanes are among all of its batch: a slice when there are no gaps."""
+        if self._run is None:
+            first, last = int(self.lanes[0]), int(self.lanes[-1])
+            gaps = last - first != self.n - 1
+            self._run = self.lanes if gaps else slice(first, last + 1)
+        return self._run
 
     @property
     def warps(self) -> np.ndarray:
         """The warps (counted within the batch) that have a lane here; sorted."""
         if self._warps is None:
-            first, last = int(self.lanes[0]), int(self.lanes[-1])
-            if last - first == self.n - 1:  # no gaps
-                self._warps = np.arange(first >> 5, (last >> 5) + 1)
+            run = self.run
+            if isinstance(run, slice):
+                self._warps = np.arange(run.start >> 5, (run.stop - 1 >> 5) + 1)
                 return self._warps
             numbers = self.lanes >> 5
             keep = np.empty(self.n, bool)
@@ -122,7 +151,10 @@ class Group:
         return same
 
     def subset(self, index: np.ndarray, live: tuple[int, ...]) -> Group:
-        """The lanes at positions ``index``, with the registers named in ``live``."""
+        """The lanes at positions ``index`` (sorted), with the registers named in ``live``."""
+        first, last = int(index[0]), int(index[-1])
+        if last - first == len(index) - 1:  # no gaps: parts of arrays need no copy
+            index = slice(first, last + 1)
         group = Group(self.batch, self.lanes[index], self.code, self.block, None)
         group.R = _pick(self.R, self.code, live, index)
         group.stack = tuple(
@@ -138,33 +170,77 @@ class Group:
         group.credit, group.local_top = self.credit, self.local_top
         return group
 
+    def split(self, flags: np.ndarray, live: tuple[int, ...]) -> tuple[Group, Group]:
+        """The lanes with a false flag, and those with a true one."""
+        depth = 1 if self.origin is None else self.origin.depth + 1
+        if depth > MOST_ORIGINS:
+            self.origin, depth = None, 1
+        no, yes = (self.subset(np.flatnonzero(chosen), live) for chosen in (~flags, flags))
+        no.origin = Origin(self, tuple(no.R), no.stack, depth)
+        yes.origin = Origin(self, tuple(yes.R), yes.stack, depth)
+        return no, yes
+
+    def _reunited(self, others: list[Group]) -> Group | None:
+        """The group that ``self`` and ``others`` are all the parts of, with what they wrote."""
+        origin = self.origin
+        if origin is None or self.stack is not origin.stack:
+            return None
+        whole, count = origin.group, self.n
+        for g in others:
+            theirs = g.origin
+            if theirs is None or theirs.group is not whole or g.stack is not theirs.stack:
+                return None
+            count += g.n
+        if count != whole.n or whole.code is not self.code:
+            return None
+        groups = [self, *others]
+        merged = Group(self.batch, whole.lanes, self.code, self.block, list(self.code.blank))
+        merged.stack, merged.spreads, merged.origin = whole.stack, whole.spreads, whole.origin
+        merged._run, merged._slots, merged._warps = whole._run, whole._slots, whole._warps
+        live = self.code.live[self.block]
+        written = {s for g in groups for s in live if g.R[s] is not g.origin.registers[s]}
+        for slot in live:
+            merged.R[slot] = whole.R[slot]
+        if written:
+            groups.sort(key=lambda g: g.lanes[0])
+            _, order = _in_order(groups)
+            _join(groups, [g.R for g in groups], merged.R, written, order)
+        return merged
+
     def merge(self, others: list[Group]) -> Group:
         """One group of the lanes of all; every group stands at the same place."""
-        groups = [self, *others]
-        lanes = np.concatenate([g.lanes for g in groups])
-        order = np.argsort(lanes, kind="stable")
-        places = np.empty(len(order), np.intp)
-        places[order] = np.arange(len(order))
-        places = np.split(places, np.cumsum([g.n for g in groups[:-1]]))
-        merged = Group(self.batch, lanes[order], self.code, self.block, None)
-        merged.R = _join([g.R for g in groups], self.code, self.code.live[self.block], places)
-        stack = []
-        for depth, f in enumerate(self.stack):
-            registers = [g.stack[depth].registers for g in groups]
-            live = f.code.live[f.block]
-            stack.append(
-                Frame(
-                    f.code,
-                    f.block,
-                    _join(registers, f.code, live, places),
-                    f.results,
-                    f.local_top,
-                )
-            )
-        merged.stack = tuple(stack)
-        merged.credit = max(g.credit for g in groups)
+        merged = self._reunited(others) or self._merged(others)
+        merged.credit = max(self.credit, *(g.credit for g in others))
         merged.local_top = self.local_top
         return merged
+
+    def _merged(self, others: list[Group]) -> Group:
+        groups = sorted([self, *others], key=lambda g: g.lanes[0])
+        lanes, order = _in_order(groups)
+
+        def joined(registers: list[list], code: Code, block: int) -> list:
+            out = list(code.blank)
+            _join(groups, registers, out, code.live[block], order)
+            return out
+
+        merged = Group(self.batch, lanes, self.code, self.block, None)
+        merged.R = joined([g.R for g in groups], self.code, self.block)
+        stack = []
+        for depth, f in enumerate(self.stack):
+            registers = joined([g.stack[depth].registers for g in groups], f.code, f.block)
+            stack.append(Frame(f.code, f.block, registers, f.results, f.local_top))
+        merged.stack = tuple(stack)
+        return merged
+
+
+def _in_order(groups: list[Group]) -> tuple[np.ndarray, np.ndarray | None]:
+    """The lanes of groups, which come in the order of their first lanes: sorted, and the order that
+    sorts them; None where they are sorted one group after the other."""
+    lanes = np.concatenate([g.lanes for g in groups])
+    if all(a.lanes[-1] < b.lanes[0] for a, b in itertools.pairwise(groups)):
+        return lanes, None
+    order = np.argsort(lanes, kind="stable")
+    return lanes[order], order
 
 
 def lane_masks(group: Group) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +250,7 @@ def lane_masks(group: Group) -> tuple[np.ndarray, np.ndarray]:
     return group.warps, np.bitwise_or.reduceat(bits, starts)
 
 
-def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray) -> list:
+def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray | slice) -> list:
     out = list(code.blank)
     for slot in live:
         value = registers[slot]
@@ -183,13 +259,16 @@ def _pick(registers: list, code: Code, live: tuple[int, ...], index: np.ndarray)
 
 
 def _join(
-    registers: list[list], code: Code, live: tuple[int, ...], places: list[np.ndarray]
-) -> list:
-    """The registers of all groups in one list; ``places``: where the lanes of each group go."""
-    out = list(code.blank)
-    n = sum(map(len, places))
+    groups: list[Group],
+    registers: list[list],
+    out: list,
+    slots: Iterable[int],
+    order: np.ndarray | None,
+) -> None:
+    """Put what the ``registers`` of all ``groups`` hold into ``out``, one array for each of
+    ``slots``; ``order``: see :func:`_in_order`."""
     own, *others = registers
-    for slot in live:
+    for slot in slots:
         first = own[slot]
         dtype = first.dtype
         alike, single, mixed = True, len(first) == 1, False
@@ -207,11 +286,9 @@ def _join(
             values = [v.view(UNSIGNED[v.itemsize]) for v in values]
         if single and len({v.tobytes() for v in values}) == 1:
             out[slot] = values[0]
-        else:
-            out[slot] = joined = np.empty(n, values[0].dtype)
-            for value, at in zip(values, places, strict=True):
-                joined[at] = value
-    return out
+            continue
+        joined = np.concatenate([g.full(v) for g, v in zip(groups, values, strict=True)])
+        out[slot] = joined if order is None else joined.take(order)
 
 
 def blend(group: Group, old: np.ndarray, index: np.ndarray, new: np.ndarray) -> np.ndarray:

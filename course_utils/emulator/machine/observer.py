@@ -13,6 +13,7 @@ Lanes are numbered within their batch: the warp of a lane is ``lane >> 5``, its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -242,15 +243,20 @@ EVENTS = tuple(
 )
 
 
+@cache
+def _overridden(kind: type[Observer]) -> frozenset[str]:
+    """The events that observers of a class want."""
+    return frozenset(e for e in EVENTS if getattr(kind, e) is not getattr(Observer, e))
+
+
 class Observers:
     """The observers of a launch: each event is an attribute that tells all who want it."""
 
     def __init__(self, observers: Iterable[Observer] = ()):
         observers = list(observers)
+        told = [(o, _overridden(type(o))) for o in observers]
         for event in EVENTS:
-            plain = getattr(Observer, event)
-            wanted = [getattr(o, event) for o in observers if getattr(type(o), event) is not plain]
-            setattr(self, event, _of_all(wanted))
+            setattr(self, event, _of_all([getattr(o, event) for o, own in told if event in own]))
         self._followers = [o for o in observers if type(o).follows is not Observer.follows]
 
     def followers(self, group: Group, block: Block) -> list[Observer]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
+from .fusion import Computation, fused
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
@@ -48,8 +49,9 @@ class Block:
 
     number: int
     instructions: list[Instruction]
-    steps: list[Step]
+    steps: list[Step]  # one for each instruction but an ending
     end: Ending | None
+    fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
     gather: Callable | None = None  # mask getter of a leading warp-wide instruction
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
@@ -75,6 +77,16 @@ class Code:
     results: list[dict[int, int]]
     locals: list[ptx.Variable]
     unset: tuple[int, ...]  # registers that may be read before anything is written to them
+    _after: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def after(self, number: int) -> tuple[int, ...]:
+        """Registers that the end of a block, or a later block, may read."""
+        found = self._after.get(number)
+        if found is None:
+            block = self.blocks[number]
+            slots = (block.reads | block.writes).union(*(self.live[s] for s in block.successors))
+            found = self._after[number] = tuple(slots)
+        return found
 
 
 def unknown(instruction: Instruction) -> KernelFault:
@@ -123,6 +135,7 @@ class Builder:
         self.writes: set[int] = set()
         self.targets: list[int] = []
         self.falls_through = True
+        self.plain: Computation | None = None  # of the instruction being decoded
 
     # --- operands ---
 
@@ -278,9 +291,11 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
+        plain: list[Computation | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
+            self.plain = None
             act = self._instruction(instruction, block)
             block.reads |= self.reads - block.writes
             block.writes |= self.writes
@@ -288,6 +303,8 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
+                plain.append(self.plain if self.plain and self.plain.act is act else None)
+        block.fused = fused(block.steps, plain)
         block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
         block.opcodes = Counter(i.full_opcode for i in instructions)
         block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
@@ -347,7 +364,9 @@ class Builder:
         if op.carry_out:
             puts.append(self.write(Special("cc"), "pred"))
         compute = op.compute
-        if len(puts) == 1 and len(op.dst) + op.carry_out == 1:
+        if len(puts) == 1 and op.first is not None:
+            compute = op.first
+        if len(puts) == 1 and (len(op.dst) + op.carry_out == 1 or op.first is not None):
             put = puts[0]
             if len(gets) == 1:
                 (a,) = gets
@@ -373,6 +392,8 @@ class Builder:
                     R = group.R
                     put(R, compute(*(get(R) for get in gets)))
 
+            reads, writes = frozenset(self.reads), frozenset(self.writes)
+            self.plain = Computation(op, tuple(gets), put, reads, writes, act)
             return act
 
         def act_several(group):

@@ -21,23 +21,29 @@ def special_register(name: str, group: Group) -> np.ndarray | None:
     """The value of a special register for the lanes of a group, uint32 but for those of WIDE;
     None for one that is not known."""
     batch, launch = group.batch, group.batch.launch
-    lanes = group.lanes % batch.lanes_per_block
     grid, block = launch.grid, launch.block
 
     def u32(value):
         return np.atleast_1d(np.asarray(value)).astype(np.uint32)
+
+    def of_threads(values: np.ndarray) -> np.ndarray:
+        """For each lane the one of ``values`` that belongs to its thread of a block."""
+        return np.tile(u32(values), batch.block_count)[group.run]
 
     base, _, axis = name.partition(".")
     position = "xyz".find(axis) if axis else -1
     if base == "tid":
         if block[position] == 1:
             return u32(0)
-        x, rest = lanes % block[0], lanes // block[0]
-        return u32((x, rest % block[1], rest // block[1])[position])
+        threads = np.arange(batch.lanes_per_block)
+        x, rest = threads % block[0], threads // block[0]
+        return of_threads((x, rest % block[1], rest // block[1])[position])
     if base == "ctaid":
         if batch.block_count == 1 or grid[position] == 1:
             return u32(batch.block_index(batch.first)[position])
-        return u32(batch.block_index(batch.first + group.slots)[position])
+        blocks = np.arange(batch.first, batch.first + batch.block_count)
+        numbers = u32(batch.block_index(blocks)[position])
+        return np.repeat(numbers, batch.lanes_per_block)[group.run]
     if base in WIDE:  # 0: the launch belongs to no graph
         return np.array([base == "gridid"], np.uint64)
     if base in ("envreg1", "envreg2"):  # where a grid that synchronises keeps its counter

@@ -40,41 +40,49 @@ class ThreadWork(Observer):
             setattr(self, name, np.zeros(lanes, np.int64))
         self.loaded_from: dict[str, int] = {}
         self._in_flight = np.zeros(lanes, np.int64)
-        self._flops: dict[int, int] = {}  # of a thread, by id of the block of code
+        self._blocks: dict[int, tuple[int, bool]] = {}  # by id of the block of code
         self.flops = self.overlapped = self.awaited = 0
 
     @staticmethod
     def _at(batch, lanes: np.ndarray) -> np.ndarray:
         return lanes + batch.first * batch.lanes_per_block
 
+    def _places(self, group: Group) -> slice | np.ndarray:
+        """Where the lanes of a group are among all of the launch."""
+        run, first = group.run, group.batch.first * group.batch.lanes_per_block
+        if isinstance(run, slice):
+            return slice(run.start + first, run.stop + first)
+        return run + first if first else run
+
     def follows(self, group: Group, block) -> bool:
         """Called before each block of code; where copies begin or end in the middle of one, its
         arithmetic is counted instruction by instruction."""
-        places = self._at(group.batch, group.lanes)
-        self.instructions[places] += len(block.instructions)
-        if any(_is_copy(i) for i in block.instructions):
-            return True
-        self._count(places, self._flops_of(block))
-        return False
+        self.instructions[self._places(group)] += len(block.instructions)
+        flops, copies = self._known(block)
+        if not copies:
+            self._count(group, flops)
+        return copies
 
     def instruction_starts(self, group: Group, decoded) -> None:
-        self._count(self._at(group.batch, group.lanes), _flops(decoded.instruction))
+        self._count(group, _flops(decoded.instruction))
 
-    def _count(self, places: np.ndarray, flops: int) -> None:
+    def _count(self, group: Group, flops: int) -> None:
         if flops:
-            self.flops += flops * len(places)
-            in_flight = self._in_flight[places]
+            self.flops += flops * group.n
+            in_flight = self._in_flight[self._places(group)]
             self.overlapped += flops * int(np.count_nonzero(in_flight))
             self.awaited += flops * int(in_flight.sum())
 
-    def _flops_of(self, block) -> int:
+    def _known(self, block) -> tuple[int, bool]:
+        """The FLOPs of a thread in a block of code, and whether copies begin or end in it."""
         key = id(block)
-        if key not in self._flops:
-            self._flops[key] = sum(map(_flops, block.instructions))
-        return self._flops[key]
+        if key not in self._blocks:
+            flops = sum(map(_flops, block.instructions))
+            self._blocks[key] = flops, any(map(_is_copy, block.instructions))
+        return self._blocks[key]
 
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
-        places = self._at(group.batch, group.lanes)
+        places = self._places(group)
         if region.space in ("global", "shared"):
             self.touched[places] += site.bytes
         if region.space == "shared" and site.is_atomic:
@@ -88,7 +96,7 @@ class ThreadWork(Observer):
         else:
             self.loaded[places] += site.bytes
             before = self.loaded_from.get(region.name, 0)
-            self.loaded_from[region.name] = before + site.bytes * len(places)
+            self.loaded_from[region.name] = before + site.bytes * group.n
 
     def copy_starts(self, batch, transfer) -> None:
         if transfer.queue == "async" and transfer.target is not None:

@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ....devices.selection import cp
+from ....paths import kernel_file
 from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
 from ..first_kernels.common import as_tensors, compiled
 
-FILE = "07_pytorch_extensions/activation/polynomial.cu"
+CHAPTER = "07_pytorch_extensions"
 
 
 def _formula(x: Any) -> Any:
     return x * x + x + 1
 
 
-def _polynomial(n: int) -> Work:
-    x, y = normal(n), cp.empty(n, cp.float32)
-    libraries = {}
-    if torch_on_gpu():
-        (tensor,) = as_tensors(x)
-        libraries = {"torch eager": lambda: _formula(tensor), **compiled(_formula, tensor)}
-    kernel = course_kernel("07_pytorch_extensions", "polynomial")
-    call = KernelCall(kernel, blocks(n, 256), 256, (x, y, n))
-    expected = lambda: _formula(double(x))  # noqa: E731
-    return Work((call,), y, expected, rtol=1e-6, atol=1e-6, libraries=libraries)
+def _polynomial(name: str, per_thread: int) -> Callable[[int], Work]:
+    """One of the kernels, whose threads take ``per_thread`` elements each."""
+
+    def make(n: int) -> Work:
+        x, y = normal(n), cp.empty(n, cp.float32)
+        libraries = {}
+        if torch_on_gpu():
+            (tensor,) = as_tensors(x)
+            libraries = {"torch eager": lambda: _formula(tensor), **compiled(_formula, tensor)}
+        groups = n // per_thread
+        kernel = course_kernel(CHAPTER, name)
+        call = KernelCall(kernel, blocks(groups, 256), 256, (x, y, groups))
+
+        def expected() -> Any:
+            return _formula(double(x))
+
+        return Work((call,), y, expected, rtol=1e-6, atol=1e-6, libraries=libraries)
+
+    return make
 
 
-CASES = (
-    Case(
-        "polynomial",
+def _case(name: str, per_thread: int, test_sizes: tuple[int, ...]) -> Case:
+    return Case(
+        name,
         "polynomial activation, fp32",
-        (FILE,),
-        _polynomial,
+        (kernel_file(name, CHAPTER),),
+        _polynomial(name, per_thread),
         bytes=lambda n: 8 * n,
         flops=lambda n: 4 * n,
         gpu_sizes=(1 << 20, 1 << 24, 1 << 26),
-        test_sizes=(1, 255, 257),
-    ),
+        test_sizes=test_sizes,
+    )
+
+
+CASES = (
+    _case("polynomial", 1, (1, 255, 257)),
+    _case("polynomial_vector", 4, (4, 1020, 1028)),
 )

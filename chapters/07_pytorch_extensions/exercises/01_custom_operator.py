@@ -1,0 +1,881 @@
+"""The exercises of "A custom operator"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_utils.exercises import (
+    Cases,
+    Exercise,
+    Launch,
+    Promises,
+    PythonExercise,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+
+FOLDER = "07_pytorch_extensions/exercises"
+NEEDS_TORCH = (
+    "\n\nIt is judged with PyTorch; where that is missing, the verdict says how to get it."
+)
+
+# --- a tensor, described so that both processes know it ---
+
+VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and columns
+    "as it is": lambda t: t,
+    "transposed": lambda t: t.T,
+    "every other column": lambda t: t[:, ::2],
+    "without its first row": lambda t: t[1:],
+    "without its first column": lambda t: t[:, 1:],
+    "one row, expanded": lambda t: t[:1].expand(4, -1),
+    "one column": lambda t: t[:, :1],
+    "one element": lambda t: t[2, 0],
+    "no rows": lambda t: t[:0],
+    "a row of a transpose": lambda t: t.T[:1],
+}
+
+
+@dataclass(frozen=True)
+class Described:
+    """Random numbers from ``seed``, rows x columns of ``dtype`` on ``device``, seen as ``view``."""
+
+    view: str
+    rows: int = 3
+    columns: int = 5
+    dtype: str = "float32"
+    device: str = "cpu"
+    seed: int = 1
+
+    def __repr__(self) -> str:
+        where = "" if self.device == "cpu" else f" on {self.device}"
+        return f"<{self.rows} x {self.columns} {self.dtype}{where}, {self.view}>"
+
+    def numbers(self) -> np.ndarray:
+        drawn = np.random.default_rng(self.seed).standard_normal((self.rows, self.columns))
+        return np.round(4 * drawn) / 4  # exact in every type
+
+    def tensor(self) -> Any:
+        import torch
+
+        whole = torch.from_numpy(self.numbers()).to(getattr(torch, self.dtype)).to(self.device)
+        return VIEWS[self.view](whole)
+
+
+def outside(tensor: Any) -> list[Any]:
+    """What can be said of a tensor without its numbers; of anything else its type's name."""
+    if type(tensor).__name__ != "Tensor":
+        return [type(tensor).__name__]
+    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
+    contiguous = contiguous_strides(shape, strides)
+    # What a dimension of one element says of its stride does not matter.
+    pairs = zip(shape, strides, contiguous, strict=True)
+    strides = [right if size == 1 else found for size, found, right in pairs]
+    strides = strides if tensor.numel() else []
+    return [str(tensor.dtype), list(tensor.shape), strides, tensor.device.type]
+
+
+def any_view(rng: np.random.Generator, **more: Any) -> Described:
+    view = str(rng.choice(list(VIEWS)))
+    rows, columns, seed = (
+        int(rng.integers(3, 9)),
+        int(rng.integers(1, 9)),
+        int(rng.integers(1 << 30)),
+    )
+    return Described(view, rows, columns, seed=seed, **more)
+
+
+# --- refuse or copy ---
+
+TAKEN = ("float32", "float64")
+
+
+def at_the_door(ready: Callable, given: Described) -> list[Any]:
+    """What ``ready`` says to the tensor, and whether it left that alone."""
+    x = given.tensor()
+    before = x if given.device == "meta" else x.clone()
+    was = outside(x)
+    try:
+        result = ready(x)
+    except (TypeError, ValueError) as error:
+        name = "meta" if given.device == "meta" else given.dtype
+        named = "names what x has" if name in str(error) else f"says: {error}"
+        return [type(error).__name__, named]
+    same = "x itself" if result is x else "another tensor"
+    if type(result) is not type(x):
+        return [type(result).__name__]
+    if given.device == "meta":
+        return [same]
+    untouched = outside(x) == was and bool((x == before).all())
+    equal = result.shape == x.shape and result.dtype == x.dtype and bool((result == before).all())
+    words = "contiguous" if result.is_contiguous() else "not contiguous"
+    told = "x is as it was" if untouched else "x was changed"
+    return [same, words, "equal to x" if equal else "not equal to x", told]
+
+
+def expected_at_the_door(given: Described) -> list[Any]:
+    if given.dtype not in TAKEN:
+        return ["TypeError", "names what x has"]
+    if given.device == "meta":
+        return ["ValueError", "names what x has"]
+    shape, strides = layout(given)
+    pairs = zip(shape, strides, contiguous_strides(shape, strides), strict=True)
+    contiguous = all(size == 1 or found == right for size, found, right in pairs)
+    return [
+        "x itself" if contiguous else "another tensor",
+        "contiguous",
+        "equal to x",
+        "x is as it was",
+    ]
+
+
+def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape and the strides of the view, in elements, by hand."""
+    r, c = given.rows, given.columns
+    found = {
+        "as it is": ((r, c), (c, 1)),
+        "transposed": ((c, r), (1, c)),
+        "every other column": ((r, -(-c // 2)), (c, 2)),
+        "without its first row": ((r - 1, c), (c, 1)),
+        "without its first column": ((r, c - 1), (c, 1)),
+        "one row, expanded": ((4, c), (0, 1)),
+        "one column": ((r, 1), (c, 1)),
+        "one element": ((), ()),
+        "no rows": ((0, c), (c, 1)),
+        "a row of a transpose": ((1, r), (1, c)),
+    }
+    return found[given.view]
+
+
+def contiguous_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of a contiguous tensor of this shape; ``strides`` where it has no elements."""
+    if 0 in shape:
+        return strides
+    wanted, step = list(strides), 1
+    for axis in reversed(range(len(shape))):
+        wanted[axis] = step
+        step *= shape[axis]
+    return tuple(wanted)
+
+
+def any_door(rng: np.random.Generator) -> tuple[Described]:
+    if rng.random() < 0.3:
+        dtype = str(rng.choice(["float16", "bfloat16", "int32", "int64", "bool", "complex64"]))
+        return (any_view(rng, dtype=dtype),)
+    return (any_view(rng, dtype=str(rng.choice(TAKEN))),)
+
+
+CONTIGUOUS_OR_REFUSED = PythonExercise(
+    id="07.contiguous_or_refused",
+    title="at the door of an operator",
+    task=f"""
+Write what an operator says before its kernel gets anything. The kernel takes contiguous float32 and
+float64. A tensor of any other type is refused, and so is one on a device that is neither a CPU nor
+CUDA (PyTorch has a device `meta`, for instance, whose tensors have no memory). One with strides is
+copied; one that is contiguous must not be: a copy costs time. Any shape, of no dimensions, too.
+{NEEDS_TORCH}
+""",
+    source=f"{FOLDER}/contiguous_or_refused.py",
+    function="ready",
+    needs=("torch",),
+    call=at_the_door,
+    cases=(
+        (Described("as it is"),),
+        (Described("transposed"),),
+        (Described("every other column", dtype="float64"),),
+        (Described("as it is", dtype="float16"),),
+        (Described("as it is", device="meta"),),
+        (Described("one row, expanded"),),
+        (Described("without its first row"),),
+        (Described("without its first column"),),
+        (Described("a row of a transpose"),),
+        (Described("one element"),),
+        (Described("no rows"),),
+        (Described("transposed", dtype="int64"),),
+        (Described("transposed", device="meta"),),
+    ),
+    reference=expected_at_the_door,
+    promises=Cases(any_door),
+    means="What is returned is looked at: whether it is x itself, contiguous and equal to x.",
+    hints=(
+        "Three questions in a row: `x.dtype`, `x.device.type`, and the strides.",
+        "`raise TypeError(f'... {x.dtype} ...')`: the message names what x has, not only what it "
+        "should have.",
+        "`x.contiguous()` asks `x.is_contiguous()` by itself, and returns x where it is.",
+    ),
+    explanation="""
+The order matters to the user: a type that cannot be taken is not worth a copy. `x.contiguous()` is
+free where nothing is to be done. What `is_contiguous` asks about is the order in memory, so a slice
+of rows is contiguous although it begins in the middle of its memory, and a dimension with one
+element may have any stride.
+""",
+    mutants=(
+        mutant("always a copy", kinds.WRONG, ("x.contiguous()", "x.contiguous().clone()")),
+        mutant("never a copy", kinds.WRONG, ("return x.contiguous()", "return x")),
+        mutant(
+            "strides refused",
+            kinds.EXCEPTION,
+            ("return x.contiguous()", "assert x.is_contiguous()\n    return x"),
+        ),
+        mutant(
+            "float64 forgotten", kinds.WRONG, ("(torch.float32, torch.float64)", "(torch.float32,)")
+        ),
+        mutant(
+            "any floats",
+            kinds.WRONG,
+            ("x.dtype not in (torch.float32, torch.float64)", "not x.is_floating_point()"),
+        ),
+        mutant("converted", kinds.WRONG, ("raise TypeError", "x = x.float(); print")),
+        mutant("not on meta", kinds.WRONG, ("raise ValueError", "print")),
+        mutant("another error", kinds.WRONG, ("raise ValueError", "raise TypeError")),
+        mutant("no type named", kinds.WRONG, ("x is {x.dtype}, and", "x")),
+        mutant(
+            "a first stride of 1 is enough",
+            kinds.WRONG,
+            ("x.contiguous()", "x if x.dim() == 0 or x.stride(-1) == 1 else x.contiguous()"),
+        ),
+        mutant(
+            "one that begins at 0",
+            kinds.WRONG,
+            ("x.contiguous()", "x.contiguous() if x.storage_offset() == 0 else x.clone()"),
+        ),
+        mutant("no return", kinds.WRONG, ("return x.contiguous()", "x.contiguous()")),
+    ),
+)
+
+# --- a kernel that handles strides ---
+
+STRIDES = {  # of a view of rows x columns, by a number that stands for how it came about
+    0: lambda rows, columns: (columns, 1),  # contiguous
+    1: lambda rows, columns: (1, rows),  # transposed
+    2: lambda rows, columns: (2 * columns + 3, 2),  # every other column of wider rows
+    3: lambda rows, columns: (0, 1),  # one row, expanded
+    4: lambda rows, columns: (1, 0),  # one column, expanded
+    5: lambda rows, columns: (3, 3 * rows + 1),  # every third row, transposed
+    6: lambda rows, columns: (columns + 5, 1),  # the first columns of wider rows
+}
+
+
+def strided(rng: np.random.Generator, size: tuple[int, int, int]) -> dict[str, Any]:
+    rows, columns, view = size
+    down, across = STRIDES[view](rows, columns)
+    return {
+        "x": floats(rng, (rows - 1) * down + (columns - 1) * across + 1),
+        "y": empty(rows * columns),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+        "row_stride": np.int32(down),
+        "column_stride": np.int32(across),
+    }
+
+
+def square_plus_of_view(given: dict[str, Any]) -> dict[str, Any]:
+    row, column = np.ogrid[: given["rows"], : given["columns"]]
+    x = given["x"].astype(np.float64)[row * given["row_stride"] + column * given["column_stride"]]
+    return {"y": (x * x + x + 1).ravel()}
+
+
+STRIDED_POLYNOMIAL = Exercise(
+    id="07.strided_polynomial",
+    title="strides in the kernel",
+    task="""
+Read a view of two dimensions where it lies, in place of a copy of it. Any rows and columns, at
+least one, and any strides that are not negative: a transpose, a slice with steps, also a stride of
+0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN. In the list of
+sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other column, 3 one row
+expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider rows.
+""",
+    source=f"{FOLDER}/strided_polynomial.cu",
+    kernel="strided_polynomial",
+    inputs=strided,
+    reference=square_plus_of_view,
+    launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
+    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (1, 1, 0)),
+    full=(4096, 4099, 1),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(1, 2, 31, 33, 257), columns=(1, 2, 31, 33, 257), view=tuple(STRIDES)
+        ).with_longest(rows=4099, columns=4099),
+        values=(promises.data("x", *promises.ORDINARY, promises.SOME_NAN),),
+    ),
+    means=(
+        means.one_store_each(size=(32, 32, 0)),
+        means.work_shared_out(size=(32, 32, 0)),
+        means.no_extra_work(1.5, size=(32, 32, 0)),
+    ),
+    hints=(
+        "i counts the elements of y, row after row: row and column follow from it and `columns`.",
+        "Two strides, each times its own index.",
+        "`x[row * row_stride + column * column_stride]`, for `i < rows * columns`.",
+    ),
+    explanation="""
+A division and a remainder for each element, and in return no copy: 8 bytes an element in place of
+16. Whether that is faster depends on the strides. The threads of a warp have neighbouring columns,
+so with a large column stride each lane reads a sector of its own, and a copy that goes through
+shared memory (the transpose of chapter 04) may win. PyTorch's element-wise kernels do as you do
+here, after they have sorted the dimensions by stride and joined those that can be joined.
+""",
+    mutants=(
+        mutant(
+            "as if contiguous",
+            kinds.WRONG,
+            ("x[row * row_stride + column * column_stride]", "x[i]"),
+        ),
+        mutant(
+            "strides swapped",
+            kinds.OUT_OF_BOUNDS,
+            (
+                "row * row_stride + column * column_stride",
+                "row * column_stride + column * row_stride",
+            ),
+        ),
+        mutant(
+            "row and column swapped",
+            kinds.WRONG,
+            ("row = i / columns, column = i % columns", "row = i % rows, column = i / rows"),
+        ),
+        mutant("a column stride of 1", kinds.WRONG, ("column * column_stride", "column")),
+        mutant(
+            "rows close together",
+            kinds.OUT_OF_BOUNDS,
+            ("row * row_stride", "row * columns * column_stride"),
+        ),
+        mutant(
+            "0 taken for contiguous",
+            kinds.OUT_OF_BOUNDS,
+            ("row * row_stride", "row * (row_stride ? row_stride : columns)"),
+        ),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= rows * columns) return;", "")),
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("const int i =", "const short i ="),
+        ),
+    ),
+)
+
+# --- a fake function ---
+
+
+def faked(fake: Callable, given: Described, length: int, step: int) -> list[Any]:
+    """What the fake function says of both results, and whether they are made of x's memory."""
+    x = given.tensor()
+    found = fake(x, length, step)
+    if type(found) is not tuple or len(found) != 2:
+        return [f"a {type(found).__name__}, not two tensors"]
+    if given.device == "cpu" and any(type(f) is type(x) and f.numel() for f in found):
+        place = {f.untyped_storage().data_ptr() for f in (x, *found) if type(f) is type(x)}
+        if len(place) < 3:
+            return ["tensors that share memory"]
+    return [outside(tensor) for tensor in found]
+
+
+def expected_fake(given: Described, length: int, step: int) -> list[Any]:
+    shape, _ = layout(given)
+    windows = len(range(0, shape[-1] - length + 1, step))
+    wide = "float32" if given.dtype in ("float16", "bfloat16") else given.dtype
+    result = (*shape[:-1], windows)
+    strides = [] if 0 in result else list(np.cumprod([1, *result[:0:-1]])[::-1])
+    strides = [int(stride) for stride in strides]
+    where = [list(result), strides, given.device]
+    return [[f"torch.{wide}", *where], ["torch.int64", *where]]
+
+
+def any_windows(rng: np.random.Generator) -> tuple[Described, int, int]:
+    dtype = str(rng.choice(["float32", "float64", "float16", "bfloat16"]))
+    device = str(rng.choice(["cpu", "meta"]))
+    given = any_view(rng, dtype=dtype, device=device)
+    while not given_shape(given):
+        given = any_view(rng, dtype=dtype, device=device)
+    return given, int(rng.integers(1, 7)), int(rng.integers(1, 5))
+
+
+def given_shape(given: Described) -> tuple[int, ...]:
+    return layout(given)[0]
+
+
+FAKE_WINDOWS = PythonExercise(
+    id="07.fake_windows",
+    title="shapes without numbers",
+    task=f"""
+Write the fake function of an operator with two results: the mean of each window of a signal, and
+where in the signal the window's largest element is. What the compiler wants to know is the shape,
+the type, the strides and the device of each. x has one dimension or more, any strides, and is
+float16, bfloat16, float32 or float64; length and step are at least 1, and a signal may be shorter
+than a window. It is called with tensors of the CPU and of the device `meta`, which have no numbers.
+{NEEDS_TORCH}
+""",
+    source=f"{FOLDER}/fake_windows.py",
+    function="fake_windows",
+    needs=("torch",),
+    call=faked,
+    cases=(
+        (Described("as it is"), 2, 1),
+        (Described("as it is", device="meta"), 2, 2),
+        (Described("as it is", dtype="float16"), 3, 2),
+        (Described("as it is", dtype="bfloat16", device="meta"), 1, 1),
+        (Described("transposed", dtype="float64", device="meta"), 1, 1),
+        (Described("transposed", rows=9), 4, 3),
+        (Described("as it is"), 5, 1),
+        (Described("as it is"), 6, 1),
+        (Described("as it is", device="meta"), 9, 2),
+        (Described("no rows"), 2, 1),
+        (Described("one row, expanded", dtype="float64"), 2, 3),
+    ),
+    reference=expected_fake,
+    promises=Cases(any_windows),
+    means="Nothing is computed: the descriptions of the tensors are all that is asked for.",
+    hints=(
+        "A last window begins at n - length or before: (n - length) // step + 1 of them, as long "
+        "as n is not below length.",
+        "`x.new_empty(shape, dtype=...)` is on x's device and contiguous. `torch.empty_like(x)` "
+        "has x's strides.",
+        "`(*x.shape[:-1], windows)`, for both results.",
+    ),
+    explanation="""
+`new_empty` takes type and device from x, so a fake function written with it is right on every
+device. A fake function that is wrong about strides gives no error where it is called: the compiled
+code around it walks through the memory of the real result with the wrong steps.
+""",
+    mutants=(
+        mutant(
+            "x's strides",
+            kinds.WRONG,
+            ("means = x.new_empty(shape, ", "means = x.T.new_empty(shape[::-1], "),
+            (" else x.dtype)", " else x.dtype).T"),
+        ),
+        mutant("a window more", kinds.WRONG, ("// step + 1", "// step + 2")),
+        mutant("a window less", kinds.WRONG, ("// step + 1", "// step")),
+        mutant("rounded up", kinds.WRONG, ("(n - length) // step", "-((length - n) // step)")),
+        mutant("step forgotten", kinds.WRONG, ("(n - length) // step + 1", "n - length + 1")),
+        mutant("too short a signal", kinds.EXCEPTION, ("0 if n < length else ", "")),
+        mutant("one window at least", kinds.WRONG, ("0 if n < length", "1 if n < length")),
+        mutant("x's type", kinds.WRONG, ("torch.float32 if narrow else x.dtype", "x.dtype")),
+        mutant(
+            "float32 always", kinds.WRONG, ("torch.float32 if narrow else x.dtype", "torch.float32")
+        ),
+        mutant(
+            "bfloat16 forgotten",
+            kinds.WRONG,
+            ("(torch.float16, torch.bfloat16)", "(torch.float16,)"),
+        ),
+        mutant("int32", kinds.WRONG, ("torch.int64", "torch.int32")),
+        mutant(
+            "on the CPU", kinds.WRONG, ("return means, x.new_empty(", "return means, torch.empty(")
+        ),
+        mutant("the last dimension only", kinds.WRONG, ("(*x.shape[:-1], windows)", "(windows,)")),
+        mutant(
+            "looks at numbers",
+            kinds.EXCEPTION,
+            ("n = x.shape[-1]", "n = len(x.flatten().tolist()) and x.shape[-1]"),
+        ),
+        mutant(
+            "one tensor twice",
+            kinds.WRONG,
+            ("return means, x.new_empty(shape, dtype=torch.int64)", "return means, means"),
+        ),
+    ),
+)
+
+# --- the gradient ---
+
+
+def slope_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, Any]:
+    n, count = size
+    return {
+        "x": floats(rng, n),
+        "c": floats(rng, count),
+        "dy": floats(rng, n),
+        "dx": empty(n),
+        "count": np.int32(count),
+        "n": np.int32(n),
+    }
+
+
+def slope_of(given: dict[str, Any]) -> dict[str, Any]:
+    x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
+    slope = sum((k * c[k] * x ** (k - 1) for k in range(1, len(c))), np.zeros_like(x))
+    return {"dx": given["dy"] * slope}
+
+
+POLYNOMIAL_SLOPE = Exercise(
+    id="07.polynomial_slope",
+    title="the gradient of a polynomial",
+    task="""
+The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
+two on.
+""",
+    source=f"{FOLDER}/polynomial_slope.cu",
+    kernel="polynomial_slope",
+    inputs=slope_inputs,
+    reference=slope_of,
+    launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
+    reduction=lambda size: 4 * size[1],
+    small=((1000, 3), (257, 5), (33, 2), (1, 4)),
+    full=(1 << 24, 4),
+    promises=Promises(
+        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=23),
+        values=(
+            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
+            promises.data("c", *promises.ORDINARY),
+            promises.data("dy", *promises.ORDINARY),
+        ),
+    ),
+    means=(
+        means.one_store_each(size=(1024, 3)),
+        means.work_shared_out(size=(1024, 3)),
+        means.no_extra_work(3.0, size=(1024, 3)),
+    ),
+    hints=(
+        "The slope of c[k] x^k is k c[k] x^(k - 1): another polynomial, with one coefficient less.",
+        "Horner's rule begins with the last coefficient and multiplies by x before it adds the "
+        "next one: `slope = slope * x[i] + k * c[k]`, for k from count - 1 down to 1.",
+        "The chain rule: dx is dy times the slope. Where is the guard?",
+    ),
+    explanation="""
+Horner's rule needs a multiplication and an addition for each coefficient, one FFMA, and no power of
+x. c[0] shifts the curve and does not tilt it, so it plays no part. Every gradient kernel ends like
+this one: the gradient of the result comes in from behind, and is passed on times a slope.
+""",
+    mutants=(
+        mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
+        mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
+        mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),
+        mutant("c[0] as well", kinds.WRONG, ("k >= 1", "k >= 0")),
+        mutant("the last one left out", kinds.WRONG, ("k = count - 1", "k = count - 2")),
+        mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),
+        mutant("three coefficients", kinds.OUT_OF_BOUNDS, ("k = count - 1", "k = 2")),
+        mutant("at most eight", kinds.WRONG, ("k = count - 1", "k = min(count, 8) - 1")),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) return;", "")),
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("const int i =", "const short i ="),
+        ),
+    ),
+)
+
+# --- gradients of gradients ---
+
+
+def derivatives(
+    gradients: Callable, x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int
+) -> tuple[list[Any], ...]:
+    """First, second and third derivatives that come of ``gradients`` as an operator's backward."""
+    import torch
+
+    class Polynomial(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, c: Any) -> Any:
+            ctx.save_for_backward(x, c)
+            if c.dim() != 1 or len(c) == 0:
+                raise ValueError(f"polynomial: c is a row of at least one, not {tuple(c.shape)}")
+            return torch.from_numpy(np.asarray(value_of(x.detach().numpy(), c.detach().numpy())))
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            return gradients(Polynomial.apply, *ctx.saved_tensors, dy)
+
+    u, v = (torch.from_numpy(a) for a in directions(x, c, seed))
+    x_, c_, dy_ = (torch.from_numpy(a.copy()).requires_grad_() for a in (x, c, dy))
+    whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
+    first = torch.autograd.grad((Polynomial.apply(x_, c_) * dy_).sum(), (x_, c_), **whole)
+    along = (first[0] * u).sum() + (first[1] * v).sum()
+    second = torch.autograd.grad(along, (x_, c_, dy_), **whole)
+    (third,) = torch.autograd.grad((second[0] * u).sum(), (x_,), **whole)
+    every = (*first, *second, third)
+    return joined([found.detach().numpy() for found in every])
+
+
+def joined(arrays: Sequence[np.ndarray]) -> tuple[list[Any], ...]:
+    """The shape and the numbers of each."""
+    return tuple([list(array.shape), array.ravel().tolist()] for array in arrays)
+
+
+def value_of(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return sum(c[k] * x**k for k in range(len(c)))
+
+
+def directions(x: np.ndarray, c: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.standard_normal(x.shape)), rng.standard_normal(c.shape)
+
+
+def by_formula(x: np.ndarray, c: np.ndarray, dy: np.ndarray, seed: int) -> tuple:
+    """The same by the formulas: p is a sum of powers, and each derivative is written out."""
+    u, v = directions(x, c, seed)
+
+    def slope(a: np.ndarray, order: int) -> np.ndarray:
+        """The derivative of that order of the polynomial with coefficients ``a``."""
+        found = np.zeros_like(x)
+        for k in range(order, len(a)):
+            factor = float(np.prod([k - j for j in range(order)])) if order else 1.0
+            found = found + factor * a[k] * x ** (k - order)
+        return found
+
+    units = np.eye(len(c))
+    dx = dy * slope(c, 1)
+    dc = np.array([(dy * slope(unit, 0)).sum() for unit in units])
+    by_x = u * dy * slope(c, 2) + dy * slope(v, 1)
+    by_c = np.array([(u * dy * slope(unit, 1)).sum() for unit in units])
+    by_dy = u * slope(c, 1) + slope(v, 0)
+    third = u * (u * dy * slope(c, 3) + dy * slope(v, 2))
+    return joined((dx, dc, by_x, by_c, by_dy, third))
+
+
+def some_polynomial(seed: int, shape: tuple[int, ...], count: int) -> tuple:
+    rng = np.random.default_rng(seed)
+    x = np.round(4 * rng.standard_normal(shape)) / 4  # zeros among them
+    return np.asarray(x), rng.standard_normal(count), np.asarray(rng.standard_normal(shape)), seed
+
+
+def any_polynomial(rng: np.random.Generator) -> tuple:
+    shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 4))))
+    return some_polynomial(int(rng.integers(1 << 30)), shape, int(rng.integers(1, 7)))
+
+
+TWICE_DIFFERENTIABLE = PythonExercise(
+    id="07.twice_differentiable",
+    title="a gradient that has a gradient",
+    task=f"""
+The slope of a polynomial is a polynomial, so the operator can be a part of its own backward pass.
+Write that backward pass so that it can be differentiated again, and what comes out once more. x has
+any shape, zeros may be in it, and c has any number of coefficients from one on; all are float64 on
+the CPU.
+{NEEDS_TORCH}
+""",
+    source=f"{FOLDER}/twice_differentiable.py",
+    function="gradients",
+    needs=("torch",),
+    call=derivatives,
+    cases=(
+        some_polynomial(1, (3,), 3),
+        some_polynomial(2, (2, 3), 4),
+        some_polynomial(3, (), 2),
+        some_polynomial(4, (4,), 1),
+        some_polynomial(5, (1, 5), 6),
+        (np.zeros(3), np.array([1.0, 2, 3, 4]), np.ones(3), 6),
+    ),
+    reference=by_formula,
+    promises=Cases(any_polynomial),
+    means="The derivatives of the result are asked for: what is not differentiable shows there.",
+    hints=(
+        "p'(x) has the coefficients 1 c[1], 2 c[2], 3 c[3]...: `torch.arange(len(c)) * c`, without "
+        "the first one.",
+        "The gradient of c[k] is the sum of dy x^k over all elements. x^k is a polynomial, too: "
+        "its coefficients are a row of `torch.eye(len(c))`.",
+        "One coefficient: the slope is 0 for all x, and `polynomial` takes no empty row: `0 * c`.",
+        "No `.detach()`, no `.data`, no `.numpy()`, no new tensor of old numbers: each of them "
+        "cuts the gradient off.",
+    ),
+    explanation="""
+A kernel is a black box to autograd, so a backward pass that calls a kernel without a gradient ends
+there. Expressed by operators that have one, it goes on for as long as one likes; here the operator
+is its own derivative's part, as with exp, sin and the products of matrices. It costs: a pass over x
+for each coefficient in place of one for all. A team writes the fused kernel for the first
+derivative, and registers for *that* operator a backward pass of this kind.
+""",
+    mutants=(
+        mutant("the value in place of the slope", kinds.WRONG, ("(numbers * c)[1:]", "c[1:]")),
+        mutant("from 1 on", kinds.WRONG, ("torch.arange(len(c), ", "torch.arange(1, len(c) + 1, ")),
+        mutant("no chain rule for x", kinds.WRONG, ("return dy * polynomial", "return polynomial")),
+        mutant("no chain rule for c", kinds.WRONG, ("(dy * power)", "power")),
+        mutant("c cut off", kinds.WRONG, ("(numbers * c)[1:]", "(numbers * c.detach())[1:]")),
+        mutant(
+            "x cut off",
+            kinds.WRONG,
+            ("dy * polynomial(x, slope)", "dy * polynomial(x.detach(), slope)"),
+        ),
+        mutant("dy cut off", kinds.WRONG, ("[(dy * power)", "[(dy.detach() * power)")),
+        mutant(
+            "x's powers cut off", kinds.WRONG, ("[polynomial(x, row)", "[polynomial(x.data, row)")
+        ),
+        mutant("means", kinds.WRONG, (".sum()", ".mean()")),
+        mutant("a constant forgotten", kinds.EXCEPTION, (" if len(c) > 1 else 0 * c", "")),
+        mutant(
+            "only once",
+            kinds.WRONG,
+            (
+                "    numbers =",
+                "    x, c = x.clone().detach(), c.clone().detach()\n    numbers =",
+            ),
+        ),
+        mutant("no return", kinds.EXCEPTION, ("return dy", "dy")),
+    ),
+)
+
+# --- find what opcheck would name ---
+
+
+@dataclass(frozen=True)
+class Rows(Described):
+    """As :class:`Described`, with a first row of zeros, or all of it brought to magnitude 1."""
+
+    special: str = ""
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}{', ' if self.special else ''}{self.special}>"
+
+    def numbers(self) -> np.ndarray:
+        found = super().numbers()
+        if self.special == "zeros":
+            found[0] = 0
+            found[:, 0] = 0
+        if self.special == "magnitude 1":
+            found = np.sign(found) + (found == 0)
+        if self.special == "negative":
+            found = -np.abs(found) - 0.25
+        return found
+
+
+def checked(scaled_rows: Callable, given: Rows) -> tuple:
+    """Both results, whether x was left alone, what shares memory, and how the fake ones differ."""
+    import torch
+
+    operator, fake = scaled_rows()
+    x = given.tensor()
+    before = x.clone()
+    y, scale = operator(x)
+    touched = "x was changed" if not bool((x == before).all()) else "x is as it was"
+    places = {t.untyped_storage().data_ptr() for t in (x, y, scale) if t.numel()}
+    parted = len(places) == sum(bool(t.numel()) for t in (x, y, scale))
+    memory = "no memory is shared" if parted else "results that share memory"
+    real = [outside(t) for t in (y, scale)]
+    told = []
+    for probe in (x, x.to("meta"), torch.empty_strided(x.shape, x.stride(), dtype=x.dtype)):
+        said = [outside(t) for t in fake(probe)]
+        want = [[*r[:3], probe.device.type] for r in real]
+        told.append("as the operator's" if said == want else f"{said}, the operator's {want}")
+    return touched, memory, y.tolist(), scale.tolist(), told, real
+
+
+def as_promised(given: Rows) -> tuple:
+    x = view_of(given)
+    scale = np.abs(x).max(axis=1, keepdims=True) if x.size else np.ones((len(x), 1), x.dtype)
+    scale[scale == 0] = 1
+    real = []
+    for array in (x, scale):
+        strides = [array.shape[1], 1] if array.size else []
+        real.append([f"torch.{given.dtype}", list(array.shape), strides, "cpu"])
+    told = ["as the operator's"] * 3
+    return "x is as it was", "no memory is shared", (x / scale).tolist(), scale.tolist(), told, real
+
+
+def view_of(given: Rows) -> np.ndarray:
+    """The view's numbers, in NumPy."""
+    whole = given.numbers().astype(given.dtype)
+    found = {
+        "as it is": whole,
+        "transposed": whole.T,
+        "every other column": whole[:, ::2],
+        "without its first row": whole[1:],
+        "one row, expanded": np.broadcast_to(whole[:1], (4, whole.shape[1])),
+        "one column": whole[:, :1],
+        "no rows": whole[:0],
+        "a row of a transpose": whole.T[:1],
+    }
+    return np.ascontiguousarray(found[given.view])
+
+
+ROW_VIEWS = ("as it is", "transposed", "every other column", "without its first row", "one column")
+ROW_VIEWS += ("one row, expanded", "no rows", "a row of a transpose")
+
+
+def any_rows(rng: np.random.Generator) -> tuple[Rows]:
+    special = str(rng.choice(["", "zeros", "magnitude 1", "negative"]))
+    rows, columns, seed = (
+        int(rng.integers(3, 9)),
+        int(rng.integers(1, 9)),
+        int(rng.integers(1 << 30)),
+    )
+    view, dtype = str(rng.choice(ROW_VIEWS)), str(rng.choice(TAKEN))
+    return (Rows(view, rows, columns, dtype, seed=seed, special=special),)
+
+
+THREE_LIES = PythonExercise(
+    id="07.three_lies",
+    title="find the bugs: what an operator promises",
+    task=f"""
+The numbers of this operator are right, and training with it works for a while. But it lies three
+times: about what it writes to, about whose memory it returns, and about the shapes and types of its
+results; nor are these always contiguous, as promised. Mend it. x has any rows (none as well) and at
+least one column, any strides, float32 or float64.
+{NEEDS_TORCH}
+""",
+    source=f"{FOLDER}/three_lies.py",
+    function="scaled_rows",
+    rtol=1e-5,
+    needs=("torch",),
+    call=checked,
+    cases=(
+        (Rows("as it is"),),
+        (Rows("as it is", dtype="float64"),),
+        (Rows("as it is", special="magnitude 1"),),
+        (Rows("as it is", special="zeros"),),
+        (Rows("transposed"),),
+        (Rows("transposed", special="magnitude 1", dtype="float64"),),
+        (Rows("every other column", columns=8),),
+        (Rows("one column", special="negative"),),
+        (Rows("one row, expanded"),),
+        (Rows("no rows", dtype="float64"),),
+    ),
+    reference=as_promised,
+    promises=Cases(any_rows),
+    means="Memory and descriptions of the results are compared, not only their numbers.",
+    hints=(
+        "An operation with a trailing underscore writes where it reads.",
+        "Which tensor does `return x, scale` return? What would a user who adds to y in place do?",
+        "The fake scale: how many dimensions has the real one, and of which type?",
+        "`x / scale` keeps the strides of x, and so does `empty_like`. The schema says contiguous.",
+    ),
+    explanation="""
+`div_` changes the user's tensor: the next layer, and the backward pass of the one before, read
+something else than what was there. Returning x itself is faster, and makes two names of one tensor,
+which autograd and the compiler take for two. And a fake function that is only nearly right (a
+dimension less, float32 in place of x's type, x's strides) is believed by the compiler. The second
+lie shows only where every magnitude is 1: check an operator with inputs that take each of its ways.
+""",
+    mutants=(
+        mutant(
+            "in place",
+            kinds.WRONG,
+            ("(x / scale).contiguous()", "x.div_(scale).contiguous().clone()"),
+        ),
+        mutant("in place, a view", kinds.WRONG, ("(x / scale).contiguous()", "x.div_(scale)")),
+        mutant(
+            "x itself",
+            kinds.WRONG,
+            (
+                "        return (x",
+                "        if bool((scale == 1).all()):\n            return x.contiguous(), scale\n"
+                "        return (x",
+            ),
+        ),
+        mutant("x's strides", kinds.WRONG, ("(x / scale).contiguous()", "x / scale")),
+        mutant("zeros divided", kinds.WRONG, ("        scale[scale == 0] = 1\n", "")),
+        mutant("without abs", kinds.WRONG, ("x.abs().amax", "x.amax")),
+        mutant(
+            "fake: x's strides",
+            kinds.WRONG,
+            ("torch.empty(x.shape, dtype=x.dtype, device=x.device)", "x.new_empty(x.T.shape).T"),
+        ),
+        mutant("fake: a dimension less", kinds.WRONG, ("x.shape[0], 1)", "x.shape[0])")),
+        mutant(
+            "fake: float32",
+            kinds.WRONG,
+            ("x.new_empty(x.shape[0], 1)", "torch.empty(x.shape[0], 1, device=x.device)"),
+        ),
+        mutant(
+            "fake: on the CPU",
+            kinds.WRONG,
+            ("x.new_empty(x.shape[0], 1)", "torch.empty(x.shape[0], 1, dtype=x.dtype)"),
+        ),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Errors deep in a template library, told at the line of the reader's own that led there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+# "instantiation of "auto cute::f(...) [with A=..., B=...]" at line 6 of mine.cu"
+_INSTANTIATION = re.compile(
+    r'instantiation of (?:function )?"(?P<what>.*)" at line (?P<line>\d+)(?: of (?P<file>.*))?'
+)
+_GIVEN = re.compile(r" \[with (?P<given>.*)\]$")
+_NAME = re.compile(r"(\w+)\s*\(")
+_ASSERTION = re.compile(r'static assertion failed(?: with "(?P<says>.*)")?')
+_NUMBER = re.compile(r"(?:const )?cute::(?:C<(-?\d+)>|_(\d+)|Int<(-?\d+)>)")
+LIBRARIES = ("cute/", "cutlass/", "cuda/std/")
+
+
+def outermost(excerpt: tuple[str, ...], file: str) -> tuple[str, int, str] | None:
+    """Where the reader's own code called what failed in ``file``: (file, line, the call).
+
+    ``excerpt`` holds the rows of one error as NVRTC prints them. None where the error is not in
+    a template library, or the rows do not say who called it.
+    """
+    if not in_library(file):
+        return None
+    last = None
+    where = file
+    for row in excerpt:
+        found = _INSTANTIATION.search(row.strip())
+        if found:
+            where = found["file"] or where
+            last = where, int(found["line"]), found["what"]
+    if last is None or in_library(last[0]):
+        return None
+    return last[0], last[1], readable_call(last[2])
+
+
+def in_library(file: str) -> bool:
+    """Whether ``file``, as an error names it, is a header of CuTe's or CUTLASS's."""
+    path = PurePath(file).as_posix()
+    return any(f"/{library}" in f"/{path}" for library in LIBRARIES)
+
+
+def cause(message: str) -> str:
+    """The sentence of a static assertion; any other message as it is."""
+    found = _ASSERTION.match(message)
+    return (found["says"] or "a static assertion failed") if found else readable_types(message)
+
+
+def readable_call(what: str) -> str:
+    """``complement(Shape = (2,2), CoTarget = 8)`` of a function as the compiler spells it; a call
+    of a layout or tensor itself is named after its class."""
+    found = _GIVEN.search(what)
+    given = [
+        f"{part.split('=', 1)[0]} = {readable_types(part.split('=', 1)[1])}"
+        for part in split(found["given"] if found else "")
+        if "=" in part
+    ]
+    plain = without_brackets(what[: found.start()] if found else what)
+    plain = plain.replace("::operator()", "").replace("cute::", "")
+    name = _NAME.search(plain)
+    return f"{name[1] if name else plain}({', '.join(given)})"
+
+
+def readable_types(text: str) -> str:
+    """CuTe's types of numbers and tuples as the numbers and tuples they stand for."""
+    text = _NUMBER.sub(lambda found: next(part for part in found.groups() if part), text)
+    for opening in ("cute::tuple<", "cute::Layout<"):
+        while opening in text:
+            start = text.index(opening)
+            end = closing(text, start + len(opening))
+            parts = split(text[start + len(opening) : end])
+            inside = ":".join(parts) if "Layout" in opening else f"({','.join(parts)})"
+            text = f"{text[:start]}{inside}{text[end + 1 :]}"
+    return text.replace("cute::", "")
+
+
+def without_brackets(text: str) -> str:
+    """``text`` without its template arguments."""
+    kept, depth = [], 0
+    for letter in text:
+        depth += letter == "<"
+        if depth == 0:
+            kept.append(letter)
+        depth -= letter == ">"
+    return "".join(kept)
+
+
+def closing(text: str, start: int) -> int:
+    """Where the ``<`` that opened just before ``start`` is closed; the end if nowhere."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[place], 0)
+        if depth == 0:
+            return place
+    return len(text) - 1
+
+
+def split(text: str) -> list[str]:
+    """``text`` cut at the commas that stand in no brackets."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [*parts, text[start:].strip()]
