@@ -285,8 +285,8 @@ def _order(n: int, epochs: int, batch: int, seed: int) -> np.ndarray:
 
 class FastNetwork(plain.Network):
     """``Network`` with another way to train, on tensor cores: with ``bf16`` from bf16 factors,
-    else from fp32 numbers as two halves each; sums and weights are fp32. It classifies, is saved and
-    loaded in the same way."""
+    else from fp32 numbers as two halves each; sums and weights are fp32. It classifies, is saved
+    and loaded in the same way."""
 
     def __init__(self, seed: int = 0, bf16: bool = False) -> None:
         super().__init__(seed)
@@ -303,7 +303,11 @@ class FastNetwork(plain.Network):
         until: int | None = None,
     ) -> list[float]:
         """As ``Network.train``, with the same batches and learning rates."""
-        _, total, last = plain.plan(len(images), epochs, batch, until)
+        per_epoch = len(images) // batch
+        if not per_epoch:
+            raise plain.LessonError(f"{len(images)} images do not fill a batch of {batch}.")
+        total = epochs * per_epoch
+        last = total if until is None else min(until, total)
         first = self.steps
         if first >= last:
             return []

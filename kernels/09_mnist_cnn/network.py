@@ -43,15 +43,6 @@ def prepared(images: np.ndarray) -> Any:
     return cp.asarray(np.ascontiguousarray(scaled[:, None]))
 
 
-def plan(images: int, epochs: int, batch: int, until: int | None) -> tuple[int, int, int]:
-    """The steps of an epoch, those of all, and where to stop."""
-    per_epoch = images // batch
-    if not per_epoch:
-        raise LessonError(f"{images} images do not fill a batch of {batch}.")
-    total = epochs * per_epoch
-    return per_epoch, total, total if until is None else min(until, total)
-
-
 class Network:
     """``parameters`` are fp32 arrays on the device, named and shaped as in SHAPES; ``running`` are
     the means and variances that stand in for a batch's own when no training is going on. ``steps``
@@ -147,7 +138,11 @@ class Network:
         network that was saved and loaded goes on as if it had never stopped. Images that do not
         fill a last batch are left out of that epoch.
         """
-        per_epoch, total, last = plan(len(images), epochs, batch, until)
+        per_epoch = len(images) // batch
+        if not per_epoch:
+            raise LessonError(f"{len(images)} images do not fill a batch of {batch}.")
+        total = epochs * per_epoch
+        last = total if until is None else min(until, total)
         losses = []
         while self.steps < last:
             epoch, k = divmod(self.steps, per_epoch)
