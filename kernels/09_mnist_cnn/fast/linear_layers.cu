@@ -227,10 +227,11 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 power[k] = expf(logits[k]);
                 total += power[k];
             }
+            float inverse = 1.0f / total;
             float dz[4] = {};
 #pragma unroll
             for (int k = 0; k < kClasses; ++k) {
-                float gradient = (power[k] / total - (k == label ? 1.0f : 0.0f)) / N;
+                float gradient = (power[k] * inverse - (k == label ? 1.0f : 0.0f)) * (1.0f / N);
                 gradient = there ? gradient : 0.0f;
                 if (lane == 0) {
                     dlogits[own][k] = gradient;
