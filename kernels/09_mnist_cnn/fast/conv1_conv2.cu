@@ -9,7 +9,7 @@
 // word; and for each filter and block the mean of its c2 and the squared distances from it.
 // A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four pixels of
 // a window are in the same thread.
-// grid (any, PARTS), block 224, dynamic shared kSharedBytes
+// grid (any, PARTS), block 224, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
 #include "early_launch.cuh"

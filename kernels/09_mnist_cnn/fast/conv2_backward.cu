@@ -6,7 +6,7 @@
 // [16][10][blocks]; dconv2 is [blocks] of conv2's weights, in the order of weight_of_sum.
 // Each of BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of
 // which the sums add up, too. A warp takes two rows of pixels and 16 filters.
-// grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared kSharedBytes
+// grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
 #include "early_launch.cuh"

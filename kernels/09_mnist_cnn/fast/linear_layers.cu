@@ -7,9 +7,9 @@
 // A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
 // channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
 // forward, sends each image's sums to the block that has the image's end to do, gets all images'
-// gradients back, and multiplies again. dweight3, [clusters][128][1568], is added up in registers, and what
-// the head's gradients need in `sums`, [blocks][kHeadSums].
-// grid (8, clusters), block 512, dynamic shared kSharedBytes
+// gradients back, and multiplies again. dweight3, [clusters][128][1568], is added up in registers,
+// and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
+// grid (8, clusters), block 512, dynamic shared as fast_network.py says
 
 #include "block2.cuh"
 #include "bulk.cuh"
@@ -36,9 +36,8 @@ constexpr int kHiddenStride = kHidden + 8; // and here
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
+constexpr int kFours = kColumns / 4;        // of a row
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
-
-constexpr int kFours = kColumns / 4;
 
 // Start copies of best2 of the block's columns and of kImages images from `first` on.
 __device__ inline void fetch(float *best, const float *best2, int first_column, int first, int N)

@@ -1,12 +1,13 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
-// takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the running statistics; stores the
-// batch's mean loss; adds up the moments of the next step (moments.cuh) and zeroes those of the step
-// after it. The learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients
-// follow from the 10 sums of conv2_backward.cu, called D here, and from the moments S and G over M
-// pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
-// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
-// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and, once
-// conv2_backward.cu has ended, 32 weights of conv2; a filter of conv1; batch norm 2.
+// takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the
+// running statistics; stores the batch's mean loss; adds up the moments of the next step
+// (moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from `rate` to
+// 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
+// here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma =
+// rstd (w D - mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean
+// S_t) / M).
+// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and,
+// once conv2_backward.cu has ended, 32 weights of conv2, a filter of conv1 or batch norm 2.
 // grid (moment_blocks + 402), block 256, dynamic shared 0
 
 #include "early_launch.cuh"
@@ -17,6 +18,7 @@
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kBlocks = 8; // of a multiprocessor: as few registers as conv2_backward.cu leaves
 constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
 constexpr int kSums1 = kTaps + 1;
 constexpr int kHead = kHidden * kInputs3 / (4 * kThreads); // the jobs' first blocks
@@ -68,8 +70,7 @@ __device__ inline void move_running(float *mean, float *variance, float of_batch
     *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads,
-                                             8) // as few registers as conv2_backward.cu leaves
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
            float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
