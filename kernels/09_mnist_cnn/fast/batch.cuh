@@ -3,8 +3,9 @@
 //
 // The images stay on the device as bytes, in the order of the file. `order` holds the numbers of
 // the images of all steps, one batch after the other, and clock the number of the step: clock[0]
-// tells it to conv1_conv2.cu, which tells it to the other kernels by clock[1], and conv2_backward.cu
-// moves clock[0] on for the next step. So a step finds its batch with no word from the host.
+// tells it to conv1_conv2.cu, which tells it to the other kernels by clock[1], and
+// conv2_backward.cu moves clock[0] on for the next step. So a step finds its batch with no word
+// from the host.
 
 #pragma once
 
@@ -35,8 +36,8 @@ __device__ inline int image_number(const int *order, int step, int N, int image)
     return order[(size_t)step * N + image];
 }
 
-// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by kThreads threads, of
-// which this is `thread`: four pixels each, which lie in the same row.
+// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by kThreads threads,
+// of which this is `thread`: four pixels each, which lie in the same row.
 template <int kThreads>
 __device__ inline void load_image(const unsigned char *images, int number, float *x, int thread)
 {

@@ -2,13 +2,13 @@
 // are never stored: its statistics are known before (moments.cuh), so a block takes an image
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
-// Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose borders
-// are zero before; code1, [N][4][196], the winner of each window, of four channels in a word; c2,
-// [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is negative,
-// best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four filters in a
-// word; and for each filter and block the mean of its c2 and the squared distances from it.
-// A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four pixels of
-// a window are in the same thread.
+// Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose
+// borders are zero before; code1, [N][4][196], the winner of each window, of four channels in a
+// word; c2, [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is
+// negative, best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four
+// filters in a word; and for each filter and block the mean of its c2 and the squared distances
+// from it. A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four
+// pixels of a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
@@ -47,8 +47,8 @@ __device__ inline Result2 result2(float first, float second)
 #endif
 }
 
-// Where channels 8 part...8 part + 7 of a pixel of pool1 are in this block. They change places after
-// 8 columns, so that those of 8 windows lie in different banks.
+// Where channels 8 part...8 part + 7 of a pixel of pool1 are in this block. They change places
+// after 8 columns, so that those of 8 windows lie in different banks.
 __device__ inline int near_place(int row, int column, int part)
 {
     return (row * kPaddedColumns + column) * kChannels + (part ^ (column / 8 & 1)) * 8;
@@ -153,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
 
-    // conv1: k is six pairs of taps, two neighbours of each row and then its third with a zero; b has
-    // batch norm in it. Column 2 q + r of tile j is filter 4 q + 2 j + r.
+    // conv1: k is six pairs of taps, two neighbours of each row and then its third with a zero; b
+    // has batch norm in it. Column 2 q + r of tile j is filter 4 q + 2 j + r.
     unsigned b1[kHalves][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
