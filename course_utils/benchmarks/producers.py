@@ -22,7 +22,7 @@ from . import (
     triton_comparison,
 )
 from .counter_comparison import ncu_counts
-from .microbenchmarks import execution, hardware, overlap, sums
+from .microbenchmarks import cooperation, execution, hardware, litmus, overlap, sums
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,18 @@ PRODUCERS = (
         "copies and kernels that overlap in streams",
         overlap.measure,
         partial(hashes, overlap.SOURCES),
+    ),
+    Producer(
+        "litmus",
+        "litmus tests of the memory model, and how often each weak outcome occurred",
+        litmus.measure,
+        partial(hashes, litmus.SOURCES),
+    ),
+    Producer(
+        "cooperation",
+        "steps of a whole grid four ways, windows of the L2 cache, memory of the host in kernels",
+        cooperation.measure,
+        partial(hashes, cooperation.SOURCES),
     ),
     Producer(
         "reductions",

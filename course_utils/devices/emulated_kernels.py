@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +14,18 @@ import numpy as np
 from ..compiling import signature
 from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.nvrtc import Compiled, compile_source
-from ..emulator import UNKNOWN_INSTRUCTION, KernelFault, LaunchResult, PtxError
+from ..emulator import (
+    UNKNOWN_INSTRUCTION,
+    KernelFault,
+    LaunchResult,
+    Options,
+    PtxError,
+)
 from ..errors import LessonError
 from . import emulated_cuda as cuda
 from .emulated_arrays import CANARY, MemoryPointer, ndarray, plain
 from .emulated_textures import SurfaceObject, TextureObject
-from .limits import Limits, check_shape, dimensions
+from .limits import LaunchError, Limits, check_shape, dimensions
 
 CODE_NAME = "kernel.cu"  # what compiler and reports call the code of a RawModule
 
@@ -144,12 +153,30 @@ class RawKernel:
         self.enable_cooperative_groups = module.enable_cooperative_groups
         self.name_expressions = module.name_expressions
         self.compiled = module.compiled
-        self.max_dynamic_shared_size_bytes = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
+        most = cuda.ATTRIBUTES["MaxSharedMemoryPerBlock"]
+        self.max_dynamic_shared_size_bytes = max(0, most - self.entry.static_shared)
         self.last_launch: LaunchResult | None = None
 
     @property
     def max_threads_per_block(self) -> int:
         return self.entry.max_threads
+
+    def resident_blocks(self, block: tuple[int, int, int], shared_mem: int = 0) -> int:
+        """How many blocks of this shape run at once."""
+        return self.entry.resident_blocks(block, shared_mem)
+
+    def _reduced(self, grid: tuple[int, int, int], most: int) -> tuple[int, int, int]:
+        """The grid of a cooperative launch; CuPy makes one that is too large smaller, too."""
+        if math.prod(grid) <= most:
+            return grid
+        if math.prod(grid[1:]) > 1:
+            raise ValueError(f"The specified grid size {grid} exceeds the limit ({most})")
+        warnings.warn(
+            f"The grid size will be reduced from {grid[0]} to {most}, as the specified grid size "
+            "exceeds the limit.",
+            stacklevel=4,
+        )
+        return most, 1, 1
 
     @property
     def shared_size_bytes(self) -> int:
@@ -184,12 +211,23 @@ class RawKernel:
                 self.entry.local_bytes,
             ),
         )
+        if shared_mem > self.max_dynamic_shared_size_bytes:
+            raise LaunchError(
+                f"{self.name}: {shared_mem:,} bytes of dynamic shared memory, and the kernel may "
+                f"have {self.max_dynamic_shared_size_bytes:,} (CUDA's error: INVALID_VALUE). "
+                f"Set kernel.max_dynamic_shared_size_bytes = {shared_mem} before the launch."
+            )
         sizes = [size for size, _ in self.entry.parameters]
         if len(args) != len(sizes):
             raise TypeError(f"{self.name} takes {len(sizes)} arguments, {len(args)} were given")
         values = [_argument(arg, size) for arg, size in zip(args, sizes, strict=True)]
         if options is None and _recorders:
             options = _recorders[-1][1]
+        options = options or Options()
+        if options.cooperative is None:
+            options = replace(options, cooperative=bool(self.enable_cooperative_groups))
+        if options.cooperative:
+            grid = self._reduced(grid, self.resident_blocks(block, shared_mem))
         # What was read of the source is wrong where a macro makes the parameters.
         names = self._names if len(self._names) == len(values) else ()
         try:
@@ -201,6 +239,8 @@ class RawKernel:
                 target = _split_arch(self.options)[0].removeprefix("compute_")
                 if refused := refused_assembly(self.compiled, target):
                     raise refused from None
+            if type(error) is ValueError:  # a launch that cannot be
+                raise LaunchError(str(error)) from None
             raise
         self.last_launch = result
         for results, _ in _recorders:

@@ -49,6 +49,19 @@ def dimensions(value: Any, what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def check_residence(
+    name: str, grid: tuple[int, int, int], block: tuple[int, int, int], resident: int
+) -> None:
+    """Raise :class:`LaunchError` where a cooperative launch has more blocks than run at once."""
+    if math.prod(grid) > resident:
+        raise LaunchError(
+            f"{name}: a cooperative launch has all its blocks resident at once. Of blocks of "
+            f"{math.prod(block):,} threads at most {resident:,} are on this GPU, and the grid has "
+            f"{math.prod(grid):,}: CUDA would refuse it (COOPERATIVE_LAUNCH_TOO_LARGE). Launch "
+            "fewer blocks, and let each thread do more elements."
+        )
+
+
 def _has_float(items: Iterable[Any]) -> bool:
     return any(isinstance(item, float) for item in items)
 

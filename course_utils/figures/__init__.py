@@ -28,6 +28,7 @@ from .source_lines import source_heat
 from .stall_charts import stalls
 from .style import png, use_in_notebook
 from .threads import thread_map
+from .tile_prefixes import look_backs
 from .tiles import product_tiles
 from .timelines import timeline
 from .value_graphs import value_graph
@@ -50,6 +51,7 @@ __all__ = [
     "ladder",
     "layout_map",
     "lines_and_times",
+    "look_backs",
     "memory_map",
     "memory_roofs",
     "number_formats",

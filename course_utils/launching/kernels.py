@@ -6,13 +6,14 @@ and on the emulator, because a launch itself checks nothing: raw bytes go to the
 
 from __future__ import annotations
 
+import math
 from functools import cache, cached_property
 from typing import Any, Protocol
 
 from ..compiling.nvrtc import Compiled
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy, gpu
-from ..devices.limits import LaunchError, Limits, check_shape, dimensions
+from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
 from ..emulator import KernelFault, LaunchResult
 from ..errors import Interrupted, LessonError
@@ -152,7 +153,18 @@ class Kernel:
         check_shape(self.name, grid, block, shared_mem, limits)
         if limits.static_shared + shared_mem > plain:
             raw.max_dynamic_shared_size_bytes = shared_mem
+        if getattr(self.module, "cooperative", False):
+            check_residence(self.name, grid, block, self._resident_blocks(block, shared_mem))
         return self.convert(args)
+
+    def _resident_blocks(self, block: Grid, shared_mem: int) -> int:
+        """How many blocks of the kernel the device runs at once."""
+        if self.device == EMULATOR:
+            return self.raw.resident_blocks(block, shared_mem)
+        each = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
+            self.raw.kernel.ptr, math.prod(block), shared_mem
+        )
+        return each * cp.cuda.Device().attributes["MultiProcessorCount"]
 
     def convert(self, args: Any) -> tuple[Any, ...]:
         """``args`` in the parameters' C types. Raises LaunchError, naming the parameter."""

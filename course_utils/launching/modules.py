@@ -39,6 +39,7 @@ def load(
     names: Iterable[str] = (),
     arch: str | None = None,
     options: Iterable[str] = (),
+    cooperative: bool = False,
     device: str | None = None,
 ) -> Module:
     """Compile a kernel file, or ``source``, for this machine's device.
@@ -48,6 +49,7 @@ def load(
     ``names`` are name expressions of template instances (``"scale<float, 4>"``). ``arch`` asks for
     a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
     are; nvcc's ``--extended-lambda`` and ``--expt-relaxed-constexpr`` are understood as well.
+    ``cooperative`` launches its kernels cooperatively, which a barrier of the whole grid needs.
     ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
@@ -71,6 +73,7 @@ def load(
         names=tuple(names),
         arch=arch,
         options=tuple(options),
+        cooperative=bool(cooperative),
         device=device or current_device(),
     )
 
@@ -128,9 +131,11 @@ class Module:
         names: tuple[str, ...] = (),
         arch: str | None = None,
         options: tuple[str, ...] = (),
+        cooperative: bool = False,
         device: str,
     ):
         self.source, self.filename, self.device = source, filename, device
+        self.cooperative = cooperative
         self._recipe: dict[str, Any] = {
             "filename": filename,
             "folder": folder,
@@ -138,6 +143,7 @@ class Module:
             "names": names,
             "arch": arch,
             "options": options,
+            "cooperative": cooperative,
         }
         headers = included_files(source, folder)
         signatures = _signatures(source, headers, defines)
@@ -158,7 +164,7 @@ class Module:
         )
         self._source, options = without_nvcc_options(source, options)
         code = with_line_directive(self._source, filename)
-        raw, found, names = _compile_kernels(code, options, plain, names, arch, device)
+        raw, found, names = _compile_kernels(code, options, plain, names, arch, device, cooperative)
         self._flags = options, names
         prints = any("printf" in text for text in (source, *headers.values()))
         self._kernels = {
@@ -259,6 +265,7 @@ def _compile_kernels(
     names: tuple[str, ...],
     arch: str | None,
     device: str,
+    cooperative: bool,
 ) -> tuple[Any, list[str], tuple[str, ...]]:
     """(module, names of its kernels, name expressions): what is read in the source, ``plain``, put
     right by what the compiler makes of it.
@@ -271,7 +278,7 @@ def _compile_kernels(
     told = "namespace" not in code and code.count('extern "C"') in (0, len(plain))
     if told and device != EMULATOR:
         with suppress(CompileError):  # of the source, as the next one is, or of what was read
-            raw = _compile(code, options, expressions, arch, device)
+            raw = _compile(code, options, expressions, arch, device, cooperative)
             return raw, list(dict.fromkeys((*plain, *names))), expressions
     target = (arch or "compute_90a").replace("sm_", "compute_")
     asked = (*COMMON_OPTIONS, *options)
@@ -283,7 +290,7 @@ def _compile_kernels(
             more = (*names, *missing)
             compile_source(code, filename=CODE_NAME, arch=target, options=asked, names=more)
             names = more
-    raw = _compile(code, options, names, arch, device)
+    raw = _compile(code, options, names, arch, device, cooperative)
     if device == EMULATOR:
         raw.add_names(symbols)
     else:
@@ -321,22 +328,37 @@ def _macro(value: Any) -> str:
 
 
 def _compile(
-    code: str, options: tuple[str, ...], names: tuple[str, ...], arch: str | None, device: str
+    code: str,
+    options: tuple[str, ...],
+    names: tuple[str, ...],
+    arch: str | None,
+    device: str,
+    cooperative: bool,
 ) -> Any:
     options = (*COMMON_OPTIONS, *options)
     if device == EMULATOR:
         target = (f"-arch={arch}",) if arch else ()
         return emulated_cupy.RawModule(
-            code=code, options=(*options, *target), name_expressions=names
+            code=code,
+            options=(*options, *target),
+            name_expressions=names,
+            enable_cooperative_groups=cooperative,
         )
     if not ON_GPU:
         raise LessonError("This kernel was asked to run on a GPU, and this machine has none.")
+    if arch in CUBIN_TARGETS and cooperative:
+        raise LessonError(f"load: a kernel for {arch} is not launched cooperatively on a GPU.")
     if arch in CUBIN_TARGETS:
         return CubinModule(code, options, names, arch)
     import cupy
 
     try:
-        module = cupy.RawModule(code=code, options=options, name_expressions=names or None)
+        module = cupy.RawModule(
+            code=code,
+            options=options,
+            name_expressions=names or None,
+            enable_cooperative_groups=cooperative,
+        )
         module.compile()
     except cupy.cuda.compiler.CompileException as error:
         raise CompileError(str(error)) from None

@@ -31,7 +31,9 @@ def kernel_of_raw(kernel: Any) -> Kernel:
             f"a PTX file with load_ptx."
         )
     if not isinstance(kernel, RawKernel):
-        module = _emulated_module(kernel.code, kernel.options, _name_expressions(kernel))
+        together = bool(getattr(kernel, "enable_cooperative_groups", False))
+        names = _name_expressions(kernel)
+        module = _emulated_module(kernel.code, kernel.options, names, together)
         kernel = module.get_function(kernel.name)
     return RawSource(kernel)[kernel.name]
 
@@ -69,8 +71,15 @@ def _name_expressions(kernel: Any) -> tuple[str, ...]:
 
 
 @lru_cache(KEPT_MODULES)
-def _emulated_module(code: str, options: tuple[str, ...], names: tuple[str, ...]) -> RawModule:
-    return RawModule(code=code, options=options, name_expressions=names)
+def _emulated_module(
+    code: str, options: tuple[str, ...], names: tuple[str, ...], cooperative: bool
+) -> RawModule:
+    return RawModule(
+        code=code,
+        options=options,
+        name_expressions=names,
+        enable_cooperative_groups=cooperative,
+    )
 
 
 def _no_kernel(value: Any) -> str:

@@ -48,7 +48,8 @@ def test_what_a_column_major_library_computes_is_our_product(transposed):
 def test_without_a_gpu_there_is_nothing_to_compare_with():
     x = cp.ones(4, cp.float32)
     assert cublas.products("fp32", x, x, lambda: x) == {}
-    assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == {}
+    assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == cub.scan_fp32(x) == {}
+    assert cub.select_above(x, 0.0, 4) == cub.sort_keys(x) == cub.sort_pairs(x, x) == {}
     assert cublas.version() is None
     images = cp.ones((1, 1, 4, 4), cp.float32)
     assert cudnn.convolutions(images, images, 0) == cudnn.fourier(images, images, 0) == {}
@@ -98,6 +99,20 @@ def test_cub_sums_and_counts():
     (counts,) = cub.histogram_of_bytes(pixels).values()
     for _ in range(2):  # the second call sets its counts back itself
         assert (counts() == cp.bincount(pixels, minlength=256)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not cub.available(), reason="needs nvcc")
+def test_cub_scans_selects_and_sorts():
+    rng = np.random.default_rng(3)
+    x = cp.asarray(rng.integers(0, 9, 10007).astype(np.float32))
+    keys, values = cp.asarray(rng.permutation(10007).astype(np.uint32)), cp.arange(10007)
+    kept = int((x > 4).sum())
+    (scan,), (select,) = cub.scan_fp32(x).values(), cub.select_above(x, 4.0, kept).values()
+    assert (scan() == cp.cumsum(x)).all() and (select() == x[x > 4]).all()
+    (sort,) = cub.sort_keys(keys).values()
+    (pairs,) = cub.sort_pairs(keys, values.astype(cp.uint32)).values()
+    assert (sort() == cp.arange(10007)).all() and (keys[pairs()] == cp.arange(10007)).all()
 
 
 @pytest.mark.gpu

@@ -865,6 +865,67 @@ if (blockIdx.x == 0) {
         other=(0, 0, 0),
     ),
     Bug(
+        "a count of all blocks by an atomic whose scope is one block",
+        DATA_RACE,
+        """
+atomicAdd<<_block|>>((int*)y, 1); // !""",
+        "the scope of the one at kernel.cu:1 is its own block: for others it is no atomic",
+        (0, 0, 0),
+        (31, 0, 0),
+        grid=2,
+        block=32,
+    ),
+    Bug(
+        "a flag released and acquired in the scope of a block, for another block",
+        DATA_RACE,
+        """
+int* flag = (int*)y; int seen = 0;
+if (blockIdx.x == 0) {
+    x[0] = 42;
+    __threadfence();
+    ASM("st.relaxed.<<cta|gpu>>.global.s32 [%0], 1;" :: "l"(flag) : "memory"); // !
+} else {
+    while (!seen) ASM("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag)); // ?
+    __threadfence();
+    y[1] = x[0];
+}""",
+        "the scope of the one at kernel.cu:5 is its own block",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "a flag that another block reads in the scope of its own",
+        DATA_RACE,
+        """
+int* flag = (int*)y; int seen = 0;
+if (blockIdx.x == 0) {
+    x[0] = 42;
+    ASM("st.release.gpu.global.s32 [%0], 1;" :: "l"(flag) : "memory"); // !
+} else {
+    while (!seen) ASM("ld.acquire.<<cta|gpu>>.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag)); // ?
+    y[1] = x[0];
+}""",
+        "the scope of the one at kernel.cu:6 is its own block",
+        grid=2,
+        block=1,
+        other=(0, 0, 0),
+    ),
+    Bug(
+        "an atomic of a cluster's scope, for blocks of two clusters",
+        DATA_RACE,
+        """
+int old;
+#define ADD(scope) "atom.add.relaxed." scope ".global.s32 %0, [%1], 1;"
+ASM(ADD(<<"cluster"|"gpu">>) : "=r"(old) : "l"(y) : "memory"); // !""",
+        "the scope of the one at kernel.cu:3 is its own cluster",
+        None,
+        None,
+        grid=4,
+        block=32,
+        prefix="__cluster_dims__(2, 1, 1)",
+    ),
+    Bug(
         "a flag that is set by an ordinary store",
         DATA_RACE,
         """
@@ -2139,6 +2200,19 @@ for (bool done = false; !done;) {
         grid=2,
         block=64,
         budget=None,
+    ),
+    Bug(
+        "atomics of a block's scope within each block, of a cluster's within each cluster",
+        "",
+        """
+int* count = (int*)y; int old;
+atomicAdd_block(count + blockIdx.x, 1);
+ASM("atom.add.relaxed.cluster.global.s32 %0, [%1], 1;"
+    : "=r"(old) : "l"(count + 32 + blockIdx.x / 2) : "memory");""",
+        "",
+        grid=4,
+        block=64,
+        prefix="__cluster_dims__(2, 1, 1)",
     ),
     Bug(
         "a lock of one block, with fences for the block",

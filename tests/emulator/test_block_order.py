@@ -84,3 +84,50 @@ def test_lanes_that_took_a_detour_to_the_end_of_the_text_are_waited_for():
     )
     assert out.tolist() == [2] + [1] * 31
     assert result.counts.global_store_requests == 1
+
+
+WAITING = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry run(.param .u64 flag)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [flag];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r4, 0;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra RAISES;
+PADDING
+LOOKS:
+    setp.lt.u32 %p2, %r1, 16;
+    @%p2 bra LOWER;
+    add.u32 %r4, %r4, 1;
+    bra.uni BOTH;
+LOWER:
+    add.u32 %r4, %r4, 2;
+BOTH:
+    bra.uni LOAD;
+LOAD:
+    ld.relaxed.gpu.global.u32 %r3, [%rd1];
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra LOOKS;
+    ret;
+RAISES:
+    mov.u32 %r5, 1;
+    st.relaxed.gpu.global.u32 [%rd1], %r5;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("blocks", range(4))
+def test_lanes_that_part_while_they_wait_let_others_run(blocks):
+    """A loop of four basic blocks, of which a turn has 64, entered after none to three more."""
+    padding = "\n".join(f"    bra.uni PAD{k};\nPAD{k}:" for k in range(blocks))
+    flag = np.zeros(1, np.uint32)
+    entry = EmulatedModule(WAITING.replace("PADDING", padding)).entry("run")
+    entry.launch(2, 32, (flag,), 0, options=Options(budget=20_000))
+    assert flag[0] == 1

@@ -70,6 +70,7 @@ def drawings() -> dict:
                 )
             }
         ),
+        "look_backs": lambda: figures.look_backs([-1, 0, 0, 2], [1, 1, 2, 1]),
         "active_lanes": lambda: figures.active_lanes({"block": [[32, 16], [8, 0]]}),
         "numbered_cells": lambda: figures.numbered_cells({"banks": (row, column)}, frame=2),
         "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
@@ -352,6 +353,8 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
         (lambda: figures.timeline({"one": []}), "a panel has none"),
+        (lambda: figures.look_backs([-1, 1], [1, 1]), "tile 1 took the prefix of tile 1"),
+        (lambda: figures.look_backs([-1, 0], [1]), "looks"),
         (lambda: figures.reduction_tree({"a": ([[1, 2]], [[1, -1]])}), "sources of one row less"),
         (lambda: figures.reduction_tree({"a": ([[1, 2]] * 2, [[2, -1]])}), "a source is above 1"),
         (lambda: figures.active_lanes({"a": [[33]]}), "numbers of lanes, from 0 to 32"),
@@ -379,6 +382,14 @@ def test_waves_draw_each_block_where_and_when_it_ran():
 def test_waves_refuse_what_is_no_schedule(places, starts, ends, wave):
     with pytest.raises(ValueError):
         figures.waves(places, starts, ends, wave)
+
+
+def test_look_backs_show_the_prefix_and_the_aggregates_behind_it():
+    """Tile 3 found the prefix of tile 1, and added the aggregate of tile 2."""
+    left, right = figures.look_backs([-1, 0, 1, 1], [1, 1, 2, 5]).axes
+    boxes = {(round(p.get_x(), 1), p.get_width()) for p in left.patches if p.get_y() + 0.5 > 2.5}
+    assert boxes == {(1.5, 1), (0.5, 1), (2.5, 1)}
+    assert [patch.get_width() for patch in right.patches] == [1, 1, 2, 5]
 
 
 def test_a_reduction_tree_colours_only_what_reaches_the_result():

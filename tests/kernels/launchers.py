@@ -92,16 +92,25 @@ class Chapter:
         return register
 
     def kernel(
-        self, name: str, *, arch: str | None = None, options: tuple[str, ...] = (), **defines: Any
+        self,
+        name: str,
+        *,
+        arch: str | None = None,
+        options: tuple[str, ...] = (),
+        cooperative: bool = False,
+        **defines: Any,
     ) -> Kernel:
         """The kernel ``name`` of the chapter, compiled once for each set of ``defines``."""
         file = kernel_file(name, self.folder)
-        return _compiled(file, arch, options, tuple(sorted(defines.items())))
+        return _compiled(file, arch, options, cooperative, tuple(sorted(defines.items())))
 
 
 @cache
-def _compiled(file: str, arch: str | None, options: tuple[str, ...], defines: tuple) -> Kernel:
-    return load(file, arch=arch, options=options, defines=dict(defines)).kernel
+def _compiled(
+    file: str, arch: str | None, options: tuple[str, ...], cooperative: bool, defines: tuple
+) -> Kernel:
+    defines = dict(defines)
+    return load(file, arch=arch, options=options, cooperative=cooperative, defines=defines).kernel
 
 
 def trials(file: str) -> list[Trial]:

@@ -7,7 +7,11 @@ import numpy as np
 from launchers import Chapter, Demonstration, InPlace, draw, work
 
 from course_utils import cp
-from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.case import KernelCall, Work, blocks, double
+from course_utils.benchmarks.cases.first_kernels.scans_and_sorts import SCAN_THREADS, SELECT_TILE
+from course_utils.benchmarks.microbenchmarks.cooperation import smoothed
+from course_utils.benchmarks.microbenchmarks.litmus import ALL as LITMUS
+from course_utils.benchmarks.microbenchmarks.litmus import WEAK
 
 CHAPTER = Chapter("04_first_kernels")
 kernel = CHAPTER.kernel
@@ -243,3 +247,260 @@ def transpose(name, rows, columns):
     if name == "transpose_vector":
         grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
     return work(kernel(name), grid, block, (cp.asarray(a), out, rows, columns), out, a.T)
+
+
+# --- the memory model ---
+
+
+@dataclass(frozen=True)
+class Outcomes(Work):
+    """Work whose results are how many outcomes were counted, and how many of the weak one."""
+
+    weak: int = 0
+
+    def poison(self) -> None:
+        pass
+
+    def numbers(self, result):
+        return cp.asarray(np.array([result.get().sum(), result.get()[self.weak]], np.float64))
+
+
+@CHAPTER.launch("hand_over", sizes=[1, 200])
+def hand_over(name, n):
+    x, box, flag, y = np.arange(n, dtype=np.int32), *(cp.empty(m, cp.int32) for m in (n, 1, n))
+    launch = 2, blocks(n, 32) * 32, (cp.asarray(x), box, flag, y, n)
+    return work(kernel(name), *launch, y, 2 * x + 1, cleared=(flag,))
+
+
+@CHAPTER.launch("last_block_max", sizes=[(1, 1), (5, 2003), (300, 4099)])
+def last_block_max(name, grid, n):
+    x, largest_of, largest = (
+        draw(n) - np.float32(5),
+        cp.empty(grid, cp.float32),
+        cp.empty(1, cp.float32),
+    )
+    done = cp.empty(1, cp.uint32)
+    launch = grid, 256, (cp.asarray(x), largest_of, largest, done, n)
+    return work(kernel(name), *launch, largest, x.max(keepdims=True), cleared=(done,))
+
+
+@CHAPTER.launch("count_keys", sizes=[(1, 1), (3, 2003)])
+def count_keys(name, grid, n):
+    keys = np.random.default_rng(n).integers(0, 64, n, dtype=np.int32)
+    counts, expected = cp.empty(64, cp.int32), np.bincount(keys, minlength=64)
+    launch = grid, 256, (cp.asarray(keys), counts, n)
+    return work(kernel(name), *launch, counts, expected, cleared=(counts,))
+
+
+@CHAPTER.launch("reverse_tiles", sizes=[(1, 1), (2, 7), (5, 3)])
+def reverse_tiles(name, grid, tiles):
+    x, y = draw(256 * tiles), cp.empty(256 * tiles, cp.float32)
+    expected = x.reshape(-1, 256)[:, ::-1].ravel()
+    return work(kernel(name), grid, 256, (cp.asarray(x), y, 256 * tiles), y, expected)
+
+
+@CHAPTER.launch("cluster_totals", sizes=[4, 12])
+def cluster_totals(name, grid):
+    x, total = draw(128 * grid) + np.float32(0.1), cp.empty(grid, cp.float32)
+    expected = np.repeat(x.astype(np.float64).reshape(-1, 512).sum(axis=1), 4)
+    launch = grid, 128, (cp.asarray(x), total)
+    return work(kernel(name), *launch, total, expected, rtol=1e-5, atol=1e-4)
+
+
+@CHAPTER.launch("litmus", "litmus_count", sizes=["MP", "SB", "LB", "CoRR", "IRIW"])
+def litmus(name, test):
+    """No machine shows the weak outcome where the accesses keep their order."""
+    tried = next(t for t in LITMUS if t.test == test and not t.allowed)
+    instances, rounds, loads = 192, 3, 4 if test == "IRIW" else 2
+    x, y = (cp.empty(256, cp.uint32) for _ in range(2))
+    found = cp.empty(rounds * loads * instances, cp.uint32)
+    counts = cp.empty(16, cp.uint64)
+    calls = (
+        KernelCall(kernel("litmus", **tried.defines()), 3, 64, (x, y, found, 256, rounds, 2, 1)),
+        KernelCall(kernel("litmus_count"), 3, 64, (found, counts, instances, rounds, loads)),
+    )
+    bits = WEAK[test]
+    expected = np.array([rounds * instances, 0])
+    cleared = x, y, counts
+    return Outcomes(calls, counts, lambda: expected, cleared=cleared, weak=bits, same_bits=False)
+
+
+# --- cooperation ---
+
+
+@CHAPTER.launch("group_sums", sizes=[(n, group) for n in (1, 1003) for group in (8, 32)])
+def group_sums(name, n, group):
+    x, sums = draw(n) + np.float32(0.1), cp.empty(blocks(n, group), cp.float32)
+    expected = np.add.reduceat(x.astype(np.float64), np.arange(0, n, group))
+    launch = blocks(n, 96), 96, (cp.asarray(x), sums, n)
+    return work(kernel(name, GROUP=group), *launch, sums, expected, rtol=1e-5, atol=1e-5)
+
+
+@dataclass(frozen=True)
+class InAnyOrder(Work):
+    """Work whose results may stand in any order."""
+
+    def numbers(self, result):
+        return cp.asarray(np.sort(result.get()))
+
+
+@CHAPTER.launch("keep_positive", sizes=[1, 33, 1003])
+def keep_positive(name, n):
+    x = draw(n)
+    x[0] = 1
+    kept, count = cp.empty(int((x > 0).sum()), cp.float32), cp.empty(1, cp.int32)
+    launch = blocks(n, 128), 128, (cp.asarray(x), kept, count, n)
+    return work(
+        kernel(name),
+        *launch,
+        kept,
+        np.sort(x[x > 0]),
+        InAnyOrder,
+        cleared=(count,),
+        same_bits=False,
+    )
+
+
+@CHAPTER.launch("reverse_long_rows", sizes=[(1, 1), (3, 1000), (2, 20_000)])
+def reverse_long_rows(name, rows, columns):
+    start, x = draw((rows, columns)), cp.empty((rows, columns), cp.float32)
+    call = KernelCall(kernel(name), rows, 256, (x, columns), shared_mem=4 * columns)
+    return InPlace((call,), x, lambda: start[:, ::-1], start=start)
+
+
+@CHAPTER.launch("line_and_square", sizes=[(1, ""), (1003, "__restrict__")])
+def line_and_square(name, n, restrict):
+    a, x, lines = np.array([2, 3], np.float32), draw(n), cp.empty((2, n), cp.float32)
+    launch = blocks(n, 256), 256, (cp.asarray(a), cp.asarray(x), *lines, n)
+    expected = np.array([2 + 3 * x, 2 + 3 * x**2])
+    return work(kernel(name, RESTRICT=restrict), *launch, lines, expected, rtol=1e-5, atol=1e-5)
+
+
+@CHAPTER.launch("border", sizes=[(1, 1), (9, 33), (200, 300)])
+def border(name, rows, columns):
+    x, expected = cp.empty((rows, columns), cp.uint8), np.ones((rows, columns))
+    expected[1:-1, 1:-1] = 0
+    grid = blocks(columns, 32), blocks(rows, 8)
+    return work(kernel(name), grid, (32, 8), (x, rows, columns), x, expected)
+
+
+@CHAPTER.launch("smooth_step", sizes=[(1, 1), (3, 1003)])
+def smooth_step(name, grid, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    launch = grid, 64, (cp.asarray(x), y, n)
+    return work(kernel(name), *launch, y, smoothed(x, 1), rtol=1e-5, atol=1e-6)
+
+
+@CHAPTER.launch("smooth_steps_grid", "smooth_steps_barrier", sizes=[(1, 1, 2), (4, 1003, 6)])
+def smooth_steps(name, grid, n, steps):
+    start, x, y = draw(n), cp.empty(n, cp.float32), cp.empty(n, cp.float32)
+    by_hand = name == "smooth_steps_barrier"
+    arrived = (cp.empty(1, cp.uint32),) if by_hand else ()
+    made = kernel(name, cooperative=not by_hand)
+    error = {"rtol": 1e-5, "atol": 1e-5, "start": start, "cleared": arrived}
+    return work(
+        made, grid, 64, (x, y, *arrived, n, steps), x, smoothed(start, steps), InPlace, **error
+    )
+
+
+@CHAPTER.launch("table_lookup", sizes=[(1, 1), (1003, 77)])
+def table_lookup(name, n, entries):
+    x, table, y = draw((n, 4)), np.full(entries, 3, np.float32), cp.empty(n, cp.float32)
+    launch = blocks(n, 256), 256, (cp.asarray(x).ravel(), cp.asarray(table), y, n, entries)
+    expected = x.astype(np.float64).sum(axis=1) + 3
+    return work(kernel(name), *launch, y, expected, rtol=1e-5, atol=1e-5)
+
+
+# --- scans and sorts ---
+
+
+@CHAPTER.launch("scan_cub_block", sizes=[1, 4096, 5003])
+def scan_cub_block(name, n):
+    x, out, sums = draw(n), cp.empty(n, cp.float32), cp.empty(blocks(n, 4096), cp.float32)
+    expected = np.concatenate(
+        [np.cumsum(double(part)) for part in np.split(x, range(4096, n, 4096))]
+    )
+    launch = blocks(n, 4096), 256, (cp.asarray(x), out, sums, n)
+    return work(kernel(name), *launch, out, expected, atol=1e-4)
+
+
+@CHAPTER.launch("sort_cub_block", sizes=[1, 2])
+def sort_cub_block(name, tiles):
+    """Its keys are all different, so the values say where each stood."""
+    n = 2048 * tiles
+    keys = np.random.default_rng(0).permutation(n).astype(np.uint32) * 3
+    order = np.concatenate(
+        [2048 * tile + part.argsort() for tile, part in enumerate(keys.reshape(tiles, -1))]
+    )
+    values, result = cp.arange(n, dtype=cp.uint32), cp.empty((2, n), cp.uint32)
+    args = cp.asarray(keys), values, *result, cp.empty(tiles, cp.uint32)
+    return work(kernel(name), tiles, 256, args, result, np.stack([keys[order], order]))
+
+
+@CHAPTER.launch("look_back_diary", sizes=[1, 33, 200])
+def look_back_diary(name, tiles):
+    x, upto, words = draw(32 * tiles), cp.empty(tiles, cp.float32), cp.empty(tiles + 1, cp.uint64)
+    diary = cp.empty(tiles, cp.int32), cp.empty(tiles, cp.int32)
+    expected = np.cumsum(double(x))[31::32]
+    args = cp.asarray(x), upto, *diary, words
+    return work(kernel(name), tiles, 32, args, upto, expected, atol=1e-4, cleared=(words,))
+
+
+@CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192)])
+def scan_specialized(name, grid, n):
+    """In small tiles: of 2048 elements, two of them in shared memory."""
+    x, out, tiles = draw(n), cp.empty(n, cp.float32), blocks(n, 2048)
+    words = cp.empty(tiles + 1, cp.uint64)
+    launch = grid, 704, (cp.asarray(x), out, words, tiles, n), out, np.cumsum(double(x))
+    small = kernel(name, STAGES=2, GROUPS=1)
+    return work(small, *launch, atol=1e-3, shared_mem=2 * 8192, cleared=(words,))
+
+
+@CHAPTER.launch("wait_for_first", sizes=[1, 140])
+def wait_for_first(name, count):
+    ready, ticket, met = cp.empty(1, cp.int32), cp.empty(1, cp.int32), cp.empty(count, cp.int32)
+    launch = count, 256, (ready, ticket, met, 100_000, 1), met, np.ones(count)
+    return work(kernel(name), *launch, shared_mem=204_800, cleared=(ready, ticket))
+
+
+@CHAPTER.launch("select_look_back", sizes=[(1, -9.0), (8193, 9.0), (9001, 0.5)])
+def number_selected(name, n, limit):
+    x, words = draw(n), cp.empty(blocks(n, SELECT_TILE) + 1, cp.uint64)
+    count, kept = cp.empty(1, cp.uint32), (x > limit).sum(keepdims=True)
+    args = cp.asarray(x), limit, cp.empty(max(int(kept[0]), 1), cp.float32), count, words, n
+    tiles = words.size - 1
+    return work(kernel(name), tiles, SCAN_THREADS, args, count, kept, cleared=(words,))
+
+
+@CHAPTER.launch("digit_counts", sizes=[(1, 1), (2, 255), (3, 9002)])
+def digit_counts(name, grid, n):
+    keys = np.random.default_rng(n).integers(0, 2**32, n, dtype=np.uint32)
+    counts = cp.empty(1024, cp.uint32)
+    digits = [np.bincount(keys >> 8 * place & 255, minlength=256) for place in range(4)]
+    args = cp.asarray(keys), counts, n
+    return work(kernel(name), grid, 512, args, counts, np.concatenate(digits), cleared=(counts,))
+
+
+@CHAPTER.launch("sort_pass", sizes=[(1, 0), (1025, 3), (5003, 1), (5003, 2)])
+def sort_pass(name, n, place):
+    """Keys and values of one pass, in small tiles; half of the keys are equal."""
+    rng = np.random.default_rng(n)
+    keys = rng.integers(0, 2**32, n, dtype=np.uint32)
+    keys[rng.random(n) < 0.5] = keys[0]
+    digits = keys >> 8 * place & 255
+    counts = np.zeros((4, 256), np.uint32)
+    counts[place] = np.bincount(digits, minlength=256)
+    order = np.argsort(digits, kind="stable")
+    threads, items = 256, 4
+    tiles = blocks(n, threads * items)
+    words, tickets = cp.empty(4 * tiles * 256, cp.uint32), cp.empty(4, cp.uint32)
+    result = cp.empty((2, n), cp.uint32)
+    args = (
+        *(cp.asarray(keys), result[0], cp.arange(n, dtype=cp.uint32), result[1]),
+        *(cp.asarray(counts.reshape(-1)), words, tickets, place, n),
+    )
+    return work(
+        kernel(name, THREADS=threads, ITEMS=items, PAIRS=1),
+        *(tiles, threads, args, result, np.stack([keys[order], order])),
+        cleared=(words, tickets),
+    )

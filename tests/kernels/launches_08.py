@@ -19,7 +19,7 @@ def reorder(name, rows, columns):
     return work(kernel(name), *launch, y, x.T.ravel())
 
 
-@CHAPTER.launch("offsets", sizes=[32])
+@CHAPTER.launch("layout_offsets", sizes=[32])
 def offsets(name, n):
     out = cp.empty(n, cp.int32)
     return work(kernel(name), 1, 128, (out, n, 0, 0), out, Layout("(4,8):(8,1)").offsets())

@@ -285,4 +285,4 @@ piece of memory is one copy.
     ),
 )
 
-EXERCISES = (OFFSET, OWNER, TILES)
+EXERCISES = (OFFSET, TILES, OWNER)

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from ctypes import byref, c_int, c_size_t, c_void_p
+from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,26 +29,71 @@ def available() -> bool:
 
 def sum_fp32(x: Any) -> dict[str, Callable[[], Any]]:
     """The sum of fp32 ``x``, as one number in an array."""
-    return _library("DeviceReduce::Sum", "sum_fp32", x, lambda: cp.empty(1, cp.float32))
+    return _library(
+        "DeviceReduce::Sum", "sum_fp32", x.size, lambda: _to(cp.empty(1, cp.float32), x)
+    )
 
 
 def histogram_of_bytes(x: Any) -> dict[str, Callable[[], Any]]:
     """How often each byte value occurs in ``x``, 256 counts."""
     name = "DeviceHistogram::HistogramEven"
-    return _library(name, "histogram_of_bytes", x, lambda: cp.empty(256, cp.int32))
+    return _library(name, "histogram_of_bytes", x.size, lambda: _to(cp.empty(256, cp.int32), x))
+
+
+def scan_fp32(x: Any) -> dict[str, Callable[[], Any]]:
+    """The running sums of fp32 ``x``."""
+    return _library(
+        "DeviceScan::InclusiveSum", "scan_fp32", x.size, lambda: _to(cp.empty_like(x), x)
+    )
+
+
+def select_above(x: Any, limit: float, kept: int) -> dict[str, Callable[[], Any]]:
+    """The elements of fp32 ``x`` that are greater than ``limit``; there are ``kept`` of them."""
+
+    def arrays() -> tuple:
+        out, count = cp.empty_like(x), cp.empty(1, cp.uint32)
+        return x, out, count, c_float(limit), out[:kept]
+
+    return _library("DeviceSelect::If", "select_above", x.size, arrays)
+
+
+def sort_keys(keys: Any) -> dict[str, Callable[[], Any]]:
+    """The uint32 ``keys`` in ascending order."""
+    return _library(
+        "DeviceRadixSort::SortKeys",
+        "sort_keys",
+        keys.size,
+        lambda: _to(cp.empty_like(keys), keys),
+    )
+
+
+def sort_pairs(keys: Any, values: Any) -> dict[str, Callable[[], Any]]:
+    """The 32-bit ``values`` that go with uint32 ``keys``, in the ascending order of these."""
+
+    def arrays() -> tuple:
+        out = cp.empty_like(values)
+        return keys, cp.empty_like(keys), values, out, out
+
+    return _library("DeviceRadixSort::SortPairs", "sort_pairs", keys.size, arrays)
+
+
+def _to(out: Any, x: Any) -> tuple:
+    return x, out, out
 
 
 def _library(
-    name: str, function: str, x: Any, out: Callable[[], Any]
+    name: str, function: str, n: int, arrays: Callable[[], tuple]
 ) -> dict[str, Callable[[], Any]]:
-    return {f"CUB {name}": _Call(function, x, out())} if available() else {}
+    """``arrays()`` is what the function takes between temporary storage and n; last the result."""
+    return {f"CUB {name}": _Call(function, n, *arrays())} if available() else {}
 
 
 class _Call:
     """One algorithm on its arrays; the first call compiles it and allocates what it needs."""
 
-    def __init__(self, function: str, x: Any, out: Any) -> None:
-        self._function, self._x, self._out = function, x, out
+    def __init__(self, function: str, n: int, *arguments: Any) -> None:
+        self._function, self._n = function, n
+        *self._given, self._out = arguments
         self._temporary: Any = None
 
     def __call__(self) -> Any:
@@ -60,11 +105,11 @@ class _Call:
         return self._out
 
     def _call(self, temporary: int | None, size: c_size_t) -> None:
-        function = getattr(_compiled(), self._function)
-        function.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_int, c_void_p]
-        stream = cp.cuda.get_current_stream().ptr
-        x, out = self._x, self._out
-        error = function(temporary, byref(size), x.data.ptr, out.data.ptr, x.size, stream)
+        given = [x if isinstance(x, c_float) else c_void_p(x.data.ptr) for x in self._given]
+        stream = c_void_p(cp.cuda.get_current_stream().ptr)
+        error = getattr(_compiled(), self._function)(
+            c_void_p(temporary), byref(size), *given, c_int(self._n), stream
+        )
         if error:
             raise LessonError(f"CUB's {self._function}: CUDA answers with error {error}")
 

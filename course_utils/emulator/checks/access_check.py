@@ -7,10 +7,12 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
+from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
 
 Span = tuple[int, int]
+SCOPES = "block", "cluster"
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
@@ -61,6 +63,8 @@ class AccessCheck:
         alone = shadow.enter_write(cells, self.entries, self.span)
         if not alone and site.is_store and not self.strong and self.elements is not None:
             self._meet_itself(cells, piece)
+        if not alone and self.strong and self.races.scopes:
+            self._meet_others(cells)
 
     # --- meetings ---
 
@@ -68,7 +72,7 @@ class AccessCheck:
         """Earlier accesses to the same cells, by other threads and with nothing in between."""
         entries = memory.take(cells)
         if self.strong:
-            entries = np.where(number_of(entries) & 1 == 1, 0, entries)
+            entries = np.where(self._reach_each_other(entries), 0, entries)
         local = self.region.space == "shared"
         bad = self.clocks.unordered(self.group.lanes, entries, local)
         if len(bad) and self.site.is_store and not local:
@@ -81,6 +85,19 @@ class AccessCheck:
         for n in np.argsort(first):
             alike = bad[number_of(entries[bad]) == numbers[n]]
             self._race(kind, int(numbers[n]), entries, cells, alike)
+
+    def _reach_each_other(self, entries: np.ndarray) -> np.ndarray:
+        """Which entries are of strong accesses too, where the scope of each of the two includes the
+        thread of the other ("morally strong")."""
+        numbers = number_of(entries)
+        strong = numbers & 1 == 1
+        if not self.races.scopes:
+            return strong
+        lanes, earlier = self.group.lanes, (entries & THREAD) - self.clocks.first
+        reaches = np.minimum(reach_of(self.site), self.races.reaches[numbers])
+        size, span = self.group.batch.lanes_per_block, self.clocks.span
+        apart = np.where(lanes // span == earlier // span, CLUSTER, GPU)
+        return strong & (reaches >= np.where(lanes // size == earlier // size, BLOCK, apart))
 
     def _without_order(self, bad: np.ndarray, entries: np.ndarray, cells: np.ndarray) -> np.ndarray:
         """Those of the positions ``bad`` where not even a flag makes an order in ways that need no
@@ -116,6 +133,17 @@ class AccessCheck:
             entries[second] = self.entries[first]
             number = self.races.number(self.site, self.region)
             self._race("write", number, entries, cells, second[clash])
+
+    def _meet_others(self, cells: np.ndarray) -> None:
+        """Two lanes of one strong write at one place, of blocks that its scope does not include."""
+        order = np.argsort(cells, kind="stable")
+        first, second = order[:-1], order[1:]
+        entries = np.zeros_like(self.entries)
+        entries[second] = np.where(cells[first] == cells[second], self.entries[first], 0)
+        clash = np.flatnonzero((entries > 0) & ~self._reach_each_other(entries))
+        if len(clash):
+            number = self.races.number(self.site, self.region)
+            self._race("write", number, entries, cells, clash)
 
     def _changes(self, piece: int) -> np.ndarray:
         """Where a store puts something else than is there."""
@@ -168,7 +196,9 @@ class AccessCheck:
         index, verb = self._index(cell), "write" if self.writes else "read"
         where = f" in shared memory, block {block}" if region.space == "shared" else ""
         did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
-        told = self.races.relaxed_between(batch, entry, lane)
+        told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
+            there_site, number
+        )
         of, of_other = f" of block {block}", f" of block {other_block}"
         if where and block == other_block:
             of = of_other = ""
@@ -187,8 +217,22 @@ class AccessCheck:
         )
         findings.add(key, finding, note)
 
+    def _too_narrow(self, there, number: int) -> str:
+        """What two strong accesses that race are told: the scope of one is too narrow."""
+        if not (self.strong and number & 1):
+            return ""
+        narrow = self.site if reach_of(self.site) <= reach_of(there) else there
+        scope = SCOPES[reach_of(narrow)]
+        return (
+            f"and the scope of the one at {narrow.instruction.location} is its own {scope}: for "
+            f"others it is no atomic.\n  Give it the scope of the device "
+            f"(cuda::thread_scope_device, atomicAdd with no _block)."
+        )
+
     def _note(self, there, entries: np.ndarray, cells: np.ndarray, bad: np.ndarray) -> str:
         """What a race is told to be if it is no more than a warning; see :mod:`.severity`."""
+        if self.strong and int(number_of(entries[bad[0]])) & 1:
+            return ""  # a scope is too narrow
         lanes, earlier = self.group.lanes[bad], (entries[bad] & THREAD) - self.clocks.first
         apart = bad[lanes >> 5 != earlier >> 5]
         notes = [NO_ACQUIRE] if len(apart) else []
@@ -310,6 +354,11 @@ def _same_block(batch, earlier: int, lane: int) -> bool:
 
 def _some(positions: np.ndarray) -> list[int]:
     return positions[:: len(positions) // MOST + 1].tolist()
+
+
+def reach_of(site) -> int:
+    """How far an access counts as a strong one."""
+    return reach(site.instruction.modifiers)
 
 
 def _bits(value: np.ndarray) -> np.ndarray:

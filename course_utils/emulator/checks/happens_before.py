@@ -46,6 +46,13 @@ def makes_order(instructions) -> bool:
     )
 
 
+def has_scopes(instructions) -> bool:
+    """Whether a kernel has atomic or ordered accesses of less scope than the GPU."""
+    return any(
+        traits_of(i).memory in FLAG_ACCESSES and reach(i.modifiers) < GPU for i in instructions
+    )
+
+
 def reach(modifiers) -> int:
     """How far a fence reaches, or an access that brings its own."""
     return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU

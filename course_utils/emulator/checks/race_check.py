@@ -27,8 +27,8 @@ from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
 from .first_looks import first_looks
 from .flags import Flags
-from .happens_before import Order, fences, makes_order, reach
-from .race_shadow import CLOCK_SHIFT, MAX_SITES, THREAD, RaceShadow, meets, number_of, pack
+from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
+from .race_shadow import CLOCK_SHIFT, MAX_SITES, SITE, THREAD, RaceShadow, meets, number_of, pack
 from .severity import Paths
 from .sync_check import EVERYONE
 from .tensor_memory_check import TensorClocks
@@ -89,6 +89,8 @@ class RaceCheck(Observer):
         self._makes_order = makes_order(launch.entry.forms)
         self._first_looks = first_looks(launch.entry)
         self._flags: Flags | None = None
+        self.reaches = np.full(SITE + 1, GPU, np.int8)  # of strong accesses, by their number
+        self.scopes = has_scopes(launch.entry.forms)
         self.paths = cache(Paths)  # of the functions in which races were found
 
     def clocks(self, batch) -> VectorClocks:
@@ -234,11 +236,14 @@ class RaceCheck(Observer):
             strong = is_strong(site, region) or id(site.instruction) in self._first_looks
             i = site.instruction
             waited = getattr(site, "waited", None) and site.waited.locations
-            key = i.locations, site.is_store, site.is_atomic, site.width, site.bytes, strong, waited
+            scope = reach(i.modifiers) if strong else GPU
+            how = site.is_store, site.is_atomic, site.width, site.bytes, strong, scope
+            key = i.locations, *how, waited
             known = self._kinds.setdefault(key, len(self._kinds))
             known = min(known, MAX_SITES - 1)  # beyond them a report may name a wrong line
             self._sites.setdefault(known, site)
             number = self._numbers[id(site), region.space] = 2 * known + strong
+            self.reaches[number] = min(scope, self.reaches[number])
         return number
 
     def site(self, number: int):

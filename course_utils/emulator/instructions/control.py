@@ -181,6 +181,12 @@ def call(b: Builder, i: ptx.Instruction):
     return _choose(b, i, end, _go(back))
 
 
+_WHOLE_GRID = (
+    " A barrier of the whole grid needs a cooperative launch: cudaLaunchCooperativeKernel, and in "
+    "Python enable_cooperative_groups=True."
+)
+
+
 @step("trap")
 def trap(b: Builder, i: ptx.Instruction):
     def act(group: Group):
@@ -189,7 +195,7 @@ def trap(b: Builder, i: ptx.Instruction):
             Finding(
                 TRAP,
                 f"The kernel stopped itself with a trap at {i.location} (thread {thread} of block "
-                f"{block}).",
+                f"{block}).{_WHOLE_GRID if group.batch.launch.wants_whole_grid else ''}",
                 i.location,
                 thread,
                 block,

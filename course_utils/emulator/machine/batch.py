@@ -358,7 +358,7 @@ class Batch:
         for part, go in zip(parts, (skipped, taken), strict=True):
             part = go(part)
             if part is not None:
-                self.add(part)
+                self._queue(part)  # with what is left of its credit
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""

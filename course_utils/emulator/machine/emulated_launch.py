@@ -15,11 +15,8 @@ from .batch import LOCAL_IN_FLIGHT, Batch
 from .fault_messages import emulator_error
 from .finding_log import FindingLog
 from .gpu_constants import (
-    BLOCKS_PER_SM,
     MAX_CLUSTER,
     SHARED_PER_SM,
-    SMS,
-    THREADS_PER_SM,
     WARP,
 )
 from .memory import GLOBAL, Region, Regions
@@ -79,6 +76,7 @@ class EmulatedLaunch:
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
         self._workspace: np.ndarray | None = None
+        self.wants_whole_grid = False  # a barrier of the whole grid, in an ordinary launch
         self.parameters: dict[str, bytes] = {}
         self.parameter_regions = Regions()
         self._bind(args, names)
@@ -121,7 +119,11 @@ class EmulatedLaunch:
             )
 
     def grid_workspace(self) -> int:
-        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on."""
+        """The address of the barrier that ``cooperative_groups::this_grid().sync()`` counts on; 0
+        in an ordinary launch, which has none."""
+        if self.options.cooperative is False:
+            self.wants_whole_grid = True
+            return 0
         if self._workspace is None:
             self._workspace = np.zeros(64, np.uint8)
         return GLOBAL.pointer(self._workspace, "the grid's barrier")
@@ -129,10 +131,8 @@ class EmulatedLaunch:
     @property
     def resident_blocks(self) -> int:
         """How many blocks may run at once."""
-        threads = math.prod(self.block)
-        shared = max(self.entry.static_shared + self.dynamic_shared, 1)
-        per_sm = min(THREADS_PER_SM // threads, BLOCKS_PER_SM, SHARED_PER_SM // shared)
-        return min(SMS * max(per_sm, 1), self._blocks_with_local_memory())
+        most = self.entry.resident_blocks(self.block, self.dynamic_shared)
+        return min(most, self._blocks_with_local_memory())
 
     def _blocks_with_local_memory(self) -> int:
         """For how many blocks at once this machine has local memory."""

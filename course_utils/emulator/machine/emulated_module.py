@@ -14,7 +14,15 @@ from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
-from .gpu_constants import MAX_THREADS, RESERVED, RESERVED_SHARED
+from .gpu_constants import (
+    BLOCKS_PER_SM,
+    MAX_THREADS,
+    RESERVED,
+    RESERVED_SHARED,
+    SHARED_PER_SM,
+    SMS,
+    THREADS_PER_SM,
+)
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from .options import Options
 from .program import Builder, Code, unknown
@@ -217,6 +225,12 @@ class Entry:
         if name in self.parameter_addresses:
             return self.parameter_addresses[name]
         return self.module.address(name)
+
+    def resident_blocks(self, block: tuple[int, ...], shared: int = 0) -> int:
+        """How many blocks of this shape the multiprocessors hold at once."""
+        each = max(self.static_shared + shared, 1)
+        per_sm = min(THREADS_PER_SM // math.prod(block), BLOCKS_PER_SM, SHARED_PER_SM // each)
+        return SMS * max(per_sm, 1)
 
     def launch(
         self,

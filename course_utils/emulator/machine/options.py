@@ -35,6 +35,8 @@ class Options:
     every 8,192 lanes of blocks that run together: a launch that exceeds it is reported as an
     endless loop. ``seed``: 0 completes asynchronous copies as late as possible, any other at random
     moments. ``cluster``: blocks (x, y, z) in a cluster, for a kernel that does not say so itself.
+    ``cooperative``: False stops a kernel that waits for its whole grid, which an ordinary launch
+    may not do; True and None do not.
     ``most_printed``: characters of printf that are kept, before the rest is dropped.
     ``schedule``, one of :data:`SCHEDULES`: with "warps", half of each block's warps get ahead of
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
@@ -47,6 +49,7 @@ class Options:
     budget: int | None = None
     seed: int = 0
     cluster: tuple[int, int, int] | None = None
+    cooperative: bool | None = None
     most_printed: int | None = None
     schedule: str = LOCKSTEP
     work: bool = False

@@ -1,6 +1,10 @@
 """The benchmarks of chapter 07: operators that PyTorch has too, a module a topic."""
 
 from ...case import Case
-from . import activation
+from . import activation, cross_entropy, normalisation
 
-CASES: tuple[Case, ...] = (*activation.CASES,)
+CASES: tuple[Case, ...] = (
+    *activation.CASES,
+    *normalisation.CASES,
+    *cross_entropy.CASES,
+)

@@ -11,7 +11,7 @@ using namespace cute;
 #define LAYOUT make_layout(make_shape(_4{}, _8{}), make_stride(_8{}, _1{}))
 #endif
 
-extern "C" __global__ void offsets(int* out, int n, int rows, int columns)
+extern "C" __global__ void layout_offsets(int* out, int n, int rows, int columns)
 {
     auto layout = LAYOUT;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

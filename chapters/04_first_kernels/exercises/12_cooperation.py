@@ -1,0 +1,347 @@
+"""The exercises of "Cooperation"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_utils.exercises import (
+    Cases,
+    Exercise,
+    Launch,
+    Promises,
+    PythonExercise,
+    empty,
+    floats,
+    kinds,
+    means,
+    mutant,
+    promises,
+)
+
+ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
+
+
+def in_groups(x: np.ndarray) -> np.ndarray:
+    """The largest magnitude of each element's group of 16."""
+    return np.repeat(np.maximum.reduceat(np.abs(x), np.arange(0, len(x), 16)), 16)[: len(x)]
+
+
+def scaled(x: np.ndarray) -> np.ndarray:
+    largest = in_groups(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(largest > 0, x / largest, x).astype(np.float32)
+
+
+def some_zeros(given: dict, rng: np.random.Generator) -> dict:
+    x = given["x"].copy()
+    x[: len(x) // 2] = 0
+    return {"x": x}
+
+
+SCALE_TILES = Exercise(
+    id="04.scale_tiles",
+    title="tiles of 16 lanes",
+    task="""
+Each group of 16 floats is scaled so that its largest magnitude becomes 1. Cut the block into tiles
+of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no barrier
+of the block.
+""",
+    source="04_first_kernels/exercises/scale_tiles.cu",
+    kernel="scale_tiles",
+    inputs=lambda rng, n: {"x": floats(rng, n), "y": empty(n), "n": np.int32(n)},
+    reference=lambda given: {"y": scaled(given["x"])},
+    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    small=(1000, 129, 17, 1),
+    full=1 << 24,
+    promises=Promises(
+        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099)),
+        values=(
+            (
+                promises.AS_GIVEN,
+                promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
+                promises.Values("half of x 0", some_zeros),
+                promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
+                promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
+            ),
+        ),
+    ),
+    means=(
+        means.shuffles(
+            4 * 1000,
+            5 * 1024,
+            advice="Four shuffles within the tile, in which all of its lanes take part.",
+        ),
+        means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
+        means.one_store_each(),
+        means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
+        means.loads_shared_out(size=1000),
+    ),
+    hints=(
+        "`const auto tile = cg::tiled_partition<16>(cg::this_thread_block());`",
+        "With `tile.shfl_xor(largest, distance)`, for 8, 4, 2 and 1, every lane ends with the "
+        "largest of all.",
+        "A lane with no element takes part too: with 0, which no magnitude is below.",
+    ),
+    explanation="""
+A tile's shuffles name its lanes by themselves, so two tiles of a warp may go their own ways, and
+the code reads the same for 8, 16 or 32 lanes.
+""",
+    mutants=(
+        mutant("of 32", kinds.WRONG, ("partition<16>", "partition<32>")),
+        mutant("of 8", kinds.WRONG, ("partition<16>", "partition<8>")),
+        mutant("signs lost", kinds.WRONG, ("? value / largest", "? fabsf(value) / largest")),
+        mutant(
+            "zeros divided",
+            kinds.NOT_A_NUMBER,
+            ("largest > 0.0f ? value / largest : value", "value / largest"),
+        ),
+    ),
+)
+
+
+def rounds(n: int) -> int:
+    """How often a distance that begins at 1 doubles until it is n."""
+    return max(n - 1, 0).bit_length()
+
+
+def running_maxima(given: dict) -> dict:
+    """Both arrays after all rounds: the result, and what stood there a round before."""
+    arrays, n = [given["a"].copy(), given["b"].copy()], len(given["a"])
+    for turn in range(rounds(n)):
+        before, after = arrays[turn % 2], arrays[1 - turn % 2]
+        after[:] = before
+        after[1 << turn :] = np.maximum(before[1 << turn :], before[: -(1 << turn)])
+    one = np.ones(1, np.uint32)
+    return {"a": arrays[0], "b": arrays[1], "arrived": one, "done": one}
+
+
+DOUBLING_MAX = Exercise(
+    id="04.doubling_max",
+    title="a barrier for the grid, of your own",
+    task="""
+The kernel works in rounds, and no block may begin a round before all blocks have ended the last.
+The grid is resident at once, that much is promised. Write the barrier, with what you know of the
+memory model: no cooperative groups, no second launch. One thread of a block counts it in.
+""",
+    source="04_first_kernels/exercises/doubling_max.cu",
+    kernel="doubling_max",
+    inputs=lambda rng, n: {
+        "a": rng.integers(-1000, 1000, n, dtype=np.int32),
+        "b": np.full(n, -(2**31), np.int32),
+        "arrived": np.zeros(1, np.uint32),
+        "done": np.zeros(1, np.uint32),
+        "n": np.int32(n),
+    },
+    reference=running_maxima,
+    launch=lambda n: Launch((4,), (64,)),
+    small=(250, 150, 33, 2),
+    budget=12_000,  # a loop that never ends polls with atomics, which are slow
+    full=1 << 16,
+    promises=Promises(
+        sizes=promises.shapes(n=(2, 33, 101, 130, 200)),
+        launches=promises.grids((1, 64), (2, 8), (3, 96), (7, 4)),
+        values=(
+            (
+                promises.AS_GIVEN,
+                promises.Values("a falling", lambda given, rng: {"a": -np.sort(-given["a"])}),
+                promises.Values("a rising", lambda given, rng: {"a": np.sort(given["a"])}),
+                promises.Values("a all negative", lambda given, rng: {"a": -1 - abs(given["a"])}),
+            ),
+        ),
+    ),
+    means=(
+        means.atomics(
+            "global",
+            at_least=4 * rounds(250),
+            advice="Each block counts itself in, by an atomic, once for each round.",
+            size=250,
+        ),
+        means.barriers(
+            4 * 2 * rounds(250),
+            advice="Before thread 0 counts the block in, all its threads have to be there.",
+            size=250,
+        ),
+        means.loads_shared_out(3, size=250),
+    ),
+    hints=(
+        "Three steps: the block's threads meet; one of them counts the block in and waits; the "
+        "block's threads meet again.",
+        "The count is never set back, so time t is over when it shows t * gridDim.x.",
+        "Release before counting in, acquire after waiting: `__threadfence()` in thread 0, or "
+        "`fetch_add` with memory_order_release and `load` with memory_order_acquire.",
+        "`while (atomicAdd(arrived, 0u) < time * gridDim.x) { }`",
+    ),
+    explanation="""
+The barriers of the block and the fences of thread 0 work together: the first barrier hands the
+block's stores to thread 0, whose fence releases them with its own; its other fence acquires those
+of all blocks, and the second barrier hands them on. A count that only grows needs no reset, which
+would race with those who still poll.
+""",
+    mutants=(
+        mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
+        mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
+        mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
+        mutant("no acquire", kinds.DATA_RACE, ("        __threadfence();  // acquire", "//")),
+        mutant("once for all", kinds.DATA_RACE, ("time * gridDim.x", "gridDim.x")),
+        mutant(
+            "every thread counts",
+            kinds.DATA_RACE,
+            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
+        ),
+        mutant("one too many", kinds.ENDLESS_LOOP, ("< time * gridDim.x)", "<= time * gridDim.x)")),
+        mutant("a block of its own", kinds.DATA_RACE, ("0u) < time * gridDim.x", "0u) < time")),
+        mutant("four blocks", kinds.DATA_RACE, ("time * gridDim.x", "time * min(gridDim.x, 4)")),
+        mutant(
+            "a block's scope",
+            kinds.DATA_RACE,
+            ("atomicAdd(arrived, 1u)", "atomicAdd_block(arrived, 1u)"),
+        ),
+        mutant("no barrier at all", kinds.DATA_RACE, ("wait_for_grid(arrived, time);", "")),
+    ),
+)
+
+
+class RowGPU:
+    """A stand-in for a GPU with one kernel that reverses rows, and CUDA's rules for shared memory.
+
+    ``optin``: the most bytes that a block may have; ``x``: the rows, one after the other.
+    """
+
+    def __init__(self, optin: int, rows: int, columns: int):
+        self.optin, self.x = optin, list(range(rows * columns))
+        self.kernel = RowKernel(optin)
+
+
+class RowKernel:
+    """What CuPy's kernel is, as far as the task needs it. ``launches``: shared bytes of each."""
+
+    def __init__(self, optin: int):
+        self._optin, self._most, self.launches = optin, ROOM, []
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        return self._most
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, nbytes: int) -> None:
+        if not 0 <= nbytes <= self._optin:
+            raise ValueError(
+                f"CUDA_ERROR_INVALID_VALUE: a block has at most {self._optin:,} bytes of shared "
+                f"memory on this GPU, not {nbytes:,}"
+            )
+        self._most = nbytes
+
+    def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
+        if shared_mem > self._most:
+            raise ValueError(
+                f"CUDA_ERROR_INVALID_VALUE: {shared_mem:,} bytes of dynamic shared memory, and the "
+                f"kernel may have {self._most:,}"
+            )
+        x, columns = arguments
+        if 4 * columns > shared_mem:
+            raise ValueError(
+                f"out of bounds: a row of {columns:,} floats does not fit into {shared_mem:,} bytes"
+            )
+        self.launches.append(shared_mem)
+        for row in range(grid[0]):
+            part = x[row * columns : (row + 1) * columns]
+            x[row * columns : (row + 1) * columns] = part[::-1]
+
+
+def launch_and_look(function, gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+    """What the function returns, and some of the numbers that the rows hold then."""
+    answer = function(gpu, rows, columns)
+    places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
+    return (answer, *(gpu.x[place] for place in sorted(places)))
+
+
+def expected_rows(gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
+    answer, x = 0, list(range(rows * columns))
+    if 4 * columns <= gpu.optin:
+        answer = 4 * columns
+        x = [row * columns + columns - 1 - at for row in range(rows) for at in range(columns)]
+    places = {0, columns - 1, columns // 3, (rows - 1) * columns, rows * columns - 1}
+    return (answer, *(x[place] for place in sorted(places)))
+
+
+def no_more_than_asked(gpu: RowGPU, rows: int, columns: int) -> str:
+    if 4 * columns <= gpu.optin and gpu.kernel.launches != [4 * columns]:
+        return "One launch, with the bytes of a row and no more: what a block has, others have not."
+    if 4 * columns > gpu.optin and gpu.kernel.launches:
+        return "Launch nothing where a row does not fit."
+    return ""
+
+
+def drawn_rows(rng: np.random.Generator) -> tuple[RowGPU, int, int]:
+    optin, rows = int(rng.choice(OPTINS)), int(rng.integers(1, 4))
+    limits = (1, 100, ROOM // 4, ROOM // 4 + 1, optin // 4, optin // 4 + 1, 20_001)
+    columns = int(rng.choice(limits))
+    return RowGPU(optin, rows, columns), rows, columns
+
+
+REVERSE_WITH_ROOM = PythonExercise(
+    id="04.reverse_with_room",
+    title="more than 48 KB",
+    task="""
+Launch `reverse_long_rows` for rows of any length, from Python. `gpu` is a stand-in that obeys
+CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses what CUDA refuses.
+""",
+    source="04_first_kernels/exercises/reverse_with_room.py",
+    function="reverse_with_room",
+    cases=tuple(
+        (RowGPU(optin, rows, columns), rows, columns)
+        for optin, rows, columns in (
+            (OPTINS[0], 2, 1000),
+            (OPTINS[0], 2, ROOM // 4),
+            (OPTINS[0], 1, ROOM // 4 + 1),
+            (OPTINS[0], 1, OPTINS[0] // 4),
+            (OPTINS[0], 1, OPTINS[0] // 4 + 1),
+            (OPTINS[3], 3, 16_384),
+            (OPTINS[2], 1, 25_345),
+        )
+    ),
+    reference=expected_rows,
+    call=launch_and_look,
+    promises=Cases(drawn_rows),
+    means=no_more_than_asked,
+    hints=(
+        "`nbytes = 4 * columns` is what a block needs, and `gpu.optin` what it may have.",
+        "A launch with more than kernel.max_dynamic_shared_size_bytes is refused; setting that to "
+        "more than gpu.optin is, too.",
+    ),
+    explanation="""
+48 KB is what every GPU gives unasked. More is an agreement between host and kernel, since it takes
+from the L1 cache and leaves room for fewer blocks: `cudaFuncSetAttribute` in C++. `load` asks by
+itself.
+""",
+    mutants=(
+        mutant(
+            "never asks",
+            kinds.EXCEPTION,
+            ("        gpu.kernel.max_dynamic_shared_size_bytes = nbytes\n", "        pass\n"),
+        ),
+        mutant(
+            "asks for all",
+            kinds.MEANS_MISSING,
+            ("shared_mem=nbytes", "shared_mem=gpu.optin"),
+            ("_bytes = nbytes", "_bytes = gpu.optin"),
+            ("    if nbytes > gpu.kernel.max_dynamic_shared_size_bytes:\n", "    if True:\n"),
+        ),
+        mutant("no limit", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 10**9")),
+        mutant("a limit of its own", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 232448")),
+        mutant("elements for bytes", kinds.EXCEPTION, ("nbytes = 4 * columns", "nbytes = columns")),
+        mutant("one row", kinds.WRONG, ("(rows,)", "(1,)")),
+        mutant("gives up at 48 KB", kinds.WRONG, ("nbytes > gpu.optin", "nbytes > 48 * 1024")),
+        mutant(
+            "on the host",
+            kinds.MEANS_MISSING,
+            (
+                "    gpu.kernel((rows,), (256,), (gpu.x, columns), shared_mem=nbytes)\n",
+                "    for r in range(rows):\n        a = r * columns\n"
+                "        gpu.x[a : a + columns] = gpu.x[a : a + columns][::-1]\n",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,198 @@
+"""Running sums, the selection of elements, and radix sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....devices.properties import sm_count
+from ....devices.selection import cp
+from ...baselines import cub
+from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
+from .common import as_tensors, files_of, kernel_named, resident_grid
+
+SCAN_THREADS, SCAN_TILE, LOOK_BACK_TILE, SELECT_TILE = (
+    512,
+    8192,
+    16384,
+    8192,
+)  # of a block: threads, and elements
+SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
+    False: {"THREADS": 256, "ITEMS": 20, "BLOCKS": 5},
+    True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 4},  # with a value for each key
+}
+STAGES = 7  # tiles in shared memory, of scan_specialized
+DIGITS, PASSES = 256, 4
+
+
+def _look_back(kernel: Any, tiles: int, *args: Any) -> tuple[KernelCall, Any]:
+    """A launch whose tiles look back, and their words, which are to be cleared."""
+    words = cp.zeros(tiles + 1, cp.uint64)
+    *first, n = args
+    return KernelCall(kernel, tiles, SCAN_THREADS, (*first, words, n)), words
+
+
+SCANS = {  # threads of a block, and elements
+    "scan_hillis_steele": (256, 256),
+    "scan_blelloch": (256, 512),
+    "scan_warps": (256, 256),
+    "scan_tiles": (512, SCAN_TILE),
+}
+
+
+def _in_three_launches(name: str, x: Any, out: Any) -> list[KernelCall]:
+    """Scans the tiles, then their sums in the same way, and adds those to the tiles."""
+    threads, tile = SCANS[name]
+    n = x.size
+    sums = cp.empty(blocks(n, tile), cp.float32)
+    calls = [KernelCall(kernel_named(name), sums.size, threads, (x, out, sums, n))]
+    if sums.size > 1:
+        upto = cp.empty_like(sums)
+        calls += _in_three_launches(name, sums, upto)
+        add = kernel_named("add_offsets")
+        calls.append(KernelCall(add, blocks(n, 256), 256, (out, upto, tile, n)))
+    return calls
+
+
+def _scan(name: str) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        x, out = normal(n), cp.empty(n, cp.float32)
+        if name == "scan_look_back":
+            call, words = _look_back(kernel_named(name), blocks(n, LOOK_BACK_TILE), x, out, n)
+            calls, cleared = [call], (words,)
+        elif name == "scan_specialized":
+            tiles = blocks(n, SCAN_TILE)
+            words, grid = cp.zeros(tiles + 1, cp.uint64), min(tiles, sm_count())
+            args, shared = (x, out, words, tiles, n), 4 * SCAN_TILE * STAGES
+            kernel = kernel_named(name, STAGES=STAGES)
+            calls, cleared = [KernelCall(kernel, grid, 704, args, shared)], (words,)
+        else:
+            calls, cleared = _in_three_launches(name, x, out), ()
+        libraries = cub.scan_fp32(x)
+        if torch := torch_on_gpu():
+            (tensor,) = as_tensors(x)
+            libraries["torch.cumsum"] = lambda: torch.cumsum(tensor, 0)
+        return Work(
+            tuple(calls),
+            output=out,
+            expected=lambda: cp.cumsum(double(x)),
+            # The sum goes up and down like sqrt(n), and may be handed on tile by tile.
+            atol=2**-22 * (n * (64 + n / SCAN_TILE)) ** 0.5,
+            libraries=libraries,
+            cleared=cleared,
+            same_bits=name in SCANS,
+        )
+
+    return make
+
+
+def _select(limit: float) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        x = normal(n)
+        kept = int((x > limit).sum())
+        out, count = cp.empty(kept, cp.float32), cp.empty(1, cp.uint32)  # no room for more
+        kernel = kernel_named("select_look_back")
+        call, words = _look_back(kernel, blocks(n, SELECT_TILE), x, limit, out, count, n)
+        return Work(
+            (call,),
+            output=out,
+            expected=lambda: double(x[x > limit]),
+            libraries=cub.select_above(x, limit, kept),
+            cleared=(words,),
+        )
+
+    return make
+
+
+def _keys(n: int) -> Any:
+    return cp.asarray(np.random.default_rng(0).integers(0, 2**32, n, dtype=np.uint32))
+
+
+def _sort(pairs: bool) -> Callable[[int], Work]:
+    def make(n: int) -> Work:
+        threads, items, _ = SORT[pairs].values()
+        tiles = blocks(n, threads * items)
+        keys, values = _keys(n), cp.arange(n, dtype=cp.uint32)
+        counts = cp.zeros(PASSES * DIGITS, cp.uint32)
+        words = cp.zeros(PASSES * tiles * DIGITS, cp.uint32)
+        tickets = cp.zeros(PASSES, cp.uint32)
+        one, other = ([cp.empty(n, cp.uint32) for _ in range(1 + pairs)] for _ in range(2))
+        kernel = kernel_named("sort_pass", PAIRS=int(pairs), **SORT[pairs])
+        count = kernel_named("digit_counts")
+        calls = [KernelCall(count, resident_grid(n, 512, 16), 512, (keys, counts, n))]
+        source = [keys, values][: 1 + pairs]
+        for number in range(PASSES):
+            target = one if number % 2 else other
+            arrays = source[0], target[0], source[-1], target[-1]
+            args = *arrays, counts, words, tickets, number, n
+            calls.append(KernelCall(kernel, tiles, threads, args))
+            source = target
+
+        def expected() -> Any:
+            if not pairs:
+                return cp.sort(keys)
+            both = keys.astype(cp.uint64) << 32 | values  # equal keys in the order they had
+            return (cp.sort(both) & 0xFFFFFFFF).astype(cp.uint32)
+
+        libraries = cub.sort_pairs(keys, values) if pairs else cub.sort_keys(keys)
+        return Work(
+            tuple(calls),
+            output=one[-1],
+            expected=expected,
+            libraries=libraries,
+            cleared=(counts, words, tickets),
+        )
+
+    return make
+
+
+LARGE = 1 << 28
+CASES = (
+    *(
+        Case(
+            name,
+            "scan, fp32",
+            files_of(name, "add_offsets") if name in SCANS else files_of(name),
+            _scan(name),
+            bytes=lambda n: 8 * n,
+            flops=lambda n: n,
+            gpu_sizes=(LARGE,),
+            test_sizes={"scan_look_back": (1, 16385, 40001), "scan_specialized": (16384,)}.get(
+                name, (1, 700, 9001)
+            ),
+        )
+        for name in (*SCANS, "scan_look_back", "scan_specialized")
+    ),
+    *(
+        Case(
+            f"select_look_back_{percent}",
+            f"select, {percent} % kept",
+            files_of("select_look_back"),
+            _select(limit),
+            bytes=lambda n, share=percent / 100: 4 * n + int(4 * n * share),
+            flops=lambda n: 0,
+            gpu_sizes=(LARGE,),
+            test_sizes=(8193, 20001),
+        )
+        for percent, limit in ((1, 2.3263), (50, 0.0), (99, -2.3263))
+    ),
+    *(
+        Case(
+            name,
+            what,
+            files_of("digit_counts", "sort_pass"),
+            _sort(pairs),
+            # One reading for the counts; each pass reads and writes all.
+            bytes=lambda n, each=4 + 4 * pairs: (4 + PASSES * 2 * each) * n,
+            flops=lambda n: 0,
+            gpu_sizes=(LARGE,),
+            test_sizes=(1, 6145, 15001),
+        )
+        for name, what, pairs in (
+            ("radix_sort", "sort of 32-bit keys", False),
+            ("radix_sort_pairs", "sort of keys with values", True),
+        )
+    ),
+)
