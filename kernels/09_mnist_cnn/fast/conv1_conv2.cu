@@ -1,5 +1,5 @@
 // conv1 -> batch norm -> ReLU -> max pool -> conv2 of the batch, on tensor cores. conv1's results
-// are never stored: its statistics are known before (moments.cuh), so a block takes an image
+// are never stored: its statistics are known before (input_moments.cuh), so a block takes an image
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
 // Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose

@@ -2,7 +2,7 @@
 // with the pooled pixels, the gradient of conv2's filters, and by the turned filters the gradient
 // of pool1, and with that at once what conv1's gradients need. Since dy1 is 0 but at the windows'
 // largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
-// dy1; update.cu makes the gradients of them, with the sums of moments.cuh. sums1 is
+// dy1; update.cu makes the gradients of them, with the sums of input_moments.cuh. sums1 is
 // [16][10][blocks]; dconv2 is [blocks] of conv2's weights, in the order of weight_of_sum. Each of
 // BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
 // the sums add up, too. A warp takes two rows of pixels and 16 filters.

@@ -1,8 +1,9 @@
-// The moments of the first step's batch, see moments.cuh; update.cu finds those of later steps.
+// The moments of the first step's batch, see input_moments.cuh; update.cu finds those of later
+// steps.
 // Takes any N from 1 and any grid; the moments are zero before.
 // grid (any), block 256, dynamic shared 0
 
-#include "moments.cuh"
+#include "input_moments.cuh"
 
 extern "C" __global__ void __launch_bounds__(kMomentThreads)
     input_moments(const unsigned char *images, const int *order, const int *clock,

@@ -1,8 +1,8 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
 // takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the
 // running statistics; stores the batch's mean loss; adds up the moments of the next step
-// (moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from `rate`
-// to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
+// (input_moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from
+// `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
 // here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd (w D -
 // mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
 // Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and,
@@ -11,7 +11,7 @@
 
 #include "early_launch.cuh"
 #include "head_sums.cuh"
-#include "moments.cuh"
+#include "input_moments.cuh"
 #include "prepared.cuh"
 #include "reduce.cuh"
 
