@@ -68,8 +68,8 @@ Outside of the image every pixel is 0. Any shape.
 G is symmetric, so 45 of its 81 numbers would do; the block that leaves out the others does fewer
 products and needs another way to share out its work. `input_moments.cuh` shares out rows: the
 products of a row with the one that lies 0, 1 or 2 below serve all pairs of taps that lie so, but
-for the rows that a tap does not reach. It adds whole numbers of 2⁻³² to the batch's sums, so that the order
-of its atomics does not matter.
+for the rows that a tap does not reach. It adds whole numbers of 2⁻³² to the batch's sums, so that
+the order of its atomics does not matter.
 """,
     mutants=(
         mutant("the middle's pixel in S", kinds.WRONG, ("sum += own", "sum += under[4]")),
