@@ -1,8 +1,8 @@
 """CuTe's own atoms for sm_100a, compiled unchanged from the headers of the wheel nvidia-cutlass.
 
 CuTe builds the descriptors, lays tiles out in shared memory and tensor memory, and chooses the
-registers of every load: nothing here knows a layout. They take four minutes of processor time, nearly
-all of them spent by the compiler, so `make test` leaves them to `make test-gpu`.
+registers of every load: nothing here knows a layout. They take four minutes of processor time,
+nearly all of them spent by the compiler, so `make test` leaves them to `make test-gpu`.
 """
 
 import numpy as np
