@@ -42,6 +42,7 @@ VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and column
     "a row of a transpose": lambda t: t.T[:1],
     "a part of a row": lambda t: t[1:2, 1:],
     "channels last": lambda t: t.T[None, :, :, None],
+    "a column of one dimension": lambda t: t[:, 0],
 }
 
 
@@ -97,6 +98,8 @@ def any_view(rng: np.random.Generator, **more: Any) -> Described:
 # --- refuse or copy ---
 
 TAKEN = ("float32", "float64")
+REFUSED = ("float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool")
+REFUSED += ("complex64", "complex128")
 
 
 def at_the_door(ready: Callable, given: Described) -> list[Any]:
@@ -154,6 +157,7 @@ def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
         "a row of a transpose": ((1, r), (1, c)),
         "a part of a row": ((1, c - 1), (c, 1)),
         "channels last": ((1, c, r, 1), (r * c, 1, c, 1)),
+        "a column of one dimension": ((r,), (c,)),
     }
     return found[given.view]
 
@@ -171,10 +175,7 @@ def contiguous_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tupl
 
 def any_door(rng: np.random.Generator) -> tuple[Described]:
     if rng.random() < 0.3:
-        dtype = str(
-            rng.choice(["float16", "bfloat16", "int32", "int64", "uint32", "bool", "complex64"])
-        )
-        return (any_view(rng, dtype=dtype),)
+        return (any_view(rng, dtype=str(rng.choice(REFUSED))),)
     return (any_view(rng, dtype=str(rng.choice(TAKEN))),)
 
 
@@ -206,8 +207,7 @@ copied; one that is contiguous must not be: a copy costs time. Any shape, of no 
         (Described("no rows"),),
         (Described("transposed", dtype="int64"),),
         (Described("transposed", device="meta"),),
-        (Described("as it is", dtype="uint32"),),
-        (Described("as it is", dtype="complex64"),),
+        *((Described("as it is", dtype=dtype),) for dtype in REFUSED),
         (Described("a part of a row"),),
         (Described("channels last"),),
     ),
@@ -279,7 +279,7 @@ element may have any stride.
             kinds.WRONG,
             (
                 "x.dtype not in (torch.float32, torch.float64)",
-                "x.itemsize not in (4, 8) or x.is_complex() or x.dtype in (torch.int32, torch.int64)",
+                "x.itemsize not in (4, 8) or x.is_complex() or str(x.dtype)[:9] == 'torch.int'",
             ),
         ),
         mutant("no return", kinds.WRONG, ("return x.contiguous()", "x.contiguous()")),
@@ -485,6 +485,7 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
         (Described("as it is"), 6, 1),
         (Described("as it is", device="meta"), 9, 2),
         (Described("as it is"), 1, 1),
+        (Described("a column of one dimension", rows=7), 3, 2),
         (Described("no rows"), 2, 1),
         (Described("one row, expanded", dtype="float64"), 2, 3),
     ),
@@ -530,6 +531,11 @@ code around it walks through the memory of the real result with the wrong steps.
             "on the CPU", kinds.WRONG, ("return means, x.new_empty(", "return means, torch.empty(")
         ),
         mutant("the last dimension only", kinds.WRONG, ("(*x.shape[:-1], windows)", "(windows,)")),
+        mutant(
+            "two dimensions at least",
+            kinds.WRONG,
+            ("(*x.shape[:-1], windows)", "(*(x.shape[:-1] or (1,)), windows)"),
+        ),
         mutant(
             "looks at numbers",
             kinds.EXCEPTION,
@@ -654,11 +660,16 @@ def derivatives(
 
     u, v = (torch.from_numpy(a) for a in directions(x, c, seed))
     x_, c_, dy_ = (torch.from_numpy(a.copy()).requires_grad_() for a in (x, c, dy))
-    whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
-    first = torch.autograd.grad((Polynomial.apply(x_, c_) * dy_).sum(), (x_, c_), **whole)
-    along = (first[0] * u).sum() + (first[1] * v).sum()
-    second = torch.autograd.grad(along, (x_, c_, dy_), **whole)
-    (third,) = torch.autograd.grad((second[0] * u).sum(), (x_,), **whole)
+
+    def slopes(result: Any, *of: Any) -> tuple:
+        if not result.requires_grad:  # it depends on none of them, as a slope of 0 may
+            return tuple(map(torch.zeros_like, of))
+        whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
+        return torch.autograd.grad(result, of, **whole)
+
+    first = slopes((Polynomial.apply(x_, c_) * dy_).sum(), x_, c_)
+    second = slopes((first[0] * u).sum() + (first[1] * v).sum(), x_, c_, dy_)
+    (third,) = slopes((second[0] * u).sum(), x_)
     every = (*first, *second, third)
     return joined([found.detach().numpy() for found in every])
 
@@ -716,8 +727,8 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     task=f"""
 The slope of a polynomial is a polynomial, so the operator can be a part of its own backward pass.
 Write that backward pass so that it can be differentiated again, and what comes out once more. x has
-any shape, zeros may be in it, and c has any number of coefficients from one on; all are float64 on
-the CPU.
+any shape, also one of no elements, zeros may be in it, and c has any number of coefficients from
+one on; all are float64 on the CPU.
 {NEEDS_TORCH}
 """,
     source=f"{FOLDER}/twice_differentiable.py",
@@ -731,6 +742,7 @@ the CPU.
         some_polynomial(4, (4,), 1),
         some_polynomial(5, (1, 5), 6),
         some_polynomial(7, (3,), 12),
+        some_polynomial(8, (0, 3), 3),
         (np.zeros(3), np.array([1.0, 2, 3, 4]), np.ones(3), 6),
     ),
     reference=by_formula,
@@ -762,6 +774,9 @@ derivative, and registers for *that* operator a backward pass of this kind.
             "x cut off",
             kinds.WRONG,
             ("dy * polynomial(x, slope)", "dy * polynomial(x.detach(), slope)"),
+        ),
+        mutant(
+            "no empty x", kinds.WRONG, ("(dy * power).sum()", "(dy * power).mean() * x.numel()")
         ),
         mutant("dy cut off", kinds.WRONG, ("[(dy * power)", "[(dy.detach() * power)")),
         mutant(

@@ -53,6 +53,7 @@ def long_steps() -> tuple:
     while len(steps) < 10_000:
         k = len(steps)
         steps += [("+" if k % 3 else "*", k - 1, k - 2), ("tanh", k)]
+    steps += [("+", len(steps) - 1, 100)]  # so the early ones have a gradient that is not tiny
     return ((steps,),)
 
 
@@ -153,6 +154,14 @@ the two lines add to the same number, each with the factor x: 2 x, with no rule 
             ("in reversed(range(len(steps)))", "in range(len(steps))"),
         ),
         mutant("the end is not 1", kinds.WRONG, ("found[-1] = 1.0", "found[-1] = values[-1]")),
+        mutant(
+            "not all the way back",
+            kinds.WRONG,
+            (
+                "in reversed(range(len(steps)))",
+                "in reversed(range(max(0, len(steps) - 5000), len(steps)))",
+            ),
+        ),
         mutant(
             "large ones cut off",
             kinds.WRONG,
@@ -474,7 +483,8 @@ TENSOR_SUM = Exercise(
     task="""
 Any axis of any array is the middle one of three: what lies before it, itself, what comes after it.
 A warp makes one sum: each lane takes every 32nd element along the axis, shuffles bring the lanes'
-parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers may be infinite.
+parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers may be infinite or
+NaN.
 """,
     source=f"{KERNELS}/tensor_sum.cu",
     kernel="tensor_sum",
@@ -492,7 +502,7 @@ parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers 
         sizes=promises.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
         ).with_longest(outer=1031, length=65_543, inner=1031),
-        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE),),
+        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),),
     ),
     means=(
         means.one_store_each(),
@@ -537,6 +547,11 @@ sector of its own.
         ),
         mutant("neighbours added", kinds.WRONG, ("first[k * inner]", "first[k]")),
         mutant("the mean", kinds.SCALED, ("y[result] = sum;", "y[result] = sum / length;")),
+        mutant(
+            "NaN left out",
+            kinds.WRONG,
+            ("sum += first[k * inner]", "sum += isnan(first[k * inner]) ? 0 : first[k * inner]"),
+        ),
         mutant(
             "lane 0's part",
             kinds.WRONG,
