@@ -37,7 +37,7 @@ def outermost(excerpt: tuple[str, ...], file: str) -> tuple[str, int, str] | Non
 
 
 def in_library(file: str) -> bool:
-    """Whether ``file``, as an error names it, is a header of CuTe's or CUTLASS's."""
+    """Whether ``file``, as an error names it, is a header of CuTe, CUTLASS or libcu++."""
     path = PurePath(file).as_posix()
     return any(f"/{library}" in f"/{path}" for library in LIBRARIES)
 

@@ -1,9 +1,9 @@
 """CuTe's algebra of layouts: coalesce, composition, complement, divide, product, inverses.
 
-Each function gives what the function of the same name in CuTe 4.2 gives for a layout whose numbers
-the compiler knows, and refuses what CuTe's static assertions refuse. A composition is refused also
-where CuTe's is another function than the one after the other: ``(3,8):(8,1)`` after ``4:2``.
-``tests/layouts`` compares both on random layouts.
+Each function gives what the function of the same name in CuTe 4.2 (``filtered``: ``filter``) gives
+for a layout whose numbers the compiler knows. A composition is refused also where CuTe's is another
+function than the one after the other: ``(3,8):(8,1)`` after ``4:2``. ``tests/layouts`` compares
+results on random layouts; what is refused, it does not compare.
 
 A tiler is a :class:`Layout`, a number, or a tuple of tilers, one a mode.
 """
@@ -44,9 +44,12 @@ def filtered(layout: Layout) -> Layout:
 
 
 def composition(a: Layout, b: Tiler) -> Layout:
-    """The layout of ``a`` after ``b``: coordinate → ``a(b(coordinate))``, with the shape of ``b``.
+    """The layout of ``a`` after ``b``: coordinate → ``a(b(coordinate))``.
 
-    A tuple of tilers is composed mode by mode, a number n stands for ``Layout(n)``.
+    It has the shape of ``b``, or a finer one where a mode of ``b`` crosses modes of ``a``:
+    ``(6,2):(8,2)`` after ``(4,3):(3,1)`` is ``((2,2),3):((24,2),8)``. Offsets of ``b`` beyond the
+    size of ``a`` go on along its last mode. A tuple of tilers is composed mode by mode, a number n
+    stands for ``Layout(n)``.
     Raises LayoutError where the result is no layout, because ``b``'s shape or stride and ``a``'s
     shape do not divide.
     """
@@ -68,8 +71,10 @@ def composition(a: Layout, b: Tiler) -> Layout:
 def complement(layout: Layout, cotarget: IntTuple | None = None) -> Layout:
     """The layout of what ``layout`` leaves out of 0 … ``cotarget`` - 1 (its cosize, if None).
 
-    Together they reach each offset, so ``together(layout, complement(layout, n))`` has at least n
-    of them and repeats none. Raises LayoutError where ``layout`` itself repeats offsets.
+    Where each stride of ``layout`` is a multiple of all that the smaller ones walk over, both
+    together reach each offset below ``cotarget`` once; elsewhere some stay out, as in CuTe:
+    ``(2,2):(1,3)`` has the complement ``2:6`` in 12. Raises LayoutError where a stride is smaller
+    than what comes before it, so that offsets may repeat. Modes of stride 0 do not count.
     """
     kept = filtered(layout)
     target = kept.cosize if cotarget is None else cotarget
@@ -152,7 +157,8 @@ def right_inverse(layout: Layout) -> Layout:
 
 
 def left_inverse(layout: Layout) -> Layout:
-    """The layout that finds a coordinate's number again: ``result(layout(i)) == i`` for each i.
+    """The layout that finds a coordinate's number again: ``result(layout(i)) == i`` for each i,
+    if ``layout`` repeats no offset; otherwise there is no such layout, and this is what CuTe gives.
 
     Raises LayoutError where ``layout``'s strides do not divide.
     """

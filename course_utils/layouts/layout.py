@@ -91,7 +91,8 @@ class Layout:
     def __call__(self, *coordinate: IntTuple) -> int:
         """The offset of ``coordinate``; ValueError where it does not fit the shape.
 
-        A last number beyond its mode goes on with the same stride, as CuTe's does.
+        A number beyond its mode, the last one where they are counted together, goes on with the
+        same stride, as CuTe's does.
         """
         if not coordinate:
             raise ValueError(f"{self} asks for a coordinate: a number, or one a mode")

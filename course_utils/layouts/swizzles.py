@@ -16,7 +16,8 @@ class Swizzle:
     XORed onto those from ``base`` on. The lowest ``base`` bits stay, so 2^base elements stay
     together; the pattern repeats after 2^(bits + base + shift) elements.
 
-    Raises ValueError unless 0 ≤ bits ≤ shift and 0 ≤ base.
+    Raises ValueError unless 0 ≤ bits ≤ shift and 0 ≤ base. CuTe has negative shifts, too, which
+    XOR the lower bits onto the upper ones; they are not taken here.
     """
 
     bits: int
@@ -26,8 +27,8 @@ class Swizzle:
     def __post_init__(self) -> None:
         if not (0 <= self.bits <= self.shift and self.base >= 0):
             raise ValueError(
-                f"{self} has no meaning: 0 <= bits <= shift and 0 <= base, or bits would be XORed "
-                "with themselves"
+                f"{self} is not taken: 0 <= bits <= shift and 0 <= base, since bits are not XORed "
+                "with themselves, nor lower ones onto upper ones"
             )
 
     def __str__(self) -> str:

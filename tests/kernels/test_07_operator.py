@@ -105,6 +105,23 @@ def test_what_it_cannot_take_is_refused_in_words(polynomial, drawn, change, erro
         polynomial(*change(*(t.detach() for t in drawn(3))))
 
 
+def test_a_tensor_on_another_device_is_refused_and_one_without_numbers_is_not(torch, monkeypatch):
+    operator = run_path(str(FOLDER / "activation/polynomial_operator.py"))
+    x, c = torch.ones(2, 3, device="meta"), torch.ones(4, device="meta")
+    assert operator["polynomial"](x, c).shape == (2, 3)
+    other = "cuda" if ON == "cpu" else "cpu"
+    monkeypatch.setitem(operator["check"].__globals__, "RUNS_ON", other)
+    x, c = (torch.ones(shape, device=ON) for shape in (3, 4))
+    with pytest.raises(ValueError, match=rf"x is on {ON}.*x.to\('{other}'\)"):
+        operator["check"](x, c)
+
+
+def test_no_two_sources_of_the_package_become_one_object():
+    """setuptools names an object after its source without the ending."""
+    names = [path.stem for path in (FOLDER / "package/csrc").iterdir() if path.suffix != ".h"]
+    assert len(names) == len(set(names)) == 2
+
+
 @pytest.mark.skipif(ON == "cpu", reason="streams are a GPU's")
 def test_it_runs_on_the_current_stream(torch, polynomial):
     x, c = torch.zeros(1 << 16, device=ON), torch.ones(3, device=ON)

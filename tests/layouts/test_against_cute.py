@@ -91,7 +91,7 @@ def test_the_package_tensor_layouts_answers_the_same():
 
 @pytest.mark.skipif(not cute_header_paths(), reason="needs CuTe's headers (the extra cute)")
 def test_cute_composes_where_it_should_not():
-    """The one place where the two part, so that it is noticed when CuTe mends it."""
+    """Here the two part on purpose, so that it is noticed when CuTe mends it."""
     a, b = Layout((3, 8), (8, 1)), Layout(4, 2)
     with pytest.raises(LayoutError, match="3 is no multiple of 2"):
         layouts.composition(a, b)

@@ -359,10 +359,11 @@ rows, 7 every third column.
     ),
     explanation="""
 A division and a remainder for each element, and in return no copy: 8 bytes an element in place of
-16. Whether that is faster depends on the strides. The threads of a warp have neighbouring columns,
-so with a large column stride each lane reads a sector of its own, and a copy that goes through
-shared memory (the transpose of chapter 04) may win. PyTorch's element-wise kernels do as you do
-here, after they have sorted the dimensions by stride and joined those that can be joined.
+16, if whole sectors are used. Whether that is faster depends on the strides. The threads of a warp
+have neighbouring columns, so with a large column stride each lane reads a sector of its own, and a
+copy that goes through shared memory (the transpose of chapter 04) may win. PyTorch's element-wise
+kernels do as you do here, after they have sorted the dimensions by stride and joined those that can
+be joined.
 """,
     mutants=(
         mutant(
@@ -501,8 +502,10 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
     ),
     explanation="""
 `new_empty` takes type and device from x, so a fake function written with it is right on every
-device. A fake function that is wrong about strides gives no error where it is called: the compiled
-code around it walks through the memory of the real result with the wrong steps.
+device. What becomes of a lie depends on what it is about. The code that inductor makes compares
+shape and strides with the real result, and stops where they differ. It does not compare the type
+(tried with PyTorch 2.13): a float64 result that the fake function called float32 is read as floats,
+and the program goes on with wrong numbers.
 """,
     mutants=(
         mutant(
@@ -615,8 +618,10 @@ two on.
     ),
     explanation="""
 Horner's rule needs a multiplication and an addition for each coefficient, one FFMA, and no power of
-x. c[0] shifts the curve and does not tilt it, so it plays no part. Every gradient kernel ends like
-this one: the gradient of the result comes in from behind, and is passed on times a slope.
+x. (Here k * c[k] comes on top, a conversion and a product, the same for all threads; whoever wants
+to save them hands over the coefficients of the slope.) c[0] shifts the curve and does not tilt it,
+so it plays no part. Every gradient kernel ends like this one: the gradient of the result comes in
+from behind, and is passed on times a slope.
 """,
     mutants=(
         mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
@@ -940,9 +945,10 @@ has any rows (none as well) and at least one column, any strides, float32 or flo
     explanation="""
 `div_` changes the user's tensor: the next layer, and the backward pass of the one before, read
 something else than what was there. Returning x itself is faster, and makes two names of one tensor,
-which autograd and the compiler take for two. And a fake function that is only nearly right (a
-dimension less, float32 in place of x's type, x's strides) is believed by the compiler. The second
-lie shows only where every magnitude is 1: check an operator with inputs that take each of its ways.
+which autograd and the compiler take for two. And the compiler plans by a fake function that is only
+nearly right (a dimension less, float32 in place of x's type, x's strides): a wrong shape stops the
+compiled program, a wrong type gives wrong numbers without a word. The second lie shows only where
+every magnitude is 1: check an operator with inputs that take each of its ways.
 """,
     mutants=(
         mutant(

@@ -271,10 +271,10 @@ leave Python's recursion limit as it is.
     ),
     explanation="""
 This is a topological order. Backward goes through it from the end, so each value's gradient is
-complete before it is handed on. A function that calls itself is shorter, and fails at a chain of
-about a thousand values: the loss of a long recurrence is one. Marking a value as met when it is
-*taken from* the list, not when it is put there, keeps the order right where one value is
-reached on a short path and on a long one.
+complete before it is handed on. A function that calls itself is shorter, and fails at a chain as
+long as Python's limit of recursion, 1000 calls unless somebody has raised it: the loss of a long
+recurrence is one. Marking a value as met when it is *taken from* the list, not when it is put
+there, keeps the order right where one value is reached on a short path and on a long one.
 """,
     mutants=(
         mutant(
@@ -527,8 +527,9 @@ NaN.
     explanation="""
 One kernel serves every axis: the gradient of a bias (the rows of a batch, outer 1), the sum of all
 losses (outer and inner 1), a mean over the middle of three axes. Along the last axis the lanes read
-neighbours; along another one each reads `inner` elements away from the next, which costs it a
-sector of its own.
+neighbours; along another one each reads `inner` elements away from the next. With inner at least 8
+(a sector is 32 bytes) each lane then has a sector of its own, of which it uses 4 bytes; the warps
+beside it, which make the next results, use the rest if it is still in the cache.
 """,
     mutants=(
         mutant(

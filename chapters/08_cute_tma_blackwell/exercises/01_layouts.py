@@ -124,7 +124,8 @@ do not answer here.
     ),
     explanation="""
 A layout is this function and nothing else. In CuTe it runs at compile time as far as the numbers
-are known there, and what is left of it are a few multiplications.
+are known there. What is left of it are a few multiplications, and a division wherever one number is
+taken apart by an extent that only the running program knows.
 """,
     mutants=(
         mutant(
@@ -244,8 +245,9 @@ No two pairs hold the same element, and strides are at least 1.
         "`for t in range(threads[0] * threads[1])`, and inside it the same for v.",
     ),
     explanation="""
-From a wrong element of a result to the thread that computed it: this is the way. CuTe's
-`right_inverse` of a thread-value layout is the same table, as a layout.
+From a wrong element of a result to the thread that computed it: this is the way. Where a
+thread-value layout leaves no element out, CuTe's `right_inverse` of it is the same table, as a
+layout.
 """,
     mutants=(
         mutant(
@@ -324,7 +326,7 @@ multiples of 8. The layout `from` of x is there.
     explanation="""
 The statement that moves an element did not change: `to(i, j)` takes the row and the column of the
 matrix, and the nested modes make the tiles. Fast kernels store operands so: a tile that is one
-piece of memory is one copy.
+piece of memory can be fetched by one bulk copy.
 """,
     mutants=(
         mutant(
@@ -355,4 +357,4 @@ piece of memory is one copy.
     ),
 )
 
-EXERCISES = (OFFSET, OWNER, TILES)
+EXERCISES = (OFFSET, TILES, OWNER)

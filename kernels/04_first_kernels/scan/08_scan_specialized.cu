@@ -18,8 +18,6 @@
 #endif
 
 constexpr int kStages = STAGES; // tiles in shared memory
-constexpr int kTurns = 16;      // of which something is known: more than a tile can lag behind
-static_assert(kStages < kTurns, "the numbers of a turn would be overwritten while they are needed");
 constexpr int kGroups = GROUPS; // of four elements, for each scanner
 constexpr int kReducers = 128;
 constexpr int kScanners = 512;
@@ -36,13 +34,13 @@ __device__ inline void bulk_load(unsigned to, const void *from, int bytes, unsig
 }
 
 struct Pipeline {
-    unsigned long long full[kStages];  // the tile has come
-    unsigned long long empty[kStages]; // all have read it
-    unsigned long long summed[kTurns]; // its sum is in `aggregate`
-    unsigned long long known[kTurns];  // what stands before it is in `before`
-    unsigned tile[kTurns];
-    float aggregate[kTurns];
-    float before[kTurns];
+    unsigned long long full[kStages];   // the tile has come
+    unsigned long long summed[kStages]; // its sum is in `aggregate`
+    unsigned long long known[kStages];  // what stands before it is in `before`
+    unsigned long long empty[kStages];  // nobody needs it any more
+    unsigned tile[kStages];
+    float aggregate[kStages];
+    float before[kStages];
     float of_reducer[2][kReducerWarps];
     float of_scanner[2][kScannerWarps];
 };
@@ -57,34 +55,27 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
     if (threadIdx.x == 0) {
         for (int s = 0; s < kStages; ++s) {
             mbarrier_init(shared_address(&at.full[s]), 1);
-            mbarrier_init(shared_address(&at.empty[s]), kReducerWarps + kScannerWarps);
-        }
-        for (int t = 0; t < kTurns; ++t) {
-            mbarrier_init(shared_address(&at.summed[t]), 1);
-            mbarrier_init(shared_address(&at.known[t]), 1);
+            mbarrier_init(shared_address(&at.summed[s]), 1);
+            mbarrier_init(shared_address(&at.known[s]), 1);
+            mbarrier_init(shared_address(&at.empty[s]), kScannerWarps);
         }
         mbarriers_are_ready();
     }
     __syncthreads(); // the barriers are there
 
-    unsigned ahead = 0; // the next ticket: drawn a turn before, for its answer takes a while
-    if (threadIdx.x == 0) {
-        ahead = atomicAdd(words + tiles, 1);
-    }
     for (int turn = 0;; ++turn) { // all of them take the same tiles, in the same order
         const int s = turn % kStages;
-        const int now = turn % kTurns;
         const unsigned parity = turn / kStages & 1;
-        const unsigned parity_now = turn / kTurns & 1;
         const unsigned full = shared_address(&at.full[s]);
-        const unsigned empty = shared_address(&at.empty[s]);
         float4 *stage = stages + s * (kTile / 4);
         if (warp == 0) { // draws a ticket and loads its tile
-            mbarrier_wait(empty, parity ^ 1);
-            const unsigned tile = __shfl_sync(kWholeWarp, ahead, 0);
+            mbarrier_wait(shared_address(&at.empty[s]), parity ^ 1);
+            unsigned tile = 0;
             if (lane == 0) {
-                at.tile[now] = tile;
+                tile = atomicAdd(words + tiles, 1);
+                at.tile[s] = tile;
             }
+            tile = __shfl_sync(kWholeWarp, tile, 0);
             const size_t first = (size_t)tile * kTile;
             if (tile < tiles && first + kTile > n) { // the last one, by hand: zeros behind its end
                 float *elements = reinterpret_cast<float *>(stage);
@@ -104,25 +95,22 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             if (tile >= tiles) {
                 return;
             }
-            if (lane == 0) {
-                ahead = atomicAdd(words + tiles, 1);
-            }
         } else if (warp == 1) { // looks back
-            mbarrier_wait(shared_address(&at.summed[now]), parity_now);
-            const unsigned tile = at.tile[now];
+            mbarrier_wait(shared_address(&at.summed[s]), parity);
+            const unsigned tile = at.tile[s];
             if (tile >= tiles) {
                 return;
             }
             const float before = look_back<float>(words, tile).before;
             if (lane == 0) {
-                publish(words + tile, kPrefix, before + at.aggregate[now]);
-                at.before[now] = before;
-                mbarrier_arrive(shared_address(&at.known[now]));
+                publish(words + tile, kPrefix, before + at.aggregate[s]);
+                at.before[s] = before;
+                mbarrier_arrive(shared_address(&at.known[s]));
             }
         } else if (warp < 2 + kReducerWarps) { // add up
             const int t = threadIdx.x - 2 * kWarpSize;
             mbarrier_wait(full, parity);
-            const unsigned tile = at.tile[now];
+            const unsigned tile = at.tile[s];
             float sum = 0.0f;
             if (tile < tiles) {
 #pragma unroll 8
@@ -134,7 +122,6 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             sum = warp_sum(sum);
             float *of_warp = at.of_reducer[turn % 2]; // the other one may still be read
             if (lane == 0) {
-                mbarrier_arrive(empty); // the whole warp has read the stage
                 of_warp[t / kWarpSize] = sum;
             }
             named_barrier<1, kReducers>();
@@ -146,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
                 if (tile < tiles) {
                     publish(words + tile, kAggregate, aggregate);
                 }
-                at.aggregate[now] = aggregate;
-                mbarrier_arrive(shared_address(&at.summed[now]));
+                at.aggregate[s] = aggregate;
+                mbarrier_arrive(shared_address(&at.summed[s]));
             }
             if (tile >= tiles) {
                 return;
@@ -156,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             const int t = threadIdx.x - 2 * kWarpSize - kReducers;
             const int w = t / kWarpSize;
             mbarrier_wait(full, parity);
-            const unsigned tile = at.tile[now];
+            const unsigned tile = at.tile[s];
             if (tile >= tiles) {
                 return;
             }
@@ -178,15 +165,17 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             }
             float *of_warp = at.of_scanner[turn % 2];
             if (lane == 0) {
-                mbarrier_arrive(empty);
                 of_warp[w] = sum;
             }
             named_barrier<2, kScanners>();
             const float others = warp_sum(lane < w ? of_warp[lane] : 0.0f);
-            mbarrier_wait(shared_address(&at.known[now]), parity_now);
-            const float offset = at.before[now] + others;
-            const int place = w * kGroups * 4 * kWarpSize + 4 * lane; // in the tile
-            const size_t first = (size_t)tile * kTile + place;
+            mbarrier_wait(shared_address(&at.known[s]), parity);
+            const float offset = at.before[s] + others;
+            __syncwarp(); // the whole warp has read the stage and the number
+            if (lane == 0) {
+                mbarrier_arrive(shared_address(&at.empty[s]));
+            }
+            const size_t first = (size_t)tile * kTile + (size_t)w * kGroups * 4 * kWarpSize + 4 * lane;
 #pragma unroll
             for (int k = 0; k < kGroups; ++k) {
                 const size_t i = first + k * 4 * kWarpSize;

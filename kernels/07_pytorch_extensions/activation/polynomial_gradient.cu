@@ -1,7 +1,8 @@
 // The gradients of polynomial_value.cu, from dy, the gradient of y (n elements of T each):
 // dx[i] = dy[i] (c[1] + 2 c[2] x[i] + ...), and for each coefficient the sum of dy[i] x[i]^k over the
 // elements of a block, in partial[block][k]; whoever adds those up in order gets the same bits again.
-// New beside polynomial_value.cu: one read of x and dy serves all gradients. DRAM bandwidth limits it.
+// New beside polynomial_value.cu: one read of x and dy serves all gradients. A block waits twice for
+// each coefficient, until all its warps have summed; its time is not measured yet.
 // grid (ceil(n / 256)), block (256), dynamic shared 0
 constexpr int kWarps = 8;
 

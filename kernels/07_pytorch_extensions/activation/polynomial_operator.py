@@ -15,6 +15,7 @@ import torch
 from course_utils import cp, device, load
 
 FOLDER = "07_pytorch_extensions/activation"
+RUNS_ON = "cuda" if device() == "cuda" else "cpu"
 C_TYPES = {torch.float32: "float", torch.float64: "double"}
 THREADS = 256
 
@@ -28,6 +29,8 @@ def check(x: torch.Tensor, coefficients: torch.Tensor) -> None:
             f"polynomial: x is {x.dtype} and coefficients are {coefficients.dtype}. "
             f"Convert one of them: coefficients.to(x.dtype)."
         )
+    if x.device.type not in (RUNS_ON, "meta"):
+        raise ValueError(f"polynomial: x is on {x.device}. Move it: x.to('{RUNS_ON}').")
     if coefficients.device != x.device:
         raise ValueError(
             f"polynomial: x is on {x.device} and coefficients are on {coefficients.device}."

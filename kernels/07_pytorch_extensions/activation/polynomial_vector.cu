@@ -1,6 +1,6 @@
 // y[i] = x[i]² + x[i] + 1, for n4 groups of four floats; x and y begin at multiples of 16 bytes.
 // Adds to polynomial.cu: each access moves 16 bytes, so a quarter of the threads and instructions
-// move the same bytes. DRAM bandwidth limits it.
+// move the same bytes. DRAM bandwidth is its bound; its time is not measured yet.
 // grid (ceil(n4 / 256)), block (256), dynamic shared 0
 __device__ float polynomial_of(float x)
 {

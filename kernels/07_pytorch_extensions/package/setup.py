@@ -25,7 +25,7 @@ options = {
     "py_limited_api": True,
 }
 if CUDA:
-    options["sources"] += ["csrc/polynomial.cu"]
+    options["sources"] += ["csrc/polynomial_cuda.cu"]  # polynomial.o is the other one's
     options["extra_compile_args"]["nvcc"] = [*FLAGS, "-DUSE_CUDA"]
     extension = CUDAExtension(**options)
 else:
