@@ -156,6 +156,89 @@ taken apart by an extent that only the running program knows.
     ),
 )
 
+# --- A layout of tiles ---
+
+
+def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": floats(rng, rows * columns),
+        "y": empty(rows * columns),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+    }
+
+
+def tiles_reference(given: dict) -> dict:
+    rows, columns = int(given["rows"]), int(given["columns"])
+    tiles = given["x"].reshape(rows // 8, 8, columns // 8, 8)
+    return {"y": tiles.transpose(2, 0, 1, 3).ravel()}
+
+
+TILES = Exercise(
+    id="08.tile_by_tile",
+    title="a layout of tiles",
+    task="""
+Store a row-major matrix tile by tile: 8 x 8 elements, one row of the tile after the other, then the
+next tile below; below the last one comes the top of the next column of tiles. Rows and columns are
+multiples of 8. The layout `from` of x is there.
+""",
+    source=f"{FOLDER}/tile_by_tile.cu",
+    kernel="tile_by_tile",
+    inputs=tiles_inputs,
+    reference=tiles_reference,
+    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 8)), (32, 8)),
+    small=((24, 40), (8, 8), (16, 64)),
+    full=(8192, 8192),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(8, 16, 24, 56, 136, 1048), columns=(8, 16, 40, 72, 264, 1032)
+        ).with_longest(rows=8200),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
+    ),
+    exact=True,
+    means=(means.one_store_each(), means.work_shared_out()),
+    hints=(
+        "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
+        "From a tile to the one beside it?",
+        "Within a tile: 8 from row to row, 1 from column to column. A tile has 64 elements, and a "
+        "column of tiles has rows / 8 of them.",
+        "`make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))`.",
+    ),
+    explanation="""
+The statement that moves an element did not change: `to(i, j)` takes the row and the column of the
+matrix, and the nested modes make the tiles. Fast kernels store operands so: a tile that is one
+piece of memory can be fetched by one bulk copy.
+""",
+    mutants=(
+        mutant(
+            "columns first within the tile",
+            kinds.WRONG,
+            (
+                "make_stride(_8{}, _64{}), make_stride(_1{}",
+                "make_stride(_1{}, _64{}), make_stride(_8{}",
+            ),
+        ),
+        mutant(
+            "tiles row by row",
+            kinds.WRONG,
+            (
+                "make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows)",
+                "make_stride(_8{}, 8 * columns), make_stride(_1{}, _64{})",
+            ),
+        ),
+        mutant(
+            "row-major as x",
+            kinds.WRONG,
+            (
+                "make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))",
+                "make_stride(make_stride(columns, 8 * columns), make_stride(_1{}, _8{}))",
+            ),
+        ),
+        mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),
+    ),
+)
+
 # --- Who owns an element ---
 
 
@@ -271,89 +354,6 @@ layout.
             ("    for t in", GREEDY + "    for t in"),
         ),
         mutant("one value a thread", kinds.WRONG, ("range(values[0] * values[1])", "range(1)")),
-    ),
-)
-
-# --- A layout of tiles ---
-
-
-def tiles_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    rows, columns = size
-    return {
-        "x": floats(rng, rows * columns),
-        "y": empty(rows * columns),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
-    }
-
-
-def tiles_reference(given: dict) -> dict:
-    rows, columns = int(given["rows"]), int(given["columns"])
-    tiles = given["x"].reshape(rows // 8, 8, columns // 8, 8)
-    return {"y": tiles.transpose(2, 0, 1, 3).ravel()}
-
-
-TILES = Exercise(
-    id="08.tile_by_tile",
-    title="a layout of tiles",
-    task="""
-Store a row-major matrix tile by tile: 8 x 8 elements, one row of the tile after the other, then the
-next tile below; below the last one comes the top of the next column of tiles. Rows and columns are
-multiples of 8. The layout `from` of x is there.
-""",
-    source=f"{FOLDER}/tile_by_tile.cu",
-    kernel="tile_by_tile",
-    inputs=tiles_inputs,
-    reference=tiles_reference,
-    launch=lambda size: Launch((-(-size[1] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((24, 40), (8, 8), (16, 64)),
-    full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(
-            rows=(8, 16, 24, 56, 136, 1048), columns=(8, 16, 40, 72, 264, 1032)
-        ).with_longest(rows=8200),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
-    ),
-    exact=True,
-    means=(means.one_store_each(), means.work_shared_out()),
-    hints=(
-        "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
-        "From a tile to the one beside it?",
-        "Within a tile: 8 from row to row, 1 from column to column. A tile has 64 elements, and a "
-        "column of tiles has rows / 8 of them.",
-        "`make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))`.",
-    ),
-    explanation="""
-The statement that moves an element did not change: `to(i, j)` takes the row and the column of the
-matrix, and the nested modes make the tiles. Fast kernels store operands so: a tile that is one
-piece of memory can be fetched by one bulk copy.
-""",
-    mutants=(
-        mutant(
-            "columns first within the tile",
-            kinds.WRONG,
-            (
-                "make_stride(_8{}, _64{}), make_stride(_1{}",
-                "make_stride(_1{}, _64{}), make_stride(_8{}",
-            ),
-        ),
-        mutant(
-            "tiles row by row",
-            kinds.WRONG,
-            (
-                "make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows)",
-                "make_stride(_8{}, 8 * columns), make_stride(_1{}, _64{})",
-            ),
-        ),
-        mutant(
-            "row-major as x",
-            kinds.WRONG,
-            (
-                "make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))",
-                "make_stride(make_stride(columns, 8 * columns), make_stride(_1{}, _8{}))",
-            ),
-        ),
-        mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),
     ),
 )
 
