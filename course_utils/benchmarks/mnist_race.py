@@ -108,7 +108,6 @@ def compared(ours: Ours, theirs: mnist_step.Measurer) -> dict[str, Any]:
     both = sustained.sustained(ours, theirs, in_turn)
     if not ours.last_loss() < mnist_step.LEARNT:
         raise LessonError(f"ours: the loss is {ours.last_loss()}")
-    of_theirs = theirs.ask("seconds")
     return {
         **{f"{who}_us": round(statistics.median(times), 2) for who, times in bursts.items()},
         **{f"{who}_range_us": round(max(times) - min(times), 2) for who, times in bursts.items()},
@@ -116,7 +115,7 @@ def compared(ours: Ours, theirs: mnist_step.Measurer) -> dict[str, Any]:
         "theirs_sustained_us": round(1e3 * both["library_ms"], 2),
         "sustained": both,
         "ours_epoch_ms": mnist_step.epoch_ms(ours.shuffle, ours, ours.batches),
-        "theirs_epoch_ms": of_theirs["epoch_ms"],
+        "theirs_epoch_ms": theirs.ask("epoch")["epoch_ms"],
         "ours_mib": round(ours.bytes / 2**20, 1),
         "theirs_mib": theirs.ask("figures")["reserved_mib"],
     }
@@ -174,11 +173,14 @@ def measure(keep: Callable[[dict[str, Any]], Any] = lambda found: None) -> dict[
         "accuracies": {},
     }
     mnist_step.set_tf32(torch, False)
-    for precision in PRECISIONS:
-        found["accuracies"][precision] = [accuracy(seed, precision) for seed in SEEDS]
-        keep(found)
+
+    def accuracies() -> None:
+        for precision in PRECISIONS:
+            found["accuracies"][precision] = [accuracy(seed, precision) for seed in SEEDS]
+            keep(found)
+
     plans = {(p, batch): opponent(p, batch) for p in PRECISIONS for batch in BATCHES}
-    with mnist_step.prepared_apart(plans.values(), float("inf")) as workers:
+    with mnist_step.prepared_apart(plans.values(), float("inf"), accuracies) as workers:
         for (precision, batch), plan in plans.items():
             ours = Ours(images, labels, batch, precision)
             times = compared(ours, workers[plan])

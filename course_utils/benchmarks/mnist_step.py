@@ -398,8 +398,13 @@ def for_seconds(given: Prepared, seconds: float = SECONDS) -> dict[str, Any]:
     found: dict[str, Any] = {"sustained_us": round(1e3 * turn.ms, 2)}
     if turn.clock_and_power:
         found["mhz"], found["watts"] = turn.clock_and_power
+    return {**found, **epoch_of(given)}
+
+
+def epoch_of(given: Prepared) -> dict[str, Any]:
+    """The time of a whole epoch."""
     training = given.training
-    return {**found, "epoch_ms": epoch_ms(training.shuffle, given.step, training.batches)}
+    return {"epoch_ms": epoch_ms(training.shuffle, given.step, training.batches)}
 
 
 def epoch_ms(shuffle: Callable[[], Any], step: Callable[[], Any], batches: int) -> float:
@@ -465,9 +470,12 @@ class Measurer:
 
 @contextlib.contextmanager
 def prepared_apart(
-    wanted: Iterable[StepPlan], limit_s: float
+    wanted: Iterable[StepPlan],
+    limit_s: float,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Iterator[dict[StepPlan, Measurer]]:
     """A worker for each of the plans; those that are not ready after ``limit_s`` are stopped.
+    ``meanwhile`` is done here while they prepare.
 
     They search at the same time, and share the GPU: a search may choose its second best.
     """
@@ -475,6 +483,7 @@ def prepared_apart(
     with tempfile.TemporaryDirectory() as folder:
         workers = {plan: Measurer(plan, Path(folder)) for plan in wanted}
         try:
+            meanwhile()
             while not all(w.ready() or w.ended() for w in workers.values()):
                 if time.perf_counter() > end:
                     break
@@ -492,6 +501,7 @@ ANSWERS: dict[str, Callable[[Prepared], dict[str, Any]]] = {
     "figures": figures,
     "seconds": for_seconds,
     "times": lambda given: {"times_us": step_times_us(given.step)},
+    "epoch": epoch_of,
     "turn": lambda given: vars(sustained.back_to_back(given.step, sustained.SECONDS)),
 }
 

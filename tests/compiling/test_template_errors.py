@@ -9,7 +9,7 @@ from course_utils.compiling.diagnostics import CompileError
 from course_utils.compiling.headers import cute_header_paths
 from course_utils.compiling.template_errors import readable_call, readable_types
 
-SOURCE = """#include <cute/tensor.hpp>
+SOURCE = """#include <cute/%s.hpp>
 using namespace cute;
 extern "C" __global__ void wrong(int *out)
 {
@@ -21,17 +21,29 @@ extern "C" __global__ void wrong(int *out)
 
 @pytest.mark.skipif(not cute_header_paths(), reason="needs CuTe's headers (the extra cute)")
 @pytest.mark.parametrize(
-    "call, says",
+    "header, call, says",
     [
-        ("composition(six, make_layout(Int<9>{}))(1)", ("Shape Divisibility", "RShape = 9")),
-        ("six(1, 2, 3)", ("Mismatched Ranks", "Layout(Shape = (6,8), Stride = (1,10)")),
-        ("logical_divide(six, make_shape(_1{}, _2{}, _2{}))(1)", ("Too many modes", "(1,2,2)")),
-        ("int(make_tensor<float>(make_shape(threadIdx.x))(0))", ("Dynamic owning", "Int<8>{}")),
+        (
+            "layout",
+            "composition(six, make_layout(Int<9>{}))(1)",
+            ("Shape Divisibility", "RShape = 9"),
+        ),
+        ("layout", "six(1, 2, 3)", ("Mismatched Ranks", "Layout(Shape = (6,8), Stride = (1,10)")),
+        (
+            "layout",
+            "logical_divide(six, make_shape(_1{}, _2{}, _2{}))(1)",
+            ("Too many modes", "(1,2,2)"),
+        ),
+        (
+            "tensor",
+            "int(make_tensor<float>(make_shape(threadIdx.x))(0))",
+            ("Dynamic owning", "Int<8>{}"),
+        ),
     ],
 )
-def test_an_error_deep_in_cute_names_the_line_that_called_it(call, says):
+def test_an_error_deep_in_cute_names_the_line_that_called_it(header, call, says):
     with pytest.raises(CompileError) as caught:
-        load(source=SOURCE % call, filename="mine.cu")
+        load(source=SOURCE % (header, call), filename="mine.cu")
     error = caught.value
     assert (error.file, error.line) == ("mine.cu", 6)
     assert all(text in str(error) for text in says) and "  -> " in str(error)

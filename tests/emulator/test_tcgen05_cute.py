@@ -1,8 +1,8 @@
 """CuTe's own atoms for sm_100a, compiled unchanged from the headers of the wheel nvidia-cutlass.
 
 CuTe builds the descriptors, lays tiles out in shared memory and tensor memory, and chooses the
-registers of every load: nothing here knows a layout. Without that wheel these tests are left out;
-with it they take minutes, nearly all of them spent by the compiler.
+registers of every load: nothing here knows a layout. They take four minutes of processor time, nearly
+all of them spent by the compiler, so `make test` leaves them to `make test-gpu`.
 """
 
 import numpy as np
@@ -15,9 +15,10 @@ from course_utils.compiling.headers import cute_header_paths
 from course_utils.compiling.nvrtc import compile_source
 from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
 
-pytestmark = pytest.mark.skipif(
-    not cute_header_paths(), reason="needs the extra cute (pip install -e .[cpu,cute])"
-)
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not cute_header_paths(), reason="needs the extra cute"),
+]
 
 SOURCE = r"""
 #include <cute/tensor.hpp>

@@ -3,6 +3,8 @@ training step, against float64."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 from fast_step import FAST, IMAGES, LABELS, FastStep, fast_step
@@ -248,59 +250,56 @@ def total(parts):
 
 
 FUSED = {  # kernel: {output: (what is seen of it, what that must be)}
-    "input_moments": {"moments": (lambda found: found[1] / 2.0**32, FastStep.moments)},
+    "input_moments": {
+        "moments": (lambda step, found: found[0] / 2.0**32, FastStep.moments),
+    },
+    "prepare": {
+        "factors3": (FastStep.factors3_found, FastStep.factors3),
+    },
     "conv1_conv2": {
-        "pool1": (np.asarray, FastStep.pool1),
-        "c2": (lambda found: found.reshape(-1, 32, 14, 14), FastStep.conv2),
+        "pool1": (lambda step, found: step.pool1_found(), FastStep.pool1),
+        "c2": (lambda step, found: step.c2_found().reshape(-1, 32, 14, 14), FastStep.conv2),
+        "best2": (lambda step, found: found, FastStep.best2),
+        "squares": (lambda step, found: step.statistics2(), FastStep.conv2_statistics),
     },
-    "pool2_linear3": {
-        "best2": (np.asarray, lambda step: step.block2["best2"]),
-        "scale2": (np.asarray, lambda step: step.block2["scale2"]),
-        "parts": (total, lambda step: step.block2["z3"]),
+    "linear_layers": {
+        "scale2": (lambda step, found: found, FastStep.scale2),
+        "dy2": (lambda step, found: found, lambda step: step.linear["dy2"]),
+        "sums2": (lambda step, found: total(found), lambda step: step.linear["sums2"]),
+        "dweight3": (lambda step, found: total(found), lambda step: step.linear["dweight3"]),
+        "sums": (lambda step, found: total(found), lambda step: step.linear["sums"]),
     },
-    "head": {
-        "dz3": (np.asarray, lambda step: step.head()["dz3"]),
-        "sums": (total, lambda step: step.head()["sums"]),
+    "conv2_backward": {
+        "dconv2": (lambda step, found: total(found).ravel(), FastStep.dconv2_sums),
+        "sums1": (lambda step, found: found.sum((2, 3)), FastStep.sums1),
     },
-    "linear3_backward_weight": {
-        "dweight3": (total, lambda step: step.given("head")["dz3"].T @ step.pool2_found())
-    },
-    "linear3_backward_input": {
-        "dy2": (np.asarray, FastStep.dy2),
-        "sums2": (total, FastStep.sums2),
-    },
-    "conv2_backward_weight": {
-        "dconv2": (lambda found: total(found).reshape(32, 16, 9), FastStep.dconv2)
-    },
-    "conv2_backward_input": {"sums1": (lambda found: found.sum((2, 3)), FastStep.sums1)},
 }
 
 
-def fused(kernel_name, n, output):
-    name = kernel_name.removesuffix("_bf16")
-    bf16 = name != kernel_name
+def fused(name, n, output, precision):
+    bf16 = precision == "bf16"
     step = fast_step(n, bf16)
+    step.step.clock[0] = 0  # conv2_backward has moved it on
     launch = step.launches[name]
     seen, expect = FUSED[name][output]
-    if bf16 and output == "pool1":
-        seen = lambda found: step.pool1_found()  # noqa: E731
     names = [parameter.name for parameter in launch.kernel.signature.parameters]
     array = launch.arguments[names.index(output)]
     expected = expect(step)
     largest = float(np.abs(expected).max())
-    rounded = bf16 and output not in ("best2", "scale2", "sums2")
+    rounded = bf16 and output != "scale2"
     return work(
         launch.kernel, launch.grid, launch.block, launch.arguments, array, expected, Part,
-        shared_mem=launch.shared, seen=seen, atol=largest * (8e-3 if rounded else 1e-5),
-        cleared=(array,) if output == "moments" else (),
+        shared_mem=launch.shared, seen=partial(seen, step),
+        atol=largest * (8e-3 if rounded else 1e-5),
+        cleared=(array,) if output in ("moments", "pool1", "factors3") else (),
     )  # fmt: skip
 
 
 for fused_name, outputs in FUSED.items():
-    sizes = [(3, output) for output in outputs] + [(4, list(outputs)[-1])]
+    precisions = ["fp32"] if fused_name == "input_moments" else ["fp32", "bf16"]
+    sizes = [(3, *which) for which in product(outputs, precisions)]
+    sizes += [(4, list(outputs)[-1], precision) for precision in precisions]
     CHAPTER.launch(fused_name, sizes=sizes)(fused)
-    if fused_name in FAST.BF16:
-        CHAPTER.launch(f"{fused_name}_bf16", sizes=sizes)(fused)
 
 
 @CHAPTER.launch(

@@ -13,17 +13,15 @@ def bits(network):
 
 
 @pytest.mark.parametrize(
-    "tiles",
-    [
-        FAST.tiles_for(256),
-        FAST.Tiles(parts=2, filter_parts=2, groups=14, rows3=1, input_splits=2),
-        FAST.Tiles(conv_rows=2, groups=2, rows3=8, channels3=8, head_images=1, weight_images=2),
-    ],
+    "tiles", [FAST.tiles_for(1024), FAST.Tiles(parts=2, rows3=1), FAST.Tiles(back_parts=2)]
 )
 def test_the_tiles_change_nothing_but_rounding(tiles, monkeypatch):
-    monkeypatch.setitem(FAST.Step.__init__.__globals__, "multiprocessors", lambda: 1)
+    monkeypatch.setitem(FAST.Step.__init__.__globals__, "sm_count", lambda: 1)
     one = FastStep(5, False, tiles)
     one.launches["update"]()
+    moments = cp.asnumpy(one.step.moments)
+    assert np.array_equal(moments[1], moments[0])  # the next step has the same images
+    assert not moments[2].any()
     other = FAST.plain.Network(3)
     for key in ("gamma1", "beta1", "gamma2", "beta2"):
         other.parameters[key][...] = FastStep.start(key)

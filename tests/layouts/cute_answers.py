@@ -12,7 +12,7 @@ OPEN, CLOSE, END = -1, -2, -3
 ROOM = 64  # numbers a layout's shape or stride may take
 
 SOURCE = """
-#include <cute/tensor.hpp>
+#include <cute/layout.hpp>
 using namespace cute;
 
 // A nested tuple as numbers: its parentheses are -1 and -2.

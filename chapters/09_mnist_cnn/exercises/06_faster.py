@@ -66,9 +66,10 @@ Outside of the image every pixel is 0. Any shape.
     ),
     explanation="""
 G is symmetric, so 45 of its 81 numbers would do; the block that leaves out the others does fewer
-products and needs another way to share out its work. `input_moments.cu` keeps all 81, as here. It
-gives a thread a tap and a row of the image, which it reads from shared memory, and adds whole
-numbers of 2⁻³² to the batch's sums, so that the order of its atomics does not matter.
+products and needs another way to share out its work. `input_moments.cuh` shares out rows: the
+products of a row with the one that lies 0, 1 or 2 below serve all pairs of taps that lie so, but
+for the rows that a tap does not reach. It adds whole numbers of 2⁻³² to the batch's sums, so that
+the order of its atomics does not matter.
 """,
     mutants=(
         mutant("the middle's pixel in S", kinds.WRONG, ("sum += own", "sum += under[4]")),

@@ -207,6 +207,13 @@ class AsyncEngine:
             heapq.heappop(self.due)  # it landed because somebody waited for it
         return None
 
+    def _next_of_blocks(self) -> list[Transfer]:
+        """The first copy in flight of each block."""
+        found: dict[int, Transfer] = {}
+        for transfer in self.flying.values():
+            found.setdefault(int(transfer.lanes[0]) // self.batch.lanes_per_block, transfer)
+        return list(found.values())
+
     def _set_alarm(self) -> None:
         budget, first = self.batch.budget, self._next()
         self.batch.alarm = budget if first is None else min(budget, first.due - self.hurried)
@@ -223,10 +230,12 @@ class AsyncEngine:
         self._set_alarm()
 
     def wake(self) -> bool:
-        """Nobody can go on: land the next copy, or let waits time out. False: a deadlock."""
+        """Nobody can go on: land the next copy, without a seed of each block, so that blocks go on
+        side by side; or let waits time out. False: a deadlock."""
         first = self._next()
         if first is not None:
-            self._land(first)
+            for transfer in [first] if self.seed else self._next_of_blocks():
+                self._land(transfer)
             return True
         if not self.waits or self.timeouts >= TIMEOUTS:
             return False

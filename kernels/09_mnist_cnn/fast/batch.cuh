@@ -2,9 +2,10 @@
 // the batch is found and read.
 //
 // The images stay on the device as bytes, in the order of the file. `order` holds the numbers of
-// the images of all steps, one batch after the other; clock[0] is the number of the step, and from
-// conv1_conv2.cu on also clock[1], so that update.cu can move clock[0] on while clock[1] is read.
-// So a step finds its batch with no word from the host.
+// the images of all steps, one batch after the other, and clock the number of the step: clock[0]
+// tells it to conv1_conv2.cu, which tells it to the other kernels by clock[1], and
+// conv2_backward.cu moves clock[0] on for the next step. So a step finds its batch with no word
+// from the host.
 
 #pragma once
 
@@ -29,36 +30,22 @@ constexpr float kMomentum = 0.1f;
 constexpr int kImageStride = 35;
 constexpr int kImageFloats = (kSide + 2) * kImageStride;
 
-// A channel of 14 x 14 pixels with zeros around it. The 28 half rows begin in 28 banks, and so do
-// 32 channels.
-constexpr int kRowStride = 18;
-constexpr int kPlane = (kSide1 + 2) * kRowStride + 1;
-
 // The number of the step's image `image` among all of them.
 __device__ inline int image_number(const int *order, int step, int N, int image)
 {
     return order[(size_t)step * N + image];
 }
 
-// Zero all of `x`, so that zeros lie around the images that follow; a barrier comes after.
+// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by kThreads threads,
+// of which this is `thread`: four pixels each, which lie in the same row.
 template <int kThreads>
-__device__ inline void clear_image(float *x)
-{
-    for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
-        x[i] = 0.0f;
-    }
-}
-
-// Bring image `number` into `x`, normalised with MNIST's mean and deviation, by all threads: four
-// pixels each, which lie in the same row.
-template <int kThreads>
-__device__ inline void load_image(const unsigned char *images, int number, float *x)
+__device__ inline void load_image(const unsigned char *images, int number, float *x, int thread)
 {
     constexpr float kScale = 1.0f / (255.0f * 0.3081f);
     constexpr float kShift = -0.1307f / 0.3081f;
     const uchar4 *fours = reinterpret_cast<const uchar4 *>(images + (size_t)number * kPixels);
 #pragma unroll
-    for (int i = threadIdx.x; i < kPixels / 4; i += kThreads) {
+    for (int i = thread; i < kPixels / 4; i += kThreads) {
         uchar4 four = fours[i];
         float *to = x + (i * 4 / kSide + 1) * kImageStride + i * 4 % kSide + 1;
         to[0] = fmaf(four.x, kScale, kShift);
@@ -121,11 +108,11 @@ __device__ inline void find_statistics1(Statistics1 &found, const long long *mom
             sum += found.taps[f][s] * found.sums[kTaps * kTaps + s];
             squares += found.of_tap[f][s];
         }
-        double mean = sum / count;
-        double variance = fmax(squares / count - mean * mean, 0.0);
+        double mean = sum * (1.0 / count);
+        double variance = fmax(squares * (1.0 / count) - mean * mean, 0.0);
         found.mean[f] = (float)mean;
         found.variance[f] = (float)variance;
-        found.rstd[f] = (float)(1.0 / sqrt(variance + kEps));
+        found.rstd[f] = 1.0f / sqrtf((float)(variance + kEps));
     }
     __syncthreads();
 }

@@ -1,5 +1,5 @@
-// What a block of head.cu adds up over its images, in one row: the gradients of weight4, bias3 and
-// bias4, and the losses.
+// What a block of linear_layers.cu adds up over its images, in one row: the gradients of weight4,
+// bias3 and bias4, and the losses.
 
 #pragma once
 

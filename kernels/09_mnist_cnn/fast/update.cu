@@ -1,25 +1,40 @@
 // The end of a training step, in fp32: adds up the parts of every gradient, in a fixed order, and
-// takes a step of plain stochastic gradient descent; moves the running statistics; stores the
-// batch's mean loss; zeroes the moments of the step after the next and moves the clock on. The
-// learning rate falls evenly from `rate` to 0 over `total` steps. conv1's gradients follow from the
-// 10 sums of conv2_backward_input.cu, called D here, and from those of input_moments.cu, S and G,
-// over M pixels: dbeta = the sum of dy, dgamma = rstd (w D - mean dbeta), and dw_t = gamma rstd
-// (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M). Each block has a job: a filter of
-// conv1; batch norm 2; 32 weights of conv2; 32 sums of head.cu; 1024 weights of linear3.
-// grid (402), block 256, dynamic shared 0
+// takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the
+// running statistics; stores the batch's mean loss; adds up the moments of the next step
+// (input_moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from
+// `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
+// here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd (w D -
+// mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
+// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and,
+// once conv2_backward.cu has ended, 32 weights of conv2, a filter of conv1 or batch norm 2.
+// grid (moment_blocks + 402), block 256, dynamic shared 0
 
-#include "backward2.cuh"
+#include "early_launch.cuh"
 #include "head_sums.cuh"
+#include "input_moments.cuh"
+#include "prepared.cuh"
 #include "reduce.cuh"
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kBlocks = 8; // of a multiprocessor: as few registers as conv2_backward.cu leaves
 constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
 constexpr int kSums1 = kTaps + 1;
-constexpr int kNorm2 = kFilters1; // the jobs' first blocks
-constexpr int kConv2 = kNorm2 + 1;
-constexpr int kHead = kConv2 + kResults2 / kWarpSize;
-constexpr int kLinear3 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+constexpr int kHead = kHidden * kInputs3 / (4 * kThreads); // the jobs' first blocks
+constexpr int kConv2 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+constexpr int kConv1 = kConv2 + kResults2 / kWarpSize;
+constexpr int kNorm2 = kConv1 + kFilters1;
+
+// The sum over linear_layers's clusters of dbeta (kind 0) or dgamma (kind 1) of channel f.
+__device__ inline float sum_of_tiles(const float *sums2, int tiles, int kind, int f)
+{
+    float sum = 0.0f;
+#pragma unroll 8
+    for (int tile = 0; tile < tiles; ++tile) {
+        sum += sums2[(tile * 2 + kind) * kFilters2 + f];
+    }
+    return sum;
+}
 
 // The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a
 // lane for each of 32 columns. In the first warp only.
@@ -54,24 +69,42 @@ __device__ inline void move_running(float *mean, float *variance, float of_batch
     *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     update(float *conv1, float *gamma1, float *beta1, float *conv2, float *gamma2, float *beta2,
            float *weight3, float *bias3, float *weight4, float *bias4, float *mean1,
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
            int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
            int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
-           float *losses, int *clock, double rate, int total, int N)
+           Half *forward2, Half *turned2, Half *factors3, float *losses,
+           const unsigned char *images, const int *order, const int *clock, double rate, int total,
+           int moment_blocks, int N)
 {
     int step = clock[1];
     float now = (float)(rate * (1.0 - (double)step / total));
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
-    int job = blockIdx.x;
+    int job = (int)blockIdx.x - moment_blocks;
 
-    if (job < kNorm2) {
+    if (job < 0) {
+        add_moments(images, order, step + 1, moments, blockIdx.x, moment_blocks, N);
+    } else if (job >= kConv1 && job < kNorm2) {
         __shared__ Statistics1 of_batch;
         __shared__ float sums[kSums1];
-        int f = job;
+        int f = job - kConv1;
+        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        int own = min((int)threadIdx.x, kTaps - 1); // a thread takes a tap
+        double count = (double)N * kPixels;
+        double inverse = 1.0 / count;
+        double mean = of_batch.mean[f];
+        double rstd = of_batch.rstd[f];
+        double of_tap = of_batch.sums[kTaps * kTaps + own];
+        double covariance = -mean * of_tap;
+#pragma unroll
+        for (int s = 0; s < kTaps; ++s) {
+            covariance += of_batch.taps[f][s] * of_batch.sums[own * kTaps + s];
+        }
+        float gamma = gamma1[f];
+        wait_for_the_one_before();
         for (int t = warp; t < kSums1; t += kWarps) {
             float sum = 0.0f;
 #pragma unroll 8
@@ -83,27 +116,19 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 sums[t] = sum;
             }
         }
-        // its barriers come after the sums, too
-        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        __syncthreads();
         int t = threadIdx.x;
-        if (t < kTaps) { // a thread takes a tap
-            double count = (double)N * kPixels;
-            double mean = of_batch.mean[f];
-            double rstd = of_batch.rstd[f];
+        if (t < kTaps) {
             double dbeta = sums[kTaps];
-            double of_tap = of_batch.sums[kTaps * kTaps + t];
             double dgamma = -mean * dbeta;
-            double covariance = -mean * of_tap;
 #pragma unroll
             for (int s = 0; s < kTaps; ++s) {
                 dgamma += (double)of_batch.taps[f][s] * sums[s];
-                covariance += of_batch.taps[f][s] * of_batch.sums[t * kTaps + s];
             }
             dgamma *= rstd;
-            double through = (dbeta * of_tap + dgamma * rstd * covariance) / count;
-            float gamma = gamma1[f];
-            conv1[f * kTaps + t] -= now * (float)(gamma * rstd * (sums[t] - through));
-            __syncwarp((1 << kTaps) - 1); // all have read gamma
+            double through = (dbeta * of_tap + dgamma * rstd * covariance) * inverse;
+            float gradient = (float)(gamma * rstd * (sums[t] - through));
+            conv1[f * kTaps + t] = of_batch.taps[f][t] - now * gradient;
             if (t == 0) {
                 gamma1[f] = gamma - now * (float)dgamma;
                 beta1[f] -= now * (float)dbeta;
@@ -122,16 +147,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (f < kMoments) {
             moments[moments_of(step + 2) + f] = 0; // last read in the step before
         }
-        if (f == 0) {
-            clock[0] = step + 1;
-        }
-    } else if (job < kHead) {
-        int weight = (job - kConv2) * kWarpSize + lane;
-        float gradient = sum_of_parts(dconv2, blocks2, kResults2, weight);
+    } else if (job >= kConv2 && job < kConv1) {
+        int i = (job - kConv2) * kWarpSize + lane;
+        int weight = weight_of_sum(i);
+        wait_for_the_one_before();
+        float gradient = sum_of_parts(dconv2, blocks2, kResults2, i);
         if (warp == 0) {
-            conv2[weight] -= now * gradient;
+            float changed = conv2[weight] - now * gradient;
+            conv2[weight] = changed;
+            prepare_conv2(forward2, turned2, weight, changed);
         }
-    } else if (job < kLinear3) {
+    } else if (job >= kHead && job < kConv2) {
         int i = (job - kHead) * kWarpSize + lane;
         float sum = sum_of_parts(head_sums, head_blocks, kHeadSums, i);
         if (warp == 0) {
@@ -146,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
     } else {
-        int four = (job - kLinear3) * kThreads + threadIdx.x;
+        int four = job * kThreads + threadIdx.x;
         constexpr int kFours = kHidden * kInputs3 / 4;
         const float4 *parts = reinterpret_cast<const float4 *>(dweight3) + four;
         float4 sum = parts[0];
@@ -165,5 +191,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         weight.z -= now * sum.z;
         weight.w -= now * sum.w;
         *weights = weight;
+        prepare_linear3(factors3, four, weight);
     }
+    wait_for_the_one_before(); // so that no kernel ends before the one before it
+    let_the_next_begin();
 }

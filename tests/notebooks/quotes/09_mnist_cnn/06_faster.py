@@ -2,6 +2,5 @@ GIVEN = (
     "a hundred times as far as they spread",
     "wrong by 0.4 % at most",
     "| the error of bf16 | 0.4 % |",
-    "24 bits round 65,536 times finer than 8",
     "Each is run twenty times in a row",
 )

@@ -1,0 +1,407 @@
+// The two linear layers, forward and backward, on tensor cores: batch norm 2 and ReLU of the
+// windows' largest, linear3, ReLU, linear4, softmax and cross entropy; then the gradients of the
+// logits, of linear3's results, of its weights (dweight3) and of its inputs: dy2, [N][32][49],
+// which is 0 where ReLU was closed. For batch norm's gradients also the sums of dy2 (dbeta) and of
+// dy2 times the normalised best2 (dgamma), sums2, [clusters][2][32]; and in scale2, [5][32], each
+// channel's mean, 1 / deviation, gamma / deviation, the shift that goes with it, and the variance.
+// A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
+// channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
+// forward, sends each image's sums to the block that has the image's end to do, gets all images'
+// gradients back, and multiplies again. dweight3, [clusters][128][1568], is added up in registers,
+// and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
+// grid (8, clusters), block 512, dynamic shared as fast_network.py says
+
+#include "block2.cuh"
+#include "bulk.cuh"
+#include "cluster.cuh"
+#include "early_launch.cuh"
+#include "head_sums.cuh"
+#include "prepared.cuh"
+
+#ifndef ROWS
+#define ROWS 1
+#endif
+constexpr int kBlocks = 8; // of a cluster
+constexpr int kThreads = 512;
+constexpr int kImages = 16 * ROWS;      // of a cluster
+constexpr int kOwn = kImages / kBlocks; // of which this block does the end
+constexpr int kSplits = 2 / ROWS;       // warps that share a sum of the forward product
+constexpr int kSources = kBlocks * kSplits;
+constexpr int kChannels = kFilters2 / kBlocks;
+constexpr int kColumns = kChannels * kPixels2;
+constexpr int kSteps = (kColumns + 15) / 16;
+constexpr int kPairs = kSteps;             // of tiles of 8 columns
+constexpr int kStride = kStride3;          // eight rows begin in different banks
+constexpr int kHiddenStride = kHidden + 8; // and here
+constexpr int kPixelPlane = kImages * kStride;
+constexpr int kGradientPlane = kImages * kHiddenStride;
+constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
+constexpr int kFours = kColumns / 4;        // of a row
+static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
+
+// Start copies of best2 of the block's columns and of kImages images from `first` on.
+__device__ inline void fetch(float *best, const float *best2, int first_column, int first, int N)
+{
+#pragma unroll 4
+    for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
+        int image = first + i / kFours;
+        if (image < N) {
+            const float *from = best2 + image * kInputs3 + first_column + i % kFours * 4;
+            cp_async_16(shared_address(best + i * 4), from);
+        }
+    }
+    cp_async_commit();
+}
+
+extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
+    linear_layers(const float *best2, const float *means, const float *squares, const float *gamma2,
+                  const float *beta2, const Half *factors3, const float *bias3,
+                  const float *weight4, const float *bias4, const unsigned char *labels,
+                  const int *order, const int *clock, float *scale2, float *dy2, float *sums2,
+                  float *dweight3, float *sums, int blocks, int N)
+{
+    extern __shared__ float4 shared4[];
+    Half *weights = reinterpret_cast<Half *>(shared4); // [half][hidden][column]
+    Half *pool = weights + kHalves * kPlane3;          // [half][image][column]
+    Half *gradients = pool + kHalves * kPixelPlane;    // [half][image][hidden]
+    float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
+    float *slots = best + kImages * kColumns;                // [source][own image][hidden]
+    float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
+    float *near_bias4 = head_weights + kClasses * kHidden;
+    float *near_bias3 = near_bias4 + 16;
+    float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
+    __shared__ Statistics2<kChannels> of_batch;
+    __shared__ unsigned long long full;     // the barrier of the copy of the weights
+    __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
+    __shared__ float back[kOwn][kHidden];   // and their gradients
+    __shared__ float dlogits[kOwn][kClasses];
+    __shared__ float losses[kOwn];
+    __shared__ float of_column[2][kPairs * 16];
+
+    cluster_arrive_relaxed();
+    int lane = threadIdx.x % kWarpSize;
+    int warp = threadIdx.x / kWarpSize;
+    int group = lane / 4; // rows and columns of an mma's tiles that a lane has
+    int pair = lane % 4;
+    int rank = blockIdx.x;
+    int first_column = rank * kColumns;
+
+    unsigned barrier = shared_address(&full);
+    if (threadIdx.x == 0) {
+        constexpr int kBytes = kHalves * kPlane3 * sizeof(Half);
+        mbarrier_init(barrier, 1);
+        mbarriers_are_ready();
+        mbarrier_expect(barrier, kBytes);
+        bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
+    }
+    for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
+        head_weights[i] = weight4[i];
+    }
+    if (threadIdx.x < kHidden) {
+        near_bias3[threadIdx.x] = bias3[threadIdx.x];
+    } else if (threadIdx.x < kHidden + kClasses) {
+        near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
+    }
+    constexpr int kPad = kSteps * 16 - kColumns; // columns that hold zeros
+    for (int i = threadIdx.x; i < kHalves * kImages * kPad; i += kThreads) {
+        pool[i / kPad * kStride + kColumns + i % kPad] = 0;
+    }
+    wait_for_the_one_before();
+    let_the_next_begin();
+    fetch(best, best2, first_column, blockIdx.y * kImages, N);
+    int step = clock[1];
+    find_statistics2(of_batch, means, squares, gamma2, beta2, scale2, blockIdx.y == 0,
+                     rank * kChannels, blocks, N);
+    __syncthreads();
+    cluster_wait(); // all blocks have begun, and can be written into
+    mbarrier_wait(barrier, 0);
+
+    float of_images = gradient_scale(N);
+    float of_flow = 1.0f / (of_images * kWeightScale);
+    float product[kOwnPairs][2][4] = {}; // of dweight3
+    float of_beta[2][2] = {};
+    float of_gamma[2][2] = {};
+    float head[(kHeadSums + kThreads - 1) / kThreads] = {};
+    int of_warp = warp % 8; // 16 hidden results
+    int second = warp / 8;  // another 16 images, another half of the columns
+    for (int first = blockIdx.y * kImages; first < N; first += gridDim.y * kImages) {
+        int image = first + rank * kOwn + warp; // of the warps that do the end of one
+        bool there = warp < kOwn && image < N;
+        int label = there ? labels[image_number(order, step, N, image)] : 0;
+        cp_async_wait<0>(); // each thread has its own copies
+#pragma unroll 4
+        for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
+            int own = i / kFours;
+            int column = i % kFours * 4;
+            float value[4] = {};
+            if (first + own < N) {
+                float4 four = reinterpret_cast<const float4 *>(best)[i];
+                float given[] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    int channel = (column + j) / kPixels2;
+                    value[j] = relu2(given[j], of_batch.scale[channel], of_batch.shift[channel]);
+                }
+            }
+            unsigned low[kHalves];
+            unsigned high[kHalves];
+            split(low, value[0] * kPixelScale, value[1] * kPixelScale);
+            split(high, value[2] * kPixelScale, value[3] * kPixelScale);
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                uint2 two = make_uint2(low[h], high[h]);
+                *reinterpret_cast<uint2 *>(pool + h * kPixelPlane + own * kStride + column) = two;
+            }
+        }
+        __syncthreads();
+
+        // linear3: 16 images x 16 results, over all columns or half of them
+        float sum[2][4] = {};
+        int row = (ROWS == 2 ? second * 16 : 0) + lane % 16;
+        int from = ROWS == 2 ? 0 : second * (kSteps + 1) / 2;
+        int to = ROWS == 2 ? kSteps : second == 0 ? (kSteps + 1) / 2 : kSteps;
+#pragma unroll 4
+        for (int k = from; k < to; ++k) {
+            unsigned a[kHalves][4];
+            unsigned b[kHalves][4];
+            load_tiles<kPixelPlane>(a, pool + row * kStride + k * 16 + lane / 16 * 8);
+            int result = of_warp * 16 + lane / 16 * 8 + lane % 8;
+            load_tiles<kPlane3>(b, weights + result * kStride + k * 16 + lane / 8 % 2 * 8);
+            multiply(sum[0], a, b, 0);
+            multiply(sum[1], a, b, 1);
+        }
+        int source = ROWS == 2 ? rank : rank * 2 + second;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) { // two neighbouring results of an image
+            int image = (ROWS == 2 ? second * 16 : 0) + i % 2 * 8 + group;
+            int result = of_warp * 16 + i / 2 * 8 + pair * 2;
+            unsigned at = shared_address(slots + (source * kOwn + image % kOwn) * kHidden + result);
+            const float *two = sum[i / 2] + i % 2 * 2;
+            store_cluster_2(address_in_block(at, image / kOwn), two[0], two[1]);
+        }
+        cluster_arrive();
+        cluster_wait();
+
+        if (warp < kOwn) { // a warp does the end of an image, a lane four hidden results
+            int own = warp;
+            float z[4] = {};
+            if (there) {
+#pragma unroll
+                for (int s = 0; s < kSources; ++s) {
+                    const float *four = slots + (s * kOwn + own) * kHidden + lane * 4;
+#pragma unroll
+                    for (int j = 0; j < 4; ++j) {
+                        z[j] += four[j];
+                    }
+                }
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    z[j] =
+                        fmaf(z[j], 1.0f / (kPixelScale * kWeightScale), near_bias3[lane * 4 + j]);
+                    z[j] = z[j] <= 0.0f ? 0.0f : z[j];
+                }
+            }
+            float logits[kClasses];
+#pragma unroll
+            for (int k = 0; k < kClasses; ++k) {
+                float total = 0.0f;
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    total += z[j] * head_weights[k * kHidden + lane * 4 + j];
+                }
+                logits[k] = warp_sum(total) + near_bias4[k];
+            }
+            float largest = logits[0];
+#pragma unroll
+            for (int k = 1; k < kClasses; ++k) {
+                largest = fmaxf(largest, logits[k]);
+            }
+            float total = 0.0f;
+            float of_label = 0.0f;
+            float power[kClasses];
+#pragma unroll
+            for (int k = 0; k < kClasses; ++k) {
+                logits[k] -= largest;
+                of_label = k == label ? logits[k] : of_label;
+                power[k] = expf(logits[k]);
+                total += power[k];
+            }
+            float inverse = 1.0f / total;
+            float dz[4] = {};
+#pragma unroll
+            for (int k = 0; k < kClasses; ++k) {
+                float gradient = (power[k] * inverse - (k == label ? 1.0f : 0.0f)) * (1.0f / N);
+                gradient = there ? gradient : 0.0f;
+                if (lane == 0) {
+                    dlogits[own][k] = gradient;
+                }
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    dz[j] += gradient * head_weights[k * kHidden + lane * 4 + j];
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                dz[j] = z[j] <= 0.0f ? 0.0f : dz[j];
+                hidden[own][lane * 4 + j] = z[j];
+                back[own][lane * 4 + j] = dz[j];
+            }
+            if (lane == 0) {
+                losses[own] = there ? logf(total) - of_label : 0.0f;
+            }
+            unsigned low[kHalves];
+            unsigned high[kHalves];
+            split(low, dz[0] * of_images, dz[1] * of_images);
+            split(high, dz[2] * of_images, dz[3] * of_images);
+            Half *place = gradients + (rank * kOwn + own) * kHiddenStride + lane * 4;
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                unsigned at = shared_address(place + h * kGradientPlane);
+#pragma unroll
+                for (int block = 0; block < kBlocks; ++block) {
+                    store_cluster_2(address_in_block(at, block), __uint_as_float(low[h]),
+                                    __uint_as_float(high[h]));
+                }
+            }
+        }
+        cluster_arrive();
+        cluster_wait();
+
+        // the gradient of linear3's inputs: a warp takes 16 columns of all images
+        if (warp < kPairs) {
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) {
+                float flow[2][4] = {};
+#pragma unroll 4
+                for (int k = 0; k < kHidden; k += 16) {
+                    unsigned a[kHalves][4];
+                    unsigned b[kHalves][4];
+                    const Half *own = gradients + (i * 16 + lane % 16) * kHiddenStride;
+                    load_tiles<kGradientPlane>(a, own + k + lane / 16 * 8);
+                    load_tiles_transposed<kPlane3>(b, weights + (k + lane % 16) * kStride +
+                                                          warp * 16 + lane / 16 * 8);
+                    multiply(flow[0], a, b, 0);
+                    multiply(flow[1], a, b, 1);
+                }
+#pragma unroll
+                for (int j = 0; j < 8; ++j) {
+                    int image = i * 16 + j % 4 / 2 * 8 + group;
+                    int column = warp * 16 + j / 4 * 8 + pair * 2 + j % 2;
+                    if (column < kColumns && first + image < N) {
+                        int channel = column / kPixels2;
+                        float &place = best[image * kColumns + column];
+                        float h = (place - of_batch.mean[channel]) * of_batch.rstd[channel];
+                        float value =
+                            relu2(place, of_batch.scale[channel], of_batch.shift[channel]);
+                        float gradient = value == 0.0f ? 0.0f : flow[j / 4][j % 4] * of_flow;
+                        of_beta[j / 4][j % 2] += gradient;
+                        of_gamma[j / 4][j % 2] += gradient * h;
+                        place = gradient;
+                    }
+                }
+            }
+        }
+        // dweight3: a warp takes 16 hidden results and half of the columns
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) {
+            unsigned a[kHalves][4];
+            int image = k * 16 + lane % 8 + lane / 16 * 8;
+            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
+                                                         of_warp * 16 + lane / 8 % 2 * 8);
+#pragma unroll
+            for (int i = 0; i < kOwnPairs; ++i) {
+                int columns = (second * kOwnPairs + i) * 16;
+                if (columns < kPairs * 16) {
+                    unsigned b[kHalves][4];
+                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
+                                                              columns + lane / 16 * 8);
+                    multiply(product[i][0], a, b, 0);
+                    multiply(product[i][1], a, b, 1);
+                }
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
+            int i = q * kThreads + threadIdx.x;
+#pragma unroll
+            for (int own = 0; own < kOwn; ++own) {
+                if (i < kHeadBias3) {
+                    head[q] += dlogits[own][i / kHidden] * hidden[own][i % kHidden];
+                } else if (i < kHeadBias4) {
+                    head[q] += back[own][i - kHeadBias3];
+                } else if (i < kHeadSums) {
+                    head[q] += i < kHeadLoss ? dlogits[own][i - kHeadBias4] : losses[own];
+                }
+            }
+        }
+        __syncthreads(); // the gradients are there, and the pooled pixels have been used
+        for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
+            int image = i / kFours;
+            int column = i % kFours * 4;
+            if (first + image < N) {
+                *reinterpret_cast<float4 *>(dy2 + (first + image) * kInputs3 + first_column +
+                                            column) =
+                    *reinterpret_cast<const float4 *>(best + image * kColumns + column);
+            }
+        }
+        int next = first + gridDim.y * kImages; // what a thread has read it fetches
+        if (next < N) {
+            fetch(best, best2, first_column, next, N);
+        }
+    }
+
+#pragma unroll
+    for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
+        int i = q * kThreads + threadIdx.x;
+        if (i < kHeadSums) {
+            sums[(blockIdx.y * kBlocks + rank) * kHeadSums + i] = head[q];
+        }
+    }
+    float unscale = 1.0f / (of_images * kPixelScale);
+    __syncthreads(); // the last images have been used
+#pragma unroll
+    for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
+        int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;
+        int result = of_warp * 16 + i % 2 * 8 + group;
+        if (column < kColumns) {
+            const float *two = product[i / 4][i / 2 % 2] + i % 2 * 2;
+            *reinterpret_cast<float2 *>(tile + result * kColumns + column) =
+                make_float2(two[0] * unscale, two[1] * unscale);
+        }
+    }
+    __syncthreads();
+    float *part = dweight3 + (size_t)blockIdx.y * kHidden * kInputs3 + first_column;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
+        *reinterpret_cast<float4 *>(part + i / kFours * kInputs3 + i % kFours * 4) =
+            reinterpret_cast<const float4 *>(tile)[i];
+    }
+    if (warp < kPairs) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            float beta = of_beta[j / 2][j % 2];
+            float gamma = of_gamma[j / 2][j % 2];
+#pragma unroll
+            for (int distance = 4; distance < kWarpSize; distance *= 2) {
+                beta += __shfl_xor_sync(kWholeWarp, beta, distance);
+                gamma += __shfl_xor_sync(kWholeWarp, gamma, distance);
+            }
+            if (group == 0) {
+                int column = warp * 16 + j / 2 * 8 + pair * 2 + j % 2;
+                of_column[0][column] = beta;
+                of_column[1][column] = gamma;
+            }
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < 2 * kChannels) { // two kinds of sums
+        int kind = threadIdx.x / kChannels;
+        int channel = threadIdx.x % kChannels;
+        float total = 0.0f;
+#pragma unroll 7
+        for (int i = 0; i < kPixels2; ++i) {
+            total += of_column[kind][channel * kPixels2 + i];
+        }
+        sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
+    }
+}

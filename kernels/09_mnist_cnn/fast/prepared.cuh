@@ -1,0 +1,82 @@
+// The weights of conv2 and linear3 as factors, laid out as the kernels that multiply by them keep
+// them in shared memory: each block takes its share in one copy.
+
+#pragma once
+
+#include "factors.cuh"
+
+#ifndef PARTS
+#define PARTS 1
+#endif
+#ifndef BACK_PARTS
+#define BACK_PARTS 1
+#endif
+
+// conv1_conv2.cu: [part][half][tap][row][channel], of each part's filters. A thread's filters are
+// side by side: column 2 q + r of an mma's tile j is filter kOwnForward q + 2 j + r.
+constexpr int kForwardFilters = kFilters2 / PARTS;
+constexpr int kOwnForward = kForwardFilters / 4;
+constexpr int kForwardStride = 24; // eight rows begin in different banks
+constexpr int kForwardTap = kForwardFilters * kForwardStride + 8;
+constexpr int kForwardPlane = kTaps * kForwardTap;
+
+// conv2_backward.cu: [part][half][turned tap][channel][filter].
+constexpr int kBackFilters = kFilters2 / BACK_PARTS;
+constexpr int kBackStride = kBackFilters + 8;
+constexpr int kBackPlane = kTaps * kFilters1 * kBackStride;
+
+// conv2_backward.cu adds up the gradients of conv2's weights [part][tap][sum of a lane][thread], as
+// its mma leave them: which weight's is number i?
+__device__ inline int weight_of_sum(int i)
+{
+    constexpr int kThreads = kBackFilters / 16 * 32; // that share a pixel row's
+    constexpr int kOfPart = kBackFilters * kFilters1 * kTaps;
+    int thread = i % kOfPart % kThreads;
+    int sum = i % kOfPart / kThreads;
+    int lane = thread % 32;
+    int f = i / kOfPart * kBackFilters + thread / 32 * 16 + sum % 4 / 2 * 8 + lane / 4;
+    int channel = sum / 4 % 2 * 8 + lane % 4 * 2 + sum % 2;
+    return (f * kFilters1 + channel) * kTaps + sum / 8;
+}
+
+// linear_layers.cu: [block][half][hidden][column], with zeros up to a multiple of 16 columns.
+constexpr int kColumns3 = kInputs3 / 8; // of a block
+constexpr int kStride3 = (kColumns3 + 15) / 16 * 16 + 8;
+constexpr int kPlane3 = kHidden * kStride3;
+
+// Write weight i of conv2's 32 x 16 x 9 into both.
+__device__ inline void prepare_conv2(Half *forward, Half *turned, int i, float weight)
+{
+    int f = i / (kFilters1 * kTaps);
+    int channel = i / kTaps % kFilters1;
+    int tap = i % kTaps;
+    int own = f % kForwardFilters;
+    int row = own % kOwnForward / 2 * 8 + own / kOwnForward * 2 + own % 2;
+    forward += f / kForwardFilters * kHalves * kForwardPlane;
+    forward += tap * kForwardTap + row * kForwardStride + channel;
+    turned += f / kBackFilters * kHalves * kBackPlane;
+    turned += ((kTaps - 1 - tap) * kFilters1 + channel) * kBackStride + f % kBackFilters;
+    unsigned words[kHalves];
+    split(words, weight * kWeightScale, 0.0f);
+#pragma unroll
+    for (int h = 0; h < kHalves; ++h) {
+        forward[h * kForwardPlane] = (Half)words[h];
+        turned[h * kBackPlane] = (Half)words[h];
+    }
+}
+
+// Write four neighbouring weights of linear3, from number 4 i.
+__device__ inline void prepare_linear3(Half *to, int i, float4 four)
+{
+    int column = i * 4 % kInputs3;
+    to += column / kColumns3 * kHalves * kPlane3;
+    to += i * 4 / kInputs3 * kStride3 + column % kColumns3;
+    unsigned low[kHalves];
+    unsigned high[kHalves];
+    split(low, four.x * kWeightScale, four.y * kWeightScale);
+    split(high, four.z * kWeightScale, four.w * kWeightScale);
+#pragma unroll
+    for (int h = 0; h < kHalves; ++h) {
+        *reinterpret_cast<uint2 *>(to + h * kPlane3) = make_uint2(low[h], high[h]);
+    }
+}
