@@ -40,6 +40,9 @@ VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and column
     "one element": lambda t: t[2, 0],
     "no rows": lambda t: t[:0],
     "a row of a transpose": lambda t: t.T[:1],
+    "a part of a row": lambda t: t[1:2, 1:],
+    "channels last": lambda t: t.T[None, :, :, None],
+    "a column of one dimension": lambda t: t[:, 0],
 }
 
 
@@ -95,6 +98,8 @@ def any_view(rng: np.random.Generator, **more: Any) -> Described:
 # --- refuse or copy ---
 
 TAKEN = ("float32", "float64")
+REFUSED = ("float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool")
+REFUSED += ("complex64", "complex128")
 
 
 def at_the_door(ready: Callable, given: Described) -> list[Any]:
@@ -150,6 +155,9 @@ def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
         "one element": ((), ()),
         "no rows": ((0, c), (c, 1)),
         "a row of a transpose": ((1, r), (1, c)),
+        "a part of a row": ((1, c - 1), (c, 1)),
+        "channels last": ((1, c, r, 1), (r * c, 1, c, 1)),
+        "a column of one dimension": ((r,), (c,)),
     }
     return found[given.view]
 
@@ -167,8 +175,7 @@ def contiguous_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tupl
 
 def any_door(rng: np.random.Generator) -> tuple[Described]:
     if rng.random() < 0.3:
-        dtype = str(rng.choice(["float16", "bfloat16", "int32", "int64", "bool", "complex64"]))
-        return (any_view(rng, dtype=dtype),)
+        return (any_view(rng, dtype=str(rng.choice(REFUSED))),)
     return (any_view(rng, dtype=str(rng.choice(TAKEN))),)
 
 
@@ -200,6 +207,9 @@ copied; one that is contiguous must not be: a copy costs time. Any shape, of no 
         (Described("no rows"),),
         (Described("transposed", dtype="int64"),),
         (Described("transposed", device="meta"),),
+        *((Described("as it is", dtype=dtype),) for dtype in REFUSED),
+        (Described("a part of a row"),),
+        (Described("channels last"),),
     ),
     reference=expected_at_the_door,
     promises=Cases(any_door),
@@ -246,6 +256,32 @@ element may have any stride.
             kinds.WRONG,
             ("x.contiguous()", "x.contiguous() if x.storage_offset() == 0 else x.clone()"),
         ),
+        mutant(
+            "any contiguous order",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "order = torch.channels_last if x.dim() == 4 else torch.contiguous_format\n"
+                "    return x.contiguous(memory_format=order)",
+            ),
+        ),
+        mutant(
+            "a dimension of one element counts",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "ours = torch.empty(x.shape).stride()\n"
+                "    return x if ours == x.stride() else x.contiguous().clone()",
+            ),
+        ),
+        mutant(
+            "by the bytes of an element",
+            kinds.WRONG,
+            (
+                "x.dtype not in (torch.float32, torch.float64)",
+                "x.itemsize not in (4, 8) or x.is_complex() or str(x.dtype)[:9] == 'torch.int'",
+            ),
+        ),
         mutant("no return", kinds.WRONG, ("return x.contiguous()", "x.contiguous()")),
     ),
 )
@@ -260,6 +296,7 @@ STRIDES = {  # of a view of rows x columns, by a number that stands for how it c
     4: lambda rows, columns: (1, 0),  # one column, expanded
     5: lambda rows, columns: (3, 3 * rows + 1),  # every third row, transposed
     6: lambda rows, columns: (columns + 5, 1),  # the first columns of wider rows
+    7: lambda rows, columns: (3 * columns + 1, 3),  # every third column of wider rows
 }
 
 
@@ -282,15 +319,18 @@ def square_plus_of_view(given: dict[str, Any]) -> dict[str, Any]:
     return {"y": (x * x + x + 1).ravel()}
 
 
+WIDE: promises.ArrayChange = "about 1e15", lambda x, rng: x.astype(np.float64) * 1e15
+
 STRIDED_POLYNOMIAL = Exercise(
     id="07.strided_polynomial",
     title="strides in the kernel",
     task="""
 Read a view of two dimensions where it lies, in place of a copy of it. Any rows and columns, at
 least one, and any strides that are not negative: a transpose, a slice with steps, also a stride of
-0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN. In the list of
-sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other column, 3 one row
-expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider rows.
+0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN, +inf gives +inf.
+In the list of sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other
+column, 3 one row expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider
+rows, 7 every third column.
 """,
     source=f"{FOLDER}/strided_polynomial.cu",
     kernel="strided_polynomial",
@@ -303,7 +343,9 @@ expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wide
         sizes=promises.shapes(
             rows=(1, 2, 31, 33, 257), columns=(1, 2, 31, 33, 257), view=tuple(STRIDES)
         ).with_longest(rows=4099, columns=4099),
-        values=(promises.data("x", *promises.ORDINARY, promises.SOME_NAN),),
+        values=(
+            promises.data("x", *promises.ORDINARY, promises.SOME_NAN, promises.PLUS_INFINITY, WIDE),
+        ),
     ),
     means=(
         means.one_store_each(size=(32, 32, 0)),
@@ -343,6 +385,22 @@ be joined.
             ("row = i / columns, column = i % columns", "row = i % rows, column = i / rows"),
         ),
         mutant("a column stride of 1", kinds.WRONG, ("column * column_stride", "column")),
+        mutant(
+            "column strides of 0, 1, 2 and long ones",
+            kinds.WRONG,
+            (
+                "column * column_stride",
+                "column * (row_stride > column_stride ? min(column_stride, 2) : column_stride)",
+            ),
+        ),
+        mutant(
+            "large numbers cut off",
+            kinds.WRONG,
+            (
+                "y[i] = (at + 1.0f) * at + 1.0f",
+                "y[i] = fmaxf(fminf((at + 1.0f) * at + 1.0f, 1e29f), at)",
+            ),
+        ),
         mutant(
             "rows close together",
             kinds.OUT_OF_BOUNDS,
@@ -427,6 +485,8 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
         (Described("as it is"), 5, 1),
         (Described("as it is"), 6, 1),
         (Described("as it is", device="meta"), 9, 2),
+        (Described("as it is"), 1, 1),
+        (Described("a column of one dimension", rows=7), 3, 2),
         (Described("no rows"), 2, 1),
         (Described("one row, expanded", dtype="float64"), 2, 3),
     ),
@@ -475,6 +535,11 @@ and the program goes on with wrong numbers.
         ),
         mutant("the last dimension only", kinds.WRONG, ("(*x.shape[:-1], windows)", "(windows,)")),
         mutant(
+            "two dimensions at least",
+            kinds.WRONG,
+            ("(*x.shape[:-1], windows)", "(*(x.shape[:-1] or (1,)), windows)"),
+        ),
+        mutant(
             "looks at numbers",
             kinds.EXCEPTION,
             ("n = x.shape[-1]", "n = len(x.flatten().tolist()) and x.shape[-1]"),
@@ -483,6 +548,15 @@ and the program goes on with wrong numbers.
             "one tensor twice",
             kinds.WRONG,
             ("return means, x.new_empty(shape, dtype=torch.int64)", "return means, means"),
+        ),
+        mutant(
+            "x itself, where each element is a window",
+            kinds.WRONG,
+            (
+                "return means,",
+                "same = length == step == 1 and not narrow and x.is_contiguous()\n"
+                "    return x if same else means,",
+            ),
         ),
     ),
 )
@@ -524,7 +598,7 @@ two on.
     small=((1000, 3), (257, 5), (33, 2), (1, 4)),
     full=(1 << 24, 4),
     promises=Promises(
-        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=23),
+        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=41),
         values=(
             promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
             promises.data("c", *promises.ORDINARY),
@@ -558,6 +632,7 @@ from behind, and is passed on times a slope.
         mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),
         mutant("three coefficients", kinds.OUT_OF_BOUNDS, ("k = count - 1", "k = 2")),
         mutant("at most eight", kinds.WRONG, ("k = count - 1", "k = min(count, 8) - 1")),
+        mutant("at most 32", kinds.WRONG, ("k = count - 1", "k = min(count, 32) - 1")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) return;", "")),
         mutant(
             "a short index",
@@ -590,11 +665,16 @@ def derivatives(
 
     u, v = (torch.from_numpy(a) for a in directions(x, c, seed))
     x_, c_, dy_ = (torch.from_numpy(a.copy()).requires_grad_() for a in (x, c, dy))
-    whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
-    first = torch.autograd.grad((Polynomial.apply(x_, c_) * dy_).sum(), (x_, c_), **whole)
-    along = (first[0] * u).sum() + (first[1] * v).sum()
-    second = torch.autograd.grad(along, (x_, c_, dy_), **whole)
-    (third,) = torch.autograd.grad((second[0] * u).sum(), (x_,), **whole)
+
+    def slopes(result: Any, *of: Any) -> tuple:
+        if not result.requires_grad:  # it depends on none of them, as a slope of 0 may
+            return tuple(map(torch.zeros_like, of))
+        whole = {"create_graph": True, "allow_unused": True, "materialize_grads": True}
+        return torch.autograd.grad(result, of, **whole)
+
+    first = slopes((Polynomial.apply(x_, c_) * dy_).sum(), x_, c_)
+    second = slopes((first[0] * u).sum() + (first[1] * v).sum(), x_, c_, dy_)
+    (third,) = slopes((second[0] * u).sum(), x_)
     every = (*first, *second, third)
     return joined([found.detach().numpy() for found in every])
 
@@ -652,8 +732,8 @@ TWICE_DIFFERENTIABLE = PythonExercise(
     task=f"""
 The slope of a polynomial is a polynomial, so the operator can be a part of its own backward pass.
 Write that backward pass so that it can be differentiated again, and what comes out once more. x has
-any shape, zeros may be in it, and c has any number of coefficients from one on; all are float64 on
-the CPU.
+any shape, also one of no elements, zeros may be in it, and c has any number of coefficients from
+one on; all are float64 on the CPU.
 {NEEDS_TORCH}
 """,
     source=f"{FOLDER}/twice_differentiable.py",
@@ -666,6 +746,8 @@ the CPU.
         some_polynomial(3, (), 2),
         some_polynomial(4, (4,), 1),
         some_polynomial(5, (1, 5), 6),
+        some_polynomial(7, (3,), 12),
+        some_polynomial(8, (0, 3), 3),
         (np.zeros(3), np.array([1.0, 2, 3, 4]), np.ones(3), 6),
     ),
     reference=by_formula,
@@ -698,9 +780,17 @@ derivative, and registers for *that* operator a backward pass of this kind.
             kinds.WRONG,
             ("dy * polynomial(x, slope)", "dy * polynomial(x.detach(), slope)"),
         ),
+        mutant(
+            "no empty x", kinds.WRONG, ("(dy * power).sum()", "(dy * power).mean() * x.numel()")
+        ),
         mutant("dy cut off", kinds.WRONG, ("[(dy * power)", "[(dy.detach() * power)")),
         mutant(
             "x's powers cut off", kinds.WRONG, ("[polynomial(x, row)", "[polynomial(x.data, row)")
+        ),
+        mutant(
+            "at most eight",
+            kinds.WRONG,
+            ("dtype=c.dtype)\n    slope", "dtype=c.dtype).clamp(max=8)\n    slope"),
         ),
         mutant("means", kinds.WRONG, (".sum()", ".mean()")),
         mutant("a constant forgotten", kinds.EXCEPTION, (" if len(c) > 1 else 0 * c", "")),
@@ -721,7 +811,8 @@ derivative, and registers for *that* operator a backward pass of this kind.
 
 @dataclass(frozen=True)
 class Rows(Described):
-    """As :class:`Described`, with a first row of zeros, or all of it brought to magnitude 1."""
+    """As :class:`Described`, with a first row of zeros, or all of it brought to magnitude 1, or
+    very small, or with NaN in its rows."""
 
     special: str = ""
 
@@ -737,6 +828,10 @@ class Rows(Described):
             found = np.sign(found) + (found == 0)
         if self.special == "negative":
             found = -np.abs(found) - 0.25
+        if self.special == "very small":
+            found *= 2.0**-115
+        if self.special == "NaN":
+            found[:, -1] = np.nan
         return found
 
 
@@ -748,7 +843,9 @@ def checked(scaled_rows: Callable, given: Rows) -> tuple:
     x = given.tensor()
     before = x.clone()
     y, scale = operator(x)
-    touched = "x was changed" if not bool((x == before).all()) else "x is as it was"
+    first = y.tolist(), scale.tolist()
+    same = (x == before) | (x.isnan() & before.isnan())
+    touched = "x is as it was" if bool(same.all()) else "x was changed"
     places = {t.untyped_storage().data_ptr() for t in (x, y, scale) if t.numel()}
     parted = len(places) == sum(bool(t.numel()) for t in (x, y, scale))
     memory = "no memory is shared" if parted else "results that share memory"
@@ -758,7 +855,10 @@ def checked(scaled_rows: Callable, given: Rows) -> tuple:
         said = [outside(t) for t in fake(probe)]
         want = [[*r[:3], probe.device.type] for r in real]
         told.append("as the operator's" if said == want else f"{said}, the operator's {want}")
-    return touched, memory, y.tolist(), scale.tolist(), told, real
+    operator(-3 * x)
+    if repr((y.tolist(), scale.tolist())) != repr(first):
+        memory = "a second call writes to the first one's results"
+    return touched, memory, *first, told, real
 
 
 def as_promised(given: Rows) -> tuple:
@@ -794,7 +894,7 @@ ROW_VIEWS += ("one row, expanded", "no rows", "a row of a transpose")
 
 
 def any_rows(rng: np.random.Generator) -> tuple[Rows]:
-    special = str(rng.choice(["", "zeros", "magnitude 1", "negative"]))
+    special = str(rng.choice(["", "zeros", "magnitude 1", "negative", "very small", "NaN"]))
     rows, columns, seed = (
         int(rng.integers(3, 9)),
         int(rng.integers(1, 9)),
@@ -808,10 +908,10 @@ THREE_LIES = PythonExercise(
     id="07.three_lies",
     title="find the bugs: what an operator promises",
     task=f"""
-The numbers of this operator are right, and training with it works for a while. But it lies three
-times: about what it writes to, about whose memory it returns, and about the shapes and types of its
-results; nor are these always contiguous, as promised. Mend it. x has any rows (none as well) and at
-least one column, any strides, float32 or float64.
+The numbers of this operator are right, also for very small ones and NaN, and training with it works
+for a while. But it lies three times: about what it writes to, about whose memory it returns, and
+about the shapes and types of its results; nor are these always contiguous, as promised. Mend it. x
+has any rows (none as well) and at least one column, any strides, float32 or float64.
 {NEEDS_TORCH}
 """,
     source=f"{FOLDER}/three_lies.py",
@@ -830,6 +930,8 @@ least one column, any strides, float32 or float64.
         (Rows("one column", special="negative"),),
         (Rows("one row, expanded"),),
         (Rows("no rows", dtype="float64"),),
+        (Rows("as it is", special="very small"),),
+        (Rows("as it is", special="NaN"),),
     ),
     reference=as_promised,
     promises=Cases(any_rows),
@@ -865,6 +967,18 @@ every magnitude is 1: check an operator with inputs that take each of its ways.
             ),
         ),
         mutant("x's strides", kinds.WRONG, ("(x / scale).contiguous()", "x / scale")),
+        mutant("small ones for zeros", kinds.WRONG, ("scale == 0", "scale < 1e-30")),
+        mutant("NaN for zeros", kinds.WRONG, ("scale[scale == 0]", "scale[~(scale > 0)]")),
+        mutant(
+            "one result for all calls",
+            kinds.WRONG,
+            ("    def operator(x):\n", "    kept = {}\n\n    def operator(x):\n"),
+            (
+                "return (x / scale).contiguous(), scale",
+                "y = kept.setdefault((x.shape, x.dtype), x.new_empty(x.shape))\n"
+                "        return y.copy_(x / scale), scale",
+            ),
+        ),
         mutant("zeros divided", kinds.WRONG, ("        scale[scale == 0] = 1\n", "")),
         mutant("without abs", kinds.WRONG, ("x.abs().amax", "x.amax")),
         mutant(

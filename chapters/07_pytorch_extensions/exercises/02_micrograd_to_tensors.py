@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import tanh
 from typing import Any
 
@@ -11,6 +12,7 @@ from course_utils.exercises import (
     Cases,
     Exercise,
     Launch,
+    Means,
     Promises,
     PythonExercise,
     empty,
@@ -51,6 +53,7 @@ def long_steps() -> tuple:
     while len(steps) < 10_000:
         k = len(steps)
         steps += [("+" if k % 3 else "*", k - 1, k - 2), ("tanh", k)]
+    steps += [("+", len(steps) - 1, 100)]  # so the early ones have a gradient that is not tiny
     return ((steps,),)
 
 
@@ -97,6 +100,7 @@ back: 10,000 steps take a fraction of a second.
         ([("input", 2.0), ("input", 5.0), ("*", 0, 1), ("+", 2, 0), ("*", 3, 2)],),
         ([("input", 4.0)],),
         ([("input", 1.0), ("input", 2.0), ("+", 0, 0), ("tanh", 1)],),
+        ([("input", -300.0), ("*", 0, 0), ("*", 1, 1), ("*", 2, 0), ("tanh", 0), ("+", 3, 4)],),
     ),
     reference=by_elimination,
     seconds=6.0,
@@ -150,6 +154,19 @@ the two lines add to the same number, each with the factor x: 2 x, with no rule 
             ("in reversed(range(len(steps)))", "in range(len(steps))"),
         ),
         mutant("the end is not 1", kinds.WRONG, ("found[-1] = 1.0", "found[-1] = values[-1]")),
+        mutant(
+            "not all the way back",
+            kinds.WRONG,
+            (
+                "in reversed(range(len(steps)))",
+                "in reversed(range(max(0, len(steps) - 5000), len(steps)))",
+            ),
+        ),
+        mutant(
+            "large ones cut off",
+            kinds.WRONG,
+            ("return found", "return [max(-1e6, min(1e6, slope)) for slope in found]"),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return found", "found")),
     ),
 )
@@ -160,7 +177,10 @@ RIGHT = "every value once, after its parents"
 
 def judged_order(function: Any, parents: list[tuple[int, ...]], end: int) -> str:
     """What is wrong with the order that ``function`` finds."""
+    limit = sys.getrecursionlimit()
     found = function(list(parents), end)
+    if sys.getrecursionlimit() != limit:
+        return "a list, but Python's recursion limit was changed"
     if not isinstance(found, list):
         return f"a {type(found).__name__}, not a list"
     if found[-1:] != [end]:
@@ -224,7 +244,8 @@ IN_ORDER = PythonExercise(
 Where nobody has written the steps down in their order, it has to be found from the graph: all
 values that the end depends on, each once, and each after its parents. Other values stay out. The
 numbers of the values say nothing about their order. Any graph: with a value that millions of paths
-lead to, and with a chain of 20,000 values, which a function that calls itself is not meant for.
+lead to, and with a chain of 20,000 values, which a function that calls itself is not meant for;
+leave Python's recursion limit as it is.
 """,
     source=f"{FOLDER}/in_order.py",
     function="in_order",
@@ -299,6 +320,23 @@ there, keeps the order right where one value is reached on a short path and on a
                 "    while stack:\n",
             ),
         ),
+        mutant(
+            "calls itself, with a higher limit",
+            kinds.WRONG,
+            (
+                "    while stack:\n",
+                "    def visit(value):\n"
+                "        if value not in seen:\n"
+                "            seen.add(value)\n"
+                "            for parent in parents[value]:\n"
+                "                visit(parent)\n"
+                "            order.append(value)\n\n"
+                '    __import__("sys").setrecursionlimit(1_000_000)\n'
+                "    visit(end)\n"
+                "    stack = []\n"
+                "    while stack:\n",
+            ),
+        ),
         mutant("first parent only", kinds.WRONG, ("in parents[value]:", "in parents[value][:1]:")),
         mutant("no return", kinds.WRONG, ("return order", "order")),
     ),
@@ -308,7 +346,7 @@ there, keeps the order right where one value is reached on a short path and on a
 def as_array(function: Any, dy: np.ndarray, shape: tuple[int, ...]) -> Any:
     """The answer as an array: NumPy's sum to shape () is a number."""
     found = function(dy, shape)
-    return found if found is None else np.asarray(found)
+    return np.asarray(found) if isinstance(found, np.generic) else found
 
 
 def element_by_element(dy: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -338,7 +376,8 @@ UNBROADCAST = PythonExercise(
     task="""
 Broadcasting repeats an array along new axes in front, and along its own axes of length 1. Each
 repeated element reaches the loss on several paths, so their gradients are added up. Any number of
-axes, none included; an axis may be missing and another one of length 1 at the same time.
+axes, none included; an axis may be missing and another one of length 1 at the same time. dy is in
+float64, and so are the sums; NaN stays NaN.
 """,
     source=f"{FOLDER}/unbroadcast.py",
     function="unbroadcast",
@@ -354,8 +393,10 @@ axes, none included; an axis may be missing and another one of length 1 at the s
         (some(8, 2, 3, 2), (2, 1, 2)),
         (some(9), ()),
         (some(10, 0, 3), (3,)),
+        (np.array([[1.0, np.nan, 2.0], [3.0, 4.0, np.inf]]), (2, 1)),
     ),
     reference=element_by_element,
+    rtol=1e-11,
     promises=Cases(any_shapes, count=24),
     means="Any way to add them up is right.",
     hints=(
@@ -397,6 +438,22 @@ shape and raises nothing; tests should use lengths that differ.
             kinds.SCALED,
             (".sum(repeated, keepdims", ".mean(repeated, keepdims"),
         ),
+        mutant(
+            "NaN left out", kinds.WRONG, ("return np.asarray(dy).sum(", "return np.nansum(dy, ")
+        ),
+        mutant(
+            "in float32",
+            kinds.PRECISION,
+            ("return np.asarray(dy)", "return np.asarray(dy, np.float32).astype(float)"),
+        ),
+        mutant(
+            "a list where nothing is repeated",
+            kinds.WRONG_TYPE,
+            (
+                "return np.asarray(dy)",
+                "if not repeated:\n        return dy.tolist()\n    return np.asarray(dy)",
+            ),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np", "np")),
     ),
 )
@@ -426,7 +483,8 @@ TENSOR_SUM = Exercise(
     task="""
 Any axis of any array is the middle one of three: what lies before it, itself, what comes after it.
 A warp makes one sum: each lane takes every 32nd element along the axis, shuffles bring the lanes'
-parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers may be infinite.
+parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers may be infinite or
+NaN.
 """,
     source=f"{KERNELS}/tensor_sum.cu",
     kernel="tensor_sum",
@@ -444,11 +502,18 @@ parts together, and one lane stores. Any lengths, along the axis 0 too. Numbers 
         sizes=promises.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
         ).with_longest(outer=1031, length=65_543, inner=1031),
-        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE),),
+        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),),
     ),
     means=(
         means.one_store_each(),
         means.shuffles(32 * 5 * 12, advice=LANES, size=(3, 64, 4)),
+        Means(
+            "sectors that a request reads along the last axis",
+            lambda work: work.counts.global_load_sectors / work.counts.global_load_requests,
+            at_most=8,
+            advice=LANES,
+            size=(4, 256, 1),
+        ),
         means.loads_shared_out(1.5, size=(4, 256, 8)),
         means.no_extra_work(1.5, size=(4, 256, 8)),
     ),
@@ -484,6 +549,11 @@ beside it, which make the next results, use the rest if it is still in the cache
         mutant("neighbours added", kinds.WRONG, ("first[k * inner]", "first[k]")),
         mutant("the mean", kinds.SCALED, ("y[result] = sum;", "y[result] = sum / length;")),
         mutant(
+            "NaN left out",
+            kinds.WRONG,
+            ("sum += first[k * inner]", "sum += isnan(first[k * inner]) ? 0 : first[k * inner]"),
+        ),
+        mutant(
             "lane 0's part",
             kinds.WRONG,
             ("distance > 0; distance /= 2", "distance > 16; distance /= 2"),
@@ -511,6 +581,15 @@ beside it, which make the next results, use the rest if it is still in the cache
             (
                 "sum += __shfl_xor_sync(0xffffffff, sum, distance);",
                 "sum += 0.0f * __shfl_xor_sync(0xffffffff, 1.0f, distance);",
+            ),
+        ),
+        mutant(
+            "a piece for each lane",
+            kinds.MEANS_MISSING,
+            (
+                "int k = lane; k < length; k += kWarpSize",
+                "int part = (length + 31) / 32, k = lane * part; "
+                "k < min(length, (lane + 1) * part); ++k",
             ),
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("result >= outer", "result > outer")),
@@ -568,12 +647,12 @@ elsewhere, too. A thread has one element. Any shape; numbers of A and B may be i
     reduction=lambda size: 4 * max(size[0], size[1]),
     promises=Promises(
         sizes=promises.shapes(M=(1, 2, 7, 33), N=(1, 3, 31, 33), K=(1, 2, 5, 32)).with_longest(
-            M=1031, N=1031, K=1031
+            M=1031, N=1031, K=65_543
         ),
         values=(
             promises.data("dC", *promises.ORDINARY),
             promises.data("A B", *promises.ORDINARY),
-            promises.data("dA dB", *promises.ORDINARY),
+            promises.data("dA dB", *promises.ORDINARY, promises.SOME_NAN),
             (
                 promises.AS_GIVEN,
                 promises.zero_times_infinity_along("dC", -1, "B", -1),
@@ -618,6 +697,12 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
         mutant("mean over the batch", kinds.WRONG, ("dB[i] += of_b", "dB[i] += of_b / M")),
         mutant("second gradient forgotten", kinds.NOTHING_WRITTEN, ("    dB[i] += of_b;\n", "")),
         mutant("sign", kinds.WRONG, ("dA[i] += of_a", "dA[i] -= of_a")),
+        mutant(
+            "NaN overwritten",
+            kinds.WRONG,
+            ("dB[i] += of_b", "dB[i] = isnan(dB[i]) ? of_b : dB[i] + of_b"),
+        ),
+        mutant("a short index", kinds.EDGES, ("B[k * N + n]", "B[(unsigned short)k * N + n]")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * K", "i > M * K")),
         mutant("one block of dB", kinds.FIRST_BLOCK, ("i >= K * N", "i >= K * N || i >= 256")),
     ),
@@ -788,7 +873,8 @@ MOMENTUM_STEP = Exercise(
     title="a step with momentum",
     task="""
 g = dw + decay · w, then v = momentum · v + g, then w = w − rate · v, in place: PyTorch's SGD, down
-to its order. A thread has one element. Any n, any rate, momentum and decay.
+to its order. A thread has one element. Any n, any rate, momentum and decay, also negative ones and
+those above 1.
 """,
     source=f"{KERNELS}/tensor_momentum.cu",
     kernel="tensor_momentum",
@@ -805,9 +891,10 @@ to its order. A thread has one element. Any n, any rate, momentum and decay.
             promises.data("w", *promises.ORDINARY),
             promises.data("v", *promises.ORDINARY, promises.ZEROS),
             promises.data("dw", *promises.ORDINARY, promises.ZEROS),
-            promises.scalars("rate", 0, 1, 0.003),
-            promises.scalars("momentum", 0, 1, 0.5),
-            promises.scalars("decay", 0, 0.5),
+            promises.data("w v dw", promises.VERY_SMALL, promises.FAINT),
+            promises.scalars("rate", 0, 1, 0.003, -0.25, 4096),
+            promises.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
+            promises.scalars("decay", 0, 0.5, -0.25, 2),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
@@ -859,6 +946,27 @@ a network that is trained on in the other one suddenly moves otherwise.
             ),
         ),
         mutant("momentum 0.9", kinds.WRONG, ("momentum * v[i]", "0.9f * v[i]")),
+        mutant(
+            "momentum up to 1", kinds.WRONG, ("momentum * v[i]", "fminf(momentum, 1.0f) * v[i]")
+        ),
+        mutant("no negative rate", kinds.WRONG, ("-= rate *", "-= fabsf(rate) *")),
+        mutant("no negative decay", kinds.WRONG, ("decay * w[i]", "fmaxf(decay, 0.0f) * w[i]")),
+        mutant(
+            "nesterov near 1",
+            kinds.PRECISION,
+            (
+                "-= rate * velocity",
+                "-= rate * (momentum == 0.99f ? 1 + momentum : 1.0f) * velocity",
+            ),
+        ),
+        mutant(
+            "faint ones are 0",
+            kinds.NOTHING_WRITTEN,
+            (
+                "    v[i] = velocity",
+                "    velocity = fabsf(velocity) < 1e-20f ? 0.0f : velocity;\n    v[i] = velocity",
+            ),
+        ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= n", "i > n")),
     ),
 )

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
 import numpy as np
 
+from course_utils import layouts
+from course_utils.errors import LessonError
 from course_utils.exercises import (
     Cases,
     Exercise,
@@ -71,6 +77,16 @@ def by_odometer(coordinate: int | tuple, shape: int | tuple, stride: int | tuple
     return int(np.dot(np.unravel_index(coordinate, extents, order="F"), steps))
 
 
+def without_layouts(function: Callable, *arguments: int | tuple) -> Any:
+    """What ``function`` says while the course's own layouts refuse to be made."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise LessonError("the course's layouts do not answer here: compute the offset yourself.")
+
+    with patch.object(layouts.Layout, "__init__", refused):
+        return function(*arguments)
+
+
 OFFSET = PythonExercise(
     id="08.nested_offset",
     title="the function that a layout is",
@@ -78,7 +94,8 @@ OFFSET = PythonExercise(
 Write `nested_offset(coordinate, shape, stride)`: the offset that a layout gives a coordinate. Shape
 and stride are numbers, or tuples of numbers and tuples, nested alike. The coordinate is nested as
 the shape is, except that one number may stand wherever the shape has a tuple: it counts that
-tuple's elements, the leftmost number fastest. NumPy is not needed, nor a layout of the course's.
+tuple's elements, the leftmost number fastest. NumPy is not needed, and the course's own layouts
+do not answer here.
 """,
     source=f"{FOLDER}/nested_offset.py",
     function="nested_offset",
@@ -93,6 +110,7 @@ tuple's elements, the leftmost number fastest. NumPy is not needed, nor a layout
         (23, ((2, 3), (2, 2)), ((50, 7), (1, 0))),
         (0, 1, 9),
     ),
+    call=without_layouts,
     reference=by_odometer,
     promises=Cases(any_coordinate),
     means="Any way to the number is right.",
@@ -122,87 +140,19 @@ taken apart by an extent that only the running program knows.
         ),
         mutant("no remainder", kinds.WRONG, ("coordinate % size", "coordinate")),
         mutant(
+            "the course's layout",
+            kinds.EXCEPTION,
+            (
+                "    if isinstance(shape, int):\n        return coordinate * stride\n",
+                "    from course_utils import layouts\n\n"
+                "    return layouts.Layout(shape, stride)(coordinate)\n",
+            ),
+        ),
+        mutant(
             "tuples of numbers only",
             kinds.EXCEPTION,
             ("nested_offset(part, mode, step)", "part * step"),
         ),
-    ),
-)
-
-# --- Who owns an element ---
-
-
-def any_owner(rng: np.random.Generator) -> tuple:
-    """A thread-value layout of a tile, some of whose elements nobody holds, and an element."""
-    extents = [int(n) for n in rng.choice((1, 2, 2, 3, 4, 8), 4)]
-    order, reach, strides = rng.permutation(4), 1, [0] * 4
-    for place in order:
-        strides[place] = reach
-        reach *= extents[place] * int(rng.choice((1, 1, 1, 2)))
-    element = int(rng.integers(0, reach))
-    return tuple(extents[:2]), tuple(extents[2:]), tuple(strides[:2]), tuple(strides[2:]), element
-
-
-def searched(
-    threads: tuple, values: tuple, by_thread: tuple, by_value: tuple, element: int
-) -> tuple:
-    """Looked up in a table of all elements."""
-    t, v = np.indices((threads[0] * threads[1], values[0] * values[1]))
-    held = sum(
-        n % extents[0] * steps[0] + n // extents[0] * steps[1]
-        for n, extents, steps in ((t, threads, by_thread), (v, values, by_value))
-    )
-    found = np.argwhere(held == element)
-    return tuple(int(n) for n in found[0]) if len(found) else (-1, -1)
-
-
-OWNER = PythonExercise(
-    id="08.owner",
-    title="who holds element 37?",
-    task="""
-A thread-value layout sends (thread, value) to an element of a tile. Both modes have two numbers:
-thread t is (t % T0, t / T0) and moves `by_thread[0]` and `by_thread[1]` elements a step, value v is
-(v % V0, v / V0) and moves `by_value[0]`, `by_value[1]`. Write `owner(threads, values, by_thread,
-by_value, element)`: the pair (thread, value) that holds `element`, or (-1, -1) where nobody does.
-No two pairs hold the same element, and strides are at least 1.
-""",
-    source=f"{FOLDER}/owner.py",
-    function="owner",
-    cases=(
-        ((4, 8), (2, 2), (32, 1), (16, 8), 37),
-        ((4, 8), (2, 2), (32, 1), (16, 8), 0),
-        ((4, 8), (2, 2), (32, 1), (16, 8), 127),
-        ((2, 2), (2, 1), (2, 8), (1, 4), 4),
-        ((2, 2), (2, 2), (2, 8), (1, 4), 6),
-        ((1, 1), (1, 1), (1, 1), (1, 1), 0),
-        ((1, 1), (1, 1), (1, 1), (1, 1), 3),
-        ((8, 4), (1, 1), (1, 8), (1, 1), 31),
-    ),
-    reference=searched,
-    promises=Cases(any_owner),
-    means="Looking through all pairs is as right as dividing by the strides.",
-    hints=(
-        "The tile is small: going through all pairs is a fair way.",
-        "Four loops, or two with % and //. Compare the offset with `element`.",
-        "`for t in range(threads[0] * threads[1])`, and inside it the same for v.",
-    ),
-    explanation="""
-From a wrong element of a result to the thread that computed it: this is the way. Where a
-thread-value layout leaves no element out, CuTe's `right_inverse` of it is the same table, as a
-layout.
-""",
-    mutants=(
-        mutant(
-            "the second number fastest",
-            kinds.WRONG,
-            (
-                "t % threads[0] * by_thread[0] + t // threads[0] * by_thread[1]",
-                "t // threads[1] * by_thread[0] + t % threads[1] * by_thread[1]",
-            ),
-        ),
-        mutant("value first", kinds.WRONG, ("return t, v", "return v, t")),
-        mutant("nobody is thread 0", kinds.WRONG, ("return -1, -1", "return 0, 0")),
-        mutant("one value a thread", kinds.WRONG, ("range(values[0] * values[1])", "range(1)")),
     ),
 )
 
@@ -241,7 +191,9 @@ multiples of 8. The layout `from` of x is there.
     small=((24, 40), (8, 8), (16, 64)),
     full=(8192, 8192),
     promises=Promises(
-        sizes=promises.shapes(rows=(8, 16, 24, 56, 136, 1048), columns=(8, 16, 40, 72, 264, 1032)),
+        sizes=promises.shapes(
+            rows=(8, 16, 24, 56, 136, 1048), columns=(8, 16, 40, 72, 264, 1032)
+        ).with_longest(rows=8200),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     exact=True,
@@ -283,7 +235,125 @@ piece of memory can be fetched by one bulk copy.
                 "make_stride(make_stride(columns, 8 * columns), make_stride(_1{}, _8{}))",
             ),
         ),
-        mutant("tiles that overlap", kinds.DATA_RACE, ("8 * rows", "_64{}")),
+        mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),
+    ),
+)
+
+# --- Who owns an element ---
+
+
+def any_owner(rng: np.random.Generator) -> tuple:
+    """A thread-value layout of a tile, some of whose elements nobody holds, and an element."""
+    if rng.random() < 0.4:
+        return any_interlaced(rng)
+    extents = [int(n) for n in rng.choice((1, 2, 2, 3, 4, 8), 4)]
+    order, reach, strides = rng.permutation(4), 1, [0] * 4
+    for place in order:
+        strides[place] = reach
+        reach *= extents[place] * int(rng.choice((1, 1, 1, 2)))
+    element = int(rng.integers(0, reach))
+    return tuple(extents[:2]), tuple(extents[2:]), tuple(strides[:2]), tuple(strides[2:]), element
+
+
+def any_interlaced(rng: np.random.Generator) -> tuple:
+    """The same with strides of which none need be a multiple of another."""
+    while True:
+        extents = [int(n) for n in rng.integers(1, 4, 4)]
+        strides = [int(n) for n in rng.integers(1, 12, 4)]
+        held = np.tensordot(strides, np.indices(extents), 1).ravel()
+        if len(set(held.tolist())) == len(held):
+            element = int(rng.choice(held)) if rng.random() < 0.8 else int(rng.integers(0, 40))
+            return (
+                tuple(extents[:2]),
+                tuple(extents[2:]),
+                tuple(strides[:2]),
+                tuple(strides[2:]),
+                element,
+            )
+
+
+def searched(
+    threads: tuple, values: tuple, by_thread: tuple, by_value: tuple, element: int
+) -> tuple:
+    """Looked up in a table of all elements."""
+    t, v = np.indices((threads[0] * threads[1], values[0] * values[1]))
+    held = sum(
+        n % extents[0] * steps[0] + n // extents[0] * steps[1]
+        for n, extents, steps in ((t, threads, by_thread), (v, values, by_value))
+    )
+    found = np.argwhere(held == element)
+    return tuple(int(n) for n in found[0]) if len(found) else (-1, -1)
+
+
+GREEDY = """    modes = [(by_thread[k], threads[k], 0, (1, threads[0])[k]) for k in (0, 1)]
+    modes += [(by_value[k], values[k], 1, (1, values[0])[k]) for k in (0, 1)]
+    found = [0, 0]
+    for stride, extent, of, weight in sorted(modes, reverse=True):
+        steps = min(element // stride, extent - 1)
+        element -= steps * stride
+        found[of] += steps * weight
+    return (-1, -1) if element else tuple(found)
+"""
+
+OWNER = PythonExercise(
+    id="08.owner",
+    title="who holds element 37?",
+    task="""
+A thread-value layout sends (thread, value) to an element of a tile. Both modes have two numbers:
+thread t is (t % T0, t / T0) and moves `by_thread[0]` and `by_thread[1]` elements a step, value v is
+(v % V0, v / V0) and moves `by_value[0]`, `by_value[1]`. Write `owner(threads, values, by_thread,
+by_value, element)`: the pair (thread, value) that holds `element`, or (-1, -1) where nobody does.
+No two pairs hold the same element, and strides are at least 1.
+""",
+    source=f"{FOLDER}/owner.py",
+    function="owner",
+    cases=(
+        ((4, 8), (2, 2), (32, 1), (16, 8), 37),
+        ((4, 8), (2, 2), (32, 1), (16, 8), 0),
+        ((4, 8), (2, 2), (32, 1), (16, 8), 127),
+        ((2, 2), (2, 1), (2, 8), (1, 4), 4),
+        ((2, 2), (2, 2), (2, 8), (1, 4), 6),
+        ((1, 1), (1, 1), (1, 1), (1, 1), 0),
+        ((1, 1), (1, 1), (1, 1), (1, 1), 3),
+        ((8, 4), (1, 1), (1, 8), (1, 1), 31),
+        ((2, 1), (3, 1), (5, 1), (3, 1), 6),
+        ((32, 8), (4, 8), (4, 128), (1, 1024), 8191),
+    ),
+    reference=searched,
+    promises=Cases(any_owner),
+    means="Looking through all pairs is as right as dividing by the strides.",
+    hints=(
+        "The tile is small: going through all pairs is a fair way.",
+        "Four loops, or two with % and //. Compare the offset with `element`.",
+        "`for t in range(threads[0] * threads[1])`, and inside it the same for v.",
+    ),
+    explanation="""
+From a wrong element of a result to the thread that computed it: this is the way. Where a
+thread-value layout leaves no element out, CuTe's `right_inverse` of it is the same table, as a
+layout.
+""",
+    mutants=(
+        mutant(
+            "the second number fastest",
+            kinds.WRONG,
+            (
+                "t % threads[0] * by_thread[0] + t // threads[0] * by_thread[1]",
+                "t // threads[1] * by_thread[0] + t % threads[1] * by_thread[1]",
+            ),
+        ),
+        mutant("value first", kinds.WRONG, ("return t, v", "return v, t")),
+        mutant("nobody is thread 0", kinds.WRONG, ("return -1, -1", "return 0, 0")),
+        mutant(
+            "128 threads at most",
+            kinds.WRONG,
+            ("range(threads[0] * threads[1])", "range(min(threads[0] * threads[1], 128))"),
+        ),
+        mutant(
+            "by the longest stride first",
+            kinds.WRONG,
+            ("    for t in", GREEDY + "    for t in"),
+        ),
+        mutant("one value a thread", kinds.WRONG, ("range(values[0] * values[1])", "range(1)")),
     ),
 )
 
