@@ -331,7 +331,7 @@ class Batch:
         willing = [g for g in ready if g.credit > 0]
         if not willing:
             for g in ready:
-                g.credit = TURN
+                g.credit, g.renewed = TURN, False
             willing = ready
         apart = self.out_of_step
         chosen = apart.choose(willing) if apart else min(willing, key=attrgetter("place"))
@@ -352,13 +352,19 @@ class Batch:
         return chosen.merge(alike)
 
     def diverge(self, group: Group, chosen: np.ndarray, taken, skipped) -> None:
-        """Send the lanes of ``chosen`` one way and the others the other; both are queued."""
+        """Send the lanes of ``chosen`` one way and the others the other; both are queued.
+
+        A turn that ends here goes on once, so that the lanes may meet again; not more often, or
+        lanes that part while they spin would keep the others from theirs.
+        """
         self.launch.observers.lanes_diverge(group, chosen)
+        if group.credit <= 0 and not group.renewed:
+            group.credit, group.renewed = TURN, True
         parts = group.split(chosen, group.code.after(group.block))
         for part, go in zip(parts, (skipped, taken), strict=True):
             part = go(part)
             if part is not None:
-                self._queue(part)  # with what is left of its credit
+                self._queue(part)
 
     def part(self, group: Group, index: np.ndarray) -> Group:
         """Some lanes of a group at the end of its block: they carry what later blocks may read."""

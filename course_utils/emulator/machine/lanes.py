@@ -60,6 +60,7 @@ class Group:
         "stack",
         "spreads",
         "credit",
+        "renewed",
         "stalled",
         "local_top",
         "place",
@@ -76,6 +77,7 @@ class Group:
         self.stack: tuple[Frame, ...] = ()
         self.spreads: dict = {}  # addresses already analysed, by register slot
         self.credit = 0
+        self.renewed = False  # it has had another turn for parting: see `Batch.diverge`
         self.stalled = False
         self.local_top = 0
         self.place: tuple = ()  # noted while the group waits for its turn: see `settle`
@@ -167,7 +169,8 @@ class Group:
             )
             for f in self.stack
         )
-        group.credit, group.local_top = self.credit, self.local_top
+        group.credit, group.renewed = self.credit, self.renewed
+        group.local_top = self.local_top
         return group
 
     def split(self, flags: np.ndarray, live: tuple[int, ...]) -> tuple[Group, Group]:
@@ -211,6 +214,7 @@ class Group:
         """One group of the lanes of all; every group stands at the same place."""
         merged = self._reunited(others) or self._merged(others)
         merged.credit = max(self.credit, *(g.credit for g in others))
+        merged.renewed = self.renewed or any(g.renewed for g in others)
         merged.local_top = self.local_top
         return merged
 
