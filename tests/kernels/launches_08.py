@@ -14,7 +14,7 @@ kernel = CHAPTER.kernel
 
 @CHAPTER.launch("reorder_by_hand", "reorder_by_layout", sizes=[(1, 1), (8, 32), (37, 50)])
 def reorder(name, rows, columns):
-    x, y = draw(rows, columns), cp.empty(rows * columns, cp.float32)
+    x, y = draw((rows, columns)), cp.empty(rows * columns, cp.float32)
     launch = (-(-columns // 32), -(-rows // 8)), (32, 8), (cp.asarray(x), y, rows, columns)
     return work(kernel(name), *launch, y, x.T.ravel())
 
