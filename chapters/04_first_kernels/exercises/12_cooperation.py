@@ -310,7 +310,7 @@ CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses 
         "`nbytes = 4 * columns` is what a block needs, and `gpu.optin` what it may have.",
         "A launch with more than kernel.max_dynamic_shared_size_bytes is refused; setting that to "
         "more than gpu.optin is, too.",
-        "Three cases: more than the GPU may give, more than it gives unasked, and all else. The second "
+        "Three cases: more than the GPU may give, more than it gives unasked, all else. The second "
         "sets `gpu.kernel.max_dynamic_shared_size_bytes` to what is needed before the launch.",
     ),
     explanation="""
