@@ -14,6 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from .brackets import balanced, split_at_commas
+
 _INTEGERS: dict[str, Any] = {  # the words of a C integer type, sorted, to its dtype on 64-bit Linux
     "bool": np.bool_,
     "char": np.int8,
@@ -94,7 +96,7 @@ class Signature:
         """This template's signature for a name expression such as ``"scale<float, 4>"``."""
         if not self.template or "<" not in expression:
             return self
-        values = _split(expression[expression.index("<") + 1 : expression.rindex(">")])
+        values = split_at_commas(expression[expression.index("<") + 1 : expression.rindex(">")])
         known = dict(zip(self.template, values, strict=False))
         types = [known.get(parameter.c_type, parameter.c_type) for parameter in self.parameters]
         return Signature(
@@ -139,7 +141,6 @@ _ALIAS_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w[\w \t]*?)[
 _ALIAS_USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:][\w:\s]*?)\s*;")
 _ALIAS_TYPEDEF = re.compile(r"\btypedef\s+([\w:][\w:\s]*?)\s+(\w+)\s*;")
 _TEMPLATE = re.compile(r"\btemplate\s*<([^;{}]*)>(?:[\s\w]|\([^;{}]*\))*$")  # and attributes
-_CLOSERS = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 
 def _read(text: str, match: re.Match[str], aliases: dict[str, str]) -> Signature | None:
@@ -150,12 +151,12 @@ def _read(text: str, match: re.Match[str], aliases: dict[str, str]) -> Signature
         position = head.end()
         if not bracket:
             continue
-        inside, position = _balanced(text, position)
+        inside, position = balanced(text, position)
         if word.startswith("__"):  # __launch_bounds__(256), __cluster_dims__(2, 1, 1)
             continue
         if not re.compile(r"\s*{").match(text, position):
             return None
-        items = [item for item in _split(inside) if item != "void"]
+        items = [item for item in split_at_commas(inside) if item != "void"]
         parameters = [_parameter(item, number, aliases) for number, item in enumerate(items, 1)]
         return Signature(word, tuple(parameters), _template(text[: match.start()]))
     return None
@@ -165,7 +166,7 @@ def _template(before: str) -> tuple[str, ...]:
     found = _TEMPLATE.search(before)
     if not found:
         return ()
-    return tuple(item.split("=")[0].split()[-1].lstrip(".") for item in _split(found[1]))
+    return tuple(item.split("=")[0].split()[-1].lstrip(".") for item in split_at_commas(found[1]))
 
 
 def _parameter(text: str, number: int, aliases: dict[str, str]) -> Parameter:
@@ -188,24 +189,3 @@ def _parameter(text: str, number: int, aliases: dict[str, str]) -> Parameter:
         c_type += "*" * (depth - 1) + "&" * text.count("&")
     name = name.lstrip("& ") or f"argument {number}"
     return Parameter(name, c_type, depth > 0, const, dtype_of(c_type))
-
-
-def _balanced(text: str, start: int) -> tuple[str, int]:
-    """The text up to the bracket that closes the one before ``start``, and where it ends."""
-    depth = 1
-    for position in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
-        if depth == 0:
-            return text[start:position], position + 1
-    return text[start:], len(text)
-
-
-def _split(text: str) -> list[str]:
-    """``text`` cut at the commas that stand outside every kind of bracket."""
-    parts, depth, last = [], 0, 0
-    for position, character in enumerate(text):
-        depth += (character in _CLOSERS) - (character in _CLOSERS.values())
-        if character == "," and depth == 0:
-            parts.append(text[last:position])
-            last = position + 1
-    return [part.strip() for part in (*parts, text[last:]) if part.strip()]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from .brackets import balanced, split_at_commas
+
 # "instantiation of "auto cute::f(...) [with A=..., B=...]" at line 6 of mine.cu"
 _INSTANTIATION = re.compile(
     r'instantiation of (?:function )?"(?P<what>.*)" at line (?P<line>\d+)(?: of (?P<file>.*))?'
@@ -54,7 +56,7 @@ def readable_call(what: str) -> str:
     found = _GIVEN.search(what)
     given = [
         f"{part.split('=', 1)[0]} = {readable_types(part.split('=', 1)[1])}"
-        for part in split(found["given"] if found else "")
+        for part in split_at_commas(found["given"] if found else "")
         if "=" in part
     ]
     plain = without_brackets(what[: found.start()] if found else what)
@@ -69,10 +71,10 @@ def readable_types(text: str) -> str:
     for opening in ("cute::tuple<", "cute::Layout<"):
         while opening in text:
             start = text.index(opening)
-            end = closing(text, start + len(opening))
-            parts = split(text[start + len(opening) : end])
-            inside = ":".join(parts) if "Layout" in opening else f"({','.join(parts)})"
-            text = f"{text[:start]}{inside}{text[end + 1 :]}"
+            inside, end = balanced(text, start + len(opening), "<")
+            parts = split_at_commas(inside)
+            shown = ":".join(parts) if "Layout" in opening else f"({','.join(parts)})"
+            text = f"{text[:start]}{shown}{text[end:]}"
     return text.replace("cute::", "")
 
 
@@ -85,24 +87,3 @@ def without_brackets(text: str) -> str:
             kept.append(letter)
         depth -= letter == ">"
     return "".join(kept)
-
-
-def closing(text: str, start: int) -> int:
-    """Where the ``<`` that opened just before ``start`` is closed; the end if nowhere."""
-    depth = 1
-    for place in range(start, len(text)):
-        depth += {"<": 1, ">": -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    return len(text) - 1
-
-
-def split(text: str) -> list[str]:
-    """``text`` cut at the commas that stand in no brackets."""
-    parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
-    return [*parts, text[start:].strip()]
