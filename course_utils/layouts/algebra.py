@@ -232,9 +232,7 @@ def composed(a: list[tuple[int, int]], shape: IntTuple, stride: IntTuple) -> Lay
         skip = -(-skip // extent)
     if rest > 1 or not found:
         found.append((rest, skip * a[-1][1]))
-    if len(found) == 1:
-        return Layout(*found[0])
-    return Layout(tuple(n for n, _ in found), tuple(step for _, step in found))
+    return unnested(found)
 
 
 def not_divided(a: list[tuple[int, int]], shape: int, stride: int, why: str) -> LayoutError:
