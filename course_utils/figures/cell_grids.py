@@ -41,15 +41,7 @@ def numbered_cells(
                 f"{name}: numbers of shape {numbers.shape} and groups of shape {groups.shape}; "
                 "both are (rows, columns)"
             )
-    shapes = [numbers.shape for numbers, _ in cells.values()]
-    rows, columns = np.array(shapes).T
-    if across:
-        width, height = columns.sum() * CELL + 0.6 * len(cells), rows.max() * CELL + 0.8
-        layout = {"ncols": len(cells), "width_ratios": columns}
-    else:
-        width, height = columns.max() * CELL + 0.6, (rows.sum() + 2.2 * len(cells)) * CELL
-        layout = {"nrows": len(cells), "height_ratios": rows}
-    figure, grid = new(min(width, WIDEST), height, squeeze=False, **layout)
+    figure, grid = panels([numbers.shape for numbers, _ in cells.values()], across=across)
     for axes, (name, (numbers, groups)) in zip(grid.flat, cells.items(), strict=True):
         colours = [_tint(group) for group in range(groups.max() + 1)]
         axes.imshow(groups, cmap=ListedColormap(colours), vmin=0, vmax=max(groups.max(), 1))
@@ -66,6 +58,21 @@ def numbered_cells(
     if title:
         figure.suptitle(title)
     return figure
+
+
+def panels(
+    shapes: list[tuple[int, int]], *, across: bool, cell: float = CELL, least: float = 0.0
+) -> tuple[Figure, np.ndarray]:
+    """Axes for tables of ``shapes`` (rows, columns), side by side or one below the other, as a 2-D
+    array. ``cell`` and ``least``, the least width of the figure, are in inches."""
+    rows, columns = np.array(shapes).T
+    if across:
+        width, height = columns.sum() * cell + 0.6 * len(shapes), rows.max() * cell + 0.8
+        layout = {"ncols": len(shapes), "width_ratios": columns}
+    else:
+        width, height = columns.max() * cell + 0.6, rows.sum() * cell + 2.2 * CELL * len(shapes)
+        layout = {"nrows": len(shapes), "height_ratios": rows}
+    return new(max(min(width, WIDEST), least), height, squeeze=False, **layout)
 
 
 def _tint(group: int) -> tuple[float, float, float]:

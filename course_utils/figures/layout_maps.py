@@ -10,8 +10,8 @@ import numpy as np
 from ..layouts.int_tuples import IntTuple, flatten, modes, product
 from ..layouts.layout import Layout
 from ..layouts.swizzles import SwizzledLayout
-from .cell_grids import CELL, INK, WIDEST
-from .style import BLUE, PALETTE, blend, new, styled
+from .cell_grids import CELL, INK, WIDEST, panels
+from .style import BLUE, PALETTE, blend, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def layout_map(
     Raises ValueError for more than 4,096 cells.
     """
     tables = {name: matrix(layout) for name, layout in layouts.items()}
-    figure, grid = panels([table.shape for table in tables.values()])
+    figure, grid = as_panels([table.shape for table in tables.values()])
     for axes, (name, layout) in zip(grid.flat, layouts.items(), strict=True):
         table = tables[name]
         groups = None if group is None else np.asarray(group(table))
@@ -69,7 +69,7 @@ def thread_values(
     ``thread`` its own cells stand out alone. Raises ValueError where an element is beyond the tile
     or held twice.
     """
-    figure, grid = panels([shape for _, shape in held.values()], cell=1.25 * CELL)
+    figure, grid = as_panels([shape for _, shape in held.values()], cell=1.25 * CELL)
     for axes, (name, (layout, shape)) in zip(grid.flat, held.items(), strict=True):
         owner, value = owners(layout, shape)
         faint = (owner < 0) | (owner != thread if thread is not None else False)
@@ -117,17 +117,10 @@ def owners(layout: Layout, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarr
     return owner, value
 
 
-def panels(shapes: list[tuple[int, int]], cell: float = CELL) -> tuple[Figure, np.ndarray]:
-    """Axes side by side for tables of ``shapes``, or one below the other where that is too wide."""
-    rows, columns = np.array(shapes).T
-    across = columns.sum() * cell + 0.6 * len(shapes) <= WIDEST
-    if across:
-        width, height = columns.sum() * cell + 0.6 * len(shapes), rows.max() * cell + 0.8
-        layout = {"ncols": len(shapes), "width_ratios": columns}
-    else:
-        width, height = columns.max() * cell + 0.6, rows.sum() * cell + 0.7 * len(shapes)
-        layout = {"nrows": len(shapes), "height_ratios": rows}
-    return new(max(min(width, WIDEST), 1.6), height, squeeze=False, **layout)
+def as_panels(shapes: list[tuple[int, int]], cell: float = CELL) -> tuple[Figure, np.ndarray]:
+    """Panels side by side, or one below the other where that would be too wide."""
+    width = sum(columns for _, columns in shapes) * cell + 0.6 * len(shapes)
+    return panels(shapes, across=width <= WIDEST, cell=cell, least=1.6)
 
 
 def fill(axes: Axes, shape: tuple[int, int], colours: np.ndarray, texts: list[str]) -> None:
