@@ -1,4 +1,4 @@
-"""Text with brackets in it: up to the one that closes, and cut at the commas outside all of them."""
+"""Brackets in a text: what one of them encloses, and the commas outside all of them."""
 
 from __future__ import annotations
 
