@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from course_utils.errors import LessonError
 
@@ -123,7 +124,10 @@ class Tensor:
     __radd__, __rmul__ = __add__, __mul__
 
     def sum(self, axis: int | None = None) -> Tensor:
-        """Over one axis, which goes; without it over all, to one number of shape ()."""
+        """Over one axis, which goes; without it over all, to one number of shape ().
+
+        An axis may be counted from the end (-1); raises LessonError where there is no such axis.
+        """
         return sum_of(self, axis)
 
     def mean(self) -> Tensor:
@@ -233,10 +237,19 @@ def sum_of(x: Tensor, axis: int | None = None) -> Tensor:
         flat = ops.sum(x.data.reshape(-1), 0).reshape(())
         kept: tuple[int, ...] = (1,) * len(x.shape)
     else:
-        axis %= len(x.shape)
+        axis = _axis(axis, x.shape)
         kept = x.shape[:axis] + (1,) + x.shape[axis + 1 :]
         flat = ops.sum(x.data, axis).reshape(x.shape[:axis] + x.shape[axis + 1 :])
     return Tensor(flat, ops, [(x, lambda dy: ops.expand(dy.reshape(kept), x.shape))])
+
+
+def _axis(axis: Any, shape: tuple[int, ...]) -> int:
+    """``axis`` counted from the front."""
+    try:
+        return normalize_axis_index(axis, len(shape))
+    except (TypeError, np.exceptions.AxisError):
+        axes = f"one from {-len(shape)} to {len(shape) - 1}" if shape else "no axis, it has none"
+        raise LessonError(f"no axis {axis!r} in the shape {shape}: give sum {axes}.") from None
 
 
 def tanh(x: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from course_utils import cp, load
 from course_utils.errors import LessonError
@@ -72,8 +73,10 @@ class Kernels:
         return self._product(_contiguous(a), _strides(a), _contiguous(b), _strides(b), (m, n, k))
 
     def sum(self, x: Any, axis: int) -> Any:
-        """Along one axis, which stays with length 1. A long sum with few results is a product with
-        ones, a single number of which is stored and repeated by strides of 0."""
+        """Along one axis of x, which stays with length 1; numpy's AxisError where there is none. A
+        long sum with few results is a product with ones, a single number of which is stored and
+        repeated by strides of 0."""
+        axis = normalize_axis_index(axis, x.ndim)
         before, length, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
         if self.split and length > LONG and prod(before) == 1:
             columns = prod(after)

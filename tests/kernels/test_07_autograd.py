@@ -243,6 +243,35 @@ def test_mistakes_are_told_in_words():
         three + three
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("axis", [2, -3, 1.0, (0, 1)])
+def test_a_sum_over_an_axis_that_does_not_exist_is_refused(machine, axis):
+    ops = MACHINES[machine]()
+    with pytest.raises(LessonError, match=r"no axis .* in the shape \(2, 3\): give .* -2 to 1\."):
+        grad.tensor(np.ones((2, 3)), ops).sum(axis)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("axis", [2, -3])
+def test_operations_refuse_such_an_axis_too(machine, axis):
+    ops = MACHINES[machine]()
+    with pytest.raises(IndexError, match=f"axis {axis} is out of bounds"):
+        ops.sum(ops.array(np.ones((2, 3))), axis)
+
+
+def test_a_number_has_no_axis():
+    with pytest.raises(LessonError, match=r"no axis 0 in the shape \(\): give sum no axis"):
+        grad.tensor(3.0, grad.NumPy()).sum(0)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_operations_count_an_axis_from_the_end_alike(machine):
+    ops, x = MACHINES[machine](), np.arange(6.0).reshape(2, 3)
+    for axis in (-2, -1):
+        found = ops.host(ops.sum(ops.array(x), axis))
+        np.testing.assert_array_equal(found, x.sum(axis, keepdims=True))
+
+
 # --- the references of the exercises ---
 
 
