@@ -43,13 +43,21 @@ def off_zero(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Rows whose mean is a few times their spread."""
     rows, columns = size
     centers = 3 * rng.standard_normal((rows, 1))
+    x = centers + rng.standard_normal(size)
     return {
-        "x": (centers + rng.standard_normal(size)).astype(np.float32),
+        "x": with_heavy_end(x).astype(np.float32),
         "mean": empty(rows),
         "variance": empty(rows),
         "rows": np.int32(rows),
         "columns": np.int32(columns),
     }
+
+
+def with_heavy_end(x: np.ndarray) -> np.ndarray:
+    """The last number of each row counts for as much as a hundredth of a long row, so that a sum
+    without it is off by more than rounding."""
+    x[:, -1] += np.sqrt(x.shape[1]) / 8
+    return x
 
 
 def mean_and_variance(given: Given) -> dict:
@@ -261,7 +269,7 @@ another: five. Together they are four, since z stays in registers between its st
 def bf16_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     rows, columns = size
     return {
-        "x": (1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
+        "x": with_heavy_end(1 + floats(rng, size)).astype(ml_dtypes.bfloat16),
         "rstd": empty(rows),
         "rows": np.int32(rows),
         "columns": np.int32(columns),
@@ -295,7 +303,9 @@ it. Any rows, of any length.
             rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
         ).with_longest(rows=1031, columns=32_771),
         values=(
-            promises.data("x", promises.NEGATIVE, promises.EQUAL, promises.SMALL, promises.ZEROS),
+            promises.data(
+                "x", *promises.ORDINARY, promises.ZEROS, promises.SOME_INFINITE, promises.SOME_NAN
+            ),
             promises.scalars("eps", 1.0, 1e-3),
         ),
     ),
@@ -358,6 +368,11 @@ bf16, compute in fp32, and round once, when the result is stored.
         mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
         mutant(
             "last elements missed", kinds.WRONG, ("i < columns; i +=", "i + 32 <= columns; i +=")
+        ),
+        mutant(
+            "rows of up to 32,768",
+            kinds.WRONG,
+            ("i < columns; i +=", "i < min(columns, 32768); i +="),
         ),
     ),
 )
@@ -542,6 +557,15 @@ def all_counted(given: Given, rng: np.random.Generator) -> Given:
     return {"target": np.where(given["target"] < 0, last, given["target"])}
 
 
+def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
+    """What is ignored has the lower half of a target that counts, and more above it."""
+    ignored = int(np.abs(given["target"]).max()) + (1 << 32)
+    return {
+        "ignored": ignored,
+        "target": np.where(given["target"] < 0, ignored, given["target"]),
+    }
+
+
 LOSS_GRADIENT = Exercise(
     id="07.loss_gradient",
     title="the gradient of a loss, with padding",
@@ -569,6 +593,7 @@ exponential.
                 Values("NaN where rows do not count", padding),
                 Values("some logits -inf", masked),
                 Values("all rows count", all_counted),
+                Values("ignored past 32 bits", far_from_all_classes),
             ),
             promises.scalars("weight", 1.0, -2.0, 1e-4),
             promises.scalars("smoothing", 0.0, 0.5, 1.0),
@@ -607,6 +632,11 @@ rows of padding often hold whatever was in memory, and 0 times NaN is NaN.
         mutant("padding left out", kinds.PARTLY_WRITTEN, ("        dx[i] = 0.0f;\n", "")),
         mutant("padding counted", kinds.WRONG, ("target[row] == ignored", "false")),
         mutant("padding below 0 alone", kinds.WRONG, ("target[row] == ignored", "target[row] < 0")),
+        mutant(
+            "32 bits of the target",
+            kinds.EDGES,
+            ("target[row] == ignored", "int(target[row]) == int(ignored)"),
+        ),
         mutant("-100 alone", kinds.WRONG, ("target[row] == ignored", "target[row] == -100")),
         mutant(
             "the last row's target",
@@ -634,7 +664,7 @@ rows of padding often hold whatever was in memory, and 0 times NaN is NaN.
 )
 
 
-kept = run_path(str(KERNELS / "07_pytorch_extensions" / "philox.py"))["kept"]
+PHILOX = run_path(str(KERNELS / "07_pytorch_extensions" / "philox.py"))
 ANY_LAUNCH = promises.grids((1, 32), (1, 256), (3, 96), (7, 256), (2, 1024), (33, 64))
 
 
@@ -650,9 +680,17 @@ def to_drop(rng: np.random.Generator, n: int) -> dict:
 
 
 def dropped(given: Given) -> dict:
-    x, keep = given["x"], float(given["keep"])
-    mask = kept(x.size, given["keep"], int(given["seed"]), int(given["offset"]))
-    return {"y": np.where(mask, x.astype(np.float64) / keep, 0)}
+    x, keep = given["x"], given["keep"]
+    mask = PHILOX["kept"](x.size, keep, int(given["seed"]), int(given["offset"]))
+    with np.errstate(over="ignore"):  # what x / keep makes of the largest floats
+        return {"y": np.where(mask, x / keep, 0)}
+
+
+def as_large_as_one(given: Given, rng: np.random.Generator) -> Given:
+    """keep is the number of an element in the middle, which is not below it."""
+    group = np.array([given["x"].size // 8])
+    bits = PHILOX["philox"](int(given["seed"]), group, int(given["offset"]) // 4)
+    return {"keep": PHILOX["uniform"](bits)[0, 0]}
 
 
 DROPOUT_ANYWHERE = Exercise(
@@ -677,10 +715,13 @@ x; seed and offset have 64 bits, and offset is a multiple of 4.
         ),
         launches=ANY_LAUNCH,
         values=(
-            promises.data("x", *promises.ANY_FINITE),
-            promises.scalars("keep", 0.1, 0.5, 1.0),
-            promises.scalars("seed", 0, 1, (1 << 40) + 3),
-            promises.scalars("offset", 0, 4, 1 << 36),
+            promises.data("x", *promises.ANY_FINITE, promises.HUGE),
+            promises.scalars("seed", 0, 1, (1 << 40) + 3, (1 << 64) - 99),
+            promises.scalars("offset", 0, 4, 1 << 36, (1 << 63) + 8),
+            (
+                *promises.scalars("keep", 0.1, 0.5, 1.0),  # last: it may depend on the two above
+                Values("keep as large as an element's number", as_large_as_one),
+            ),
         ),
     ),
     means=(
@@ -715,6 +756,20 @@ how large a grid it chose, which depends on the GPU.
         ),
         mutant(
             "seed in 32 bits", kinds.WRONG, ("philox(seed, group", "philox((unsigned)seed, group")
+        ),
+        mutant(
+            "offset with a sign",
+            kinds.WRONG,
+            ("group, offset / 4)", "group, (long long)offset / 4)"),
+        ),
+        mutant("keeps what is as large", kinds.WRONG, ("< keep ?", "<= keep ?")),
+        mutant(
+            "a mask that multiplies",
+            kinds.NOT_A_NUMBER,
+            (
+                "uniform(each[j]) < keep ? x[i] / keep : 0.0f",
+                "(uniform(each[j]) < keep ? 1.0f : 0.0f) * (x[i] / keep)",
+            ),
         ),
         mutant("one number for four", kinds.WRONG, ("uniform(each[j])", "uniform(each[0])")),
         mutant("in the other order", kinds.WRONG, ("uniform(each[j])", "uniform(each[3 - j])")),
