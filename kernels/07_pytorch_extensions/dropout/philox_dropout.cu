@@ -3,7 +3,7 @@
 // The idea: a group of four elements takes the four numbers of one Philox block. Which one is that
 // of a loop of `streams` threads with cuRAND states, as PyTorch's dropout runs it: group g is turn
 // g / streams of thread g % streams.
-// Limit: memory bandwidth. About a hundred integer instructions for 32 bytes fit in.
+// Limit: memory bandwidth. Philox is about a hundred integer instructions for 32 bytes.
 // grid (ceil(n / 1024)), block (256), dynamic shared 0
 
 #include "philox.cuh"

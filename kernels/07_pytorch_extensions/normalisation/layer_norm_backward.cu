@@ -3,6 +3,8 @@
 // g x^), the means over the row; and what this block's rows add to dgamma (dy x^) and to dbeta (dy)
 // goes to its two rows of `partial`, 2 * gridDim.x rows of floats, which column_sums.cu adds up.
 // columns is at most THREADS * GROUPS * 16 bytes; the arrays begin at multiples of 16 bytes.
+// With CENTERED 0 those of an RMS normalisation, which has no mean and no beta: x^ = x * rstd, the
+// mean of g is left out, `mean` is not read, and `partial` has one row a block, dgamma.
 // Adds to layer_norm_backward_rows.cu: blocks that stay take row after row, so that a thread meets
 // the same columns again and adds up dgamma and dbeta in registers: x and dy are read once. The
 // next STAGES - 1 rows are on their way to shared memory meanwhile (cp.async). No atomics: the
@@ -22,6 +24,9 @@
 #endif
 #ifndef GROUPS
 #define GROUPS 2 // of 16 bytes that a thread keeps, of x and of dy
+#endif
+#ifndef CENTERED
+#define CENTERED 1
 #endif
 #ifndef STAGES
 #define STAGES 3 // rows in shared memory
@@ -104,13 +109,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     int stage = 0, parity = 0;
     float next_center = 0.0f, next_scale = 0.0f; // asked for a row ahead, as all that is read
     if (blockIdx.x < rows) {
-        next_center = mean[blockIdx.x];
+        next_center = CENTERED ? mean[blockIdx.x] : 0.0f;
         next_scale = rstd[blockIdx.x];
     }
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         float center = next_center, scale = next_scale;
         if (row + gridDim.x < rows) {
-            next_center = mean[row + gridDim.x];
+            next_center = CENTERED ? mean[row + gridDim.x] : 0.0f;
             next_scale = rstd[row + gridDim.x];
         }
         float normed[GROUPS][kEach], gradient[GROUPS][kEach];
@@ -141,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         int other = lane % kHalf;
         mine = other < kWarps ? of_warp[parity][lane / kHalf][other] * share : 0.0f;
         mine = half_warp_sum(mine);
-        sum = __shfl_sync(kWholeWarp, mine, 0);
+        sum = CENTERED ? __shfl_sync(kWholeWarp, mine, 0) : 0.0f;
         product = __shfl_sync(kWholeWarp, mine, kHalf);
 #pragma unroll
         for (int k = 0; k < GROUPS; ++k) {
@@ -154,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         parity ^= 1;
         stage = stage + 1 == STAGES ? 0 : stage + 1;
     }
-    float *of_block = partial + 2ll * blockIdx.x * columns;
+    float *of_block = partial + (CENTERED ? 2ll : 1ll) * blockIdx.x * columns;
 #pragma unroll
     for (int k = 0; k < GROUPS; ++k) {
 #pragma unroll
@@ -164,7 +169,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                 return packed({of[j], of[j + 1], of[j + 2], of[j + 3]});
             };
             store_row_16_bytes(of_block, column, columns, four(dgamma[k]));
-            store_row_16_bytes(of_block + columns, column, columns, four(dbeta[k]));
+            if (CENTERED) {
+                store_row_16_bytes(of_block + columns, column, columns, four(dbeta[k]));
+            }
         }
     }
 }

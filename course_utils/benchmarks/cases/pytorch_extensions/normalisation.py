@@ -189,13 +189,14 @@ def backward_defines(columns: int, kind: Kind) -> dict[str, Any]:
 
 def backward_calls(arrays: tuple, n: Shape, kind: Kind, dx: Any, sums: Any, **tried: Any) -> Calls:
     """Both stages for ``arrays``, which are dy, x, gamma, mean and rstd: ``dx``, and dgamma and
-    dbeta in the two rows of ``sums``. ``tried`` are defines in place of ours."""
+    dbeta in the two rows of ``sums``; where it has one row, dx and dgamma of an RMS normalisation.
+    ``tried`` are defines in place of ours."""
     rows, columns = n
-    defines = backward_defines(columns, kind) | tried
+    defines = backward_defines(columns, kind) | {"CENTERED": len(sums) - 1} | tried
     parts = min(rows, sm_count() * defines["RESIDENT"])
-    partial_sums = cp.empty((parts, 2, columns), np.float32)
+    partial_sums = cp.empty((parts, *sums.shape), np.float32)
     shared = defines["STAGES"] * 2 * defines["GROUPS"] * defines["THREADS"] * 16
-    both = 2 * columns
+    both = sums.size
     second = _kernel("column_sums", ELEMENT=kind.c_type)
     return (
         KernelCall(
@@ -262,6 +263,62 @@ def _backward(fused: bool, kind: Kind) -> Callable[[Shape], Work]:
         )
 
     return make
+
+
+def _rms_backward(kind: Kind) -> Callable[[Shape], Work]:
+    def make(n: Shape) -> Work:
+        rows, columns = n
+        x, gamma, _ = _rows(n, kind)
+        dy = kind.made(normal(n, 3))
+        rstd = 1 / np.sqrt((kind.exact(x) ** 2).mean(axis=1) + EPS)
+        rstd = rstd.astype(np.float32)
+        whole = kind.empty(rows * columns + columns)  # dx, dgamma
+        dx, sums = whole[: rows * columns].reshape(n), whole[rows * columns :].reshape(1, columns)
+        unread = rstd  # in place of the means
+
+        def expected() -> Any:
+            exact, gradient = kind.exact(x), kind.exact(dy) * kind.exact(gamma)
+            scale = 1 / np.sqrt((exact**2).mean(axis=1, keepdims=True) + EPS)
+            normed = exact * scale
+            dx = scale * (gradient - normed * (gradient * normed).mean(axis=1, keepdims=True))
+            return np.concatenate([dx.ravel(), (kind.exact(dy) * normed).sum(axis=0)])
+
+        return KindWork(
+            backward_calls((dy, x, gamma, unread, rstd), n, kind, dx, sums),
+            output=whole,
+            expected=expected,
+            rtol=kind.rtol,
+            atol=1e-5 * rows**0.5,
+            libraries=_torch_rms_backward(dy, x, gamma, rstd, kind),
+            kind=kind,
+        )
+
+    return make
+
+
+def _torch_rms_backward(
+    dy: Any, x: Any, gamma: Any, rstd: Any, kind: Kind
+) -> dict[str, Callable[[], Any]]:
+    """What PyTorch's autograd runs for both gradients, and what its compiler makes of the formula;
+    timed, not checked: they give two arrays."""
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    dy, x, gamma = (kind.tensor(each) for each in (dy, x, gamma))
+    scale = torch.as_tensor(rstd, device="cuda")[:, None]
+    leaves = [each.detach().requires_grad_() for each in (x, gamma)]
+    y = _torch_rms_norm(*leaves)
+
+    def by_formula(dy: Any, x: Any, gamma: Any, scale: Any) -> Any:
+        normed, gradient = x.float() * scale, dy.float() * gamma.float()
+        product = (gradient * normed).mean(-1, keepdim=True)
+        dx = scale * (gradient - normed * product)
+        return dx.to(x.dtype), (dy.float() * normed).sum(0).to(x.dtype)
+
+    runs = {
+        "torch eager": lambda: torch.autograd.grad(y, leaves, dy, retain_graph=True)
+    } | by_torch_compile(by_formula, dy, x, gamma, scale)
+    return {name: lambda run=run: (run(), None)[1] for name, run in runs.items()}
 
 
 def _torch_backward(arrays: tuple, kind: Kind) -> dict[str, Callable[[], Any]]:
@@ -343,6 +400,19 @@ CASES = (
             kind,
             ("layer_norm_backward", "column_sums"),
             test_sizes=(*TEST_SIZES[kind], (300, 24)),  # more rows than blocks
+        )
+        for kind in KINDS
+    ),
+    *(
+        _case(
+            "rms_norm_backward",
+            "gradients of RMS normalisation",
+            _rms_backward(KINDS[kind]),
+            3,
+            10,
+            kind,
+            ("layer_norm_backward", "column_sums"),
+            test_sizes=(*TEST_SIZES[kind], (300, 24)),
         )
         for kind in KINDS
     ),
