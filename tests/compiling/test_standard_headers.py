@@ -8,7 +8,9 @@ import pytest
 from course_utils import cp, load
 from course_utils.compiling.headers import STANDARD
 
-HEADERS = sorted(path.name for path in STANDARD.iterdir() if path.is_file() and path.suffix != ".md")
+HEADERS = sorted(
+    path.name for path in STANDARD.iterdir() if path.is_file() and path.suffix != ".md"
+)
 
 USES = {
     "algorithm": "std::min(n, 3) + std::max<int>(n, 4) + std::clamp(n, 6, 9)",  # 3 + 5 + 6
