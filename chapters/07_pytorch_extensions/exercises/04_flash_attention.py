@@ -449,6 +449,14 @@ def attention_of_each(given) -> dict:
     return {"o": o}
 
 
+def large_products(given, rng) -> dict:
+    """Products q k of either sign, from 42 to 60."""
+    return {
+        name: rng.uniform(6.5, 7.7, given[name].shape) * rng.choice((-1, 1), given[name].shape)
+        for name in "qk"
+    }
+
+
 PACKED = Exercise(
     id="07.packed_sequences",
     title="no padding",
@@ -470,7 +478,10 @@ largest score is needed here.
         sizes=promises.shapes(sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)),
         values=(
             promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
-            promises.data("k", promises.NEGATIVE, promises.TIES, promises.EQUAL),
+            (
+                *promises.data("k", promises.NEGATIVE, promises.TIES, promises.EQUAL),
+                Values("products of nearly 60 and -60", large_products),
+            ),
             promises.data("v", promises.POSITIVE, promises.MIDDLING),
         ),
     ),
@@ -511,6 +522,11 @@ functions for variable lengths take.
             ("k[first + start + threadIdx.x]", "k[start + threadIdx.x]"),
         ),
         mutant("queries of the first sequence", kinds.WRONG, ("? q[first + query]", "? q[query]")),
+        mutant(
+            "weights cut off",
+            kinds.WRONG,
+            ("expf(mine * keys[j])", "expf(fminf(mine * keys[j], 40.0f))"),
+        ),
         mutant(
             "keys of the next sequence, too",
             kinds.WRONG,
@@ -602,13 +618,23 @@ def _lse_around(label: str, middle: float, spread: float) -> Values:
     return Values(label, change)
 
 
+def _nan_that_counts(given, rng) -> dict:
+    """One number of the heaviest part of a row, if the row has any keys, is NaN."""
+    outputs, lse = given["parts"].copy(), given["part_lse"]
+    row = int(rng.integers(lse.shape[1]))
+    part = int(np.argmax(lse[:, row]))
+    outputs[part, row, int(rng.integers(WIDTH))] = np.nan
+    return {"parts": outputs}
+
+
 MERGE = Exercise(
     id="07.merge_parts",
     title="from parts to the whole",
     task="""
 When one token is generated there is one query, and many keys: the keys are split into parts, a
 block computes attention over each, and a second kernel merges the results. Write the second one.
-The output of a part without keys may be anything: NaN, too, must not reach the result.
+The output of a part without keys may be anything: NaN, too, must not reach the result. A NaN of any
+other part must.
 """,
     source="07_pytorch_extensions/exercises/merge_parts.cu",
     kernel="merge_parts",
@@ -617,7 +643,7 @@ The output of a part without keys may be anything: NaN, too, must not reach the 
     launch=lambda size: a_warp_each(size[1]),
     small=((3, 6), (1, 5), (8, 3), (2, 1), (1, 1)),
     full=(16, 1 << 14),
-    reduction=lambda size: size[0],
+    reduction=lambda size: 1000 + size[0],  # exp2 of a rounded lse of some hundred is as good
     promises=Promises(
         sizes=promises.shapes(count=(1, 2, 3, 5, 8, 33, 67), rows=(1, 2, 3, 4, 5, 9, 130)),
         values=(
@@ -627,6 +653,7 @@ The output of a part without keys may be anything: NaN, too, must not reach the 
                 _lse_around("lse about -200", -200, 3),
                 _lse_around("lse of 1000 and -1000", 0, 1000),
                 _lse_around("lse all 5", 5, 0),
+                _lse_around("lse below -1e30", -3e30, 1e29),
             ),
             (
                 promises.AS_GIVEN,
@@ -636,6 +663,7 @@ The output of a part without keys may be anything: NaN, too, must not reach the 
                 _without_keys("row 0 without keys", lambda p, r, rng: r == 0),
                 _without_keys("some without keys", lambda p, r, rng: rng.random(p.shape) < 0.4),
             ),
+            (promises.AS_GIVEN, Values("a NaN that counts", _nan_that_counts)),
         ),
     ),
     means=(
@@ -671,6 +699,20 @@ the log-sum-exp, and the backward pass recomputes the weights from it.
                 "        if (part == -CUDART_INF_F) {\n            continue; // no keys: 0 times "
                 "NaN would be NaN\n        }\n",
                 "",
+            ),
+        ),
+        mutant(
+            "a finite number for none",
+            kinds.ALL_ZEROS,
+            ("float largest = -CUDART_INF_F", "float largest = -1e30f"),
+        ),
+        mutant(
+            "every NaN left out",
+            kinds.EDGES,
+            (
+                "        if (part == -CUDART_INF_F) {",
+                "        if (part == -CUDART_INF_F ||\n"
+                "            isnan(parts[(p * rows + row) * kColumns + lane])) {",
             ),
         ),
         mutant("largest forgotten in lse", kinds.WRONG, ("largest + logf(sum)", "logf(sum)")),
@@ -719,6 +761,15 @@ def gradient_of_scores(given) -> dict:
     return {"dS": weights * (dp - (o * do).sum(axis=1, keepdims=True)) * scale}
 
 
+def masked_products(given, rng) -> dict:
+    """Every third product is -inf, and its weight 0, however large its gradient."""
+    masked = np.arange(given["S"].shape[1]) % 3 == 1
+    return {
+        "S": np.where(masked, -np.inf, given["S"]),
+        "dP": np.where(masked, 1e8 * given["dP"].astype(np.float64), given["dP"]),
+    }
+
+
 BACKWARD = Exercise(
     id="07.score_gradient",
     title="back through the softmax",
@@ -734,7 +785,7 @@ gradient of the *products*. The tile has only some of the keys of each row.
     launch=lambda size: a_warp_each(size[0]),
     small=((5, 70), (3, 32), (4, 1), (1, 33), (1, 1)),
     full=(8192, 4096),
-    reduction=lambda size: WIDTH,
+    reduction=lambda size: 40 * WIDTH,  # exp2 of a rounded score of 100 is as good as exp
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)
@@ -754,12 +805,7 @@ gradient of the *products*. The tile has only some of the keys of each row.
                         "S": given["S"] + 100 / given["scale"],
                     },
                 ),
-                Values(
-                    "masked products",
-                    lambda given, rng: {
-                        "S": np.where(np.arange(given["S"].shape[1]) % 3 == 1, -np.inf, given["S"])
-                    },
-                ),
+                Values("masked products", masked_products),
             ),
         ),
     ),
@@ -794,6 +840,11 @@ scale appears twice: in the score that P is made from, and in the chain rule.
             "scale forgotten in the score",
             kinds.WRONG,
             ("S[at] * scale - lse[row]", "S[at] - lse[row]"),
+        ),
+        mutant(
+            "no weight below 1e-9",
+            kinds.WRONG,
+            ("expf(S[at] * scale - lse[row])", "expf(fmaxf(S[at] * scale - lse[row], -20.0f))"),
         ),
         mutant("not times P", kinds.WRONG, ("weight * (dP[at] - dot)", "(dP[at] - dot)")),
         mutant("lse forgotten", kinds.WRONG, (" - lse[row])", ")")),
