@@ -126,7 +126,19 @@ def _compare(
         return simple(kinds.WRONG_TYPE, message)
     within = f", within {100 * limit:g} %" if limit > RTOL else ""
     message = f"{shown} returned {_show(got)}, expected {_show(want)}{within}."
+    if _show(got).endswith("...") or _show(want).endswith("..."):  # the cut may hide it
+        message += f"\n  first wrong: {_first_wrong(got, want, limit)}"
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
+
+
+def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> str:
+    """Where nested tuples and lists differ first: ``result[1][0], expected 2, got 3``."""
+    alike = (isinstance(x, (tuple, list)) for x in (got, want))
+    if all(alike) and len(got) == len(want):
+        for k, (g, w) in enumerate(zip(got, want, strict=True)):
+            if not _right(g, w, limit):
+                return _first_wrong(g, w, limit, f"{place}[{k}]")
+    return f"{place}, expected {_show(want)}, got {_show(got)}"
 
 
 def _about_the_items(got: Any, want: Any) -> str:

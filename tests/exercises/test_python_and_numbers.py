@@ -257,3 +257,10 @@ def test_a_wrong_list_is_told_by_its_length_and_order(answer, words):
     if words == "by hand":
         source = source.replace(" and library[m][0] & (used - defined)", "")
     assert words in str(run_source(find("02.linked"), source))
+
+
+def test_where_a_long_result_is_cut_the_first_wrong_place_is_named():
+    want = ([0.25] * 60, [[1, 2], [3, 4]])
+    verdict = _compare((want[0], [[1, 2], [5, 4]]), want, "f(7)")
+    assert "first wrong: result[1][1][0], expected 3, got 5" in verdict.message
+    assert "first wrong" not in _compare([1, 2], [1, 3], "f(7)").message
