@@ -363,7 +363,8 @@ block are no remedy here, since a warp would then wait at every piece.
     explanation="""
 Each hand-over has its release and its acquire, and there are two of them: "the box is full" and
 "the box has been read". The second is easily forgotten, since no value goes with it: it keeps the
-next write from overtaking the last read.
+next write from overtaking the last read. (PTX would take the volatile words for relaxed accesses,
+and the four fences would order them. C++ calls that a race, and so does the emulator here.)
 """,
     mutants=(
         mutant(
