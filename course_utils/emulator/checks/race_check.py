@@ -62,10 +62,9 @@ class CopySide:
 @dataclass(eq=False)
 class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
-    ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time, lane,
-    instruction, name);
-    ``accesses``: how many there were, and had been when last all arrived for their clusters at
-    once."""
+    ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
+    lane, instruction, name); ``accesses``: how many there were, and had been when last all arrived
+    for their clusters at once."""
 
     clocks: VectorClocks
     meetings: Meetings
