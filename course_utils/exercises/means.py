@@ -260,12 +260,16 @@ def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
     )
 
 
-def reads(array: str, at_least: float, *, advice: str, size: Any = None) -> Means:
-    """Bytes that all threads read from one array of global memory, by the parameter's name."""
+def reads(
+    array: str, at_least: float, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Bytes that all threads read from one array of global memory, by the parameter's name. Looks
+    at a flag that a thread waits for do not count, where the flag is another array."""
     return Means(
         f"bytes read from {array}",
         lambda work: sum(launch.work.loaded_from.get(array, 0) for launch in work.launches),
         at_least,
+        at_most,
         advice=advice,
         size=size,
     )

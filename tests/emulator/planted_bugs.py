@@ -1749,6 +1749,26 @@ CLUSTERS = [
         prefix=TWO,
     ),
     Bug(
+        "a block that may end before another arrives at its mbarrier",
+        DATA_RACE,
+        """
+__shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 32);
+cluster_sync();
+if (rank() == 1) {
+    ASM("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+        :: "r"(map_rank(&bar, 0)) : "memory"); // !
+} else {
+    y[threadIdx.x] = 1;
+}
+<<|cluster_sync();>>""",
+        "may end, and its bar with it",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
+    ),
+    Bug(
         "reaching into a block that has ended",
         OUT_OF_BOUNDS,
         """

@@ -307,6 +307,12 @@ def cluster_totals(name, grid):
     return work(kernel(name), *launch, total, expected, rtol=1e-5, atol=1e-4)
 
 
+@CHAPTER.launch("hand_down", sizes=[1, 32, 33, 1000])
+def hand_down(name, n):
+    x, y = cp.arange(n, dtype=cp.int32), cp.full(n, -1, cp.int32)
+    return work(kernel(name), 2, 32, (x, y, n), y, 2 * np.arange(n) + 1)
+
+
 @CHAPTER.launch("litmus", "litmus_count", sizes=["MP", "SB", "LB", "CoRR", "IRIW"])
 def litmus(name, test):
     """No machine shows the weak outcome where the accesses keep their order."""

@@ -19,6 +19,8 @@ from course_utils.exercises import (
 from course_utils.exercises.promises import Given, Values
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
+from .common import orders
+
 
 def in_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     """``x`` cut into rows of ``length``, the last one filled up."""
@@ -55,6 +57,7 @@ barrier. Elements may be ±∞; the last warp may have lanes without an element.
         means.shuffles(
             5 * 1000, 2 * 5 * 1024, advice="Five shuffles, and every lane takes part in each."
         ),
+        means.barriers(at_most=0, advice="The lanes of a warp need no barrier of the block."),
         means.one_store_each(),
         means.reads_each_once(4 * 1000, at_most=1.5),
         means.loads_shared_out(),
@@ -117,6 +120,11 @@ towards higher lanes only, and those lanes are the last.
                 "        const float left = __shfl_up_sync(kWholeWarp, hand[threadIdx.x], "
                 "distance);\n        __syncwarp();",
             ),
+        ),
+        mutant(
+            "a barrier at each step",
+            kinds.MEANS_MISSING,
+            ("        const float left", "        __syncthreads();\n        const float left"),
         ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (i < n) {\n", "    {\n")),
     ),
@@ -249,7 +257,10 @@ Write the operation that joins two runs, and scan with it: the warp by shuffles,
                 heads("every second a head", 0.5),
                 heads("few heads", 0.004),
             ),
-            promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),
+            (
+                *promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),
+                Values("x mostly 0", lambda given, rng: {"x": given["x"] * (given["x"] % 8 == 1)}),
+            ),
         ),
     ),
     means=(
@@ -257,7 +268,7 @@ Write the operation that joins two runs, and scan with it: the warp by shuffles,
         means.reads_each_once(8 * 1000, at_most=1.5),
         means.loads_shared_out(),
         means.shuffles(
-            2 * 5 * 1000, advice="Two shuffles in each of the five steps: a sum, and a head."
+            5 * 1000, advice="The warp is scanned by shuffles, in five steps for all lanes."
         ),
         means.barriers(1, advice="What other warps have stored is there after a barrier."),
         means.no_extra_work(),
@@ -286,6 +297,11 @@ of the two sides matters everywhere. Whoever has an associative operation has a 
             "both must have one", kinds.WRONG, ("left.has_head | right", "left.has_head & right")
         ),
         mutant("the wrong way round", kinds.WRONG, ("joined(left, run)", "joined(run, left)")),
+        mutant(
+            "a head that has a 0",
+            kinds.WRONG,
+            ("right.has_head ? right", "right.has_head && right.sum ? right"),
+        ),
         mutant("within the warp only", kinds.WRONG, ("    run = joined(before, run);\n", "")),
         mutant(
             "sums of warps only",
@@ -346,14 +362,14 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
         means.reads(
             "upto", 4 * 15, advice="Each tile reads the sum that the tile before has stored."
         ),
-        means.loads_shared_out(),
-        means.instructions(
-            "volatile and relaxed accesses",
-            *("ld.volatile", "st.volatile", "st.relaxed"),
-            at_most=0,
-            advice="Leave the loads and stores as they are. A line is missing that orders them.",
+        means.reads(
+            "x", 4 * 1000, 2 * 4 * 1000, advice="A tile adds up its own elements, and no others."
         ),
-        means.reads_each_once(4 * 1000 + 4 * 15, at_most=2),
+        orders(
+            16 + 15,
+            advice="Leave the loads and stores as they are. A line is missing that orders them: a "
+            "release in all 16 tiles, beside the acquire in 15.",
+        ),
     ),
     hints=(
         "The verdict names a store and a load of `upto`. Between them stands only the flag.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from course_utils.exercises import (
@@ -21,6 +23,9 @@ from course_utils.exercises import (
 from course_utils.exercises.means import WorkDone
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
+from .common import orders
+
+ACCESSES = "ld", "st", "atom", "red"
 FENCES = "membar.", "fence."  # what __threadfence() and its like are in PTX
 
 
@@ -32,15 +37,21 @@ def in_pieces(n: int, length: int) -> int:
     return -(-n // length)
 
 
-def strength(label: str, advice: str, *words: str, at_most: int = 0) -> Means:
-    """Instructions on memory that are stronger than need be: with one of ``words`` in the name."""
+def strength(
+    label: str,
+    advice: str,
+    *words: str,
+    at_most: int = 0,
+    of: tuple[str, ...] = (*ACCESSES, "fence", "membar"),
+) -> Means:
+    """Instructions on memory that are stronger than need be: those ``of`` these kinds with one of
+    ``words`` in the name."""
 
     def measure(work: WorkDone) -> int:
         return sum(
             n
             for name, n in work.counts.opcodes.items()
-            if any(word in name.split(".") for word in words)
-            and name.split(".")[0] in ("ld", "st", "atom", "red", "fence", "membar")
+            if any(word in name.split(".") for word in words) and name.split(".")[0] in of
         )
 
     return Means(label, measure, at_most=at_most, advice=advice, size=200)
@@ -99,6 +110,7 @@ orders as far as the task allows, and both scopes. The count is read by the host
             "accesses that acquire and release both",
             "A store releases, a load acquires, and a count does neither.",
             "acq_rel",
+            of=ACCESSES,
         ),
         strength(
             "accesses that release, by each thread",
@@ -221,12 +233,13 @@ block are not needed, and atomics on the totals are not either.
         means.reads(
             "total", 4 * 7, advice="The total of the block before is read from memory.", size=1000
         ),
-        means.loads_shared_out(size=1000),
-        means.reads_each_once(4 * 1000, at_most=1.2, size=1000),
-        means.atomics(
-            "global",
-            at_least=8,
-            advice="A block tells the next one by the flag, and sets it by an atomic.",
+        means.reads(
+            "x", 4 * 1000, 1.2 * 4 * 1000, advice="Each element of x is read once.", size=1000
+        ),
+        orders(
+            8 + 7,
+            advice="Each block but the first finds a flag and takes a total, so it needs an "
+            "acquire; each hands its own on, so it needs a release.",
             size=1000,
         ),
     ),
@@ -268,6 +281,12 @@ total may be done before the flag was seen. Block 0 waits for nobody, and needs 
                 "    if (threadIdx.x == 0) {\n        int before",
                 "    __threadfence();\n    if (threadIdx.x == 0) {\n        int before",
             ),
+        ),
+        mutant(
+            "volatile for an acquire",
+            kinds.MEANS_MISSING,
+            ("            __threadfence();  // acquire", "//"),
+            ("before = total[blockIdx.x - 1]", "before = *(volatile int*)&total[blockIdx.x - 1]"),
         ),
         mutant("does not wait", kinds.DATA_RACE, ("0) == 0) {", "0) == 2) {")),
         mutant("its own alone", kinds.WRONG, ("before = total[blockIdx.x - 1];", "")),
@@ -344,7 +363,8 @@ block are no remedy here, since a warp would then wait at every piece.
     explanation="""
 Each hand-over has its release and its acquire, and there are two of them: "the box is full" and
 "the box has been read". The second is easily forgotten, since no value goes with it: it keeps the
-next write from overtaking the last read.
+next write from overtaking the last read. (PTX would take the volatile words for relaxed accesses,
+and the four fences would order them. C++ calls that a race, and so does the emulator here.)
 """,
     mutants=(
         mutant(
@@ -473,6 +493,10 @@ order of its program. Return the outcomes as a sorted list with no repeats.
         ([("load", "x")], []),
         ([], [("store", "x", 1), ("load", "x")]),
         ([("store", "x", 1), ("load", "x")], [("store", "x", 2), ("load", "x")]),
+        (
+            [("store", "a", 3), ("load", "b"), ("load", "c")],
+            [("store", "b", 4), ("load", "a"), ("store", "c", 5)],
+        ),
     ),
     reference=lambda first, second: tuple(every_outcome(list(first), list(second))),
     call=lambda function, first, second: tuple(
@@ -513,6 +537,14 @@ gives you that machine only where you ask for it.
             ("two = (*two, memory.get(name, 0))", "one = (*one, memory.get(name, 0))"),
         ),
         mutant(
+            "x and another",
+            kinds.WRONG,
+            (
+                "kind, name, *value = thread[at]",
+                "kind, name, *value = thread[at]\n            name = name == 'x'",
+            ),
+        ),
+        mutant(
             "begins at None",
             kinds.WRONG,
             ("one = (*one, memory.get(name, 0))", "one = (*one, memory.get(name, 9))"),
@@ -539,8 +571,8 @@ SWING = Exercise(
     task="""
 The block that finds all others counted adds up what they have stored: here it looks for the least
 and the largest. The pattern is widely used, and a line of it is often missing, as it is here. On
-your GPU it may be right for years. Run the cell, read the verdict, and add the line. (Its thread
-matters: fences by all threads are no better, and cost more.)
+your GPU it may be right for years. Run the cell, read the verdict, and add the line. It belongs to
+the one thread that finds the count: the loads and stores stay as they are.
 """,
     source="04_first_kernels/exercises/swing.cu",
     kernel="swing",
@@ -549,6 +581,7 @@ matters: fences by all threads are no better, and cost more.)
         "low": empty(in_pieces(n, BLOCK)),
         "high": empty(in_pieces(n, BLOCK)),
         "swing": empty(1),
+        "again": empty(1),  # of the second launch
         "done": np.zeros(1, np.uint32),
         "n": np.int32(n),
     },
@@ -556,10 +589,14 @@ matters: fences by all threads are no better, and cost more.)
         "low": -np.maximum.reduceat(-given["x"], np.arange(0, len(given["x"]), BLOCK)),
         "high": np.maximum.reduceat(given["x"], np.arange(0, len(given["x"]), BLOCK)),
         "swing": swing_of(given["x"]),
+        "again": swing_of(given["x"]),
         "done": np.array([2 * in_pieces(len(given["x"]), BLOCK)], np.uint32),
     },
-    launch=lambda n: (one_thread_each(n), one_thread_each(n)),
-    small=(5003, 257, 2),
+    launch=lambda n: tuple(
+        replace(one_thread_each(n), arguments=("x", "low", "high", result, "done", "n"))
+        for result in ("swing", "again")
+    ),
+    small=(33_001, 257, 2),  # 129 blocks: one more than the emulator begins at once
     full=FULL,
     bug=kinds.DATA_RACE,
     promises=Promises(
@@ -577,9 +614,17 @@ matters: fences by all threads are no better, and cost more.)
         means.instructions(
             "fences",
             *FENCES,
-            at_most=2 * 2 * 20 + 2 * 256,
+            at_most=2 * 2 * 20 + 16,
             advice="Thread 0 counted, so thread 0 needs the fence, and the barrier tells the "
             "others.",
+            size=5003,
+        ),
+        means.instructions(
+            "volatile and relaxed loads",
+            *("ld.volatile", "ld.relaxed"),
+            at_most=0,
+            advice="They read anew, and order nothing. In the counts of the litmus test a fence in "
+            "the writer only was not enough for them either.",
             size=5003,
         ),
         means.atomics(
@@ -637,6 +682,27 @@ the order acq_rel does both halves at once.)
             "all threads fence",
             kinds.MEANS_MISSING,
             ("    if (last) {", "    __threadfence();\n    if (last) {"),
+        ),
+        mutant(
+            "all threads of the last block",
+            kinds.MEANS_MISSING,
+            ("        __threadfence();  // what", "        // what"),
+            ("    if (last) {", "    if (last) {\n        __threadfence();"),
+        ),
+        mutant(
+            "volatile for an acquire",
+            kinds.MEANS_MISSING,
+            ("        __threadfence();  // what", "        // what"),
+            ("fminf(least, low[block])", "fminf(least, *(volatile float*)&low[block])"),
+            ("fmaxf(largest, high[block])", "fmaxf(largest, *(volatile float*)&high[block])"),
+        ),
+        mutant(
+            "the last by its number",
+            kinds.ORDER,
+            (
+                "last = atomicAdd(done, 1u) % gridDim.x == gridDim.x - 1;",
+                "atomicAdd(done, 1u);\n        last = blockIdx.x == gridDim.x - 1;",
+            ),
         ),
         mutant(
             "a volatile count",

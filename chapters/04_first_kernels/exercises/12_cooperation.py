@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from course_utils.exercises import (
     Cases,
     Exercise,
     Launch,
+    Means,
     Promises,
     PythonExercise,
     empty,
@@ -63,16 +65,20 @@ of the block.
                 promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
                 promises.Values("half of x 0", some_zeros),
                 promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
+                promises.Values("x tiny", lambda given, rng: {"x": 1e-30 * given["x"]}),
                 promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
             ),
         ),
     ),
     means=(
-        means.shuffles(
+        Means(
+            "shuffles, and what is reduced by one instruction counted as four",
+            lambda work: work.opcodes("shfl.") + 4 * work.opcodes("redux."),
             4 * 1000,
             5 * 1024,
             advice="Four shuffles within the tile, in which all of its lanes take part.",
         ),
+        means.barriers(at_most=0, advice="A tile's shuffles need no barrier of the block."),
         means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
         means.one_store_each(),
         means.reads_each_once(4 * 1000, at_most=1.1, size=1000),
@@ -96,6 +102,16 @@ the code reads the same for 8, 16 or 32 lanes.
             "zeros divided",
             kinds.NOT_A_NUMBER,
             ("largest > 0.0f ? value / largest : value", "value / largest"),
+        ),
+        mutant(
+            "a little more",
+            kinds.WRONG,
+            ("largest > 0.0f ? value / largest : value", "value / (largest + 1e-12f)"),
+        ),
+        mutant(
+            "a barrier at each step",
+            kinds.MEANS_MISSING,
+            ("        largest = fmaxf(", "        __syncthreads();\n        largest = fmaxf("),
         ),
     ),
 )
@@ -213,9 +229,13 @@ class RowGPU:
         self.optin, self.x = optin, list(range(rows * columns))
         self.kernel = RowKernel(optin)
 
+    def __repr__(self) -> str:
+        return f"gpu with optin={self.optin:,}"
+
 
 class RowKernel:
-    """What CuPy's kernel is, as far as the task needs it. ``launches``: shared bytes of each."""
+    """What CuPy's kernel is, as far as the task needs it. ``launches``: the block's threads and the
+    shared bytes of each."""
 
     def __init__(self, optin: int):
         self._optin, self._most, self.launches = optin, ROOM, []
@@ -239,12 +259,18 @@ class RowKernel:
                 f"CUDA_ERROR_INVALID_VALUE: {shared_mem:,} bytes of dynamic shared memory, and the "
                 f"kernel may have {self._most:,}"
             )
-        x, columns = arguments
+        threads, (x, columns) = math.prod(block), arguments
+        if threads > 1024:
+            raise ValueError(f"CUDA_ERROR_INVALID_VALUE: a block of {threads:,} threads")
+        if math.prod(grid) * columns > len(x):
+            raise ValueError(
+                f"out of bounds: {math.prod(grid):,} blocks, for {len(x) // columns:,} rows"
+            )
         if 4 * columns > shared_mem:
             raise ValueError(
                 f"out of bounds: a row of {columns:,} floats does not fit into {shared_mem:,} bytes"
             )
-        self.launches.append(shared_mem)
+        self.launches.append((threads, shared_mem))
         for row in range(grid[0]):
             part = x[row * columns : (row + 1) * columns]
             x[row * columns : (row + 1) * columns] = part[::-1]
@@ -267,8 +293,11 @@ def expected_rows(gpu: RowGPU, rows: int, columns: int) -> tuple[int, ...]:
 
 
 def no_more_than_asked(gpu: RowGPU, rows: int, columns: int) -> str:
-    if 4 * columns <= gpu.optin and gpu.kernel.launches != [4 * columns]:
-        return "One launch, with the bytes of a row and no more: what a block has, others have not."
+    if 4 * columns <= gpu.optin and gpu.kernel.launches != [(256, 4 * columns)]:
+        return (
+            "One launch, of blocks of 256 threads, with the bytes of a row and no more: what a "
+            "block has, others have not."
+        )
     if 4 * columns > gpu.optin and gpu.kernel.launches:
         return "Launch nothing where a row does not fit."
     return ""
@@ -335,6 +364,8 @@ itself.
         mutant("a limit of its own", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 232448")),
         mutant("elements for bytes", kinds.EXCEPTION, ("nbytes = 4 * columns", "nbytes = columns")),
         mutant("one row", kinds.WRONG, ("(rows,)", "(1,)")),
+        mutant("a block for each column", kinds.EXCEPTION, ("(rows,)", "(columns,)")),
+        mutant("a thread for each column", kinds.MEANS_MISSING, ("(256,)", "(columns,)")),
         mutant("gives up at 48 KB", kinds.WRONG, ("nbytes > gpu.optin", "nbytes > 48 * 1024")),
         mutant(
             "on the host",

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from course_utils.emulator import Counts
+from course_utils.exercises import Means
+from course_utils.exercises.means import WorkDone
+
+ORDERS = {"acquire", "release", "acq_rel", "sc", "membar"}  # of PTX, also in the names of fences
 
 
 def atomics_on(space: str) -> Callable[[Counts], int]:
     """Counts the atomics of all threads on "global" or "shared" memory."""
     starts = f"atom.{space}.", f"red.{space}."
     return lambda counts: sum(n for name, n in counts.opcodes.items() if name.startswith(starts))
+
+
+def orders(at_least: int, *, advice: str, size: Any = None) -> Means:
+    """Fences, and accesses with an order of their own. A flag that is handed over takes two of
+    them: one where it is set, one where it is found. Waiting with acquire counts each look."""
+
+    def measure(work: WorkDone) -> int:
+        return sum(n for name, n in work.counts.opcodes.items() if ORDERS & {*name.split(".")})
+
+    return Means(
+        "fences, and accesses that acquire or release", measure, at_least, advice=advice, size=size
+    )

@@ -62,13 +62,15 @@ class CopySide:
 @dataclass(eq=False)
 class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
-    ``accesses``: how many there were, and had been when last all arrived for their clusters at
-    once."""
+    ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
+    lane, instruction, name); ``accesses``: how many there were, and had been when last all arrived
+    for their clusters at once."""
 
     clocks: VectorClocks
     meetings: Meetings
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
+    visits: dict[int, dict[int, tuple]] = field(default_factory=dict)
     accesses: int = 0
     at_arrival: int = -1
 
@@ -171,9 +173,19 @@ class RaceCheck(Observer):
         state = self._batches[batch]
         if transfer is None or transfer.queue == "async":
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
+            if lanes[0] // batch.lanes_per_block != home:
+                self._visit(batch, state, barrier.key, lanes, i)
             state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
         else:
             state.meetings.of(barrier).gather(state.past[transfer.number])
+
+    def _visit(self, batch, state, key: int, lanes: np.ndarray, instruction) -> None:
+        """Lanes arrive at an mbarrier of another block, which has to be there still."""
+        name = batch.region_at((key & (1 << KEY_SHIFT) - 1) + (1 << 48)).name
+        visits = state.visits.setdefault(key >> KEY_SHIFT, {})
+        times = np.broadcast_to(state.clocks.now(lanes), lanes.shape)
+        for lane, time in zip(lanes.tolist()[::-1], times.tolist()[::-1], strict=True):
+            visits[lane >> 5] = time, lane, instruction, name
 
     def mbarrier_completes(self, batch, barrier) -> None:
         self._batches[batch].meetings.of(barrier).complete()
@@ -328,19 +340,34 @@ class RaceCheck(Observer):
                         told = self.relaxed_between(
                             batch, int(entries[at]), block * batch.lanes_per_block
                         )
-                        self._left_too_early(batch, region, block, kind, lane[at], site, told)
+                        found = region.name, kind, lane[at], site.instruction, told
+                        self._left_too_early(batch, block, *found)
+        for block in blocks.tolist():
+            self._missed_arrivals(batch, block)
 
-    def _left_too_early(self, batch, region, block: int, kind: str, lane, site, told) -> None:
-        location = site.instruction.location
+    def _missed_arrivals(self, batch, block: int) -> None:
+        """Arrivals from other blocks, of which an ending block does not know."""
+        state, warps = self._batches[batch], batch.lanes_per_block // 32
+        clocks = state.clocks
+        row, rank = divmod(block, batch.clusters.size)
+        known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
+        for warp, (time, lane, instruction, name) in state.visits.get(block, {}).items():
+            if known[warp % clocks.warps] <= time:
+                first = block * batch.lanes_per_block
+                told = state.meetings.relaxed_between((clocks.first >> 5) + warp, time, first)
+                self._left_too_early(batch, block, name, "arrives at", lane, instruction, told)
+
+    def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
+        location = i.location
         thread, other = batch.who(lane)
         advice = f",\n  {told}" if told else ". Call cluster.sync() before a block ends."
         text = (
             f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
-            f"{region.name} with it, before thread {thread} of block {other} {kind} it at "
+            f"{name} with it, before thread {thread} of block {other} {kind} it at "
             f"{location}{advice}"
         )
         self.findings.add(
-            ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, region.name)
+            ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, name)
         )
 
     def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
