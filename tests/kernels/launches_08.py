@@ -1,5 +1,6 @@
 """How tests launch the kernels of chapter 08 that no benchmark measures."""
 
+import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import cp
@@ -23,3 +24,36 @@ def reorder(name, rows, columns):
 def offsets(name, n):
     out = cp.empty(n, cp.int32)
     return work(kernel(name), 1, 128, (out, n, 0, 0), out, Layout("(4,8):(8,1)").offsets())
+
+
+# --- slicing ---
+
+
+@CHAPTER.launch("slices", sizes=[96])
+def slices(name, n):
+    """A row and a column of the 8 x 12 matrix."""
+    out = cp.empty((2, n), cp.int32)
+    places = np.arange(n).reshape(8, 12)
+    expected = np.full((2, n), -1)
+    expected[0, :12], expected[1, :8] = places[2], places[:, 3]
+    return work(kernel(name), 1, n, (cp.zeros(n, cp.float32), out), out, expected)
+
+
+@CHAPTER.launch("takers", sizes=[(1, 1), (8, 16), (10, 24), (37, 50)])
+def takers(name, rows, columns):
+    """The threads of a block are 4 x 8, row by row; its tile is 8 x 16."""
+    across, down = -(-columns // 16), -(-rows // 8)
+    found = cp.empty((2, rows, columns), cp.int32)
+    i, j = np.indices((rows, columns))
+    expected = np.array([i // 8 * across + j // 16, i % 4 * 8 + j % 8])
+    launch = (across, down), (32,), (found[0], found[1], rows, columns)
+    return work(kernel(name), *launch, found, expected)
+
+
+@CHAPTER.launch("bias_by_hand", "bias_by_tiles", sizes=[(1, 1), (32, 64), (37, 101)])
+def biased(name, rows, columns):
+    x, bias = draw((rows, columns)), draw(columns, seed=1)
+    y = cp.empty((rows, columns), cp.float32)
+    grid = -(-columns // 64), -(-rows // 32)
+    arguments = cp.asarray(x), cp.asarray(bias), y, rows, columns
+    return work(kernel(name), grid, 256, arguments, y, x + bias)
