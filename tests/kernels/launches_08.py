@@ -57,3 +57,28 @@ def biased(name, rows, columns):
     grid = -(-columns // 64), -(-rows // 32)
     arguments = cp.asarray(x), cp.asarray(bias), y, rows, columns
     return work(kernel(name), grid, 256, arguments, y, x + bias)
+
+
+# --- copies ---
+
+
+@CHAPTER.launch("common_vectors", sizes=[1])
+def common(name, n):
+    """Of eight floats to eight floats."""
+    out = cp.empty(n, cp.int32)
+    return work(kernel(name), 1, 1, (out, 1), out, np.array([8]))
+
+
+@CHAPTER.launch("pieces_scalar", "pieces_copied", sizes=[4, 1000, 2052])
+def pieces(name, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    columns = () if name == "pieces_scalar" else (n,)
+    arguments = cp.asarray(x), y, n, *columns
+    return work(kernel(name), -(-n // 1024), 256, arguments, y, x)
+
+
+@CHAPTER.launch("pixels_by_hand", "pixels_by_layout", sizes=[256, 1280])
+def pixels(name, n):
+    planes, found = draw((3, n)), cp.empty(3 * n, cp.float32)
+    arguments = cp.asarray(planes), found, n
+    return work(kernel(name), n // 256, 192, arguments, found, planes.T.ravel())
