@@ -82,3 +82,21 @@ def pixels(name, n):
     planes, found = draw((3, n)), cp.empty(3 * n, cp.float32)
     arguments = cp.asarray(planes), found, n
     return work(kernel(name), n // 256, 192, arguments, found, planes.T.ravel())
+
+
+# --- tiled_copy ---
+
+
+@CHAPTER.launch("copy_layouts", sizes=[64])
+def copy_layouts(name, n):
+    """16 threads, 4 x 4 by rows, of four values in a row: a tile of 4 x 16."""
+    out, sides = cp.empty(n, cp.int32), cp.empty(2, cp.int32)
+    expected = Layout("((4,4),4):((16,1),4)").offsets()
+    return work(kernel(name), 1, 128, (out, sides), out, expected)
+
+
+@CHAPTER.launch("tile_by_hand", "tile_by_copies", sizes=[(1, 4), (64, 64), (70, 100)])
+def tiles(name, rows, columns):
+    x, y = draw((rows, columns)), cp.empty((rows, columns), cp.float32)
+    grid = -(-columns // 64), -(-rows // 64)
+    return work(kernel(name), grid, 256, (cp.asarray(x), y, rows, columns), y, x)

@@ -209,6 +209,103 @@ the thread is the coordinate within the first mode.
     ),
 )
 
+# --- A gate for each row, a shift for each column ---
+
+
+def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    rows, columns = size
+    return {
+        "x": floats(rng, (rows, columns)),
+        "gate": floats(rng, rows),
+        "shift": floats(rng, columns),
+        "y": empty((rows, columns)),
+        "rows": np.int32(rows),
+        "columns": np.int32(columns),
+    }
+
+
+def gated(given: dict) -> dict:
+    x, gate, shift = (given[name].astype(np.float64) for name in ("x", "gate", "shift"))
+    return {"y": gate[:, None] * x + shift}
+
+
+FULL_TILES = (64, 128)
+GATE = Exercise(
+    id="08.gate_and_shift",
+    title="a gate for each row, a shift for each column",
+    task="""
+Multiply each row of x by its gate and add to each column its shift, `y[i][j] = gate[i] * x[i][j]
++ shift[j]`. Cut all that you need by `local_tile` and `local_partition`, as `bias_by_tiles` does,
+and let neighbouring threads take neighbouring columns.
+""",
+    source=f"{FOLDER}/gate_and_shift.cu",
+    kernel="gate_and_shift",
+    inputs=gate_inputs,
+    reference=gated,
+    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 32)), (256,)),
+    small=((37, 101), (32, 64), (1, 1)),
+    full=(8192, 8192),
+    promises=Promises(
+        sizes=promises.shapes(
+            rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
+        ).with_longest(rows=1031, columns=2053),
+        values=(
+            promises.data("x", *promises.ORDINARY),
+            promises.data("gate shift", *promises.ORDINARY),
+        ),
+    ),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(size=FULL_TILES),
+        Means(
+            "sectors for each request to store y",
+            lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
+            at_most=8,
+            advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
+            "threads has stride 1?",
+            size=FULL_TILES,
+        ),
+    ),
+    hints=(
+        "gate has one number a row: as a matrix, all columns of a row are at one place. Which "
+        "stride is 0?",
+        "Strides: `(columns, 1)` for x and y, `(1, 0)` for gate, `(0, 1)` for shift. The identity "
+        "is `make_identity_tensor(shape)`.",
+        "`local_partition(local_tile(whole, Shape<_32, _64>{}, place), Layout<Shape<_8, _32>, "
+        "Stride<_32, _1>>{}, threadIdx.x)` for each of the five; `elem_less(where(v), shape)` "
+        "before each store.",
+    ),
+    explanation="""
+Vectors became matrices by a stride of 0, so that all five are cut alike, and the line that
+computes names no index but v. A change of the tile or of the threads is a change in one place.
+""",
+    mutants=(
+        mutant("no predicate", kinds.OUT_OF_BOUNDS, ("if (elem_less(where(v), shape)) ", "")),
+        mutant(
+            "the coordinates of the tile in place of the matrix's",
+            kinds.OUT_OF_BOUNDS,
+            ("make_identity_tensor(shape)", "make_identity_tensor(Shape<_32, _64>{})"),
+            ("mine(make_identity", "unmoved(make_identity"),
+            (
+                "    Tensor from",
+                "    const auto unmoved = [&](auto const& whole) {\n"
+                "        return local_partition(whole, Layout<Shape<_8, _32>, Stride<_32, _1>>{}, "
+                "threadIdx.x);\n    };\n    Tensor from",
+            ),
+        ),
+        mutant(
+            "gate along the columns",
+            kinds.OUT_OF_BOUNDS,
+            ("make_stride(_1{}, _0{})", "make_stride(_0{}, _1{})"),
+        ),
+        mutant(
+            "threads down the columns",
+            kinds.MEANS_MISSING,
+            ("Layout<Shape<_8, _32>, Stride<_32, _1>>", "Layout<Shape<_32, _8>>"),
+        ),
+    ),
+)
+
 # --- Patches that overlap ---
 
 
@@ -315,101 +412,4 @@ a matrix product of (patches, taps) and (taps, filters), and its kernel is the o
     ),
 )
 
-# --- A gate for each row, a shift for each column ---
-
-
-def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    rows, columns = size
-    return {
-        "x": floats(rng, (rows, columns)),
-        "gate": floats(rng, rows),
-        "shift": floats(rng, columns),
-        "y": empty((rows, columns)),
-        "rows": np.int32(rows),
-        "columns": np.int32(columns),
-    }
-
-
-def gated(given: dict) -> dict:
-    x, gate, shift = (given[name].astype(np.float64) for name in ("x", "gate", "shift"))
-    return {"y": gate[:, None] * x + shift}
-
-
-FULL_TILES = (64, 128)
-GATE = Exercise(
-    id="08.gate_and_shift",
-    title="a gate for each row, a shift for each column",
-    task="""
-Multiply each row of x by its gate and add to each column its shift, `y[i][j] = gate[i] * x[i][j]
-+ shift[j]`. Cut all that you need by `local_tile` and `local_partition`, as `bias_by_tiles` does,
-and let neighbouring threads take neighbouring columns.
-""",
-    source=f"{FOLDER}/gate_and_shift.cu",
-    kernel="gate_and_shift",
-    inputs=gate_inputs,
-    reference=gated,
-    launch=lambda size: Launch((-(-size[1] // 64), -(-size[0] // 32)), (256,)),
-    small=((37, 101), (32, 64), (1, 1)),
-    full=(8192, 8192),
-    promises=Promises(
-        sizes=promises.shapes(
-            rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
-        ).with_longest(rows=1031, columns=2053),
-        values=(
-            promises.data("x", *promises.ORDINARY),
-            promises.data("gate shift", *promises.ORDINARY),
-        ),
-    ),
-    means=(
-        means.one_store_each(),
-        means.work_shared_out(size=FULL_TILES),
-        Means(
-            "sectors for each request to store y",
-            lambda work: work.counts.global_store_sectors / work.counts.global_store_requests,
-            at_most=8,
-            advice="Neighbouring threads take neighbouring columns: which mode of the layout of "
-            "threads has stride 1?",
-            size=FULL_TILES,
-        ),
-    ),
-    hints=(
-        "gate has one number a row: as a matrix, all columns of a row are at one place. Which "
-        "stride is 0?",
-        "Strides: `(columns, 1)` for x and y, `(1, 0)` for gate, `(0, 1)` for shift. The identity "
-        "is `make_identity_tensor(shape)`.",
-        "`local_partition(local_tile(whole, Shape<_32, _64>{}, place), Layout<Shape<_8, _32>, "
-        "Stride<_32, _1>>{}, threadIdx.x)` for each of the five; `elem_less(where(v), shape)` "
-        "before each store.",
-    ),
-    explanation="""
-Vectors became matrices by a stride of 0, so that all five are cut alike, and the line that
-computes names no index but v. A change of the tile or of the threads is a change in one place.
-""",
-    mutants=(
-        mutant("no predicate", kinds.OUT_OF_BOUNDS, ("if (elem_less(where(v), shape)) ", "")),
-        mutant(
-            "the coordinates of the tile in place of the matrix's",
-            kinds.OUT_OF_BOUNDS,
-            ("make_identity_tensor(shape)", "make_identity_tensor(Shape<_32, _64>{})"),
-            ("mine(make_identity", "unmoved(make_identity"),
-            (
-                "    Tensor from",
-                "    const auto unmoved = [&](auto const& whole) {\n"
-                "        return local_partition(whole, Layout<Shape<_8, _32>, Stride<_32, _1>>{}, "
-                "threadIdx.x);\n    };\n    Tensor from",
-            ),
-        ),
-        mutant(
-            "gate along the columns",
-            kinds.OUT_OF_BOUNDS,
-            ("make_stride(_1{}, _0{})", "make_stride(_0{}, _1{})"),
-        ),
-        mutant(
-            "threads down the columns",
-            kinds.MEANS_MISSING,
-            ("Layout<Shape<_8, _32>, Stride<_32, _1>>", "Layout<Shape<_32, _8>>"),
-        ),
-    ),
-)
-
-EXERCISES = (TILE, PARTITION, PATCHES, GATE)
+EXERCISES = (TILE, PARTITION, GATE, PATCHES)
