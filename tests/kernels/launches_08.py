@@ -42,12 +42,12 @@ def slices(name, n):
 @CHAPTER.launch("takers", sizes=[(1, 1), (8, 16), (10, 24), (37, 50)])
 def takers(name, rows, columns):
     """The threads of a block are 4 x 8, row by row; its tile is 8 x 16."""
-    across, down = -(-columns // 16), -(-rows // 8)
+    grid = -(-columns // 16), -(-rows // 8)
     found = cp.empty((2, rows, columns), cp.int32)
     i, j = np.indices((rows, columns))
-    expected = np.array([i // 8 * across + j // 16, i % 4 * 8 + j % 8])
-    launch = (across, down), (32,), (found[0], found[1], rows, columns)
-    return work(kernel(name), *launch, found, expected)
+    expected = np.array([i // 8 * grid[0] + j // 16, i % 4 * 8 + j % 8])
+    arguments = found[0], found[1], rows, columns, 4, 8, 8, 1
+    return work(kernel(name), grid, 32, arguments, found, expected)
 
 
 @CHAPTER.launch("bias_by_hand", "bias_by_tiles", sizes=[(1, 1), (32, 64), (37, 101)])

@@ -22,6 +22,8 @@ from course_utils.exercises import (
 )
 from course_utils.exercises.means import WorkDone
 
+from .common import bytes_a_copy
+
 FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- The widest access ---
@@ -315,6 +317,7 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
             at_most=1,
             advice="All of the pixels come by `cp.async`, each once.",
         ),
+        bytes_a_copy(),
         Means(
             "bytes that a thread stores at once",
             bytes_a_store,

@@ -24,6 +24,8 @@ from course_utils.exercises import (
 )
 from course_utils.layouts import Layout, raked_product, right_inverse
 
+from .common import bytes_a_copy
+
 FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- The elements of a thread ---
@@ -357,6 +359,10 @@ def sums_of(given: dict) -> dict:
 
 
 WHOLE = (128, 128)
+FOUR_COPIES = """for (int k = 0; k < 4; ++k) {
+            unsigned to = shared_address(&tile[row][column + k]);
+            cp_async_4(to, exists ? from + k : x, exists);
+        }"""
 SUMS = Exercise(
     id="08.tile_sums",
     title="a tile with zeros outside",
@@ -394,6 +400,8 @@ number for each column and each 64 rows.
             advice="Each element is fetched once, by one thread of one block.",
             size=WHOLE,
         ),
+        bytes_a_copy(WHOLE),
+        means.work_shared_out(4.0, size=WHOLE),
     ),
     hints=(
         "Thread t fetches columns 4 · (t % 16) and the next three, of the rows t / 16, t / 16 + 16 "
@@ -428,9 +436,17 @@ zeros the sum would find in the tile whatever an earlier block has left there.
             ("row < rows && first_column + column < columns", "row < rows"),
         ),
         mutant(
-            "the whole column",
+            "loads from global memory",
             kinds.MEANS_MISSING,
             ("sum += tile[row][mine];", "sum += tile[row][mine] + 0 * x[0];"),
+        ),
+        mutant(
+            "4 bytes an access",
+            kinds.MEANS_MISSING,
+            (
+                "cp_async_16(shared_address(&tile[row][column]), exists ? from : x, exists);",
+                FOUR_COPIES,
+            ),
         ),
     ),
 )

@@ -31,18 +31,16 @@ extern "C" __global__ void tile_by_copies(const float* x, float* y, int rows, in
 
     using Fetch = Copy_Atom<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>, float>;
     using Store = Copy_Atom<UniversalCopy<uint128_t>, float>;
-    const auto fetch = make_tiled_copy(Fetch{}, THREADS, VALUES);
-    const auto store = make_tiled_copy(Store{}, THREADS, VALUES);
-    const auto fetcher = fetch.get_slice(threadIdx.x);
-    const auto storer = store.get_slice(threadIdx.x);
+    const auto tiled = make_tiled_copy(Fetch{}, THREADS, VALUES);
+    const auto thread = tiled.get_slice(threadIdx.x);
 
-    Tensor mine = fetcher.partition_S(place); // ((4, 1), 4, 1): values, then tiles down and across
+    Tensor mine = thread.partition_S(place); // ((4, 1), 4, 1): values, then rounds down and across
     Tensor exists = make_tensor<bool>(make_shape(_1{}, size<1>(mine), size<2>(mine)));
     for (int i = 0; i < size(exists); ++i) exists(i) = elem_less(mine(_0{}, i, _0{}), shape);
 
-    copy_if(fetch, exists, fetcher.partition_S(from), fetcher.partition_D(tile));
+    copy_if(Fetch{}, exists, thread.partition_S(from), thread.partition_D(tile));
     cp_async_fence();
     cp_async_wait<0>();
     __syncthreads();
-    copy_if(store, exists, storer.partition_S(tile), storer.partition_D(to));
+    copy_if(Store{}, exists, thread.partition_S(tile), thread.partition_D(to));
 }
