@@ -9,10 +9,16 @@ from ..text_tables import Column, Columns
 
 INSTRUCTION = re.compile(r"^\s*((?:@!?%p\d+\s+)?[a-z][\w.:]*[^;\n]*);", re.M)
 KINDS = {  # an instruction is of the first kind that its opcode begins with
-    "loads of 16 bytes": r"ld\.global\S*\.v4",
-    "loads of 4 bytes": r"ld\.global",
-    "stores of 16 bytes": r"st\.global\S*\.v4",
-    "stores of 4 bytes": r"st\.global",
+    "loads of 16 bytes": r"ld\.global\S*\.(v4\.\w32|v2\.\w64)\b",
+    "loads of 8 bytes": r"ld\.global\S*\.(v2\.\w32|\w64)\b",
+    "loads of 4 bytes": r"ld\.global\S*\.\w32\b",
+    "other loads": r"ld\.global",
+    "stores of 16 bytes": r"st\.global\S*\.(v4\.\w32|v2\.\w64)\b",
+    "stores of 8 bytes": r"st\.global\S*\.(v2\.\w32|\w64)\b",
+    "stores of 4 bytes": r"st\.global\S*\.\w32\b",
+    "other stores": r"st\.global",
+    "asynchronous copies": r"cp\.async\S*\.global",
+    "waits for copies": r"cp\.async\.wait",
     "shuffles": r"shfl",
     "barriers": r"bar\.",
     "shared memory": r"(ld|st)\.shared",

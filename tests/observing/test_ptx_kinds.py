@@ -1,5 +1,7 @@
 """``compare_ptx`` counts what a PTX text is made of."""
 
+import pytest
+
 from course_utils import compare_ptx
 from course_utils.observing.ptx_kinds import kinds_of
 
@@ -31,6 +33,26 @@ def test_an_instruction_is_of_one_kind_whatever_its_predicate():
         "jumps": 1,
         "everything else": 1,
     }
+
+
+@pytest.mark.parametrize(
+    "instruction, kind",
+    [
+        ("ld.global.nc.v2.u64 {%rd1, %rd2}, [%rd3]", "loads of 16 bytes"),
+        ("ld.global.v2.f32 {%f1, %f2}, [%rd3]", "loads of 8 bytes"),
+        ("ld.global.u64 %rd1, [%rd3]", "loads of 8 bytes"),
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]", "loads of 16 bytes"),
+        ("ld.global.u16 %rs1, [%rd3]", "other loads"),
+        ("st.global.v2.u64 [%rd3], {%rd1, %rd2}", "stores of 16 bytes"),
+        ("st.global.b32 [%rd3], %r1", "stores of 4 bytes"),
+        ("st.global.v4.u16 [%rd3], {%rs1, %rs2, %rs3, %rs4}", "other stores"),
+        ("cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16", "asynchronous copies"),
+        ("cp.async.wait_all", "waits for copies"),
+        ("cp.async.commit_group", "everything else"),
+    ],
+)
+def test_an_access_is_of_the_width_of_all_its_parts(instruction, kind):
+    assert kinds_of(f"    {instruction};\n")[kind] == 1
 
 
 def test_the_table_has_a_column_for_each_text_and_leaves_out_what_none_has(capsys):
