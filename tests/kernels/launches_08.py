@@ -1,5 +1,6 @@
 """How tests launch the kernels of chapter 08 that no benchmark measures."""
 
+import numpy as np
 from launchers import Chapter, draw, work
 
 from course_utils import cp
@@ -23,3 +24,13 @@ def reorder(name, rows, columns):
 def offsets(name, n):
     out = cp.empty(n, cp.int32)
     return work(kernel(name), 1, 128, (out, n, 0, 0), out, Layout("(4,8):(8,1)").offsets())
+
+
+# --- swizzle ---
+
+
+@CHAPTER.launch("chunk_columns", "chunk_columns_by_layout", sizes=[0, 1])
+def chunk_columns(name, seed):
+    x, y = draw((32, 64), seed).astype(np.float16), cp.empty((8, 32, 8), np.float16)
+    given = cp.asarray(x)
+    return work(kernel(name), 1, 32, (given, y), y, x.reshape(32, 8, 8).transpose(1, 0, 2))
