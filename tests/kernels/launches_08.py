@@ -26,6 +26,82 @@ def offsets(name, n):
     return work(kernel(name), 1, 128, (out, n, 0, 0), out, Layout("(4,8):(8,1)").offsets())
 
 
+# --- slicing ---
+
+
+@CHAPTER.launch("slices", sizes=[96])
+def slices(name, n):
+    """A row and a column of the 8 x 12 matrix."""
+    out = cp.empty((2, n), cp.int32)
+    places = np.arange(n).reshape(8, 12)
+    expected = np.full((2, n), -1)
+    expected[0, :12], expected[1, :8] = places[2], places[:, 3]
+    return work(kernel(name), 1, n, (cp.zeros(n, cp.float32), out), out, expected)
+
+
+@CHAPTER.launch("takers", sizes=[(1, 1), (8, 16), (10, 24), (37, 50)])
+def takers(name, rows, columns):
+    """The threads of a block are 4 x 8, row by row; its tile is 8 x 16."""
+    grid = -(-columns // 16), -(-rows // 8)
+    found = cp.empty((2, rows, columns), cp.int32)
+    i, j = np.indices((rows, columns))
+    expected = np.array([i // 8 * grid[0] + j // 16, i % 4 * 8 + j % 8])
+    arguments = found[0], found[1], rows, columns, 4, 8, 8, 1
+    return work(kernel(name), grid, 32, arguments, found, expected)
+
+
+@CHAPTER.launch("bias_by_hand", "bias_by_tiles", sizes=[(1, 1), (32, 64), (37, 101)])
+def biased(name, rows, columns):
+    x, bias = draw((rows, columns)), draw(columns, seed=1)
+    y = cp.empty((rows, columns), cp.float32)
+    grid = -(-columns // 64), -(-rows // 32)
+    arguments = cp.asarray(x), cp.asarray(bias), y, rows, columns
+    return work(kernel(name), grid, 256, arguments, y, x + bias)
+
+
+# --- copies ---
+
+
+@CHAPTER.launch("common_vectors", sizes=[1])
+def common(name, n):
+    """Of eight floats to eight floats."""
+    out = cp.empty(n, cp.int32)
+    return work(kernel(name), 1, 1, (out, 1), out, np.array([8]))
+
+
+@CHAPTER.launch("pieces_scalar", "pieces_copied", sizes=[4, 1000, 2052])
+def pieces(name, n):
+    x, y = draw(n), cp.empty(n, cp.float32)
+    columns = () if name == "pieces_scalar" else (n,)
+    arguments = cp.asarray(x), y, n, *columns
+    return work(kernel(name), -(-n // 1024), 256, arguments, y, x)
+
+
+@CHAPTER.launch("pixels_by_hand", "pixels_by_layout", sizes=[256, 1280])
+def pixels(name, n):
+    planes, found = draw((3, n)), cp.empty(3 * n, cp.float32)
+    arguments = cp.asarray(planes), found, n
+    return work(kernel(name), n // 256, 192, arguments, found, planes.T.ravel())
+
+
+# --- tiled_copy ---
+
+
+@CHAPTER.launch("copy_layouts", sizes=[64])
+def copy_layouts(name, n):
+    """16 threads, 4 x 4 by rows, of four values in a row: a tile of 4 x 16."""
+    out, sides = cp.empty(n, cp.int32), cp.empty(2, cp.int32)
+    expected = Layout("((4,4),4):((16,1),4)").offsets()
+    return work(kernel(name), 1, 128, (out, sides), out, expected)
+
+
+@CHAPTER.launch("tile_by_hand", "tile_by_copies", sizes=[(1, 4), (64, 64), (70, 100)])
+def tiles(name, rows, columns):
+    x, y = draw((rows, columns)), cp.empty((rows, columns), cp.float32)
+    grid = -(-columns // 64), -(-rows // 64)
+    return work(kernel(name), grid, 256, (cp.asarray(x), y, rows, columns), y, x)
+
+
 # --- swizzle ---
 
 
@@ -39,7 +115,7 @@ def chunk_columns(name, seed):
 # --- mma ---
 
 
-@CHAPTER.launch("tile_by_hand", "tile_by_layout", sizes=[(16, 8, 16, 32)])
+@CHAPTER.launch("mma_by_hand", "mma_by_layout", sizes=[(16, 8, 16, 32)])
 @CHAPTER.launch("block_by_hand", "block_by_layout", sizes=[(64, 64, 32, 128)])
 def tile(name, m, n, k, threads):
     a, b = (draw(shape, seed).astype(np.float16) for seed, shape in enumerate(((m, k), (n, k))))

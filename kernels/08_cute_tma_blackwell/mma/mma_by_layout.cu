@@ -1,4 +1,4 @@
-// C = A B^T for one tile, as in tile_by_hand.
+// C = A B^T for one tile, as in mma_by_hand.
 // Idea: the instruction is an atom that brings its own thread-value layouts; `partition_A` and its like
 // give each thread the elements that they say.
 // grid 1, block 32, dynamic shared 0
@@ -6,7 +6,7 @@
 
 using namespace cute;
 
-extern "C" __global__ void tile_by_layout(const half_t *A, const half_t *B, float *C)
+extern "C" __global__ void mma_by_layout(const half_t *A, const half_t *B, float *C)
 {
     Tensor tile_a = make_tensor(make_gmem_ptr(A), Layout<Shape<_16, _16>, Stride<_16, _1>>{});
     Tensor tile_b = make_tensor(make_gmem_ptr(B), Layout<Shape<_8, _16>, Stride<_16, _1>>{});

@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include "ptx.cuh"
 
-extern "C" __global__ void tile_by_hand(const __half *A, const __half *B, float *C)
+extern "C" __global__ void mma_by_hand(const __half *A, const __half *B, float *C)
 {
     const int lane = threadIdx.x, group = lane / 4, pair = lane % 4 * 2;
     unsigned a[4], b[2];

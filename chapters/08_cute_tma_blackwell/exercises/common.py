@@ -1,0 +1,21 @@
+"""What several notebooks of chapter 08 need for their exercises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_utils.exercises import Means
+
+
+def bytes_a_copy(size: Any = None) -> Means:
+    """Every ``cp.async`` moves 16 bytes."""
+    return Means(
+        "bytes that a cp.async moves",
+        lambda work: (
+            work.counts.shared_copy_bytes / max(work.opcodes("cp.async.ca", "cp.async.cg"), 1)
+        ),
+        at_least=16,
+        advice="One `cp.async` of 16 bytes moves four floats: neighbours, from a multiple of 16 "
+        "bytes on.",
+        size=size,
+    )
