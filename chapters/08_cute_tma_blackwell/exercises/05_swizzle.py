@@ -86,8 +86,8 @@ Write `swizzled(offset, bits, base, shift)`: what `Swizzle<bits, base, shift>` m
         "`offset ^ ((offset & mask) >> shift)`.",
     ),
     explanation="""
-Two instructions at most, often none: where the compiler knows the upper bits, or where a thread's
-never change, the result is a number or a register that is there already. Applied twice a swizzle
+A few instructions, often fewer: where the compiler knows the upper bits, or where a thread's
+never change, one exclusive or is left, or none. Applied twice a swizzle
 gives the offset back, since the upper bits do not change: nothing is lost, and no two offsets
 meet.
 """,

@@ -289,9 +289,9 @@ C is missing. Run it, read the verdict, and mend the partition.
         "The row takes warp % 2, so the column has to take what is left: warp / 2.",
     ),
     explanation="""
-Two warps had the same 16 x 16 results, and two of the four parts had nobody. A `TiledMMA` cannot
-say such a thing: `Layout<Shape<_2, _2>>` sends four warps to four places, and a layout that sends
-two to one place is refused where it is used. That is what a partition by layouts buys.
+Two warps had the same 16 x 16 results, and two of the four parts had nobody. In a `TiledMMA` the
+same decision is `Layout<Shape<_2, _2>>`, four warps in four places: the formula behind it is in the
+library once, and not written anew in each kernel.
 """,
     mutants=(
         mutant("both by division", kinds.PARTLY_WRITTEN, ("warp % 2 * 16", "warp / 2 * 16")),
