@@ -51,8 +51,10 @@ _FLOATS: dict[str, Any] = {
     "double": np.float64,
     "__half": np.float16,
     "half": np.float16,
+    "half_t": np.float16,  # CuTe's name
 }
 _NARROW_FLOATS: dict[str, Any] = {
+    "bfloat16_t": ml_dtypes.bfloat16,  # CuTe's name
     "__nv_bfloat16": ml_dtypes.bfloat16,
     "nv_bfloat16": ml_dtypes.bfloat16,
     "__nv_fp8_e4m3": ml_dtypes.float8_e4m3fn,

@@ -162,8 +162,8 @@ class Module:
             f"-I{STANDARD}",
             *options,
         )
-        self._source, options = without_nvcc_options(source, options)
-        code = with_line_directive(self._source, filename)
+        code, options = without_nvcc_options(source, options)
+        self._code = code = with_line_directive(code, filename)
         raw, found, names = _compile_kernels(code, options, plain, names, arch, device, cooperative)
         self._flags = options, names
         prints = any("printf" in text for text in (source, *headers.values()))
@@ -241,9 +241,8 @@ class Module:
         """The module as NVRTC compiles it for another ``arch``, such as the cubin of "sm_90a",
         with further ``options``; it is not loaded."""
         own, names = self._flags
-        return compile_source(
-            self._source, filename=self.filename, arch=arch, options=(*own, *options), names=names
-        )
+        asked = (*COMMON_OPTIONS, *own, *options)  # as for the emulator: compiled once for both
+        return compile_source(self._code, filename=CODE_NAME, arch=arch, options=asked, names=names)
 
     @cached_property
     def emulated(self) -> Module:

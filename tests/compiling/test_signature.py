@@ -29,6 +29,8 @@ def only(parameters: str):
         ("bool flag", "flag", False, "bool"),
         ("__half *x", "x", True, "float16"),
         ("const __nv_bfloat16 *x", "x", True, "bfloat16"),
+        ("const bfloat16_t *x", "x", True, "bfloat16"),
+        ("half_t x", "x", False, "float16"),
         ("double x = 2.0", "x", False, "float64"),
         ("int const k", "k", False, "int32"),
         ("int", "argument 1", False, "int32"),

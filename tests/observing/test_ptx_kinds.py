@@ -48,6 +48,12 @@ def test_an_instruction_is_of_one_kind_whatever_its_predicate():
         ("st.global.v4.u16 [%rd3], {%rs1, %rs2, %rs3, %rs4}", "other stores"),
         ("cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16", "asynchronous copies"),
         ("cp.async.wait_all", "waits for copies"),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f1}",
+            "products of matrices",
+        ),
+        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1}, [%r2]", "loads of matrices"),
+        ("xor.b32 %r1, %r2, %r3", "exclusive ors"),
         ("cp.async.commit_group", "everything else"),
     ],
 )

@@ -14,6 +14,7 @@ MODULES = (
     "convolution",
     "gemv_and_softmax",
     "pytorch_extensions",
+    "cute",
 )
 CASES: tuple[Case, ...]  # of all of them
 

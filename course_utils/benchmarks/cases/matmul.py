@@ -156,7 +156,7 @@ class Bf16Work(Work):
         return from_bf16(result)
 
 
-def _nt(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
+def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
     """C = A B^T for n x n matrices of a ``kind`` of FACTORS; ``launch(a, b, c)`` calls the kernel.
 
     torch gives fp16 for fp16, where C is fp32: it has less to write.
@@ -237,14 +237,16 @@ def _set(settings: Any, wanted: Mapping[str, bool]) -> Iterator[None]:
             setattr(settings, name, value)
 
 
-def _nt_case(name: str, kind: str, make: Callable[[int], Work], **other) -> Case:
-    """The product of ``NAME.cu``; ``make(n)`` ends in :func:`_nt`."""
+def nt_case(
+    name: str, kind: str, make: Callable[[int], Work], chapter: str = CHAPTER, **other
+) -> Case:
+    """The product of ``NAME.cu`` in a ``chapter``; ``make(n)`` ends in :func:`nt_work`."""
     factors = FACTORS[kind]
     moved = 2 * np.dtype(factors.dtype).itemsize + np.dtype(factors.result).itemsize
     return Case(
         name,
         f"matrix product, {kind}",
-        (kernel_file(name, CHAPTER),),
+        (kernel_file(name, chapter),),
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
@@ -260,16 +262,21 @@ def _nt_tiled(name: str, kind: str, **other) -> Case:
     def make(n: int) -> Work:
         kernel = _kernel(name)
         grid = blocks(n, 128), blocks(n, 128)
-        return _nt(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
+        return nt_work(n, kind, lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n)))
 
-    return _nt_case(name, kind, make, **other)
+    return nt_case(name, kind, make, **other)
 
 
 def _pipeline(n: int) -> Work:
     """Tiles of 128 x 256, and only whole ones; the four stages of ``gemm_bf16_pipeline.cu``."""
-    kernel = _kernel("gemm_bf16_pipeline")
+    return nt_work(n, "bf16", pipeline_call)
+
+
+def pipeline_call(a: Any, b: Any, c: Any) -> KernelCall:
+    """``gemm_bf16_pipeline`` for n x n matrices, n a multiple of 256."""
+    n = len(a)
     grid, shared = n // 128 * (n // 256), 4 * (128 + 256) * 128
-    return _nt(n, "bf16", lambda a, b, c: KernelCall(kernel, grid, 256, (a, b, c, n, n, n), shared))
+    return KernelCall(_kernel("gemm_bf16_pipeline"), grid, 256, (a, b, c, n, n, n), shared)
 
 
 def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple:
@@ -289,23 +296,23 @@ def specialized_arguments(a: Any, b: Any, c: Any, blocks: int) -> tuple:
     return *maps, c, partial, arrived, m, n, k
 
 
+def specialized_call(name: str, a: Any, b: Any, c: Any) -> KernelCall:
+    """The specialised kernel ``name`` for n x n matrices, n a multiple of 256."""
+    n = len(a)
+    step = 128 // a.dtype.itemsize  # elements of a row of a tile
+    grid = grid_for(n // 128 * (n // 256), n // step)
+    arguments = specialized_arguments(a, b, c, grid)
+    return KernelCall(_kernel(name, arch="sm_90a"), grid, 384, arguments, 3 * (128 + 256) * 128)
+
+
 def _specialized(kind: str) -> Case:
     """Tiles of 128 x 256, and only whole ones; as many blocks as multiprocessors share them."""
     name = f"gemm_{kind.lower()}_specialized"
-    step = 128 // np.dtype(FACTORS[kind].dtype).itemsize  # elements of a row of a tile
 
     def make(n: int) -> Work:
-        kernel = _kernel(name, arch="sm_90a")
-        tiles = n // 128 * (n // 256)
-        grid = grid_for(tiles, n // step)
-        shared = 3 * (128 + 256) * 128
+        return nt_work(n, kind, partial(specialized_call, name))
 
-        def launch(a, b, c) -> KernelCall:
-            return KernelCall(kernel, grid, 384, specialized_arguments(a, b, c, grid), shared)
-
-        return _nt(n, kind, launch)
-
-    return _nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=(8192,))
+    return nt_case(name, kind, make, test_sizes=(256,), sustained_sizes=(8192,))
 
 
 CASES = (
@@ -345,7 +352,7 @@ CASES = (
     _nt_tiled("hgemm_mma", "fp16"),
     _nt_tiled("hgemm_ldmatrix", "fp16"),
     _nt_tiled("hgemm_swizzle", "fp16", sustained_sizes=(8192,)),
-    _nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
+    nt_case("gemm_bf16_pipeline", "bf16", _pipeline, test_sizes=(256,)),
     _specialized("bf16"),
     _nt_tiled("gemm_tf32", "TF32"),
     _specialized("TF32"),
