@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from .fault_messages import (
     readable_name,
     unknown_register,
 )
+from .fusion import FEW_LANES, members
 from .gpu_constants import LOCAL_LIMIT, RESERVED, WARP
 from .lanes import Group, lane_masks
 from .memory import (
@@ -263,17 +265,18 @@ class Batch:
             act = None
             try:
                 if followers:
-                    _run_followed(group, block, followers)
+                    _run_followed(group, block, followers, range(len(block.steps)))
                 else:
-                    for act in block.fused:
+                    steps = block.fused if group.n <= FEW_LANES else block.steps
+                    for act in steps:
                         act(group)
                         if self.joining:
-                            _run_followed(group, block, [], block.steps.index(act) + 1)
+                            _run_followed(group, block, [], block.left_after(act, steps))
                             break
             except KernelFault:
                 raise
             except Exception as error:
-                act = getattr(act, "first", act)
+                act = act and members(act)[0]
                 at = block.steps.index(act) if act in block.steps else 0
                 raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)
@@ -415,10 +418,12 @@ class Batch:
             self.clusters.leave(group)
 
 
-def _run_followed(group: Group, block: Block, followers: list[Observer], start: int = 0) -> None:
-    """Run the steps of a block, from ``start`` on, and tell those who want to know of each."""
+def _run_followed(
+    group: Group, block: Block, followers: list[Observer], numbers: Iterable[int]
+) -> None:
+    """Run the steps of a block with these ``numbers``, and tell those who want to know of each."""
     joining = group.batch.joining
-    for number in range(start, len(block.steps)):
+    for number in numbers:
         act, decoded = block.steps[number], block.decoded[number]
         if joining:
             followers += [observer for observer in joining if observer not in followers]

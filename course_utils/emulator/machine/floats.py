@@ -119,7 +119,10 @@ def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     flag tells about those. Both are rare and then repaired by rounding the sum to odd.
     """
     total = a.astype(F64)
-    total = np.multiply(total, b, out=total if a.size >= b.size else None)
+    if a.ndim == 1:
+        total = np.multiply(total, b, out=total if a.size >= b.size else None)
+    else:  # rows and columns of a tile
+        total = total * b.astype(F64)
     total = np.add(total, c, out=total if total.size >= c.size else None)
     underflows: list[str] = []
     if fpenv.is_active():  # a subnormal result is flushed, wherever its half-way points are

@@ -17,13 +17,15 @@ import numpy as np
 
 from . import ptx
 from .block_order import places
-from .fusion import Computation, fused
+from .fusion import Computation, Movable, fused, members
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .special_registers import WIDE
+
+MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more than what they say
 
 Step = Callable[[Group], None]
 Ending = Callable[[Group], Group | None]
@@ -60,6 +62,11 @@ class Block:
     matrix: bool = False  # whether there is work of tensor cores in it
     opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
     flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
+
+    def left_after(self, last: Step, order: list[Step]) -> list[int]:
+        """Which steps are still to be run after ``last``, in ``order``: ``steps`` or ``fused``."""
+        done = {part for step in order[: order.index(last) + 1] for part in members(step)}
+        return [number for number, step in enumerate(self.steps) if step not in done]
 
 
 @dataclass(eq=False)
@@ -291,7 +298,7 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
-        plain: list[Computation | None] = []
+        movable: list[Movable | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
@@ -303,8 +310,8 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
-                plain.append(self.plain if self.plain and self.plain.act is act else None)
-        block.fused = fused(block.steps, plain)
+                movable.append(self._movable(instruction, act))
+        block.fused = fused(block.steps, movable)
         block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
         block.opcodes = Counter(i.full_opcode for i in instructions)
         block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
@@ -314,6 +321,14 @@ class Builder:
             if block.end is None:
                 block.end = _next(number + 1)
         return block
+
+    def _movable(self, instruction: Instruction, act: Step) -> Movable | None:
+        """What must be known of the instruction just decoded for others to move across it."""
+        plain = self.plain if self.plain and self.plain.act is act else None
+        if instruction.guard is not None or not (plain or instruction.opcode in MOVABLE):
+            return None
+        joins = plain if plain and plain.op.heavy else None
+        return Movable(act, frozenset(self.reads), frozenset(self.writes), joins)
 
     def _instruction(self, instruction: Instruction, block: Block) -> Step | Ending:
         try:
@@ -392,8 +407,7 @@ class Builder:
                     R = group.R
                     put(R, compute(*(get(R) for get in gets)))
 
-            reads, writes = frozenset(self.reads), frozenset(self.writes)
-            self.plain = Computation(op, tuple(gets), put, reads, writes, act)
+            self.plain = Computation(op, tuple(operands[1:]), tuple(gets), put, act)
             return act
 
         def act_several(group):
