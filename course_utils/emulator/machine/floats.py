@@ -107,7 +107,7 @@ def to_f32(x: np.ndarray, mode: str = "rn") -> np.ndarray:
 
 # -- fma ------------------------------------------------------------------------------------------
 
-_LOW29, _HALF29 = U64((1 << 29) - 1), U64(1 << 28)
+_LOW29, _HALF29 = (np.array(n, U64) for n in ((1 << 29) - 1, 1 << 28))  # quicker than U64(n)
 
 
 def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

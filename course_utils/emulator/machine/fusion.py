@@ -20,8 +20,8 @@ from .lanes import Group
 
 FEWEST = 3  # instructions that are worth it
 LOOK_BACK = 250  # steps that one may move across
-MOST_AT_ONCE = 16_384  # lanes: more leave the cache
-FEW_LANES = MOST_AT_ONCE // FEWEST  # of groups for which it is done
+MOST_AT_ONCE = 65_536  # lanes: more leave the cache
+FEW_LANES = 6_000  # of groups for which it is done: with more the calls do not count
 
 Step = Callable[[Group], None]
 

@@ -21,6 +21,7 @@ from .fusion import Computation, Movable, fused, members
 from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
 from .lanes import Group, blend
 from .observer import nobody
+from .operands import convert, into_register, into_wider, of_constant, of_register, one_result
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .special_registers import WIDE
@@ -107,14 +108,6 @@ def unknown(instruction: Instruction) -> KernelFault:
     return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location))
 
 
-def convert(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The bits of ``value`` as ``dtype``: reinterpreted at equal width, cut off when narrower."""
-    if value.itemsize == dtype.itemsize:
-        return value.view(dtype)
-    wide = value.view(DTYPES[f"u{value.itemsize * 8}"])
-    return wide.astype(DTYPES[f"u{dtype.itemsize * 8}"]).view(dtype)
-
-
 def constant(literal: Immediate, kind: str) -> np.ndarray:
     """A literal as a length-1 array of the operand type ``kind``."""
     dtype = DTYPES[kind]
@@ -150,8 +143,7 @@ class Builder:
         """A getter ``get(R)`` of the operand's value as type ``kind``."""
         dtype = DTYPES[kind]
         if isinstance(operand, Immediate):
-            value = constant(operand, kind)
-            return lambda R: value
+            return of_constant(constant(operand, kind))
         if isinstance(operand, Symbol) and operand.name not in self.specials:
             variable = self.find_local(operand)
             if variable is None and operand.name in self.ranked:
@@ -161,8 +153,7 @@ class Builder:
                 return lambda R: convert(R[slot] + place, dtype)
             if variable is None:
                 value = np.array([self.addresses(operand.name) + operand.offset], np.uint64)
-                value = convert(value, dtype)
-                return lambda R: value
+                return of_constant(convert(value, dtype))
         slot = self.slot_of(operand)
         self.reads.add(slot)
         offset = operand.offset if isinstance(operand, Symbol) else 0
@@ -170,12 +161,7 @@ class Builder:
             return lambda R: convert(R[slot] + np.uint64(offset), dtype)
         if isinstance(operand, Register) and operand.negated:
             return lambda R: ~R[slot]
-
-        def get(R):
-            value = R[slot]
-            return value if value.dtype is dtype else convert(value, dtype)
-
-        return get
+        return of_register(slot, dtype)
 
     def write(self, operand: ptx.Operand, kind: str) -> Callable[[list, np.ndarray], None]:
         """A setter ``put(R, value)``; a narrower type is extended to the register's width."""
@@ -185,19 +171,8 @@ class Builder:
         self.writes.add(slot)
         width = ptx.SIZES[self.function.slot_types[slot]]
         dtype = DTYPES[kind]
-        if kind != "pred" and dtype.itemsize < width:
-            wide = DTYPES[("s" if dtype.kind == "i" else "u") + str(width * 8)]
-            bits = dtype if dtype.kind in "iu" else DTYPES[f"u{dtype.itemsize * 8}"]
-
-            def put_extended(R, value):
-                R[slot] = value.view(bits).astype(wide)
-
-            return put_extended
-
-        def put(R, value):
-            R[slot] = value
-
-        return put
+        narrow = kind != "pred" and dtype.itemsize < width
+        return into_wider(slot, dtype, width) if narrow else into_register(slot)
 
     def slot_of(self, operand: ptx.Operand) -> int:
         if isinstance(operand, Register):
@@ -378,36 +353,10 @@ class Builder:
         puts = [self.write(o, k) for o, k in zip(outputs, op.dst, strict=False)]
         if op.carry_out:
             puts.append(self.write(Special("cc"), "pred"))
-        compute = op.compute
-        if len(puts) == 1 and op.first is not None:
-            compute = op.first
+        compute = op.first if len(puts) == 1 and op.first is not None else op.compute
         if len(puts) == 1 and (len(op.dst) + op.carry_out == 1 or op.first is not None):
-            put = puts[0]
-            if len(gets) == 1:
-                (a,) = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R)))
-            elif len(gets) == 2:
-                a, b = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R), b(R)))
-            elif len(gets) == 3:
-                a, b, c = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R), b(R), c(R)))
-            else:
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(*(get(R) for get in gets)))
-
-            self.plain = Computation(op, tuple(operands[1:]), tuple(gets), put, act)
+            act = one_result(compute, gets, puts[0])
+            self.plain = Computation(op, tuple(operands[1:]), tuple(gets), puts[0], act)
             return act
 
         def act_several(group):
