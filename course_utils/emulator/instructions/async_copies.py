@@ -83,11 +83,15 @@ def _cp_async(b: Builder, i: ptx.Instruction):
     needed = tuple(b.reads)
     pieces = np.arange(count)
 
+    def elements(group: Group, first: int, index: np.ndarray) -> np.ndarray:
+        places = group.full(index + first)[:, None]
+        return places if count == 1 else places + pieces
+
     def take(group: Group, goal, found) -> None:
         region, first, index = goal
-        put = group.full(index + first)[:, None] + pieces
+        put = elements(group, first, index)
         region_from, first, index = found
-        rows = group.full(index + first)[:, None] + pieces
+        rows = elements(group, first, index)
         group.batch.engine.start(
             Transfer(
                 i,
@@ -102,17 +106,20 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         )
 
     def act(group: Group):
-        sizes = np.full(group.n, size)
         if given is not None:
             sizes = group.full(given(group.R)).astype(np.int64)
-        if ignored is not None:
+        elif ignored is not None:
             sizes = np.where(group.full(ignored(group.R)), 0, size)
-        full = np.flatnonzero(sizes == size)
-        if len(full):
-            whole(group if len(full) == group.n else group.subset(full, needed))
-        rest = np.flatnonzero(sizes != size)
-        if len(rest):
-            short(group.subset(rest, needed), sizes[rest])
+        else:
+            return whole(group)
+        full = sizes == size
+        many = np.count_nonzero(full)
+        if many == group.n:
+            return whole(group)
+        if many:
+            whole(group.subset(full.nonzero()[0], needed))
+        rest = (~full).nonzero()[0]
+        short(group.subset(rest, needed), sizes[rest])
 
     def whole(group: Group):
         goal = target.locate(group)

@@ -18,6 +18,7 @@ import numpy as np
 
 from .fault_messages import where
 from .lanes import Group
+from .observer import SILENT
 from .report import BARRIER, Finding, KernelFault
 
 LATE = 100_000  # instructions until a copy lands by itself
@@ -168,7 +169,8 @@ class AsyncEngine:
                 self.landed.remove(transfer)
                 if not ready.all():
                     self.landed.append(transfer.rows(~ready))
-                self.observers.copy_noticed(self.batch, transfer.rows(ready), instruction)
+                    transfer = transfer.rows(ready)
+                self.observers.copy_noticed(self.batch, transfer, instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         if ready is None or ready.all():
@@ -177,7 +179,8 @@ class AsyncEngine:
             self.flying[transfer.number] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
-        if transfer.queue == "async" and transfer.target is not None:
+        noticed = self.observers is not SILENT
+        if noticed and transfer.queue == "async" and transfer.target is not None:
             self.landed.append(transfer)
         self.observers.copy_lands(self.batch, transfer)
         if transfer.complete is not None:
