@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
-from ..machine.async_engine import Transfer
 from ..machine.instruction_set import Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
+from ..machine.transfers import Transfer
 from .bulk_copies import bulk_copy, bytes_at, tensor_copy
 from .loads_stores import Site, _in_pieces
 from .mbarrier import BarrierSite
@@ -106,16 +106,18 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         )
 
     def act(group: Group):
+        if given is None and ignored is None:
+            whole(group)
+            return
         if given is not None:
             sizes = group.full(given(group.R)).astype(np.int64)
-        elif ignored is not None:
-            sizes = np.where(group.full(ignored(group.R)), 0, size)
         else:
-            return whole(group)
+            sizes = np.where(group.full(ignored(group.R)), 0, size)
         full = sizes == size
         many = np.count_nonzero(full)
         if many == group.n:
-            return whole(group)
+            whole(group)
+            return
         if many:
             whole(group.subset(full.nonzero()[0], needed))
         rest = (~full).nonzero()[0]

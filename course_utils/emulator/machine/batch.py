@@ -46,8 +46,8 @@ from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
 if TYPE_CHECKING:
+    from .code import Block
     from .emulated_launch import EmulatedLaunch
-    from .program import Block
 
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once

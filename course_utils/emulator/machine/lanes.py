@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .batch import Batch
-    from .program import Code
+    from .code import Code
 
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.dtype("V16")}
 

@@ -14,7 +14,7 @@ import numpy as np
 from .instruction_set import DTYPES
 
 if TYPE_CHECKING:
-    from .program import Step
+    from .code import Step
 
 Get = Callable[[list], np.ndarray]
 Put = Callable[[list, np.ndarray], None]

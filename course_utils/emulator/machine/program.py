@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from . import ptx
 from .block_order import places
-from .fusion import Computation, Movable, fused, members
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
-from .lanes import Group, blend
+from .code import Block, Code, Decoded, Ending, Step, liveness
+from .fusion import Computation, Movable, fused
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
+from .lanes import blend
 from .observer import nobody
 from .operands import convert, into_register, into_wider, of_constant, of_register, one_result
 from .ptx import Immediate, Instruction, Register, Special, Symbol
@@ -27,74 +27,6 @@ from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .special_registers import WIDE
 
 MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more than what they say
-
-Step = Callable[[Group], None]
-Ending = Callable[[Group], Group | None]
-
-
-@dataclass(slots=True)
-class Decoded:
-    """One instruction: what it does, and which registers it reads and writes."""
-
-    instruction: Instruction
-    reads: frozenset[int]
-    writes: frozenset[int]
-    act: Step | Ending
-    opcode: str
-    parameter: bool  # a load or store of a .param variable: registers in this machine
-    ends: bool  # its basic block
-    traits: Traits
-
-
-@dataclass(slots=True)
-class Block:
-    """Instructions that are always run together."""
-
-    number: int
-    instructions: list[Instruction]
-    steps: list[Step]  # one for each instruction but an ending
-    end: Ending | None
-    fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
-    gather: Callable | None = None  # mask getter of a leading warp-wide instruction
-    reads: set[int] = field(default_factory=set)
-    writes: set[int] = field(default_factory=set)
-    successors: list[int] = field(default_factory=list)
-    decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
-    matrix: bool = False  # whether there is work of tensor cores in it
-    opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
-    flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
-
-    def left_after(self, last: Step, order: list[Step]) -> list[int]:
-        """Which steps are still to be run after ``last``, in ``order``: ``steps`` or ``fused``."""
-        done = {part for step in order[: order.index(last) + 1] for part in members(step)}
-        return [number for number, step in enumerate(self.steps) if step not in done]
-
-
-@dataclass(eq=False)
-class Code:
-    """A decoded function."""
-
-    name: str
-    order: int
-    blocks: list[Block]
-    places: list[int]  # of each block in the order in which diverged lanes run
-    blank: list[np.ndarray]
-    live: list[tuple[int, ...]]
-    specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins
-    parameters: list[dict[int, int]]  # for each formal parameter: byte offset -> slot
-    results: list[dict[int, int]]
-    locals: list[ptx.Variable]
-    unset: tuple[int, ...]  # registers that may be read before anything is written to them
-    _after: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    def after(self, number: int) -> tuple[int, ...]:
-        """Registers that the end of a block, or a later block, may read."""
-        found = self._after.get(number)
-        if found is None:
-            block = self.blocks[number]
-            slots = (block.reads | block.writes).union(*(self.live[s] for s in block.successors))
-            found = self._after[number] = tuple(slots)
-        return found
 
 
 def unknown(instruction: Instruction) -> KernelFault:
@@ -233,7 +165,7 @@ class Builder:
             blocks.append(self._block(n, start, function.instructions[start:stop]))
         for block in blocks:
             block.successors = [s for s in block.successors if s < len(blocks)]
-        live = _liveness(blocks)
+        live = liveness(blocks)
         blank = [
             np.zeros(1, bool if t == "pred" else DTYPES[f"u{ptx.SIZES[t] * 8}"])
             for t in function.slot_types
@@ -413,18 +345,3 @@ def _next(number: int) -> Ending:
         return group
 
     return fall_through
-
-
-def _liveness(blocks: list[Block]) -> list[set[int]]:
-    """Registers that may still be read, at the start of every block (backward data flow)."""
-    live: list[set[int]] = [set(b.reads) for b in blocks]
-    changed = True
-    while changed:
-        changed = False
-        for n in reversed(range(len(blocks))):
-            block = blocks[n]
-            after = set().union(*(live[s] for s in block.successors)) if block.successors else set()
-            now = block.reads | (after - block.writes)
-            if now != live[n]:
-                live[n], changed = now, True
-    return live
