@@ -17,7 +17,7 @@ from ..machine.program import Builder
 from ..machine.report import MISALIGNED, OUT_OF_BOUNDS, KernelFault
 from ..machine.texels import Surface, Texels
 from .loads_stores import Site
-from .textures import GEOMETRIES, Objects, coordinates, fault, reach, register_slots
+from .textures import GEOMETRIES, Objects, coordinates, fault, reach
 
 
 class SurfaceAccess:
@@ -145,7 +145,7 @@ def sust(b: Builder, i: ptx.Instruction):
     site, kind = access.site, i.modifiers[-2]
     before = set(b.reads)
     site.values = gets = [b.read(item, kind) for item in ptx.items(i.operands[1])]
-    needed = tuple(b.reads - before | {*register_slots(i.operands[1])})
+    needed = tuple(b.reads - before | {*_slots(i.operands[1])})
 
     def act(group: Group):
         for part, _ in access.parts(group, needed):
@@ -156,3 +156,7 @@ def sust(b: Builder, i: ptx.Instruction):
                 view[n:][index] = value if len(value) <= len(index) else value[-1:]
 
     return act
+
+
+def _slots(operand: ptx.Operand) -> list[int]:
+    return [item.slot for item in ptx.items(operand) if isinstance(item, ptx.Register)]

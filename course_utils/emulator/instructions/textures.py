@@ -225,10 +225,6 @@ def tld4(b: Builder, i: ptx.Instruction):
     )
 
 
-def registerregister_slots(operand: ptx.Operand) -> list[int]:
-    return [item.slot for item in ptx.items(operand) if isinstance(item, ptx.Register)]
-
-
 # --- queries --------------------------------------------------------------------------------------
 
 

@@ -17,17 +17,17 @@ import numpy as np
 
 from .async_engine import AsyncEngine
 from .barriers import Barriers
+from .block_memory import make_local, shared_memory, shared_size
 from .clusters import RANKS, Clusters
 from .fault_messages import (
     access_fault,
     deadlock,
     emulator_error,
     endless_loop,
-    readable_name,
     unknown_register,
 )
 from .fusion import FEW_LANES, members
-from .gpu_constants import LOCAL_LIMIT, RESERVED, WARP
+from .gpu_constants import LOCAL_LIMIT, WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
-LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
 class Batch:
@@ -61,8 +60,8 @@ class Batch:
         self.launch, self.first, self.block_count = launch, first, count
         self.threads = math.prod(launch.block)
         self.lanes_per_block = -(-self.threads // WARP) * WARP
-        self.shared_stride = self._shared_size()
-        self.shared = self._make_shared()
+        self.shared_stride = shared_size(launch)
+        self.shared = shared_memory(launch, count, self.shared_stride)
         self.locals = Regions()
         self.windows = {
             SHARED_WINDOW: self.shared,
@@ -97,38 +96,6 @@ class Batch:
             self.add(part)
 
     # --- memory ---
-
-    def _shared_size(self) -> int:
-        entry = self.launch.entry
-        ends = [offset + size for offset, size in entry.shared.values() if size > 0]
-        if self.launch.dynamic_shared:
-            ends.append(entry.dynamic_offset + self.launch.dynamic_shared)
-        return -(-max(ends, default=0) // 1024) * 1024
-
-    def _make_shared(self) -> Regions:
-        regions = Regions()
-        bank = np.full(self.block_count * self.shared_stride, 0xFF, np.uint8)
-        for name, (offset, size) in self.launch.entry.shared.items():
-            size = self.launch.dynamic_shared if size < 0 else size
-            found = regions.below(SHARED_WINDOW + offset)
-            if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
-                continue  # no dynamic memory, or one more name of it
-            reserved = name == RESERVED
-            if reserved:
-                bank.reshape(self.block_count, -1)[:, offset : offset + size] = 0
-            regions.add(
-                Region(
-                    readable_name(name),
-                    "shared",
-                    SHARED_WINDOW + offset,
-                    size,
-                    bank[offset:],
-                    "block",
-                    self.shared_stride,
-                    zeroed=reserved,
-                )
-            )
-        return regions
 
     def region_at(self, address: int) -> Region | None:
         """The region that the byte at a generic address belongs to."""
@@ -177,19 +144,8 @@ class Batch:
             group.local_top = place + variable.size + 128
             if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
                 raise self._stack_is_full(group)
-            start = LOCAL_WINDOW + place
-            region = self.locals.below(start)
-            if region is None or region.start != start or region.size != variable.size:
-                if region is not None and region.end > start:
-                    self.locals.remove(region)
-                stride = -(-variable.size // 16) * 16
-                size = stride * self.block_count * self.lanes_per_block
-                if sum(r.storage.size for r in self.locals) + size > LOCAL_IN_FLIGHT:
-                    raise self._stack_is_full(group)
-                storage = np.full(size, 0xFF, np.uint8)
-                self.locals.add(
-                    Region("a local array", "local", start, variable.size, storage, "lane", stride)
-                )
+            if not make_local(self, place, variable.size):
+                raise self._stack_is_full(group)
             slot = code.specials.get("local:" + variable.name)
             if slot is not None:
                 group.R[slot] = np.array([place], np.uint64)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .batch import LOCAL_IN_FLIGHT, Batch
+from .batch import Batch
+from .block_memory import LOCAL_IN_FLIGHT
 from .code import Code
 from .fault_messages import emulator_error
 from .finding_log import FindingLog
