@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from course_utils.emulator import ALL_CHECKS, EmulatedModule, Options
+from course_utils.emulator import ALL_CHECKS, GLOBAL, EmulatedModule, Options
+from course_utils.emulator.machine import batch as scheduling
 from course_utils.emulator.machine import fusion
 from course_utils.emulator.machine import program as decoding
 
@@ -57,11 +58,16 @@ def test_a_random_order_of_multiply_adds_gives_the_same_bits(seed, monkeypatch):
     text = program(body)
     together = ran(text)
     checked = ran(text, checks=ALL_CHECKS)
-    monkeypatch.setattr(fusion, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(fusion, "MOST_AT_ONCE", 100)
+    a_few_at_once = ran(text)
+    monkeypatch.setattr(scheduling, "FEW_LANES", 0)
     one_by_one = ran(text)
-    monkeypatch.setattr(decoding, "fused", lambda steps, computations: steps)
+    monkeypatch.setattr(decoding, "fused", lambda steps, movable: steps)
     in_order = ran(text)
-    assert together.tobytes() == checked.tobytes() == one_by_one.tobytes() == in_order.tobytes()
+    assert all(
+        other.tobytes() == in_order.tobytes()
+        for other in (together, checked, a_few_at_once, one_by_one)
+    )
 
 
 def test_a_tile_of_independent_multiply_adds_is_one_step():
@@ -81,11 +87,59 @@ def test_a_chain_of_multiply_adds_stays_a_chain():
     assert data[2] == total
 
 
-def test_nothing_moves_across_a_load():
+def test_nothing_moves_across_a_load_of_what_it_needs():
     again = "ld.global.f32 %f0, [%rd3+44];"
     tile = [f"fma.rn.f32 %f{n}, %f0, %f1, %f{n};" for n in range(2, 5)]
     text = program([*tile[:2], again, tile[2]])
     assert fused_steps(text) == 0
+
+
+TILE = [  # three rows by two columns, each number loaded where it is first needed
+    line
+    for row in range(3)
+    for line in (
+        f"ld.global.f32 %f{row}, [%rd3+{4 * (11 - row)}];",
+        *(
+            line
+            for column in range(2)
+            for line in (
+                *([f"ld.global.f32 %f{3 + column}, [%rd3+{4 * column}];"] if row == 0 else []),
+                f"fma.rn.f32 %f{5 + 2 * row + column}, %f{row}, %f{3 + column}, "
+                f"%f{5 + 2 * row + column};",
+            )
+        ),
+    )
+]
+
+
+@pytest.mark.parametrize("threads", [1, 33, 1000])
+@pytest.mark.parametrize("at_once", [1, 100, 65_536])
+def test_a_tile_is_one_step_with_the_same_bits_though_loads_stand_in_it(
+    threads, at_once, monkeypatch
+):
+    assert fused_steps(program(TILE)) == 5
+    monkeypatch.setattr(fusion, "MOST_AT_ONCE", max(at_once, threads))
+    together = ran(program(TILE), threads)
+    monkeypatch.setattr(decoding, "fused", lambda steps, movable: steps)
+    assert together.tobytes() == ran(program(TILE), threads).tobytes()
+
+
+def test_what_was_never_written_is_found_alike_where_loads_go_first(monkeypatch):
+    def found() -> tuple[list[str], bytes]:
+        data = np.ones((40, REGISTERS), np.float32)
+        other = np.full((40, REGISTERS), np.nan, np.float32)
+        GLOBAL.never_written(other)
+        first = ["ld.param.u64 %rd4, [other];", "add.s64 %rd5, %rd4, %rd2;"]
+        text = program([*first, *TILE[:4], "ld.global.f32 %f4, [%rd5+4];", *TILE[4:]])
+        text = text.replace("u64 data)", "u64 data, .param .u64 other)").replace("%rd<4>", "%rd<6>")
+        entry = EmulatedModule(text).entry("mix")
+        result = entry.launch(1, 40, (data, other), options=Options(checks=ALL_CHECKS))
+        return [finding.message for finding in result.findings], data.tobytes()
+
+    together = found()
+    assert together[0]
+    monkeypatch.setattr(decoding, "fused", lambda steps, movable: steps)
+    assert together == found()
 
 
 GUARDED = """

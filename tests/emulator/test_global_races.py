@@ -99,6 +99,35 @@ def test_the_last_block_may_read_what_the_others_wrote_if_both_sides_fence(write
     assert bool(found) == (writer != "__threadfence()" or reader != "__threadfence()")
 
 
+POLLED = """int* flag = (int*)x; int t = threadIdx.x;
+if (blockIdx.x == 0) { x[1 + t] = t; WRITER; __syncthreads(); if (t == 0) atomicExch(flag, 1); }
+else { POLL; READER; x[33 + blockIdx.x * 32 + t] = x[1 + t]; }"""
+BY_ALL = "while (atomicAdd(flag, 0) == 0);"
+BY_ONE = "if (t == 0) while (atomicAdd(flag, 0) == 0);\n__syncthreads()"
+
+
+@pytest.mark.parametrize("poll", [BY_ALL, BY_ONE, "while (*(volatile int*)flag == 0);"])
+@pytest.mark.parametrize("writer, reader", [(1, 1), (0, 1), (1, 0)])
+@pytest.mark.parametrize("grid", [3, 1200])  # of many blocks some begin when the flag is set
+def test_an_atomic_that_polls_a_flag_orders_what_lies_beyond_fences(poll, writer, reader, grid):
+    body = POLLED.replace("POLL", poll)
+    for name, fence in (("WRITER", writer), ("READER", reader)):
+        body = body.replace(name, "__threadfence()" if fence else "")
+    found = findings(body, grid, 32, np.zeros(33 + 32 * grid, F32))
+    assert bool(found) == (not writer or not reader)
+
+
+def test_an_atomic_that_polls_a_flag_in_shared_memory_orders_what_lies_beyond_fences():
+    body = """__shared__ int flag; int t = threadIdx.x, i = blockIdx.x * 64 + t;
+if (t == 0) flag = 0;
+__syncthreads();
+if (t < 32) { x[i] = t; FENCE; __syncwarp(); if (t == 0) atomicExch(&flag, 1); }
+else { while (atomicAdd(&flag, 0) == 0); __threadfence(); x[i] = x[i - 32]; }"""
+    for fence in ("__threadfence()", ""):
+        found = findings(body.replace("FENCE", fence), 100, 64, np.zeros(6400, F32))
+        assert bool(found) == (fence == "")
+
+
 def test_the_second_half_of_a_vector_store_races_like_the_first():
     body = "((float2*)x)[0] = make_float2(1.0f, threadIdx.x);"
     (found, *_) = findings(body, 1, 32, np.zeros(2, F32))

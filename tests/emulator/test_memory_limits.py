@@ -21,7 +21,7 @@ from course_utils.emulator import (
     KernelFault,
     Options,
 )
-from course_utils.emulator.machine import batch
+from course_utils.emulator.machine import block_memory
 
 COUNT = """
 extern "C" __global__ void run(int* got, unsigned long long size, int times) {
@@ -112,7 +112,7 @@ def local(size: int, place: str = ""):
 
 @pytest.mark.parametrize("checks", [(), ALL_CHECKS])
 def test_large_local_arrays_run_in_fewer_blocks_at_once(monkeypatch, checks):
-    monkeypatch.setattr(batch, "LOCAL_IN_FLIGHT", 2**28)
+    monkeypatch.setattr(block_memory, "LOCAL_IN_FLIGHT", 2**28)
     monkeypatch.setattr("course_utils.emulator.machine.emulated_launch.LOCAL_IN_FLIGHT", 2**28)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     y = np.zeros(64 * 32, np.int32)
@@ -131,7 +131,7 @@ def test_more_local_memory_than_a_thread_may_have_is_told_before_the_launch():
 
 
 def test_a_recursion_without_end_is_told_before_it_has_taken_all_memory(monkeypatch):
-    monkeypatch.setattr(batch, "LOCAL_IN_FLIGHT", 2**27)
+    monkeypatch.setattr(block_memory, "LOCAL_IN_FLIGHT", 2**27)
     source = """
     __device__ __noinline__ int down(int n, int* y) {
         int own[1000];

@@ -15,9 +15,9 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from ..machine import ptx
+from ..machine.code import Code
 from ..machine.instruction_set import traits_of
 from ..machine.observer import Observer
-from ..machine.program import Code
 from ..machine.report import DATA_RACE, Finding
 
 FILLS = ("fills", "fills in groups")

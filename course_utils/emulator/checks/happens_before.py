@@ -195,21 +195,25 @@ class Order:
 
     def _reach(self, site, group: Group, region, places, flags: Flags, writes: bool) -> None:
         lanes, size = group.lanes, self.clocks.warps
-        only_few = writes and not self.used or region.space == "shared"
-        if only_few and len(group.warps) > FEW:
+        known = region in flags
+        if not self.used and len(group.warps) > FEW:
+            writes = False  # with no fence before it, it hands over nothing
+        if not (writes or known):
             return
         if len(lanes) > len(group.warps):  # one lane speaks for those of a warp at its place
             _, chosen = np.unique((lanes >> 5 << 48) + places, return_index=True)
             chosen.sort()
             lanes, places = lanes[chosen], places[chosen]
-        if only_few and len(lanes) > FEW:
-            return
+        if not self.used and len(lanes) > FEW:
+            writes = False
+            if not known:
+                return
         if len(lanes) > max(FEW, 2 * len(group.warps)):  # no flags: the array counts as one
             _, chosen = np.unique(lanes >> 5, return_index=True)
             lanes, places = lanes[chosen], itertools.repeat(None)
         else:
             places = places.tolist()
-        reads = not site.is_store
+        reads = not site.is_store  # also an atomic: it may be how a thread polls
         own, level = self.clocks.own, self.clocks.level
         chains = flags.chains(region)
         whole = chains.get(None)
@@ -226,7 +230,7 @@ class Order:
                     if len(seen) > FEW:
                         del seen[next(iter(seen))]
             if writes:
-                chain = flags.of(region, place, over=not reads)
+                chain = flags.of(region, place, over=site.is_store)
                 moment = level if own is None else int(own[warp]), self.changes
                 if chain.last.get(self.first + warp) != moment:  # else it has nothing new to tell
                     chain.last[self.first + warp] = moment

@@ -12,8 +12,6 @@ How marks go through an instruction is in :mod:`.init_rules`, and through a matr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from ..machine import ptx
@@ -23,70 +21,10 @@ from ..machine.observer import Observer
 from ..machine.report import UNINITIALISED, Finding
 from ..machine.uninitialised import InitShadow
 from .init_matrix import CopySource, MatrixEcho
+from .init_records import BatchState, Record, blank, byte_mask, first_at_each, of_address
 from .init_rules import BYTES, LANE_SHIFT, RECORD_SHIFT, RULES, over_warps, whole
 
 MOST_RECORDS = 4096  # reads remembered one by one; after that one for each instruction
-
-
-@dataclass(eq=False)
-class _BatchState:
-    """``marks``: (depth of calls, code, register) -> the mark of every lane; ``uninitialised``:
-    shared or local region -> its shadow, None when all is written."""
-
-    marks: dict = field(default_factory=dict)
-    uninitialised: dict = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Record:
-    """A read of uninitialised memory: ``cells[n]`` is the element that ``lanes[n]`` read."""
-
-    batch: object
-    lanes: np.ndarray
-    site: object = None  # None for what no memory access gave: see `what` and `location`
-    region: object = None
-    cells: np.ndarray | None = None
-    what: str = "a variable that was never given a value"
-    location: object = None
-
-    def of(self, lane: int) -> tuple[str, int]:
-        """The array and the index that a lane read."""
-        at = min(int(np.searchsorted(self.lanes, lane)), len(self.lanes) - 1)
-        cell, width = int(self.cells[at]), self.site.width
-        if self.region.owner != "all":
-            cell = cell * width % self.region.stride // width
-        return self.region.name, cell
-
-
-def _blank(batch, region) -> InitShadow:
-    """A shadow of a region in which nothing is uninitialised."""
-    if region.owner == "all":
-        return InitShadow(region.storage.size)
-    copies = batch.block_count * (1 if region.owner == "block" else batch.lanes_per_block)
-    return InitShadow(copies * region.stride, region.stride)
-
-
-def _first_at_each(cells: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The marks of the first lane at each cell; the others get what a lane before them left."""
-    _, first = np.unique(cells, return_index=True)
-    found = np.zeros_like(marks)
-    found[first] = marks[first]
-    return found
-
-
-def _byte_mask(bits: np.ndarray, width: int) -> np.ndarray:
-    """InitShadow elements as masks with a bit for each uninitialised byte; int64."""
-    rows = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, width)
-    if width > 8:
-        return np.where(rows.any(axis=1), BYTES, 0)
-    return (rows & (1 << np.arange(width)).astype(np.uint8)).sum(axis=1, dtype=np.int64)
-
-
-def _of_address(operand: ptx.Operand) -> list[ptx.Operand]:
-    """What an address is worked out from: its base, and coordinates."""
-    if not isinstance(operand, ptx.Address):
-        return []
-    return [operand.base, *(item for part in operand.extra for item in ptx.items(part))]
 
 
 class InitCheck(Observer):
@@ -94,14 +32,14 @@ class InitCheck(Observer):
 
     def __init__(self, launch):
         self.findings = launch.findings
-        self._batches: dict[object, _BatchState] = {}
+        self._batches: dict[object, BatchState] = {}
         self.records: list[Record] = []
         self._last: dict[int, int] = {}  # id of an instruction -> its last record
         self._global: dict = {}
         self._matrix = MatrixEcho(self)
 
     def batch_starts(self, batch) -> None:
-        self._batches[batch] = _BatchState()
+        self._batches[batch] = BatchState()
 
     def batch_ends(self, batch) -> None:
         del self._batches[batch]
@@ -129,7 +67,7 @@ class InitCheck(Observer):
             return None if region.unwritten is None else region.unwritten.shadow(region)
         if region.space not in ("shared", "local") or region.zeroed:
             return None
-        shadow = _blank(batch, region)
+        shadow = blank(batch, region)
         whole = len(shadow.bytes) // region.stride * region.stride
         shadow.bytes[:whole].reshape(-1, region.stride)[:, : region.size] = 0xFF
         return shadow
@@ -177,7 +115,7 @@ class InitCheck(Observer):
         bits = shadow.view(site.width).take(cells)
         if not bits.any():
             return None
-        mask = _byte_mask(bits, site.width)
+        mask = byte_mask(bits, site.width)
         record = self.record_read(site, group, region, cells)
         marks = np.where(mask, record << RECORD_SHIFT | group.lanes << LANE_SHIFT | mask, 0)
         if shadow.marks is not None:
@@ -211,7 +149,7 @@ class InitCheck(Observer):
                 if not marks.any():
                     marks = None
             if marks is not None and shadow is None:
-                shadow = _blank(group.batch, region)
+                shadow = blank(group.batch, region)
                 table = self._global if region.owner == "all" else self.uninitialised(group.batch)
                 table[region] = shadow
             if shadow is not None:
@@ -229,7 +167,7 @@ class InitCheck(Observer):
         for piece in range(0 if shadow is None else site.bytes // site.width):
             marks = self._read(site, group, region, shadow, cells + piece)
             if "exch" in site.instruction.modifiers:  # what stood there matters to who uses it
-                fetched = None if marks is None else _first_at_each(cells, marks)
+                fetched = None if marks is None else first_at_each(cells, marks)
             elif marks is not None:
                 self.report_use(group.batch, group.lanes, marks, site.instruction, "updates")
             shadow.write(cells + piece, site.width, None)
@@ -269,7 +207,7 @@ class InitCheck(Observer):
             self.report_use(batch, lanes, mark, transfer.instruction, text)
             return
         if here is None:
-            here = self.uninitialised(batch)[target] = _blank(batch, target)
+            here = self.uninitialised(batch)[target] = blank(batch, target)
         here.low, here.high = 0, here.stride
         here.view(width)[transfer.put] = np.where(bad, bits, 0)
 
@@ -372,7 +310,7 @@ class InitCheck(Observer):
                 if not len(lanes):
                     return
         for operand in i.operands:
-            for register in _of_address(operand):
+            for register in of_address(operand):
                 found = self.marks_of(group, register)
                 found = found if found is None or chosen is None else found[chosen]
                 if found is not None and found.any():
@@ -410,7 +348,7 @@ class InitCheck(Observer):
         if decoded.traits.branch == "indexed":
             self._decides(group, i.operands[0], i)
         for operand in i.operands:
-            for register in _of_address(operand):
+            for register in of_address(operand):
                 found = self.marks_of(group, register)
                 if found is not None and found.any():
                     self.report_use(group.batch, group.lanes, found, i, "works out an address from")

@@ -17,18 +17,29 @@ from functools import cache
 import numpy as np
 
 from ..instructions.loads_stores import Spread
-from ..machine.async_engine import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
+from ..machine.transfers import KEY_SHIFT
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
 from .first_looks import first_looks
 from .flags import Flags
 from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
-from .race_shadow import CLOCK_SHIFT, MAX_SITES, SITE, THREAD, RaceShadow, meets, number_of, pack
+from .race_shadow import (
+    CLOCK_SHIFT,
+    MAX_SITES,
+    SITE,
+    THREAD,
+    RaceShadow,
+    cells_of,
+    meets,
+    number_of,
+    pack,
+    span_of,
+)
 from .severity import Paths
 from .sync_check import EVERYONE
 from .tensor_memory_check import TensorClocks
@@ -270,10 +281,10 @@ class RaceCheck(Observer):
         for region, view, index, writes in _sides(transfer):
             site = self._copy_site(transfer.instruction, writes)
             shadow = self._shadow(batch, region, view.itemsize, 4)
-            cells = _cells(view, index, shadow.granule)
+            cells = cells_of(view, index, shadow.granule)
             owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
-                span = _span(region, shadow, cells)
+                span = span_of(region, shadow, cells)
                 group = Group(batch, owners, None, 0, None)
                 access = AccessCheck(self, site, group, region, shadow, span)
                 access.make(0, cells)
@@ -301,14 +312,14 @@ class RaceCheck(Observer):
         clocks = self.clocks(batch)
         for region, view, index, writes in _sides(transfer):
             shadow = self._shadow(batch, region, view.itemsize, 4)
-            cells = _cells(view, index, shadow.granule)
+            cells = cells_of(view, index, shadow.granule)
             shadow.touch_down(cells)
             if waited is not None:
                 owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
                 threads, now = clocks.threads(owners), clocks.now(owners)
                 site = self._copy_site(transfer.instruction, writes, waited)
                 entries = pack(threads, now, self.number(site, region))
-                shadow.enter_write(cells, entries, _span(region, shadow, cells))
+                shadow.enter_write(cells, entries, span_of(region, shadow, cells))
 
     def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
         key = (id(instruction), writes, id(waited))
@@ -409,22 +420,3 @@ def _sides(transfer):
         yield target, transfer.target, transfer.put, True
     if source is not None and source.space == "shared":
         yield source, transfer.source, transfer.take, False
-
-
-def _span(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
-    """The range of bytes, in a block's copy of an array, that holds some cells."""
-    inside = cells * shadow.granule % region.stride
-    return int(inside.min()), int(inside.max()) + shadow.granule
-
-
-def _cells(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
-    """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those of
-    one lane."""
-    per = view.itemsize // granule
-    if per == 0:
-        cells = index.ravel() * view.itemsize // granule
-        low = int(cells.min())
-        touched = np.zeros(int(cells.max()) - low + 1, bool)
-        touched[cells - low] = True
-        return np.flatnonzero(touched) + low
-    return (index[..., None] * per + np.arange(per)).ravel()

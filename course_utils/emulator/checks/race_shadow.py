@@ -194,3 +194,22 @@ class RaceShadow:
     def touch_down(self, cells: np.ndarray) -> None:
         self.flight[cells] = 0
         self.flying -= len(cells) * self.granule
+
+
+def span_of(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
+    """The range of bytes, in a block's copy of an array, that holds some cells."""
+    inside = cells * shadow.granule % region.stride
+    return int(inside.min()), int(inside.max()) + shadow.granule
+
+
+def cells_of(view: np.ndarray, index: np.ndarray, granule: int) -> np.ndarray:
+    """The cells of elements of ``view``, lane by lane; elements smaller than a cell are those of
+    one lane."""
+    per = view.itemsize // granule
+    if per == 0:
+        cells = index.ravel() * view.itemsize // granule
+        low = int(cells.min())
+        touched = np.zeros(int(cells.max()) - low + 1, bool)
+        touched[cells - low] = True
+        return np.flatnonzero(touched) + low
+    return (index[..., None] * per + np.arange(per)).ravel()

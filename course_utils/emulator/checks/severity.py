@@ -12,7 +12,7 @@ memory barrier), "Memory Fence Functions".
 
 from __future__ import annotations
 
-from ..machine.program import Code
+from ..machine.code import Code
 from ..machine.ptx import Instruction
 
 ORDINARY = {"ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "wmma", "cp"}

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
-from ..machine.async_engine import Transfer
 from ..machine.instruction_set import Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
+from ..machine.transfers import Transfer
 from .bulk_copies import bulk_copy, bytes_at, tensor_copy
 from .loads_stores import Site, _in_pieces
 from .mbarrier import BarrierSite
@@ -83,11 +83,15 @@ def _cp_async(b: Builder, i: ptx.Instruction):
     needed = tuple(b.reads)
     pieces = np.arange(count)
 
+    def elements(group: Group, first: int, index: np.ndarray) -> np.ndarray:
+        places = group.full(index + first)[:, None]
+        return places if count == 1 else places + pieces
+
     def take(group: Group, goal, found) -> None:
         region, first, index = goal
-        put = group.full(index + first)[:, None] + pieces
+        put = elements(group, first, index)
         region_from, first, index = found
-        rows = group.full(index + first)[:, None] + pieces
+        rows = elements(group, first, index)
         group.batch.engine.start(
             Transfer(
                 i,
@@ -102,17 +106,22 @@ def _cp_async(b: Builder, i: ptx.Instruction):
         )
 
     def act(group: Group):
-        sizes = np.full(group.n, size)
+        if given is None and ignored is None:
+            whole(group)
+            return
         if given is not None:
             sizes = group.full(given(group.R)).astype(np.int64)
-        if ignored is not None:
+        else:
             sizes = np.where(group.full(ignored(group.R)), 0, size)
-        full = np.flatnonzero(sizes == size)
-        if len(full):
-            whole(group if len(full) == group.n else group.subset(full, needed))
-        rest = np.flatnonzero(sizes != size)
-        if len(rest):
-            short(group.subset(rest, needed), sizes[rest])
+        full = sizes == size
+        many = np.count_nonzero(full)
+        if many == group.n:
+            whole(group)
+            return
+        if many:
+            whole(group.subset(full.nonzero()[0], needed))
+        rest = (~full).nonzero()[0]
+        short(group.subset(rest, needed), sizes[rest])
 
     def whole(group: Group):
         goal = target.locate(group)

@@ -13,7 +13,7 @@ from ..machine.instruction_set import DTYPES, Op, instruction
 from .forms import form
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
-I32, I64, F64 = np.int32, np.int64, np.float64
+I32, I64 = np.int32, np.int64
 
 INTEGERS = "u16 s16 u32 s32 u64 s64"
 WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
@@ -23,6 +23,18 @@ UNSIGNED = {2: U16, 4: U32, 8: U64}
 def unsigned(x: np.ndarray) -> np.ndarray:
     """The same bits as an unsigned integer."""
     return x.view(UNSIGNED[x.itemsize])
+
+
+def bits_of(kind: str) -> str:
+    """The unsigned type of a width, for what is the same with and without a sign: most registers
+    hold that, and no operand has to be viewed as another type."""
+    return "u" + kind[1:]
+
+
+def single(x: np.ndarray) -> np.ndarray:
+    """``x`` with no dimension where it has one element: NumPy broadcasts that faster, and divides
+    by it much faster. What it is combined with keeps its dimension, and so does the result."""
+    return x[0, ...] if x.size == 1 and x.ndim else x
 
 
 def pairs(kind: str, compute):
@@ -77,7 +89,8 @@ def _add(opcode, flags, kind):
     plain = _PLAIN[opcode]
     if "sat" in flags:
         return Op((kind,), (kind, kind), lambda a, b: _saturate(plain(a.astype(I64), b)))
-    return Op((kind,), (kind, kind), plain)
+    bits = bits_of(kind)
+    return Op((bits,), (bits, bits), plain)
 
 
 @form("addc subc", "u32 s32 u64 s64 b32", "cc")
@@ -99,7 +112,8 @@ def _add_pairs(opcode, flags, kind):
 
 def _wide(kind):
     dtype = DTYPES[WIDE[kind]]
-    return lambda a, b: a.astype(dtype) * b.astype(dtype)
+
+    return lambda a, b: a.astype(dtype) * single(b).astype(dtype)
 
 
 def _high64(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -124,6 +138,8 @@ def _high(kind):
 def _product(flags: frozenset[str], kind: str):
     """(type of the product, function) for .lo, .hi or .wide."""
     part = flags - {"cc", "sat"}
+    if part == {"lo"} and not flags & {"cc", "sat"}:
+        return bits_of(kind), np.multiply
     if part == {"lo"}:
         return kind, np.multiply
     if part == {"hi"}:
@@ -137,7 +153,11 @@ def _product(flags: frozenset[str], kind: str):
 def _mul(opcode, flags, kind):
     """The low half, the high half or all of the bits of a * b."""
     product = _product(flags, kind)
-    return product and Op((product[0],), (kind, kind), product[1])
+    if product is None:
+        return None
+    result, multiply = product
+    source = result if flags == {"lo"} else kind
+    return Op((result,), (source, source), multiply)
 
 
 @form("mad", INTEGERS, "lo hi wide sat cc")
@@ -147,12 +167,13 @@ def _mad(opcode, flags, kind):
     if product is None:
         return None
     result, multiply = product
-    types = (result,), (kind, kind, result)
+    source = result if flags == {"lo"} else kind
+    types = (result,), (source, source, result)
     if "cc" in flags:
         return Op(*types, lambda a, b, c: add_carry(multiply(a, b), c), carry_out=True)
     if "sat" in flags:
         return Op(*types, lambda a, b, c: _saturate(multiply(a, b).astype(I64) + c))
-    return Op(*types, lambda a, b, c: multiply(a, b) + c)
+    return Op(*types, lambda a, b, c: multiply(a, single(b)) + single(c))
 
 
 @form("madc", INTEGERS, "lo hi cc")
@@ -191,22 +212,20 @@ def _mul24(opcode, flags, kind):
 
 def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b towards zero. The manual leaves a zero divisor open; an H200 then gives all ones."""
-    if a.dtype.kind == "u":
-        quotient = a // b
-    elif a.itemsize <= 4:  # f64 holds every quotient of 32-bit integers closely enough to cut it
-        quotient = (a.astype(F64) / b.astype(F64)).astype(I64).astype(a.dtype)
-    else:
-        magnitude = (unsigned(np.abs(a)) // unsigned(np.abs(b))).view(a.dtype)
-        quotient = np.where((a ^ b) < 0, -magnitude, magnitude)
-    if not b.all():
-        quotient = np.where(b == 0, ~np.zeros_like(b), quotient)
-    return quotient
+    divisor = single(b)
+    exact = a if a.dtype.kind == "u" else a - np.fmod(a, divisor)
+    quotient = exact // divisor
+    return quotient if _no_zeros(b) else np.where(b == 0, ~np.zeros_like(b), quotient)
 
 
 def remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a - b * divide(a, b), with the sign of a; all ones (on an H200) for a zero divisor."""
-    rest = a - b * divide(a, b)
-    return rest if b.all() else np.where(b == 0, ~np.zeros_like(b), rest)
+    rest = np.fmod(a, b)
+    return rest if _no_zeros(b) else np.where(b == 0, ~np.zeros_like(b), rest)
+
+
+def _no_zeros(x: np.ndarray) -> bool:
+    return np.count_nonzero(x) == x.size
 
 
 _ARITHMETIC = {

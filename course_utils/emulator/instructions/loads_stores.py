@@ -31,6 +31,9 @@ SPACES = {
 }
 
 
+SHIFTS = [np.array(n) for n in range(8)]  # NumPy takes them faster than numbers
+
+
 class Spread:
     """The addresses in one register: lowest, highest, and how the lanes lie between them."""
 
@@ -39,18 +42,20 @@ class Spread:
     def __init__(self, register: np.ndarray, base: np.ndarray, homes: np.ndarray | None = None):
         self.homes = homes  # in a cluster: the blocks of the batch whose shared memory is meant
         self.register = register  # the very array that was analysed
-        self.low = int(np.minimum.reduce(base))
         self.region: Region | None = None
         self.kept: dict = {}  # what was worked out: indices by shift and owner, costs
         if len(base) == 1:
-            self.high, self.delta, self.bits = self.low, None, 0
-        else:
-            self.high = int(np.maximum.reduce(base))
-            if self.high - self.low >= 1 << 63:  # some lanes' bases lie below 0
-                signed = base.view(np.int64)
-                self.low, self.high = int(signed.min()), int(signed.max())
-            self.delta = base - base.dtype.type(self.low % 2**64)
-            self.bits = int(np.bitwise_or.reduce(self.delta))
+            self.low = self.high = int(base[0])
+            self.delta, self.bits = None, 0
+            return
+        lowest = base[base.argmin(), ...]
+        self.low, self.high = int(lowest), int(base[base.argmax()])
+        if self.high - self.low >= 1 << 63:  # some lanes' bases lie below 0
+            signed = base.view(np.int64)
+            lowest = base[signed.argmin(), ...]
+            self.low, self.high = int(signed.min()), int(signed.max())
+        self.delta = base - lowest
+        self.bits = int(np.bitwise_or.reduce(self.delta))
 
     def moved(self, register: np.ndarray, amount: int) -> Spread | None:
         """What holds of these addresses when ``amount`` bytes are added to each."""
@@ -65,20 +70,33 @@ class Spread:
     def index(self, shift: int, region: Region, group: Group) -> np.ndarray:
         """Elements of ``1 << shift`` bytes from the lowest address; int64, with the lane's or
         block's own copy of the region added in."""
-        key = (shift, region.owner)
+        owner = region.owner
+        key = shift if owner == "all" else (shift, owner)
         found = self.kept.get(key)
         if found is None:
             if self.delta is None:
                 found = np.zeros(1, np.int64)
+            elif self.delta.itemsize == 8:
+                found = self.delta.view(np.int64) >> SHIFTS[shift]
             else:
-                found = (self.delta >> self.delta.dtype.type(shift)).astype(np.int64)
-            if region.owner == "block" and group.batch.block_count > 1:
-                homes = group.slots if self.homes is None else self.homes
-                found = found + homes * (region.stride >> shift)
-            elif region.owner == "lane":
-                found = found + group.lanes * (region.stride >> shift)
+                found = self.delta.astype(np.int64) >> SHIFTS[shift]
+            if owner == "block" and self.homes is not None:
+                found = found + self.homes * (region.stride >> shift)
+            elif owner == "lane" or (owner == "block" and group.batch.block_count > 1):
+                found = found + _own_copies(group, owner, region.stride >> shift)
             self.kept[key] = found
         return found
+
+
+def _own_copies(group: Group, owner: str, stride: int) -> np.ndarray:
+    """Where each lane's own copy of a region, or its block's, begins; in elements. Regions of one
+    batch are often alike, so it is kept with the group."""
+    key = (owner, stride)
+    found = group.spreads.get(key)
+    if found is None:
+        numbers = group.lanes if owner == "lane" else group.slots
+        found = group.spreads[key] = numbers * stride
+    return found
 
 
 class Site:
@@ -98,6 +116,7 @@ class Site:
         self.is_atomic = self.traits.memory == "atomic"
         self.order = next((m for m in i.modifiers if m in STRONG), "")
         self.offset = operand.offset
+        self.distance = self.window + self.offset  # of what is reached from the base register
         base = operand.base
         self.slot = base.slot if isinstance(base, ptx.Register) else None
         if isinstance(base, ptx.Register) and ptx.SIZES[base.type] == 4:
@@ -140,28 +159,36 @@ class Site:
         None when the lanes fall into several regions; :meth:`pieces` then takes them apart.
         """
         spread = self.spread(group)
-        low = (spread.low + self.offset + self.window) % 2**64  # a base may lie below 0
-        region = self._region(group, spread, low)
+        low = spread.low + self.distance
+        region = spread.region
+        if (
+            region is None
+            or low < region.start
+            or low + spread.high - spread.low + self.bytes > region.end
+            or (low | spread.bits) & (self.bytes - 1)
+            or (self.is_store and region.read_only)
+        ):
+            low %= 2**64  # a base may lie below 0
+            region = self._region(spread, low, group)
         if region is not None and spread.homes is not None:
             group.batch.clusters.check(self, group, spread.homes)
         if region is None:  # of bases outside the array only the sums tell where they lead
             addresses, homes = self.addresses(group)
             spread = Spread(addresses, addresses, homes)
             low = spread.low
-            region = self._region(group, spread, low)
+            region = self._region(spread, low, group)
             if region is None:
                 return None
         index = spread.index(self.shift, region, group)
+        first = (low - region.start) >> self.shift
         on_access = group.batch.on_access
         if on_access is not None:
-            on_access(self, group, region, (low - region.start) >> self.shift, index, spread)
-        return region, (low - region.start) >> self.shift, index
+            on_access(self, group, region, first, index, spread)
+        return region, first, index
 
-    def _region(self, group: Group, spread: Spread, low: int) -> Region | None:
+    def _region(self, spread: Spread, low: int, group: Group) -> Region | None:
         """The region in which all addresses lie, ``low`` the lowest; None if any is at fault."""
-        region = spread.region
-        if region is None or low < region.start or low >= region.end:
-            region = spread.region = group.batch.region_at(low)
+        region = spread.region = group.batch.region_at(low)
         if (
             region is None
             or low + spread.high - spread.low + self.bytes > region.end
@@ -226,17 +253,27 @@ def ld(b: Builder, i: ptx.Instruction):
     needed, written = tuple(b.reads), tuple(b.writes)
     dtype = site.dtype
 
+    locate, put_one = site.locate, puts[0]
+
+    def act_one(group):
+        found = locate(group)
+        if found is None:
+            _in_pieces(site, group, act_one, needed, written)
+            return
+        region, first, index = found
+        put_one(group.R, region.view(dtype)[first:].take(index))
+
     def act(group):
-        found = site.locate(group)
+        found = locate(group)
         if found is None:
             _in_pieces(site, group, act, needed, written)
             return
         region, first, index = found
-        view = region.view(dtype)
+        view, R = region.view(dtype), group.R
         for n, put in enumerate(puts, first):
-            put(group.R, view[n:].take(index))
+            put(R, view[n:].take(index))
 
-    return act
+    return act_one if len(puts) == 1 else act
 
 
 def _load_parameter(b: Builder, i: ptx.Instruction, targets, address: ptx.Address, kind: str):

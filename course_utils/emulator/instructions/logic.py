@@ -13,7 +13,7 @@ import numpy as np
 from ..machine.floats import flush_bits, from_bf16
 from ..machine.instruction_set import DTYPES, Op, instruction
 from .forms import form
-from .integer import INTEGERS
+from .integer import INTEGERS, single
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 BITS = "b16 b32 b64"
@@ -92,22 +92,27 @@ def _lop3(opcode, flags, kind):
 @form("shl", BITS)
 def _shl(opcode, flags, kind):
     """a << b; from the width upwards the result is 0 (and so is NumPy's)."""
-    dtype = DTYPES[kind]
-    return Op((kind,), (kind, "u32"), lambda a, b: a << _amount(b, dtype))
+    return _shift(np.left_shift, kind)
 
 
 @form("shr", f"{BITS} {INTEGERS}")
 def _shr(opcode, flags, kind):
     """a >> b; from the width upwards only zeros or copies of the sign are left."""
+    return _shift(np.right_shift, kind)
+
+
+def _shift(shift: np.ufunc, kind: str) -> Op:
+    """The amount, an u32, in the type that is shifted; what does not fit stays too large."""
     dtype = DTYPES[kind]
-    return Op((kind,), (kind, "u32"), lambda a, b: a >> _amount(b, dtype))
-
-
-def _amount(b: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A shift amount in the type that is shifted; what does not fit stays too large."""
     if dtype.itemsize == 4:
-        return b.view(dtype)
-    return (np.minimum(b, U32(255)) if dtype.itemsize == 2 else b).astype(dtype)
+        return Op((kind,), (kind, kind), shift)
+    most = U32(255)
+
+    def compute(a, b):
+        b = single(b)
+        return shift(a, (np.minimum(b, most) if dtype.itemsize == 2 else b).astype(dtype))
+
+    return Op((kind,), (kind, "u32"), compute)
 
 
 @form("shf", "b32", "l r clamp wrap")
@@ -271,7 +276,7 @@ def _setp(modifiers):
             other = ~t
         return (t, other) if c is None else (combine(t, c), combine(other, c))
 
-    alone = None if kind.endswith("x2") else first
+    alone = None if kind.endswith("x2") else compare if combine is None else first
     sources = (kind, kind) + ("pred",) * (combine is not None)
     return Op(("pred", "pred"), sources, both, first=alone)
 

@@ -10,15 +10,16 @@ Source: PTX ISA, "Asynchronous Operations", "Asynchronous Data Movement", "mbarr
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from .fault_messages import where
 from .lanes import Group
+from .observer import SILENT
 from .report import BARRIER, Finding, KernelFault
+from .transfers import KEY_SHIFT, MBarrier, Transfer, Wait
 
 LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
@@ -26,81 +27,6 @@ POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
 TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
 QUEUES = ("async", "bulk", "tensor", "tensor store")
 IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
-KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
-
-
-@dataclass(eq=False)
-class Transfer:
-    """A copy in flight, a row for each lane that started one.
-
-    ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
-    ``convert`` changes the elements; those that are not ``valid`` become ``fill``. ``regions`` are
-    those of target and source; ``reads`` are other pieces of shared memory that are read: (region,
-    its elements, indices).
-    ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
-    ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
-    """
-
-    instruction: object
-    lanes: np.ndarray
-    target: np.ndarray | None = None
-    put: np.ndarray | None = None
-    source: np.ndarray | None = None
-    take: np.ndarray | None = None
-    valid: np.ndarray | None = None
-    fill: object = 0
-    convert: Callable | None = None
-    operation: Callable | None = None
-    regions: tuple = (None, None)
-    reads: tuple = ()
-    queue: str | None = None
-    numbers: np.ndarray | None = None
-    arrivals: np.ndarray | None = None
-    complete: tuple[int, int] | None = None
-    number: int = 0  # counts the transfers of a batch; parts of one keep it
-    due: int = 0  # when it lands by itself, in instructions issued and hurried over
-
-    def rows(self, chosen: np.ndarray) -> Transfer:
-        names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
-        parts = {n: getattr(self, n) for n in names}
-        return replace(self, **{n: v[chosen] for n, v in parts.items() if v is not None})
-
-    def move(self) -> None:
-        if self.target is None:
-            return
-        data = self.source[self.take]
-        if self.convert is not None:
-            data = self.convert(data)
-        if self.valid is not None:
-            data = np.where(self.valid, data, np.asarray(self.fill, data.dtype))
-        if self.operation is not None:
-            data = self.operation(self.target[self.put].ravel(), data.ravel())
-            data = data.reshape(self.put.shape)
-        self.target[self.put] = data
-
-
-@dataclass(eq=False)
-class MBarrier:
-    """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object"."""
-
-    key: int
-    expected: int
-    pending: int
-    instruction: object
-    tx: int = 0
-    phase: int = 0
-
-
-@dataclass(eq=False)
-class Wait:
-    """Lanes parked at a try_wait: for the end of ``phases``, or of the phase of that parity."""
-
-    group: Group
-    keys: np.ndarray
-    phases: np.ndarray
-    parity: bool
-    instruction: object
-    put: Callable
 
 
 @dataclass
@@ -168,7 +94,8 @@ class AsyncEngine:
                 self.landed.remove(transfer)
                 if not ready.all():
                     self.landed.append(transfer.rows(~ready))
-                self.observers.copy_noticed(self.batch, transfer.rows(ready), instruction)
+                    transfer = transfer.rows(ready)
+                self.observers.copy_noticed(self.batch, transfer, instruction)
 
     def _land(self, transfer: Transfer, ready: np.ndarray | None = None) -> None:
         if ready is None or ready.all():
@@ -177,7 +104,8 @@ class AsyncEngine:
             self.flying[transfer.number] = transfer.rows(~ready)
             transfer = transfer.rows(ready)
         transfer.move()
-        if transfer.queue == "async" and transfer.target is not None:
+        noticed = self.observers is not SILENT
+        if noticed and transfer.queue == "async" and transfer.target is not None:
             self.landed.append(transfer)
         self.observers.copy_lands(self.batch, transfer)
         if transfer.complete is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,17 @@ import numpy as np
 
 from .async_engine import AsyncEngine
 from .barriers import Barriers
+from .block_memory import make_local, shared_memory, shared_size
 from .clusters import RANKS, Clusters
 from .fault_messages import (
     access_fault,
     deadlock,
     emulator_error,
     endless_loop,
-    readable_name,
     unknown_register,
 )
-from .gpu_constants import LOCAL_LIMIT, RESERVED, WARP
+from .fusion import FEW_LANES, members
+from .gpu_constants import LOCAL_LIMIT, WARP
 from .lanes import Group, lane_masks
 from .memory import (
     GLOBAL,
@@ -44,12 +46,11 @@ from .special_registers import special_register
 from .tensor_memory import TensorMemory
 
 if TYPE_CHECKING:
+    from .code import Block
     from .emulated_launch import EmulatedLaunch
-    from .program import Block
 
 TURN = 64  # basic blocks that a group may run before others get theirs
 BUDGET_LANES = 8192  # for so many lanes a batch has the launch's budget once
-LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
 
 
 class Batch:
@@ -59,8 +60,8 @@ class Batch:
         self.launch, self.first, self.block_count = launch, first, count
         self.threads = math.prod(launch.block)
         self.lanes_per_block = -(-self.threads // WARP) * WARP
-        self.shared_stride = self._shared_size()
-        self.shared = self._make_shared()
+        self.shared_stride = shared_size(launch)
+        self.shared = shared_memory(launch, count, self.shared_stride)
         self.locals = Regions()
         self.windows = {
             SHARED_WINDOW: self.shared,
@@ -95,38 +96,6 @@ class Batch:
             self.add(part)
 
     # --- memory ---
-
-    def _shared_size(self) -> int:
-        entry = self.launch.entry
-        ends = [offset + size for offset, size in entry.shared.values() if size > 0]
-        if self.launch.dynamic_shared:
-            ends.append(entry.dynamic_offset + self.launch.dynamic_shared)
-        return -(-max(ends, default=0) // 1024) * 1024
-
-    def _make_shared(self) -> Regions:
-        regions = Regions()
-        bank = np.full(self.block_count * self.shared_stride, 0xFF, np.uint8)
-        for name, (offset, size) in self.launch.entry.shared.items():
-            size = self.launch.dynamic_shared if size < 0 else size
-            found = regions.below(SHARED_WINDOW + offset)
-            if size == 0 or (found is not None and found.start == SHARED_WINDOW + offset):
-                continue  # no dynamic memory, or one more name of it
-            reserved = name == RESERVED
-            if reserved:
-                bank.reshape(self.block_count, -1)[:, offset : offset + size] = 0
-            regions.add(
-                Region(
-                    readable_name(name),
-                    "shared",
-                    SHARED_WINDOW + offset,
-                    size,
-                    bank[offset:],
-                    "block",
-                    self.shared_stride,
-                    zeroed=reserved,
-                )
-            )
-        return regions
 
     def region_at(self, address: int) -> Region | None:
         """The region that the byte at a generic address belongs to."""
@@ -175,19 +144,8 @@ class Batch:
             group.local_top = place + variable.size + 128
             if group.local_top > LOCAL_LIMIT or len(group.stack) > 4096:
                 raise self._stack_is_full(group)
-            start = LOCAL_WINDOW + place
-            region = self.locals.below(start)
-            if region is None or region.start != start or region.size != variable.size:
-                if region is not None and region.end > start:
-                    self.locals.remove(region)
-                stride = -(-variable.size // 16) * 16
-                size = stride * self.block_count * self.lanes_per_block
-                if sum(r.storage.size for r in self.locals) + size > LOCAL_IN_FLIGHT:
-                    raise self._stack_is_full(group)
-                storage = np.full(size, 0xFF, np.uint8)
-                self.locals.add(
-                    Region("a local array", "local", start, variable.size, storage, "lane", stride)
-                )
+            if not make_local(self, place, variable.size):
+                raise self._stack_is_full(group)
             slot = code.specials.get("local:" + variable.name)
             if slot is not None:
                 group.R[slot] = np.array([place], np.uint64)
@@ -263,17 +221,18 @@ class Batch:
             act = None
             try:
                 if followers:
-                    _run_followed(group, block, followers)
+                    _run_followed(group, block, followers, range(len(block.steps)))
                 else:
-                    for act in block.fused:
+                    steps = block.fused if group.n <= FEW_LANES else block.steps
+                    for act in steps:
                         act(group)
                         if self.joining:
-                            _run_followed(group, block, [], block.steps.index(act) + 1)
+                            _run_followed(group, block, [], block.left_after(act, steps))
                             break
             except KernelFault:
                 raise
             except Exception as error:
-                act = getattr(act, "first", act)
+                act = act and members(act)[0]
                 at = block.steps.index(act) if act in block.steps else 0
                 raise emulator_error(error, block.instructions[at], group) from error
             self.issued += len(block.instructions)
@@ -415,10 +374,12 @@ class Batch:
             self.clusters.leave(group)
 
 
-def _run_followed(group: Group, block: Block, followers: list[Observer], start: int = 0) -> None:
-    """Run the steps of a block, from ``start`` on, and tell those who want to know of each."""
+def _run_followed(
+    group: Group, block: Block, followers: list[Observer], numbers: Iterable[int]
+) -> None:
+    """Run the steps of a block with these ``numbers``, and tell those who want to know of each."""
     joining = group.batch.joining
-    for number in range(start, len(block.steps)):
+    for number in numbers:
         act, decoded = block.steps[number], block.decoded[number]
         if joining:
             followers += [observer for observer in joining if observer not in followers]

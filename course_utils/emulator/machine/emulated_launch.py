@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .batch import LOCAL_IN_FLIGHT, Batch
+from .batch import Batch
+from .block_memory import LOCAL_IN_FLIGHT
+from .code import Code
 from .fault_messages import emulator_error
 from .finding_log import FindingLog
 from .gpu_constants import (
@@ -22,7 +24,6 @@ from .gpu_constants import (
 from .memory import GLOBAL, Region, Regions
 from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
-from .program import Code
 from .report import Counts, KernelFault, LaunchResult
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import instructions  # noqa: F401  (fills the tables)
 from . import fpenv, ptx, ptx_parser
+from .code import Code
 from .emulated_launch import EmulatedLaunch
 from .fault_messages import readable_name
 from .gpu_constants import (
@@ -25,7 +26,8 @@ from .gpu_constants import (
 )
 from .memory import FUNCTION_WINDOW, GAP, GLOBAL, PARAM_WINDOW, DeviceHeap, Region
 from .options import Options
-from .program import Builder, Code, unknown
+from .program import Builder, unknown
+from .ptx_operands import parse_literal
 from .report import LaunchResult
 
 
@@ -86,7 +88,7 @@ class EmulatedModule:
         text = variable.initial.strip().replace("{", "").replace("}", "")
         width = ptx.SIZES[variable.type]
         for n, part in enumerate(p.strip() for p in text.split(",")):
-            literal = ptx_parser.parse_literal(part)
+            literal = parse_literal(part)
             if literal is None:
                 symbol = part.removeprefix("generic(").rstrip(")").split("+")
                 value = self.address(symbol[0]) + (int(symbol[1], 0) if len(symbol) > 1 else 0)

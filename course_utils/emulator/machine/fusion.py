@@ -2,69 +2,84 @@
 
 A thread that computes a tile of results does the same multiply-add dozens of times in a row, each
 on registers of its own. With few threads the calls of NumPy cost far more than the arithmetic; so
-the sources of all of them are laid one after the other, computed at once and cut apart again. The
-results are the same bits: nothing but the length of the arrays differs.
+the sources of all of them are laid one after the other, computed at once and cut apart again. Where
+every one of some numbers meets every one of others, as in a tile, each is laid down but once. The
+results are the same bits: nothing but the shape of the arrays differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from . import ptx
 from .instruction_set import Op
 from .lanes import Group
 
 FEWEST = 3  # instructions that are worth it
-MOST_AT_ONCE = 16_384  # lanes: more leave the cache
+LOOK_BACK = 250  # steps that one may move across
+MOST_AT_ONCE = 65_536  # lanes: more leave the cache
+FEW_LANES = 6_000  # of groups for which it is done: with more the calls do not count
 
 Step = Callable[[Group], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """An instruction of the table that does nothing but compute one value: what it reads and
-    writes, and its step."""
+    """What an instruction of the table computes: one value, from ``operands`` by ``gets``."""
 
     op: Op
+    operands: tuple[ptx.Operand, ...]
     gets: tuple[Callable, ...]
     put: Callable
-    reads: frozenset[int]
-    writes: frozenset[int]
     act: Step
 
 
-class _Bundle:
-    """Instructions that change places with each other freely, and what all of them read and
-    write."""
+@dataclass(frozen=True, slots=True)
+class Movable:
+    """A step that may change places with others: those that read nothing it writes, write nothing
+    it reads or writes, and of two that are no computations, neither. ``computation``: set where it
+    may be joined with others."""
 
-    def __init__(self, first: Computation):
+    act: Step
+    reads: frozenset[int]
+    writes: frozenset[int]
+    computation: Computation | None
+
+
+class _Bundle:
+    """Steps that run at once, and what all of them read and write. A step that is not to be joined
+    with any is a bundle alone."""
+
+    def __init__(self, first: Movable):
+        self.op = first.computation.op if first.computation else None
         self.members = [first]
         self.reads, self.writes = set(first.reads), set(first.writes)
 
-    def commutes(self, one: Computation) -> bool:
-        """Whether an instruction may change places with all of these, or run at once with them."""
+    def commutes(self, one: Movable) -> bool:
+        """Whether a step may change places with all of these, or run at once with them."""
         return (
             self.writes.isdisjoint(one.reads)
             and self.reads.isdisjoint(one.writes)
             and self.writes.isdisjoint(one.writes)
         )
 
-    def add(self, one: Computation) -> None:
+    def add(self, one: Movable) -> None:
         self.members.append(one)
         self.reads |= one.reads
         self.writes |= one.writes
 
 
-def fused(steps: list[Step], plain: list[Computation | None]) -> list[Step]:
-    """The steps of a block with those that go together run as one; ``plain``: what is known of
+def fused(steps: list[Step], movable: list[Movable | None]) -> list[Step]:
+    """The steps of a block with those that go together run as one; ``movable``: what is known of
     each. Nothing moves across a step of which nothing is known."""
-    if sum(p is not None and p.op.heavy for p in plain) < FEWEST:
+    if sum(m is not None and m.computation is not None for m in movable) < FEWEST:
         return steps
     found: list[Step] = []
-    run: list[Computation] = []
-    for step, known in zip([*steps, None], [*plain, None], strict=True):
+    run: list[Movable] = []
+    for step, known in zip([*steps, None], [*movable, None], strict=True):
         if known is not None:
             run.append(known)
             continue
@@ -75,46 +90,81 @@ def fused(steps: list[Step], plain: list[Computation | None]) -> list[Step]:
     return found
 
 
-def _bundled(run: list[Computation]) -> list[Step]:
-    """Instructions that follow each other, each heavy one put to those before it that are alike and
-    that it may join."""
+def _bundled(run: list[Movable]) -> list[Step]:
+    """Steps that follow each other: each that can be joined put to those before it that are alike,
+    and every other, such as the load of what the next ones multiply, before those that can wait."""
     bundles: list[_Bundle] = []
     for one in run:
+        joins, place = one.computation is not None, len(bundles)
         home = None
-        for bundle in reversed(bundles) if one.op.heavy else ():
-            if not bundle.commutes(one):
+        for at in range(place - 1, max(-1, place - 1 - LOOK_BACK), -1):
+            bundle = bundles[at]
+            if not bundle.commutes(one) or not (joins or bundle.op):
                 break
-            if bundle.members[0].op is one.op:
+            if joins and bundle.op is one.computation.op:
                 home = bundle
-        if home is None:
-            bundles.append(_Bundle(one))
-        else:
+            place = at
+        if home is not None:
             home.add(one)
+        else:
+            bundles.insert(len(bundles) if joins else place, _Bundle(one))
     steps: list[Step] = []
     for bundle in bundles:
-        alone = [one.act for one in bundle.members]
-        steps += alone if len(alone) < FEWEST else [_at_once(bundle.members, alone)]
+        if len(bundle.members) < FEWEST:
+            steps += [one.act for one in bundle.members]
+        else:
+            steps.append(_at_once([one.computation for one in bundle.members]))
     return steps
 
 
-def _at_once(bundle: list[Computation], alone: list[Step]) -> Step:
+def members(step: Step) -> list[Step]:
+    """The steps that one of :func:`fused` stands for."""
+    return getattr(step, "members", None) or [step]
+
+
+def _tile(bundle: list[Computation]) -> tuple[int, list[Computation]]:
+    """(columns, the instructions row by row), where each row has a first source of its own and each
+    column a second one; a column of instructions where they make no tile."""
+    rows = dict.fromkeys(one.operands[0] for one in bundle)
+    columns = dict.fromkeys(one.operands[1] for one in bundle)
+    at = {one.operands[:2]: one for one in bundle}
+    if len(rows) * len(columns) == len(bundle) == len(at):
+        return len(columns), [at[row, column] for row in rows for column in columns]
+    return 0, bundle
+
+
+def _at_once(bundle: list[Computation]) -> Step:
     compute = bundle[0].op.compute
-    columns = [list(column) for column in zip(*(one.gets for one in bundle), strict=True)]
-    puts = [one.put for one in bundle]
+    width, ordered = _tile(bundle)
+    puts = [one.put for one in ordered]
+    first, second, *others = zip(*(one.gets for one in ordered), strict=True)
+    if width:
+        first, second = first[::width], second[:width]
 
     def act(group: Group) -> None:
         n, R, full = group.n, group.R, group.full
-        some = MOST_AT_ONCE // n
-        if some < FEWEST:
-            for step in alone:
-                step(group)
-            return
-        for first in range(0, len(puts), some):
-            last = first + some
-            sources = ([full(get(R)) for get in gets[first:last]] for gets in columns)
-            result = compute(*map(np.concatenate, sources))
-            for at, put in enumerate(puts[first:last]):
-                put(R, result[n * at : n * (at + 1)])
 
-    act.first = alone[0]  # type: ignore[attr-defined]  # to say where it is, should it fail
+        def stacked(gets: Sequence[Callable]) -> np.ndarray:
+            values = [get(R) for get in gets]
+            return np.concatenate([v if len(v) == n else full(v) for v in values])
+
+        if not width:
+            some = MOST_AT_ONCE // n
+            for at in range(0, len(puts), some):
+                parts = slice(at, at + some)
+                result = compute(*(stacked(gets[parts]) for gets in (first, second, *others)))
+                for put, row in zip(puts[parts], result.reshape(-1, n), strict=True):
+                    put(R, row)
+            return
+        columns = stacked(second).reshape(1, width, n)
+        some = max(1, MOST_AT_ONCE // (n * width))
+        for at in range(0, len(first), some):
+            rows = stacked(first[at : at + some]).reshape(-1, 1, n)
+            parts = slice(at * width, (at + some) * width)
+            rest = (stacked(gets[parts]).reshape(-1, width, n) for gets in others)
+            result = compute(rows, columns, *rest)
+            for put, row in zip(puts[parts], result.reshape(-1, n), strict=True):
+                put(R, row)
+
+    act.members = [one.act for one in bundle]  # type: ignore[attr-defined]
     return act

@@ -24,7 +24,8 @@ from .arithmetic import Arithmetic
 
 if TYPE_CHECKING:
     from . import ptx
-    from .program import Builder, Ending, Step
+    from .code import Ending, Step
+    from .program import Builder
 
 DTYPES: dict[str, np.dtype] = {
     "pred": np.dtype(np.bool_),

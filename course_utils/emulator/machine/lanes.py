@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .batch import Batch
-    from .program import Code
+    from .code import Code
 
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.dtype("V16")}
 
@@ -178,7 +178,7 @@ class Group:
         depth = 1 if self.origin is None else self.origin.depth + 1
         if depth > MOST_ORIGINS:
             self.origin, depth = None, 1
-        no, yes = (self.subset(np.flatnonzero(chosen), live) for chosen in (~flags, flags))
+        no, yes = (self.subset(chosen.nonzero()[0], live) for chosen in (~flags, flags))
         no.origin = Origin(self, tuple(no.R), no.stack, depth)
         yes.origin = Origin(self, tuple(yes.R), yes.stack, depth)
         return no, yes

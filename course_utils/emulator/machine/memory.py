@@ -48,10 +48,10 @@ class Region:
     unwritten: Unwritten | None = None  # for an array that was never filled on the host
     heap: DeviceHeap | None = None  # where a kernel's malloc took it from
     views: dict = field(default_factory=dict)
+    end: int = 0
 
-    @property
-    def end(self) -> int:
-        return self.start + self.size
+    def __post_init__(self):
+        self.end = self.start + self.size
 
     def view(self, dtype: np.dtype) -> np.ndarray:
         """The storage as elements of ``dtype``; a ragged tail is left out."""

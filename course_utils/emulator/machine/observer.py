@@ -21,13 +21,13 @@ import numpy as np
 if TYPE_CHECKING:
     from ..instructions.loads_stores import Site, Spread
     from . import ptx
-    from .async_engine import MBarrier, Transfer
     from .barriers import BarrierState
     from .batch import Batch
+    from .code import Block, Code, Decoded
     from .lanes import Group
     from .memory import Region
-    from .program import Block, Code, Decoded
     from .report import Finding, LaunchResult
+    from .transfers import MBarrier, Transfer
 
 
 class Observer:

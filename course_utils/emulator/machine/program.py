@@ -11,82 +11,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from . import ptx
 from .block_order import places
-from .fusion import Computation, fused
-from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, Traits, operation, traits_of, work_of
-from .lanes import Group, blend
+from .code import Block, Code, Decoded, Ending, Step, liveness
+from .fusion import Computation, Movable, fused
+from .instruction_set import DTYPES, ENDINGS, GATHERS, STEPS, operation, traits_of, work_of
+from .lanes import blend
 from .observer import nobody
+from .operands import convert, into_register, into_wider, of_constant, of_register, one_result
 from .ptx import Immediate, Instruction, Register, Special, Symbol
 from .report import PLEASE_REPORT, UNKNOWN_INSTRUCTION, Finding, KernelFault
 from .special_registers import WIDE
 
-Step = Callable[[Group], None]
-Ending = Callable[[Group], Group | None]
-
-
-@dataclass(slots=True)
-class Decoded:
-    """One instruction: what it does, and which registers it reads and writes."""
-
-    instruction: Instruction
-    reads: frozenset[int]
-    writes: frozenset[int]
-    act: Step | Ending
-    opcode: str
-    parameter: bool  # a load or store of a .param variable: registers in this machine
-    ends: bool  # its basic block
-    traits: Traits
-
-
-@dataclass(slots=True)
-class Block:
-    """Instructions that are always run together."""
-
-    number: int
-    instructions: list[Instruction]
-    steps: list[Step]  # one for each instruction but an ending
-    end: Ending | None
-    fused: list[Step] = field(default_factory=list)  # the same, some of them run as one
-    gather: Callable | None = None  # mask getter of a leading warp-wide instruction
-    reads: set[int] = field(default_factory=set)
-    writes: set[int] = field(default_factory=set)
-    successors: list[int] = field(default_factory=list)
-    decoded: list[Decoded] = field(default_factory=list)  # of each step, and of an ending
-    matrix: bool = False  # whether there is work of tensor cores in it
-    opcodes: Counter[str] = field(default_factory=Counter)  # full ones: how often each
-    flops: Counter[tuple[int, int]] = field(default_factory=Counter)  # (flops, of so many threads)
-
-
-@dataclass(eq=False)
-class Code:
-    """A decoded function."""
-
-    name: str
-    order: int
-    blocks: list[Block]
-    places: list[int]  # of each block in the order in which diverged lanes run
-    blank: list[np.ndarray]
-    live: list[tuple[int, ...]]
-    specials: dict[str, int]  # special registers and local arrays -> slot, set when a frame begins
-    parameters: list[dict[int, int]]  # for each formal parameter: byte offset -> slot
-    results: list[dict[int, int]]
-    locals: list[ptx.Variable]
-    unset: tuple[int, ...]  # registers that may be read before anything is written to them
-    _after: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    def after(self, number: int) -> tuple[int, ...]:
-        """Registers that the end of a block, or a later block, may read."""
-        found = self._after.get(number)
-        if found is None:
-            block = self.blocks[number]
-            slots = (block.reads | block.writes).union(*(self.live[s] for s in block.successors))
-            found = self._after[number] = tuple(slots)
-        return found
+MOVABLE = {"add", "cvta", "ld", "ldu", "mov", "st"}  # steps that do no more than what they say
 
 
 def unknown(instruction: Instruction) -> KernelFault:
@@ -98,14 +38,6 @@ def unknown(instruction: Instruction) -> KernelFault:
     if instruction.trouble:
         text += f"\nIf an assembler takes it, {PLEASE_REPORT}."
     return KernelFault(Finding(UNKNOWN_INSTRUCTION, text, instruction.location))
-
-
-def convert(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The bits of ``value`` as ``dtype``: reinterpreted at equal width, cut off when narrower."""
-    if value.itemsize == dtype.itemsize:
-        return value.view(dtype)
-    wide = value.view(DTYPES[f"u{value.itemsize * 8}"])
-    return wide.astype(DTYPES[f"u{dtype.itemsize * 8}"]).view(dtype)
 
 
 def constant(literal: Immediate, kind: str) -> np.ndarray:
@@ -143,8 +75,7 @@ class Builder:
         """A getter ``get(R)`` of the operand's value as type ``kind``."""
         dtype = DTYPES[kind]
         if isinstance(operand, Immediate):
-            value = constant(operand, kind)
-            return lambda R: value
+            return of_constant(constant(operand, kind))
         if isinstance(operand, Symbol) and operand.name not in self.specials:
             variable = self.find_local(operand)
             if variable is None and operand.name in self.ranked:
@@ -154,8 +85,7 @@ class Builder:
                 return lambda R: convert(R[slot] + place, dtype)
             if variable is None:
                 value = np.array([self.addresses(operand.name) + operand.offset], np.uint64)
-                value = convert(value, dtype)
-                return lambda R: value
+                return of_constant(convert(value, dtype))
         slot = self.slot_of(operand)
         self.reads.add(slot)
         offset = operand.offset if isinstance(operand, Symbol) else 0
@@ -163,12 +93,7 @@ class Builder:
             return lambda R: convert(R[slot] + np.uint64(offset), dtype)
         if isinstance(operand, Register) and operand.negated:
             return lambda R: ~R[slot]
-
-        def get(R):
-            value = R[slot]
-            return value if value.dtype is dtype else convert(value, dtype)
-
-        return get
+        return of_register(slot, dtype)
 
     def write(self, operand: ptx.Operand, kind: str) -> Callable[[list, np.ndarray], None]:
         """A setter ``put(R, value)``; a narrower type is extended to the register's width."""
@@ -178,19 +103,8 @@ class Builder:
         self.writes.add(slot)
         width = ptx.SIZES[self.function.slot_types[slot]]
         dtype = DTYPES[kind]
-        if kind != "pred" and dtype.itemsize < width:
-            wide = DTYPES[("s" if dtype.kind == "i" else "u") + str(width * 8)]
-            bits = dtype if dtype.kind in "iu" else DTYPES[f"u{dtype.itemsize * 8}"]
-
-            def put_extended(R, value):
-                R[slot] = value.view(bits).astype(wide)
-
-            return put_extended
-
-        def put(R, value):
-            R[slot] = value
-
-        return put
+        narrow = kind != "pred" and dtype.itemsize < width
+        return into_wider(slot, dtype, width) if narrow else into_register(slot)
 
     def slot_of(self, operand: ptx.Operand) -> int:
         if isinstance(operand, Register):
@@ -251,7 +165,7 @@ class Builder:
             blocks.append(self._block(n, start, function.instructions[start:stop]))
         for block in blocks:
             block.successors = [s for s in block.successors if s < len(blocks)]
-        live = _liveness(blocks)
+        live = liveness(blocks)
         blank = [
             np.zeros(1, bool if t == "pred" else DTYPES[f"u{ptx.SIZES[t] * 8}"])
             for t in function.slot_types
@@ -291,7 +205,7 @@ class Builder:
 
     def _block(self, number: int, start: int, instructions: list[Instruction]) -> Block:
         block = Block(number, instructions, [], None)
-        plain: list[Computation | None] = []
+        movable: list[Movable | None] = []
         self.falls_through, self.targets, self.start = True, [], start
         for position, instruction in enumerate(instructions, start):
             self.position, self.reads, self.writes = position, set(), set()
@@ -303,8 +217,8 @@ class Builder:
                 block.end = act
             else:
                 block.steps.append(act)
-                plain.append(self.plain if self.plain and self.plain.act is act else None)
-        block.fused = fused(block.steps, plain)
+                movable.append(self._movable(instruction, act))
+        block.fused = fused(block.steps, movable)
         block.matrix = any(decoded.traits.matrix for decoded in block.decoded)
         block.opcodes = Counter(i.full_opcode for i in instructions)
         block.flops = Counter((w.flops, w.threads) for w in map(work_of, instructions) if w)
@@ -314,6 +228,14 @@ class Builder:
             if block.end is None:
                 block.end = _next(number + 1)
         return block
+
+    def _movable(self, instruction: Instruction, act: Step) -> Movable | None:
+        """What must be known of the instruction just decoded for others to move across it."""
+        plain = self.plain if self.plain and self.plain.act is act else None
+        if instruction.guard is not None or not (plain or instruction.opcode in MOVABLE):
+            return None
+        joins = plain if plain and plain.op.heavy else None
+        return Movable(act, frozenset(self.reads), frozenset(self.writes), joins)
 
     def _instruction(self, instruction: Instruction, block: Block) -> Step | Ending:
         try:
@@ -363,37 +285,10 @@ class Builder:
         puts = [self.write(o, k) for o, k in zip(outputs, op.dst, strict=False)]
         if op.carry_out:
             puts.append(self.write(Special("cc"), "pred"))
-        compute = op.compute
-        if len(puts) == 1 and op.first is not None:
-            compute = op.first
+        compute = op.first if len(puts) == 1 and op.first is not None else op.compute
         if len(puts) == 1 and (len(op.dst) + op.carry_out == 1 or op.first is not None):
-            put = puts[0]
-            if len(gets) == 1:
-                (a,) = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R)))
-            elif len(gets) == 2:
-                a, b = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R), b(R)))
-            elif len(gets) == 3:
-                a, b, c = gets
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(a(R), b(R), c(R)))
-            else:
-
-                def act(group):
-                    R = group.R
-                    put(R, compute(*(get(R) for get in gets)))
-
-            reads, writes = frozenset(self.reads), frozenset(self.writes)
-            self.plain = Computation(op, tuple(gets), put, reads, writes, act)
+            act = one_result(compute, gets, puts[0])
+            self.plain = Computation(op, tuple(operands[1:]), tuple(gets), puts[0], act)
             return act
 
         def act_several(group):
@@ -450,18 +345,3 @@ def _next(number: int) -> Ending:
         return group
 
     return fall_through
-
-
-def _liveness(blocks: list[Block]) -> list[set[int]]:
-    """Registers that may still be read, at the start of every block (backward data flow)."""
-    live: list[set[int]] = [set(b.reads) for b in blocks]
-    changed = True
-    while changed:
-        changed = False
-        for n in reversed(range(len(blocks))):
-            block = blocks[n]
-            after = set().union(*(live[s] for s in block.successors)) if block.successors else set()
-            now = block.reads | (after - block.writes)
-            if now != live[n]:
-                live[n], changed = now, True
-    return live

@@ -1,0 +1,73 @@
+"""The memory that the blocks and threads of a batch have of their own: shared and local arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .fault_messages import readable_name
+from .gpu_constants import RESERVED
+from .memory import LOCAL_WINDOW, SHARED_WINDOW, Region, Regions
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .emulated_launch import EmulatedLaunch
+
+LOCAL_IN_FLIGHT = 2**30  # bytes of local memory that threads in flight may have here
+
+
+def shared_size(launch: EmulatedLaunch) -> int:
+    """Bytes of shared memory from the beginning of a block's to that of the next."""
+    entry = launch.entry
+    ends = [offset + size for offset, size in entry.shared.values() if size > 0]
+    if launch.dynamic_shared:
+        ends.append(entry.dynamic_offset + launch.dynamic_shared)
+    return -(-max(ends, default=0) // 1024) * 1024
+
+
+def shared_memory(launch: EmulatedLaunch, blocks: int, stride: int) -> Regions:
+    """The shared arrays of some blocks, a copy for each; ``stride``: as of :func:`shared_size`."""
+    regions = Regions()
+    bank = np.full(blocks * stride, 0xFF, np.uint8)
+    for name, (offset, size) in launch.entry.shared.items():
+        size = launch.dynamic_shared if size < 0 else size
+        start = SHARED_WINDOW + offset
+        found = regions.below(start)
+        if size == 0 or (found is not None and found.start == start):
+            continue  # no dynamic memory, or one more name of it
+        reserved = name == RESERVED
+        if reserved:
+            bank.reshape(blocks, -1)[:, offset : offset + size] = 0
+        storage = bank[offset:]
+        regions.add(
+            Region(
+                readable_name(name),
+                "shared",
+                start,
+                size,
+                storage,
+                "block",
+                stride,
+                zeroed=reserved,
+            )
+        )
+    return regions
+
+
+def make_local(batch: Batch, place: int, size: int) -> bool:
+    """Make a local array of ``size`` bytes at ``place`` for each lane, where it is not there yet;
+    False: this machine has no memory left for it."""
+    start = LOCAL_WINDOW + place
+    region = batch.locals.below(start)
+    if region is not None and region.start == start and region.size == size:
+        return True
+    if region is not None and region.end > start:
+        batch.locals.remove(region)
+    stride = -(-size // 16) * 16
+    needed = stride * batch.block_count * batch.lanes_per_block
+    if sum(r.storage.size for r in batch.locals) + needed > LOCAL_IN_FLIGHT:
+        return False
+    storage = np.full(needed, 0xFF, np.uint8)
+    batch.locals.add(Region("a local array", "local", start, size, storage, "lane", stride))
+    return True

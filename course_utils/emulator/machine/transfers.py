@@ -1,0 +1,89 @@
+"""What the asynchronous engine keeps: copies in flight, mbarriers, and who waits for them.
+
+Source: PTX ISA, "Asynchronous Data Movement", "mbarrier".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .lanes import Group
+
+KEY_SHIFT = 24  # an mbarrier's key: block of the batch << 24 | offset in its shared memory
+
+
+@dataclass(eq=False)
+class Transfer:
+    """A copy in flight, a row for each lane that started one.
+
+    ``source[take] -> target[put]``: arrays of elements, and indices of shape (lanes, elements).
+    ``convert`` changes the elements; those that are not ``valid`` become ``fill``. ``regions`` are
+    those of target and source; ``reads`` are other pieces of shared memory that are read: (region,
+    its elements, indices).
+    ``queue`` (one of ``QUEUES``) and ``numbers`` say to which group of each lane it belongs;
+    ``arrivals`` are mbarriers to arrive at, ``complete`` (mbarrier, bytes) one to tell of bytes.
+    """
+
+    instruction: object
+    lanes: np.ndarray
+    target: np.ndarray | None = None
+    put: np.ndarray | None = None
+    source: np.ndarray | None = None
+    take: np.ndarray | None = None
+    valid: np.ndarray | None = None
+    fill: object = 0
+    convert: Callable | None = None
+    operation: Callable | None = None
+    regions: tuple = (None, None)
+    reads: tuple = ()
+    queue: str | None = None
+    numbers: np.ndarray | None = None
+    arrivals: np.ndarray | None = None
+    complete: tuple[int, int] | None = None
+    number: int = 0  # counts the transfers of a batch; parts of one keep it
+    due: int = 0  # when it lands by itself, in instructions issued and hurried over
+
+    def rows(self, chosen: np.ndarray) -> Transfer:
+        names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
+        parts = {n: getattr(self, n) for n in names}
+        return replace(self, **{n: v[chosen] for n, v in parts.items() if v is not None})
+
+    def move(self) -> None:
+        if self.target is None:
+            return
+        data = self.source[self.take]
+        if self.convert is not None:
+            data = self.convert(data)
+        if self.valid is not None:
+            data = np.where(self.valid, data, np.asarray(self.fill, data.dtype))
+        if self.operation is not None:
+            data = self.operation(self.target[self.put].ravel(), data.ravel())
+            data = data.reshape(self.put.shape)
+        self.target[self.put] = data
+
+
+@dataclass(eq=False)
+class MBarrier:
+    """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object"."""
+
+    key: int
+    expected: int
+    pending: int
+    instruction: object
+    tx: int = 0
+    phase: int = 0
+
+
+@dataclass(eq=False)
+class Wait:
+    """Lanes parked at a try_wait: for the end of ``phases``, or of the phase of that parity."""
+
+    group: Group
+    keys: np.ndarray
+    phases: np.ndarray
+    parity: bool
+    instruction: object
+    put: Callable
