@@ -84,7 +84,8 @@ test-gpu: unit nbval  ## what a GPU runner checks
 	@trap 'exit 130' INT; \
 	if [ "$$(uname -s)" != Linux ]; then \
 	    echo 'The course runs on Linux: its kernels need NVRTC, which does not exist for macOS.'; \
-	    echo 'On a Mac use a Linux container or Google Colab, under Windows WSL 2.'; \
+	    echo 'On a Mac open this folder in its container (.devcontainer, VS Code or Codespaces do it);'; \
+	    echo 'under Windows use WSL 2.'; \
 	    exit 1; \
 	fi; \
 	for python in python3 python3.13 python3.12 python3.11 python; do \

@@ -31,7 +31,7 @@ ROOMS = (
     {"checking"},
     {"host_programs"},
     {"data", "records"},
-    {"benchmarks", "figures", "notebooks"},
+    {"benchmarks", "figures", "notebooks", "kernel_tool"},
     {"exercises"},
     {"__main__", ""},
 )
@@ -76,6 +76,8 @@ def imports(name: str, at_once: bool = False) -> set[str]:
 
 
 def room(name: str) -> str:
+    if name.endswith(".__main__"):  # starts what lies above, under the name of a room
+        return "__main__"
     return name.partition(".")[0]
 
 

@@ -259,7 +259,7 @@ def test_a_mac_is_told_at_once_that_it_has_no_nvrtc(tmp_path):
     (tmp_path / "bin" / "uname").write_text("#!/bin/sh\necho Darwin\n")
     (tmp_path / "bin" / "uname").chmod(0o755)
     said = make(tmp_path, "sh")
-    assert "NVRTC, which does not exist for macOS" in said and "Colab" in said
+    assert "NVRTC, which does not exist for macOS" in said and ".devcontainer" in said
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="needs make")

@@ -1,5 +1,6 @@
 """One list of pins: environment.yml repeats pyproject.toml's."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -37,3 +38,20 @@ def test_every_extra_stays_on_one_cuda_major_version():
 def test_the_ecosystem_extra_brings_no_cuda_and_no_torch():
     pins = " ".join(PROJECT["optional-dependencies"]["ecosystem"])
     assert "cuda" not in pins and "torch" not in pins and "gpu" not in pins
+
+
+def test_the_containers_differ_by_the_gpu_alone():
+    plain, gpu = (
+        json.loads((ROOT / ".devcontainer" / folder / "devcontainer.json").read_text())
+        for folder in ("", "gpu")
+    )
+    assert gpu.pop("runArgs") == ["--gpus", "all"] and gpu.pop("containerEnv")
+    for container, up in ((plain, ""), (gpu, "../")):
+        del container["name"]
+        assert container.pop("build") == {"dockerfile": f"{up}Dockerfile"}
+    assert plain == gpu
+
+
+def test_binder_installs_extras_that_exist():
+    (line,) = (ROOT / ".binder/requirements.txt").read_text().splitlines()
+    assert line.startswith(".[") and set(line[2:-1].split(",")) <= set(PROJECT["optional-dependencies"])

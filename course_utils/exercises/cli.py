@@ -1,15 +1,20 @@
-"""``python -m course_utils exercises`` and ``python -m course_utils progress``."""
+"""``python -m course_utils exercises``, ``progress`` and ``grade``."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from pathlib import Path
 
+from ..errors import LessonError
 from ..text_tables import Table
 from .registry import all_exercises, find
+from .spec import BaseExercise
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add both commands to the command line."""
+    """Add the three commands to the command line."""
     exercises = subparsers.add_parser("exercises", help="list, prove or write the exercises")
     exercises.add_argument("ids", nargs="*", metavar="ID", help="such as 04.saxpy; default all")
     what = exercises.add_mutually_exclusive_group()
@@ -24,7 +29,32 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     exercises.set_defaults(func=_exercises)
     progress = subparsers.add_parser("progress", help="what is done, and what comes next")
+    progress.add_argument("--json", action="store_true", help="as JSON, an entry for each exercise")
     progress.set_defaults(func=_progress)
+    grade = subparsers.add_parser("grade", help="judge students' notebooks")
+    grade.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="a student each: a copy of the course, a folder of notebooks, or a notebook",
+    )
+    grade.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="these exercises, or those of these chapters: 04.saxpy 06_matmul_and_fft",
+    )
+    grade.add_argument(
+        "--points",
+        type=Path,
+        metavar="FILE",
+        help='JSON, what an exercise is worth where that is not 1: {"04.saxpy": 2}',
+    )
+    grade.add_argument("--json", type=Path, metavar="FILE", help="write the grades as JSON, too")
+    grade.add_argument("--junit", type=Path, metavar="FILE", help="write them as JUnit XML, too")
+    grade.set_defaults(func=_grade)
 
 
 def _exercises(args: argparse.Namespace) -> int:
@@ -79,7 +109,52 @@ def _verify(chosen: list, wanted: str) -> int:
 
 
 def _progress(args: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from .student_work import progress
 
-    print(progress())
+    if args.json:
+        print(json.dumps([asdict(line) for line in progress().lines], indent=1))
+    else:
+        print(progress())
     return 0
+
+
+def _grade(args: argparse.Namespace) -> int:
+    from .grading import grade, to_json, to_junit
+
+    try:
+        points = _points(args.points)
+        chosen = [e for e in all_exercises() if not args.only or _asked(e, args.only)]
+        if not chosen:
+            raise LessonError(f"No exercise is {' or '.join(args.only)}: see `exercises --list`.")
+        reports = []
+        for path in args.paths:
+            reports.append(grade(path, chosen, points))
+            print(reports[-1], end="\n\n")
+        for file, text in ((args.json, to_json), (args.junit, to_junit)):
+            if file:
+                file.write_text(text(reports), encoding="utf-8")
+    except (LessonError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _asked(exercise: BaseExercise, words: list[str]) -> bool:
+    """Whether one of ``words`` is the exercise, its notebook or its chapter."""
+    return bool({exercise.id, exercise.chapter, exercise.notebook}.intersection(words))
+
+
+def _points(file: Path | None) -> dict[str, float]:
+    if file is None:
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        points = {name: float(worth) for name, worth in found.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise LessonError(f'{file} is not like {{"04.saxpy": 2}}: {error}') from None
+    known = {exercise.id for exercise in all_exercises()}
+    if unknown := sorted(set(points) - known):
+        raise LessonError(f"{file} names no exercise: {', '.join(unknown)}")
+    return points

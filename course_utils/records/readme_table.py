@@ -55,8 +55,8 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     compared = [record for record in content["records"] if record["baseline"]]
     rows = []
     for _, records in _by_task(compared):
-        largest = max(record["bytes"] for record in records)
-        at_once = [record for record in records if record["bytes"] == largest]
+        largest = max(map(_extent, records))
+        at_once = [record for record in records if _extent(record) == largest]
         rows.append(_row(min(at_once, key=lambda record: record["ours"]["median_ms"])))
     lines = [
         f"{_measured(content)}, the largest size of each task. A burst is the median of single "
@@ -92,6 +92,11 @@ def _by_task(records: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str
     tasks = list(dict.fromkeys(record["what"] for record in records))
     ordered = sorted(records, key=lambda record: tasks.index(record["what"]))
     return [(what, list(each)) for what, each in groupby(ordered, lambda record: record["what"])]
+
+
+def _extent(record: dict[str, Any]) -> tuple[int, int]:
+    """How large a task is: its bytes and, of tasks with as many, its operations."""
+    return record["bytes"], record["flops"] or 0
 
 
 def _measured(content: dict[str, Any]) -> str:

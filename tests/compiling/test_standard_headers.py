@@ -8,7 +8,9 @@ import pytest
 from course_utils import cp, load
 from course_utils.compiling.headers import STANDARD
 
-HEADERS = sorted(path.name for path in STANDARD.iterdir() if path.suffix != ".md")
+HEADERS = sorted(
+    path.name for path in STANDARD.iterdir() if path.is_file() and path.suffix != ".md"
+)
 
 USES = {
     "algorithm": "std::min(n, 3) + std::max<int>(n, 4) + std::clamp(n, 6, 9)",  # 3 + 5 + 6
@@ -39,13 +41,22 @@ def test_kernels_use_what_they_include_and_the_whole_of_std():
             *lines,
             "    assert(n > 0);",
             '    if (y[1] != 14) std::printf("%d", max(n, 7));',
-            "    y[0] = min(n, 3) + (int)sqrt((float)n) + (int)std::isnan((double)n);",
+            "    y[0] = min(n, 3) + (int)std::sqrt((float)n) + (int)std::isnan((double)n);",
             "}",
         ]
     )
     y = cp.zeros(1 + len(USES), dtype=cp.int32)
     load(source=source).kernel(1, 1, (y, 5))
     assert y.tolist() == [5, *[14] * len(USES)]
+
+
+def test_what_cmath_has_needs_no_std_after_using_it():
+    source = """#include <cmath>
+        using namespace std;
+        extern "C" __global__ void f(float* y) { y[0] = sqrt(9.0f) + fabs(-1.0f); }"""
+    y = cp.zeros(1, dtype=cp.float32)
+    load(source=source).kernel(1, 1, (y,))
+    assert y.tolist() == [4]
 
 
 LAMBDAS = """template <class F> __device__ void each(int n, F f)

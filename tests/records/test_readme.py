@@ -15,6 +15,17 @@ def test_the_table_is_drawn_from_the_stored_measurements():
     assert with_table(TEXT, measurements("kernels", REFERENCE)) == TEXT
 
 
+def test_of_sizes_with_as_many_bytes_the_one_with_more_work_is_entered():
+    content = measurements("kernels", REFERENCE)
+    flash = [r for r in content["records"] if r["kernel"] == "flash_pipeline"]
+    assert len({r["bytes"] for r in flash}) == 1 < len({r["flops"] for r in flash})
+    most = max(flash, key=lambda record: record["flops"])
+    for records in (flash, flash[::-1]):
+        (row,) = [x for x in with_table(TEXT, {**content, "records": records}).splitlines()
+                  if "| flash_pipeline |" in x]  # fmt: skip
+        assert " × ".join(f"{extent:,}" for extent in most["size"]) in row
+
+
 def test_the_page_of_all_records_is_drawn_from_them_and_linked():
     assert page(measurements("kernels", REFERENCE)) == PAGE.read_text(encoding="utf-8")
     assert f"]({PAGE.relative_to(ROOT)})" in TEXT

@@ -1,0 +1,1 @@
+"""The emulator for whoever has a kernel and no notebook: a command line, and a plugin of pytest."""

@@ -1,0 +1,117 @@
+"""``python -m course_utils.emulator FILE.cu``: run a kernel with no GPU, under every check."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..emulator import KernelFault
+from ..errors import LessonError
+from ..launching.kernels import Kernel
+from ..launching.modules import load
+from ..observing.profiling import profile
+from ..observing.sanitizing import sanitize
+from .launch_values import FORMS, arguments, extents
+
+EXAMPLE = """\
+example:
+  python -m course_utils.emulator saxpy.cu --grid 4 --block 256 \\
+      --args "a=2.5" "x=random(1000)" "y=ones(1000)" "n=1000"
+
+exit status: 0 where nothing was found, 1 where something was, 2 where the launch could not be made
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="python -m course_utils.emulator",
+        description="Run a CUDA kernel on the emulator, under every check of the sanitizer.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("file", metavar="FILE", help="CUDA C++; no host code in it")
+    made.add_argument("--kernel", help="its name, or a template's instance: 'scale<float>'")
+    made.add_argument("--grid", default="1", metavar="X[,Y[,Z]]", help="blocks (1)")
+    made.add_argument("--block", default="32", metavar="X[,Y[,Z]]", help="threads of a block (32)")
+    made.add_argument(
+        "--args",
+        nargs="*",
+        default=[],
+        metavar="WORD",
+        help=f"one a parameter, or name=word: {FORMS}",
+    )
+    made.add_argument(
+        "--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory"
+    )
+    made.add_argument(
+        "--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro"
+    )
+    made.add_argument("--arch", help="such as sm_100a; sm_90a where nothing is said")
+    made.add_argument("--seed", type=int, default=0, help="of random(...) (0)")
+    made.add_argument("--profile", action="store_true", help="count what the launch does, too")
+    made.add_argument("--save", type=Path, metavar="FILE.npz", help="store the arrays afterwards")
+    return made
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit status."""
+    asked = parser().parse_args(words)
+    try:
+        return _run(asked)
+    except (LessonError, KernelFault) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def kernel_in(
+    path: str | Path,
+    name: str | None = None,
+    defines: dict[str, Any] | None = None,
+    arch: str | None = None,
+) -> Kernel:
+    """The kernel ``name`` of a file, or its only one, for the emulator.
+
+    ``name`` may be a template's instance. Raises LessonError where there is no such file or kernel,
+    and CompileError where NVRTC refuses the source.
+    """
+    path = Path(path)
+    if not path.is_file():  # `load` would look in the course's own folder too
+        raise LessonError(f"There is no file {str(path)!r}.")
+    names = [name] if name and "<" in name else []
+    module = load(path.absolute(), names=names, defines=defines, arch=arch, device="emulator")
+    if name is None:
+        return module.kernel
+    try:
+        return module[name]
+    except AttributeError as error:
+        raise LessonError(str(error)) from None
+
+
+def _run(asked: argparse.Namespace) -> int:
+    defines = dict((*word.split("=", 1), 1)[:2] for word in asked.define)
+    kernel = kernel_in(asked.file, asked.kernel, defines, asked.arch)
+    launch = extents(asked.grid), extents(asked.block)
+    values = arguments(asked.args, kernel.signature, asked.seed)
+    given = {name: value.copy() for name, value in values.items() if hasattr(value, "copy")}
+    report = sanitize(kernel, *launch, tuple(values.values()), shared_mem=asked.shared)
+    if report.printed:
+        print(report.printed, end="")
+    print(report)
+    for name, before in given.items():
+        if not np.array_equal(before.get().view(np.uint8), values[name].get().view(np.uint8)):
+            print(f"\n{name} = {_shown(values[name].get())}")
+    if asked.save:
+        np.savez(asked.save, **{name: values[name].get() for name in given})
+    if asked.profile and not report.errors:
+        again = tuple(given.get(name, value) for name, value in values.items())
+        print(f"\n{profile(kernel, *launch, again, shared_mem=asked.shared)}")
+    return 0 if report.clean else 1
+
+
+def _shown(array: np.ndarray) -> str:
+    text = np.array2string(array, precision=5, threshold=16, edgeitems=4)
+    return f"{text}  ({' × '.join(map(str, array.shape))} {array.dtype})"

@@ -1,0 +1,137 @@
+"""``python -m course_utils grade``: an instructor's view of students' notebooks."""
+
+import json
+import shutil
+from xml.etree import ElementTree
+
+import pytest
+
+from course_utils.__main__ import main
+from course_utils.errors import LessonError
+from course_utils.exercises import grading
+from course_utils.exercises.registry import find
+from course_utils.paths import ROOT
+
+ID, OTHER = "04.saxpy", "04.clamp"
+
+
+def notebook(path, *cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    code = [{"cell_type": "code", "source": text.splitlines(True)} for text in cells]
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": "x"}, *code]}))
+    return path
+
+
+def answer(name, text=None):
+    return f"%%exercise {name}\n{find(name).solution if text is None else text}"
+
+
+def graded(place, *names, points=None):
+    return grading.grade(place, [find(name) for name in names], points)
+
+
+def test_a_right_answer_has_its_points_and_a_missing_one_none(tmp_path):
+    place = notebook(tmp_path / "ana" / "work.ipynb", "x = 1", answer(ID))
+    report = graded(place.parent, ID, OTHER, points={ID: 2.5})
+    assert (report.student, report.points, report.of) == ("ana", 2.5, 3.5)
+    right, missing = report.grades
+    assert right.kind == "pass" and right.as_published and right.hints is None
+    assert missing.kind == grading.NO_ANSWER and missing.points == 0
+
+
+def test_words_of_ones_own_are_no_published_solution(tmp_path):
+    own = find(ID).solution.replace("i < n", "n > i")
+    assert own != find(ID).solution
+    (found,) = graded(notebook(tmp_path / "a.ipynb", answer(ID, own)), ID).grades
+    assert found.points == 1 and not found.as_published
+
+
+def test_a_wrong_answer_has_its_verdict_and_an_untouched_starter_is_none(tmp_path):
+    wrong = find(ID).solution.replace("i < n", "i <= n")
+    place = notebook(tmp_path / "a.ipynb", answer(ID, wrong), answer(OTHER, find(OTHER).starter))
+    bad, untouched = graded(place, ID, OTHER).grades
+    assert bad.points == 0 and bad.kind == "out of bounds"
+    assert untouched.kind == grading.NO_ANSWER
+
+
+def test_of_several_cells_a_right_one_counts(tmp_path):
+    place = notebook(tmp_path / "a.ipynb", answer(ID), answer(ID, "nonsense"))
+    assert graded(place, ID).points == 1
+
+
+def test_a_changed_spec_is_told_and_has_no_effect(tmp_path):
+    spec = "chapters/04_first_kernels/exercises/01_hello_threads.py"
+    for name in (spec, "course_utils/errors.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / spec).write_text("raise SystemExit")
+    (tmp_path / "course_utils/extra.py").write_text("")
+    notebook(tmp_path / "chapters/04_first_kernels/01_hello_threads.ipynb", answer(ID, "int x;"))
+    report = graded(tmp_path, ID)
+    assert set(report.changed) == {spec, "course_utils/extra.py"} and report.points == 0
+    assert "not used here" in str(report)
+
+
+def test_hints_are_those_of_the_copy(tmp_path):
+    notebook(tmp_path / "a.ipynb", answer(ID))
+    record = tmp_path / ".progress/progress.json"
+    record.parent.mkdir()
+    record.write_text(json.dumps({ID: {"hints": 2, "tries": 1, "status": "done"}}))
+    assert graded(tmp_path, ID).grades[0].hints == 2
+    record.write_text("[1")
+    assert graded(tmp_path, ID).grades[0].hints is None
+
+
+def test_a_file_that_is_no_notebook_stops_no_other(tmp_path):
+    notebook(tmp_path / "a.ipynb", answer(ID), answer("99.unknown", "int x;"))
+    (tmp_path / "b.ipynb").write_text("{")
+    report = graded(tmp_path, ID)
+    assert report.points == 1 and "b.ipynb could not be read" in str(report)
+    assert "no such exercise here: 99.unknown" in str(report)
+
+
+def test_where_there_is_no_notebook_it_says_so(tmp_path):
+    with pytest.raises(LessonError, match="no notebook"):
+        graded(tmp_path, ID)
+
+
+def test_the_command_prints_a_table_and_writes_json_and_junit(tmp_path, capsys):
+    one = notebook(tmp_path / "ana.ipynb", answer(ID))
+    two = notebook(tmp_path / "ben.ipynb", answer(ID, "int \x01x;"))
+    (tmp_path / "points.json").write_text(json.dumps({ID: 3}))
+    files = {name: tmp_path / f"grades.{name}" for name in ("json", "junit")}
+    words = [x for name, file in files.items() for x in (f"--{name}", str(file))]
+    words += ["--points", str(tmp_path / "points.json"), "--only", ID]
+    assert main(["grade", str(one), str(two), *words]) == 0
+    assert "ana: 3 of 3 points" in (told := capsys.readouterr().out) and "ben: 0 of 3" in told
+    assert [r["points"] for r in json.loads(files["json"].read_text())] == [3, 0]
+    suites = ElementTree.parse(files["junit"]).getroot()
+    assert [s.get("failures") for s in suites] == ["0", "1"]
+    assert suites[1][0][0].get("message") == "compile error"
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("--only", "nothing"), "No exercise is nothing"),
+        (("--points", "no.json"), "no.json"),
+        (("--only", ID), "no notebook"),
+    ],
+)
+def test_what_cannot_be_graded_is_said(tmp_path, capsys, words, told):
+    assert main(["grade", str(tmp_path), *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_points_for_what_is_no_exercise_are_refused(tmp_path, capsys):
+    (tmp_path / "p.json").write_text('{"04.sax": 1}')
+    assert main(["grade", str(tmp_path), "--points", str(tmp_path / "p.json")]) == 2
+    assert "04.sax" in capsys.readouterr().err
+
+
+def test_progress_as_json_has_every_exercise(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    assert main(["progress", "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)
+    assert {"id", "title", "chapter", "notebook", "status", "tries"} == set(lines[0])
+    assert ID in {line["id"] for line in lines}

@@ -1,0 +1,93 @@
+"""The emulator's command line, as a user of nothing else of the course calls it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from course_utils.errors import LessonError
+from course_utils.kernel_tool.command import kernel_in, main
+from course_utils.kernel_tool.launch_values import arguments
+from course_utils.paths import ROOT
+
+SOURCE = """
+__global__ void saxpy(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i LIMIT n) y[i] += a * x[i];
+}
+template <typename T> __global__ void scale(T *y, T a) { y[threadIdx.x] *= a; }
+"""
+LAUNCH = ("--kernel", "saxpy", "--grid", "4", "--block", "256")
+RIGHT = ("--args", "2", "n=1000", "x=arange(1000)", "y=ones(1000)")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "saxpy.cu"
+    path.write_text(SOURCE)
+    return str(path)
+
+
+def test_a_right_launch_is_shown_with_what_it_wrote(file, capsys, tmp_path):
+    saved = tmp_path / "after.npz"
+    assert main([file, *LAUNCH, "--define", "LIMIT=<", "--save", str(saved), *RIGHT]) == 0
+    told = capsys.readouterr().out
+    assert "no fault found" in told and "y = [1.000e+00" in told and "x = " not in told
+    assert (np.load(saved)["y"] == 2 * np.arange(1000) + 1).all()
+
+
+def test_a_fault_is_named_with_its_line_and_told_by_the_status(file, capsys):
+    assert main([file, *LAUNCH, "--define", "LIMIT=<=", *RIGHT]) == 1
+    told = capsys.readouterr().out
+    assert "x[1000]" in told and "if (i LIMIT n) y[i] += a * x[i];" in told
+
+
+def test_counts_are_of_the_launch_from_the_same_contents(file, capsys):
+    asked = "--kernel", "scale<double>", "--define", "LIMIT=<", "--profile"
+    assert main([file, *asked, "--args", "arange(32)", "3"]) == 0
+    assert "global load requests" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ((*LAUNCH, "--args", "1", "2"), "nothing is given for y, n"),
+        ((*LAUNCH, *RIGHT, "9"), "no parameter left for '9'"),
+        ((*LAUNCH, *RIGHT, "m=9"), "no parameter 'm'"),
+        ((*LAUNCH, *RIGHT, "n=9"), "n is given twice"),
+        ((*LAUNCH, *RIGHT[:-1], "y=many(9)"), "'many' makes no array"),
+        ((*LAUNCH, *RIGHT[:-1], "y=zeros(x)"), "has no shape"),
+        ((*LAUNCH, *RIGHT[:-1], "y=nothing.npy"), "could not be read"),
+        ((*LAUNCH, *RIGHT[:-1], "y=word"), "is none of a number"),
+        ((*LAUNCH, *RIGHT[:-1], "y=zeros(1000, int32)"), "wants elements of float32"),
+        (("--kernel", "none", *RIGHT), "no kernel 'none'"),
+        ((*LAUNCH[:2], "--grid", "two", *RIGHT), "one to three whole numbers"),
+        ((*LAUNCH[:2], "--block", "2048", *RIGHT), "1,024"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_and_nothing_runs(file, capsys, words, told):
+    assert main([file, "--define", "LIMIT=<", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_not_looked_for_in_the_course():
+    with pytest.raises(LessonError, match="There is no file"):
+        kernel_in("04_first_kernels/threads/vec_add.cu")
+
+
+def test_random_numbers_are_those_of_the_seed(file):
+    signature = kernel_in(file, "saxpy", {"LIMIT": "<"}).signature
+    words = "1", "random(9)", "random(2, 3, float64)", "null"
+    first, again, other = (arguments(words, signature, seed) for seed in (1, 1, 2))
+    assert (first["x"] == again["x"]).all() and not (first["x"] == other["x"]).any()
+    assert first["y"].shape == (2, 3) and first["y"].dtype == np.float64 and first["n"] is None
+
+
+def test_it_is_started_by_the_name_of_the_emulator(file):
+    command = sys.executable, "-m", "course_utils.emulator", file, *LAUNCH, "--define", "LIMIT=<"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, *RIGHT], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and "no fault found" in done.stdout, done.stderr
