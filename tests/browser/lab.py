@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Locator, Page, Response, Route, TimeoutError
 
 CURRENT = ".lm-DockPanel-widget:not(.lm-mod-hidden)"
+POLLING = 50  # milliseconds between two looks; without it the page is searched for each frame
 
 
 class Lab:
@@ -36,7 +37,7 @@ class Lab:
                 return context?.path === path && context.isReady;
             }""",
             arg=path,
-            polling=50,
+            polling=POLLING,
         )
 
     def open(self, path: str) -> None:
@@ -58,6 +59,7 @@ class Lab:
                 return paths.every(path => found.has(`/files/${path}`));
             }""",
             arg=[CURRENT, sorted(expected)],
+            polling=POLLING,
         )
         local = self.view.locator("a[href]").evaluate_all(
             """links => links.filter(a => !a.getAttribute("href").startsWith("#"))
@@ -94,6 +96,7 @@ class Lab:
                 return all.length >= least && all.every(picture => picture.complete);
             }""",
             arg=[CURRENT, least],
+            polling=POLLING,
         )
         return self.view.locator("img").evaluate_all("all => all.map(x => x.naturalWidth)")
 
@@ -138,7 +141,7 @@ class Lab:
                 return box && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight;
             }""",
             arg=[CURRENT, heading],
-            polling=50,
+            polling=POLLING,
             timeout=milliseconds,
         )
 
