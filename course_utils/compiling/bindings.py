@@ -26,6 +26,7 @@ PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
 HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
 SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
 MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
+UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
 ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
 Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
 FOLDER = re.compile(r"(?:-I|--include-path)=?")
@@ -130,8 +131,8 @@ class KeptHeaders:
         beginning = (headers, os.getcwd(), *flags)
         if beginning in self._slow and (use := self._precompiled(beginning, headers, flags)):
             answer = compile_program(headers + rest, filename, [*flags, *use], names, cubin)
-            if not answer[REFUSED] and "precompiled header" not in answer[LOG]:
-                return answer  # else they do not fit, or what is wrong is better said without them
+            if not UNFIT.search(answer[LOG]):
+                return answer
         start = time.process_time()
         answer = compile_program(text, filename, flags, names, cubin)
         slow = time.process_time() - start > SLOW
