@@ -76,13 +76,15 @@ class Lab:
         """Close the document in front, unsaved: it draws all its cells, even when out of sight."""
         self.page.evaluate("() => jupyterapp.shell.currentWidget.dispose()")
 
-    def show_last_cell(self) -> None:
+    def show_cell(self, number: int) -> None:
+        """Scroll to a cell of the notebook in front; -1 is the last."""
         self.page.evaluate(
-            """() => {
+            """number => {
                 const book = jupyterapp.shell.currentWidget.content;
-                book.activeCellIndex = book.widgets.length - 1;
+                book.activeCellIndex = number < 0 ? book.widgets.length + number : number;
                 void book.scrollToItem(book.activeCellIndex);
-            }"""
+            }""",
+            number,
         )
 
     def pictures(self, least: int) -> list[int]:
