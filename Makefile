@@ -13,6 +13,9 @@ SHELL := bash
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PYTHONUNBUFFERED := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Container images like to set it. Then each of the many kernels and processes that start here would
+# compile matplotlib and the rest anew, which takes it seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 ifeq ($(origin PYTHON),command line)
 READY :=

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,12 +127,19 @@ def _exceeded(session: int, folder: Path, limits: GroupLimits) -> str:
 def _resident_pages(session: int) -> list[int]:
     """The pages of memory that each process of ``session`` holds."""
     found = []
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError, IndexError):  # ended meanwhile
-            fields = file.read_bytes().rpartition(b")")[2].split()  # the name may hold blanks
-            if int(fields[3]) == session:
-                found.append(int(fields[21]))
+    for _, state in _of_all_processes("stat"):
+        fields = state.rpartition(b")")[2].split()  # the name may hold blanks
+        if len(fields) > 21 and int(fields[3]) == session:
+            found.append(int(fields[21]))
     return found
+
+
+def _of_all_processes(name: str) -> Iterator[tuple[int, bytes]]:
+    """The number of each process, and what its file ``name`` in ``/proc`` holds, where one may read
+    it. No pathlib: there are hundreds of them, every few hundredths of a second."""
+    for number in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        with suppress(OSError), open(f"/proc/{number}/{name}", "rb", buffering=0) as file:
+            yield int(number), file.read()  # one that has ended reads as empty
 
 
 def _size_of(folder: Path) -> float:
@@ -175,9 +183,4 @@ def end_marked(mark: str) -> None:
 
 def _marked(mark: str) -> list[int]:
     wanted = f"{MARK}={mark}".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended meanwhile, or not ours; one that has ended reads as empty
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return found
+    return [n for n, text in _of_all_processes("environ") if wanted in text.split(b"\0")]

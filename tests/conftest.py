@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -59,6 +60,12 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("emulator") and ON_GPU:
             item.add_marker(pytest.mark.skip(reason="the machine's device is a GPU"))
     items.sort(key=_turn)
+
+
+def pytest_collection_finish():
+    # The emulator makes many small objects, and what was collected here stays until the end.
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 def _turn(item):

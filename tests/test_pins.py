@@ -54,4 +54,6 @@ def test_the_containers_differ_by_the_gpu_alone():
 
 def test_binder_installs_extras_that_exist():
     (line,) = (ROOT / ".binder/requirements.txt").read_text().splitlines()
-    assert line.startswith(".[") and set(line[2:-1].split(",")) <= set(PROJECT["optional-dependencies"])
+    assert line.startswith(".[") and set(line[2:-1].split(",")) <= set(
+        PROJECT["optional-dependencies"]
+    )

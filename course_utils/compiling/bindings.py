@@ -9,14 +9,34 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import select
 import signal
 import sys
+import tempfile
 import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 MEMORY = 8 * 2**30  # bytes of address space: a macro that doubles itself stops there
+PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
+HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
+SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
+MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
+UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
+ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
+Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
+FOLDER = re.compile(r"(?:-I|--include-path)=?")
+INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.M)
+# What a source may begin with before its first own line.
+BEGINNING = re.compile(
+    r'[ \t]*(?:#line (?P<number>\d+) (?P<name>"[^\n]*")'
+    r'|(?P<include>#[ \t]*include[ \t]*(?:<[^>\n]+>|"[^"\n]+"))[ \t]*(?://[^\n]*)?'
+    r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)?[ \t]*\n"
+)
 # Between requests and answers of the compiling process, one pickled dictionary each.
 UNAVAILABLE, REFUSED, LOG, CODE, MANGLED = "unavailable", "refused", "log", "code", "mangled"
 
@@ -91,12 +111,121 @@ def compile_program(
         nvrtc.nvrtcDestroyProgram(program)
 
 
+class KeptHeaders:
+    """Compiles as :func:`compile_program` does, and keeps headers precompiled.
+
+    Those of CuTe take two seconds and those of ``cuda::barrier`` one, whatever follows them, and a
+    source is compiled anew after each change. So what a slow source includes is kept as soon as
+    another one begins alike.
+    """
+
+    def __init__(self) -> None:
+        self._slow: set[Beginning] = set()  # of sources that were slow
+        self._kept: dict[Beginning, Precompiled] = {}
+
+    def compile(
+        self, text: str, filename: str, flags: list[str], names: list[str], cubin: bool
+    ) -> dict[str, Any]:
+        """The answer of :func:`compile_program` to the same request."""
+        headers, rest = parted_at_headers(text)
+        beginning = (headers, os.getcwd(), *flags)
+        if beginning in self._slow and (use := self._precompiled(beginning, headers, flags)):
+            answer = compile_program(headers + rest, filename, [*flags, *use], names, cubin)
+            if not UNFIT.search(answer[LOG]):
+                return answer
+        start = time.process_time()
+        answer = compile_program(text, filename, flags, names, cubin)
+        slow = time.process_time() - start > SLOW
+        if slow and headers and nvrtc_version() >= PRECOMPILING:
+            self._slow.add(beginning)
+        return answer
+
+    def _precompiled(self, beginning: Beginning, headers: str, flags: list[str]) -> list[str]:
+        """The flags that use what is kept of these headers, which is made where it must be."""
+        kept = self._kept.get(beginning)
+        if kept is None or kept.read != stamps(kept.read):  # NVRTC does not look at that
+            if kept is not None or len(self._kept) == MOST_KEPT:
+                self._kept.pop(beginning if kept else next(iter(self._kept))).close()
+            kept = self._kept[beginning] = Precompiled(headers, flags)
+        return kept.flags
+
+
+class Precompiled:
+    """Headers in an open file that has no name any more: it goes with this process."""
+
+    def __init__(self, headers: str, flags: list[str]):
+        self.read = stamps(included(headers, flags))
+        self.flags: list[str] = []  # those that use it; none where it could not be made
+        self._file: int | None = None
+        common = ["--pch-messages=false", f"--diag-suppress={ENDS_BEFORE_LINES}"]
+        with suppress(OSError), tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "headers.pch")
+            compile_program(headers, "", [*flags, *common, f"--create-pch={path}"], [], False)
+            self._file = os.open(path, os.O_RDONLY)
+            self.flags = [*common, f"--use-pch=/proc/self/fd/{self._file}"]
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+
+def included(text: str, flags: list[str]) -> set[str]:
+    """The files that ``text`` may include, directly or not."""
+    folders = []
+    for flag, after in zip(flags, [*flags[1:], ""], strict=True):
+        if (option := FOLDER.match(flag)) is not None:
+            folders.append(flag[option.end() :] or after)
+    found: set[str] = set()
+    waiting = [(".", text)]
+    while waiting:
+        here, text = waiting.pop()
+        for name in INCLUDED.findall(text):
+            paths = (os.path.join(folder, name) for folder in (here, *folders))
+            path = next(filter(os.path.isfile, paths), None)
+            if path is not None and path not in found:
+                found.add(path)
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    waiting.append((os.path.dirname(path), file.read()))
+    return found
+
+
+def stamps(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """When each of the files was written and how long it is; those that are no more are missing."""
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            state = os.stat(path)
+            found[path] = (state.st_mtime_ns, state.st_size)
+    return found
+
+
+def parted_at_headers(text: str) -> tuple[str, str]:
+    """What a source includes before anything else, up to where precompiled headers end, and the
+    rest of it, whose lines keep their numbers; nothing and the source where there is no such."""
+    included, position = [], 0
+    number, name = 1, ""
+    while (item := BEGINNING.match(text, position)) and "\\\n" not in item[0]:
+        position = item.end()
+        if item["include"]:
+            included.append(item["include"].strip())
+        if item["number"]:
+            number, name = int(item["number"]), f" {item['name']}"
+        else:
+            number += item[0].count("\n")
+    if not included:
+        return "", text
+    headers = "\n".join([*included, "#pragma nv_hdrstop\n"])
+    return headers, f"#line {number}{name}\n{text[position:]}"
+
+
 def _serve() -> None:
     """Answer requests until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is meant for the notebook
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the compiler prints is no answer
     _limit_memory()
+    os.environ.setdefault("NVRTC_PCH_HEAP_SIZE", str(HEADERS_MEMORY))
+    headers = KeptHeaders()
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     while True:
         try:
@@ -105,7 +234,7 @@ def _serve() -> None:
             return
         try:
             os.chdir(folder)  # files are named as seen from there
-            answer = compile_program(**request)
+            answer = headers.compile(**request)
         except (RuntimeError, MemoryError) as error:
             answer = {UNAVAILABLE: str(error) or "NVRTC has no memory left."}
         pickle.dump(answer, answers)

@@ -61,7 +61,10 @@ def stamp(nb: NotebookNode, device: str, cuda: str, root: Path = ROOT) -> None:
 
 
 def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
-    """No stamp, a stamp of other sources, or outputs that do not come from a GPU."""
+    """No stamp, a stamp of other sources, or outputs that do not come from a GPU. A notebook that
+    has no code needs none."""
+    if not any(numbered(nb, "code")):
+        return []
     mark = nb.metadata.get(STAMP)
     if not mark or any(field not in mark for field in FIELDS):
         return [

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Locator, Page, Response, Route, TimeoutError
 
 CURRENT = ".lm-DockPanel-widget:not(.lm-mod-hidden)"
+POLLING = 50  # milliseconds between two looks; without it the page is searched for each frame
 
 
 class Lab:
@@ -36,7 +37,7 @@ class Lab:
                 return context?.path === path && context.isReady;
             }""",
             arg=path,
-            polling=50,
+            polling=POLLING,
         )
 
     def open(self, path: str) -> None:
@@ -58,6 +59,7 @@ class Lab:
                 return paths.every(path => found.has(`/files/${path}`));
             }""",
             arg=[CURRENT, sorted(expected)],
+            polling=POLLING,
         )
         local = self.view.locator("a[href]").evaluate_all(
             """links => links.filter(a => !a.getAttribute("href").startsWith("#"))
@@ -74,13 +76,15 @@ class Lab:
         """Close the document in front, unsaved: it draws all its cells, even when out of sight."""
         self.page.evaluate("() => jupyterapp.shell.currentWidget.dispose()")
 
-    def show_last_cell(self) -> None:
+    def show_cell(self, number: int) -> None:
+        """Scroll to a cell of the notebook in front; -1 is the last."""
         self.page.evaluate(
-            """() => {
+            """number => {
                 const book = jupyterapp.shell.currentWidget.content;
-                book.activeCellIndex = book.widgets.length - 1;
+                book.activeCellIndex = number < 0 ? book.widgets.length + number : number;
                 void book.scrollToItem(book.activeCellIndex);
-            }"""
+            }""",
+            number,
         )
 
     def pictures(self, least: int) -> list[int]:
@@ -94,6 +98,7 @@ class Lab:
                 return all.length >= least && all.every(picture => picture.complete);
             }""",
             arg=[CURRENT, least],
+            polling=POLLING,
         )
         return self.view.locator("img").evaluate_all("all => all.map(x => x.naturalWidth)")
 
@@ -138,7 +143,7 @@ class Lab:
                 return box && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight;
             }""",
             arg=[CURRENT, heading],
-            polling=50,
+            polling=POLLING,
             timeout=milliseconds,
         )
 

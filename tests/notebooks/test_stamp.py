@@ -125,3 +125,8 @@ def test_no_stamp_a_stale_one_and_one_of_the_emulator_are_told_apart(repository,
     assert "made on the emulator" in str(violations(good, repository.root))
     good.cells[2].source = "draw(2)"
     assert "stale" in str(violations(good, repository.root))
+
+
+def test_a_notebook_with_no_code_needs_no_stamp(repository, good):
+    good.cells = [cell for cell in good.cells if cell.cell_type == "markdown"]
+    assert violations(canonical(good), repository.root) == []

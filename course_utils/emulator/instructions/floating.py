@@ -54,11 +54,12 @@ def dressed(compute, flags: frozenset[str], kind: str, scaled=None):
     """
     result = compute
     if "ftz" in flags and kind == "f32":
-        finish = flush if flags & MODES <= {"rn"} else flush_bits
+        to_nearest = flags & MODES <= {"rn"}
+        finish = flush if to_nearest else flush_bits
 
         def result(*sources):
             if fpenv.is_active():
-                return finish(compute(*sources))
+                return compute(*sources) if to_nearest else finish(compute(*sources))
             sources = [flush(s) for s in sources]
             answer = finish(compute(*sources))
             if scaled is None:
