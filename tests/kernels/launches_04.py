@@ -452,9 +452,9 @@ def look_back_diary(name, tiles):
     return work(kernel(name), tiles, 32, args, upto, expected, atol=1e-4, cleared=(words,))
 
 
-@CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192)])
+@CHAPTER.launch("scan_specialized", sizes=[(1, 2049), (2, 8192), (3, 20481), (5, 4096)])
 def scan_specialized(name, grid, n):
-    """In small tiles: of 2048 elements, two of them in shared memory."""
+    """In tiles of 2048 elements, two of them in shared memory; also more blocks than tiles."""
     x, out, tiles = draw(n), cp.empty(n, cp.float32), blocks(n, 2048)
     words = cp.empty(tiles + 1, cp.uint64)
     launch = grid, 704, (cp.asarray(x), out, words, tiles, n), out, np.cumsum(double(x))

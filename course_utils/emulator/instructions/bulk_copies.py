@@ -18,7 +18,7 @@ from ..machine.program import Builder
 from ..machine.report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
 from ..machine.runtime_functions import read_bytes
 from ..machine.tensor_box import ENCODED_BYTES, Box, decode
-from ..machine.transfers import KEY_SHIFT, Transfer
+from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from .atomics import _operation
 from .mbarrier import BarrierSite
 

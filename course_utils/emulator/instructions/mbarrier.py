@@ -16,7 +16,7 @@ from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
 from ..machine.report import BARRIER, Finding, KernelFault
-from ..machine.transfers import KEY_SHIFT, Wait
+from ..machine.copies_in_flight import KEY_SHIFT, Wait
 from .control import _choose, _go
 from .loads_stores import Site
 

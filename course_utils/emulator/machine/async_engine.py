@@ -19,7 +19,7 @@ from .fault_messages import where
 from .lanes import Group
 from .observer import SILENT
 from .report import BARRIER, Finding, KernelFault
-from .transfers import KEY_SHIFT, MBarrier, Transfer, Wait
+from .copies_in_flight import KEY_SHIFT, MBarrier, Transfer, Wait
 
 LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .lanes import Group
     from .memory import Region
     from .report import Finding, LaunchResult
-    from .transfers import MBarrier, Transfer
+    from .copies_in_flight import MBarrier, Transfer
 
 
 class Observer:

@@ -16,7 +16,7 @@ import numpy as np
 from .fault_messages import where
 from .lanes import Group
 from .report import OUT_OF_BOUNDS, TENSOR_MEMORY, Finding, KernelFault
-from .transfers import Transfer
+from .copies_in_flight import Transfer
 
 LANES, COLUMNS = 128, 512
 UNIT = 32  # columns that are allocated together, and lanes that one warp can reach

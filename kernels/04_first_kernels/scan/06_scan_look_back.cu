@@ -3,7 +3,7 @@
 // counts tickets: all 0 before the launch. Takes any n that fits in memory.
 // Adds to scan_tiles: the tiles hand on their sums while they work (decoupled look-back), so the
 // result is written once and never read again.
-// Limit: memory bandwidth. Each element is read once and written once.
+// Limit: the steps of a block, one after the other; each element is read once and written once.
 // grid (ceil(n / 16384)), block (512), dynamic shared 0
 
 #ifndef GROUPS

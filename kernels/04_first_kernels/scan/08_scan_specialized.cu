@@ -2,28 +2,24 @@
 // multiple of 16 bytes. `words` has one word for each of the tiles of 8192 elements and one more,
 // which counts tickets: all 0 before the launch.
 // Adds to scan_look_back: specialised warps. Some load, some add up, one looks back, some scan and
-// store, side by side and for different tiles; so the memory works while a tile waits.
+// store, side by side and for different tiles; so the memory works while a tile waits. And no tile
+// waits for a prefix: a block knows what stands before its last one, and adds the aggregates since.
 // Limit: memory bandwidth.
-// grid (any; one for each SM), block (704), dynamic shared 32768 * 7
+// grid (any; one for each SM), block (704), dynamic shared 32768 * 5
 
 #include "look_back.cuh"
 #include "ptx.cuh"
+#include "scan_tile.cuh"
 #include "tma.cuh"
 
 #ifndef STAGES
-#define STAGES 7
-#endif
-#ifndef GROUPS
-#define GROUPS 4
+#define STAGES 5
 #endif
 
-constexpr int kStages = STAGES; // tiles in shared memory
-constexpr int kGroups = GROUPS; // of four elements, for each scanner
-constexpr int kReducers = 128;
-constexpr int kScanners = 512;
-constexpr int kTile = kScanners * 4 * kGroups;
-constexpr int kReducerWarps = kReducers / kWarpSize;
-constexpr int kScannerWarps = kScanners / kWarpSize;
+constexpr int kStages = STAGES;   // tiles in shared memory
+constexpr int kReducers = 4;      // warps, which take turns
+constexpr int kScanners = kWarps; // warps, which share a tile as in scan_tiles
+constexpr int kWindow = 9;        // words that a lane reads together: twice as many tiles as SMs
 
 // cp.async.bulk: copy bytes, a multiple of 16, to shared memory; they count towards the barrier.
 __device__ inline void bulk_load(unsigned to, const void *from, int bytes, unsigned barrier)
@@ -33,19 +29,40 @@ __device__ inline void bulk_load(unsigned to, const void *from, int bytes, unsig
                  : "memory");
 }
 
+// What the tiles from `first` to the one before `end` sum up to, in every lane. One whole warp
+// calls it. It waits for aggregates alone, and no aggregate of theirs waits for this sum.
+__device__ inline float sum_of_tiles(const TileWord *words, unsigned first, unsigned end)
+{
+    const int lane = threadIdx.x % kWarpSize;
+    float sum = 0.0f;
+    for (; first < end; first += kWindow * kWarpSize) {
+        TileWord word[kWindow];
+#pragma unroll
+        for (int k = 0; k < kWindow; ++k) { // all of them are under way together
+            const unsigned tile = first + k * kWarpSize + lane;
+            word[k] = tile < end ? read_word(words + tile) : (TileWord)kAggregate << 32;
+        }
+#pragma unroll
+        for (int k = 0; k < kWindow; ++k) {
+            while (word[k] == 0) { // has said nothing yet
+                word[k] = read_word(words + first + k * kWarpSize + lane);
+            }
+            sum += value_of<float>((unsigned)word[k]);
+        }
+    }
+    return warp_sum(sum);
+}
+
 struct Pipeline {
-    unsigned long long full[kStages];   // the tile has come
-    unsigned long long summed[kStages]; // its sum is in `aggregate`
-    unsigned long long known[kStages];  // what stands before it is in `before`
-    unsigned long long empty[kStages];  // nobody needs it any more
+    unsigned long long full[kStages];  // the tile has come
+    unsigned long long known[kStages]; // what stands before it is in `before`
+    unsigned long long empty[kStages]; // nobody needs it any more
     unsigned tile[kStages];
-    float aggregate[kStages];
     float before[kStages];
-    float of_reducer[2][kReducerWarps];
-    float of_scanner[2][kScannerWarps];
+    float of_scanner[2][kScanners];
 };
 
-extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanners)
+extern "C" __global__ void __launch_bounds__((2 + kReducers + kScanners) * kWarpSize)
     scan_specialized(const float *x, float *out, TileWord *words, unsigned tiles, size_t n)
 {
     extern __shared__ float4 stages[];
@@ -55,14 +72,15 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
     if (threadIdx.x == 0) {
         for (int s = 0; s < kStages; ++s) {
             mbarrier_init(shared_address(&at.full[s]), 1);
-            mbarrier_init(shared_address(&at.summed[s]), 1);
             mbarrier_init(shared_address(&at.known[s]), 1);
-            mbarrier_init(shared_address(&at.empty[s]), kScannerWarps);
+            mbarrier_init(shared_address(&at.empty[s]), kReducers + kScanners);
         }
         mbarriers_are_ready();
     }
     __syncthreads(); // the barriers are there
 
+    float before = 0.0f; // of the warp that looks back: the sum of all tiles before `last`,
+    unsigned last = 0;   // the tile that the block had before this one
     for (int turn = 0;; ++turn) { // all of them take the same tiles, in the same order
         const int s = turn % kStages;
         const unsigned parity = turn / kStages & 1;
@@ -72,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             mbarrier_wait(shared_address(&at.empty[s]), parity ^ 1);
             unsigned tile = 0;
             if (lane == 0) {
-                tile = atomicAdd(words + tiles, 1);
+                tile = atomicAdd(words + tiles, 1); // not before there is room: others wait for it
                 at.tile[s] = tile;
             }
             tile = __shfl_sync(kWholeWarp, tile, 0);
@@ -95,79 +113,50 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             if (tile >= tiles) {
                 return;
             }
+            continue;
+        }
+        mbarrier_wait(full, parity);
+        const unsigned tile = at.tile[s];
+        if (tile >= tiles) {
+            return;
         } else if (warp == 1) { // looks back
-            mbarrier_wait(shared_address(&at.summed[s]), parity);
-            const unsigned tile = at.tile[s];
-            if (tile >= tiles) {
-                return;
-            }
-            const float before = look_back<float>(words, tile).before;
+            before += sum_of_tiles(words, last, tile);
+            last = tile;
             if (lane == 0) {
-                publish(words + tile, kPrefix, before + at.aggregate[s]);
                 at.before[s] = before;
                 mbarrier_arrive(shared_address(&at.known[s]));
             }
-        } else if (warp < 2 + kReducerWarps) { // add up
-            const int t = threadIdx.x - 2 * kWarpSize;
-            mbarrier_wait(full, parity);
-            const unsigned tile = at.tile[s];
-            float sum = 0.0f;
-            if (tile < tiles) {
-#pragma unroll 8
-                for (int k = t; k < kTile / 4; k += kReducers) {
+        } else if (warp < 2 + kReducers) { // adds up every fourth tile
+            if (turn % kReducers == warp - 2) {
+                float sum = 0.0f;
+#pragma unroll 16
+                for (int k = lane; k < kTile / 4; k += kWarpSize) {
                     const float4 group = stage[k];
                     sum += (group.x + group.y) + (group.z + group.w);
                 }
+                sum = warp_sum(sum);
+                if (lane == 0) {
+                    publish(words + tile, kAggregate, sum);
+                }
             }
-            sum = warp_sum(sum);
-            float *of_warp = at.of_reducer[turn % 2]; // the other one may still be read
+            __syncwarp(); // the whole warp has read the stage, or the number alone
             if (lane == 0) {
-                of_warp[t / kWarpSize] = sum;
-            }
-            named_barrier<1, kReducers>();
-            if (t == 0) {
-                float aggregate = 0.0f;
-                for (int w = 0; w < kReducerWarps; ++w) {
-                    aggregate += of_warp[w];
-                }
-                if (tile < tiles) {
-                    publish(words + tile, kAggregate, aggregate);
-                }
-                at.aggregate[s] = aggregate;
-                mbarrier_arrive(shared_address(&at.summed[s]));
-            }
-            if (tile >= tiles) {
-                return;
+                mbarrier_arrive(shared_address(&at.empty[s]));
             }
         } else { // scan and store
-            const int t = threadIdx.x - 2 * kWarpSize - kReducers;
-            const int w = t / kWarpSize;
-            mbarrier_wait(full, parity);
-            const unsigned tile = at.tile[s];
-            if (tile >= tiles) {
-                return;
-            }
+            const int w = warp - 2 - kReducers;
+            const int place = w * kGroups * kWarpSize + lane; // of its first group
             float4 group[kGroups];
-            float sum = 0.0f; // of the warp's elements so far
 #pragma unroll
             for (int k = 0; k < kGroups; ++k) {
-                group[k] = stage[(w * kGroups + k) * kWarpSize + lane];
-                group[k].y += group[k].x;
-                group[k].z += group[k].y;
-                group[k].w += group[k].z;
-                const float upto = warp_scan(group[k].w);
-                const float left = sum + lane_before(upto);
-                group[k].x += left;
-                group[k].y += left;
-                group[k].z += left;
-                group[k].w += left;
-                sum += __shfl_sync(kWholeWarp, upto, kWarpSize - 1);
+                group[k] = stage[place + k * kWarpSize];
             }
+            const float sum = scan_groups(group);
             float *of_warp = at.of_scanner[turn % 2];
             if (lane == 0) {
                 of_warp[w] = sum;
             }
-            named_barrier<2, kScanners>();
+            named_barrier<1, kScanners * kWarpSize>();
             const float others = warp_sum(lane < w ? of_warp[lane] : 0.0f);
             mbarrier_wait(shared_address(&at.known[s]), parity);
             const float offset = at.before[s] + others;
@@ -175,19 +164,16 @@ extern "C" __global__ void __launch_bounds__(2 * kWarpSize + kReducers + kScanne
             if (lane == 0) {
                 mbarrier_arrive(shared_address(&at.empty[s]));
             }
-            const size_t first = (size_t)tile * kTile + (size_t)w * kGroups * 4 * kWarpSize + 4 * lane;
+            const size_t first = (size_t)tile * kTile + 4 * place;
+            if (((size_t)tile + 1) * kTile > n) {
+                store_groups(out, first, n, group, offset);
+                continue;
+            }
 #pragma unroll
-            for (int k = 0; k < kGroups; ++k) {
-                const size_t i = first + k * 4 * kWarpSize;
-                const float4 done = {group[k].x + offset, group[k].y + offset, group[k].z + offset,
-                                     group[k].w + offset};
-                if (i + 4 <= n) {
-                    __stcs(reinterpret_cast<float4 *>(out + i), done);
-                } else {
-                    if (i < n) out[i] = done.x;
-                    if (i + 1 < n) out[i + 1] = done.y;
-                    if (i + 2 < n) out[i + 2] = done.z;
-                }
+            for (int k = 0; k < kGroups; ++k) { // .cg: faster here than the .cs of store_groups
+                __stcg(reinterpret_cast<float4 *>(out + first) + k * kWarpSize,
+                       {group[k].x + offset, group[k].y + offset, group[k].z + offset,
+                        group[k].w + offset});
             }
         }
     }

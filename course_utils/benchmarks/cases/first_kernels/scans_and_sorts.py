@@ -23,7 +23,7 @@ SORT = {  # threads of a block, keys of a thread, blocks that an SM has room for
     False: {"THREADS": 256, "ITEMS": 20, "BLOCKS": 5},
     True: {"THREADS": 256, "ITEMS": 16, "BLOCKS": 4},  # with a value for each key
 }
-STAGES = 7  # tiles in shared memory, of scan_specialized
+STAGES = 5  # tiles in shared memory, of scan_specialized
 DIGITS, PASSES = 256, 4
 
 
