@@ -23,7 +23,7 @@ from ...launching.modules import load
 from ...observing.timing import bench
 from ...paths import KERNELS
 from ..mnist_race import fast_program
-from .copies_in_flight import SCALE
+from .transfers import SCALE
 
 TOPIC = "04_first_kernels/cooperation"
 STEP, GRID, BARRIER, LOOKUP = (

@@ -17,12 +17,12 @@ from functools import cache
 import numpy as np
 
 from ..instructions.loads_stores import Spread
+from ..machine.copies_in_flight import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, DATA_RACE, Finding
-from ..machine.copies_in_flight import KEY_SHIFT
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
 from .first_looks import first_looks

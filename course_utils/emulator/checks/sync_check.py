@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..machine.copies_in_flight import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
-from ..machine.copies_in_flight import KEY_SHIFT
 from .severity import LEFT_BEHIND
 
 EVERYONE = 0xFFFFFFFF

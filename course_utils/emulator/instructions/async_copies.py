@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
+from ..machine.copies_in_flight import Transfer
 from ..machine.instruction_set import Traits, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from ..machine.copies_in_flight import Transfer
 from .bulk_copies import bulk_copy, bytes_at, tensor_copy
 from .loads_stores import Site, _in_pieces
 from .mbarrier import BarrierSite

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine import ptx
+from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from ..machine.fault_messages import access_fault, where
 from ..machine.floats import to_tf32
 from ..machine.instruction_set import DTYPES, STEPS, step
@@ -18,7 +19,6 @@ from ..machine.program import Builder
 from ..machine.report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
 from ..machine.runtime_functions import read_bytes
 from ..machine.tensor_box import ENCODED_BYTES, Box, decode
-from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from .atomics import _operation
 from .mbarrier import BarrierSite
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..machine import ptx
 from ..machine.clusters import RANK_SHIFT, RANKS
+from ..machine.copies_in_flight import KEY_SHIFT, Wait
 from ..machine.instruction_set import ENDINGS, ending, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
 from ..machine.report import BARRIER, Finding, KernelFault
-from ..machine.copies_in_flight import KEY_SHIFT, Wait
 from .control import _choose, _go
 from .loads_stores import Site
 

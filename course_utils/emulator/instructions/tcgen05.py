@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..machine import ptx
+from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from ..machine.instruction_set import Traits, ending, gathers
 from ..machine.lanes import Group
 from ..machine.program import Builder
 from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork
-from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
 from .fragment_layouts import read_registers, write_registers

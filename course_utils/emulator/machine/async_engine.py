@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .copies_in_flight import KEY_SHIFT, MBarrier, Transfer, Wait
 from .fault_messages import where
 from .lanes import Group
 from .observer import SILENT
 from .report import BARRIER, Finding, KernelFault
-from .copies_in_flight import KEY_SHIFT, MBarrier, Transfer, Wait
 
 LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed

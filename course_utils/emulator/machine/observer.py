@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from .barriers import BarrierState
     from .batch import Batch
     from .code import Block, Code, Decoded
+    from .copies_in_flight import MBarrier, Transfer
     from .lanes import Group
     from .memory import Region
     from .report import Finding, LaunchResult
-    from .copies_in_flight import MBarrier, Transfer
 
 
 class Observer:
