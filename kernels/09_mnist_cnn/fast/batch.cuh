@@ -21,7 +21,6 @@ constexpr int kInputs3 = kFilters2 * kPixels2; // of linear3
 constexpr int kHidden = 128;                   // results of linear3
 constexpr int kClasses = 10;
 constexpr int kTaps = 9;
-constexpr int kClosed = 4; // in place of a window's winner 0...3: ReLU let nothing through
 constexpr float kEps = 1e-5f;
 constexpr float kMomentum = 0.1f;
 

@@ -3,8 +3,8 @@
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
 // Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose
-// borders are zero before; code1, [N][4][196], the winner of each window, of four channels in a
-// word; c2, [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is
+// borders are zero before; code1, [N][4][196], the winner of each window (0x80 >> 0...3, or 0 where
+// ReLU let nothing through), of four channels in a word; c2, [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is
 // negative, best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four
 // filters in a word; and for each filter and block the mean of its c2 and the squared distances
 // from it. A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four
@@ -222,17 +222,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
             for (int j = 0; j < 4; ++j) { // neighbouring filters
                 best[j] = value[0][j / 2][j % 2];
-                int code = 0;
+                unsigned code = 0x80;
 #pragma unroll
                 for (int p = 1; p < 4; ++p) {
                     float other = value[p / 2][j / 2][j % 2 + p % 2 * 2];
-                    code = other > best[j] ? p : code;
+                    code = other > best[j] ? 0x80 >> p : code;
                     best[j] = other > best[j] ? other : best[j];
                 }
                 bool closed = best[j] <= 0.0f;
-                code = closed ? kClosed : code;
+                code = closed ? 0 : code;
                 best[j] = closed ? 0.0f : best[j] * (1.0f / kWeightScale);
-                codes |= (unsigned)code << (8 * j);
+                codes |= code << (8 * j);
             }
             unsigned low[kHalves];
             unsigned high[kHalves];

@@ -1,12 +1,13 @@
 // The way back from conv2's results, on tensor cores: dc2 of an image in shared memory; from there,
 // with the pooled pixels, the gradient of conv2's filters, and by the turned filters the gradient
-// of pool1, and with that at once what conv1's gradients need. Since dy1 is 0 but at the windows'
-// largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
-// dy1; update.cu makes the gradients of them, with the sums of input_moments.cuh. sums1 is
-// [16][10][blocks]; dconv2 is [blocks] of conv2's weights, in the order of weight_of_sum. Each of
-// BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
-// the sums add up, too. A warp takes two rows of pixels and 16 filters.
-// grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared as fast_network.py says
+// of pool1, dy1, and with that at once what conv1's gradients need. Since conv1's gradient is dy1
+// at the windows' largest and else 0, these are 10 sums for each filter: dy1 times the pixel under
+// each of the nine taps, and dy1; update.cu makes the gradients of them, with the sums of
+// input_moments.cuh. They are products, too: of the pixels under the taps, when winner is p, and
+// dy1 where it is, which never leaves the registers. sums1 is [16][10][blocks]; dconv2 is [blocks]
+// of conv2's weights, in the order of weight_of_sum. Each of BACK_PARTS blocks of an image takes as
+// many of conv2's filters: of dy1 it has a part, of which the sums add up, too.
+// grid (any, BACK_PARTS), block 448, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
 #include "early_launch.cuh"
@@ -14,16 +15,21 @@
 #include "reduce.cuh"
 
 constexpr int kFilters = kBackFilters; // of this block
-constexpr int kRowsOfWarp = 2;
-constexpr int kRowGroups = kSide1 / kRowsOfWarp;
 constexpr int kFilterGroups = kFilters / 16;
-constexpr int kThreads = kRowGroups * kFilterGroups * kWarpSize;
+constexpr int kThreads = kSide1 * kWarpSize; // a warp for each row of pixels
+constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kStride = kBackStride; // from pixel to pixel of dc2: eight lie in different banks
 constexpr int kGradientPlane = kPaddedPixels * kStride;
-constexpr int kTiles = kFilters1 / 8;
-constexpr int kRun = 14 / kFilterGroups; // pixels of a thread, for the sums
-constexpr int kThreadsOfFilter = kPixels1 / kRun;
-static_assert(kThreads == kFilters1 * kThreadsOfFilter, "each filter has as many threads");
+constexpr int kShares = 2 / kFilterGroups; // threads that share a window of dc2
+
+// The image as pairs of pixels under the same tap of two neighbouring windows: word c of a row has
+// padded pixels c and c + 2. Odd rows begin 16 banks further.
+constexpr int kPairPlane = (kSide + 2) * 32;
+
+__device__ inline int pair_place(int row, int column)
+{
+    return row * 32 + (column ^ row % 2 * 16);
+}
 
 #if BF16
 typedef unsigned Result2; // two neighbouring filters of c2
@@ -102,10 +108,11 @@ __device__ inline float4 four_results(const Result2 *c2, int pixel, int four)
 #endif
 }
 
-// dc2 of all windows into padded pixels; a thread takes a window of four filters.
+// dc2 of all windows into padded pixels; a thread takes a window of four filters, or half of it.
 __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch)
 {
-    for (int i = threadIdx.x; i < kFilterGroups * kPixels2 * 4; i += kThreads) {
+    for (int item = threadIdx.x; item < 2 * kPixels2 * 4; item += kThreads) {
+        int i = item / kShares;
         int group = i / (kPixels2 * 4);
         int window = i / 4 % kPixels2;
         int four = i % 4;
@@ -119,8 +126,8 @@ __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward
         float winner[] = {dy2[0] * scale.x, dy2[kPixels2] * scale.y, dy2[2 * kPixels2] * scale.z,
                           dy2[3 * kPixels2] * scale.w};
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            int p = k ^ (window & 1); // neighbouring windows read from different banks
+        for (int k = 0; k < 4 / kShares; ++k) {
+            int p = (item % kShares * 2 + k) ^ (window & 1); // neighbours in other banks
             int row = window / kSide2 * 2 + p / 2;
             int column = window % kSide2 * 2 + p % 2;
             float4 c = four_results(raw.c2[group], row * kSide1 + column, four);
@@ -146,24 +153,52 @@ __device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward
     }
 }
 
-// The image from its bytes to normalised pixels with zeros around.
-__device__ inline void store_image(float *x, const Raw &raw)
+// The image's pairs from its bytes; the last threads take it, the first have more of dc2.
+__device__ inline void store_image(unsigned *pairs, const Raw &raw)
 {
-    constexpr float kScale = 1.0f / (255.0f * 0.3081f);
-    constexpr float kShift = -0.1307f / 0.3081f;
-    for (int i = threadIdx.x; i < kPixels / 4; i += kThreads) {
-        unsigned four = raw.pixels[i];
-        float *to = x + (i * 4 / kSide + 1) * kImageStride + i * 4 % kSide + 1;
+    constexpr float kScale = kPixelScale / (255.0f * 0.3081f);
+    constexpr float kShift = -0.1307f / 0.3081f * kPixelScale;
+    int i = kThreads - 1 - (int)threadIdx.x;
+    if (i >= kPixels / 4) {
+        return;
+    }
+    int row = i * 4 / kSide + 1;
+    int column = i * 4 % kSide;
+    unsigned fours[] = {raw.pixels[i], column + 4 < kSide ? raw.pixels[i + 1] : 0};
+    float value[7]; // from padded pixel `column` on, which is the one before
+    value[0] = 0.0f;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            to[j] = fmaf((float)(four >> (8 * j) & 0xff), kScale, kShift);
+    for (int j = 0; j < 6; ++j) {
+        bool there = j < 4 || column + 4 < kSide;
+        float pixel = fours[j / 4] >> (8 * (j % 4)) & 0xff;
+        value[j + 1] = there ? fmaf(pixel, kScale, kShift) : 0.0f;
+    }
+#pragma unroll
+    for (int j = 0; j < 5; ++j) {
+        if (j > 0 || column == 0) {
+            unsigned words[kHalves];
+            split(words, value[j], value[j + 2]);
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                pairs[h * kPairPlane + pair_place(row, column + j)] = words[h];
+            }
         }
     }
 }
 
-constexpr int kOwn = kTaps * kTiles * 4;          // of conv2's gradients, of a thread
-constexpr int kGroup = kFilterGroups * kWarpSize; // threads that have all of a row's
+// prmt: four bytes of a and b; a digit of 8 or more gives eight times the top bit of its byte.
+__device__ inline unsigned permute(unsigned a, unsigned b, unsigned digits)
+{
+    unsigned result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(digits));
+    return result;
+}
+
+constexpr int kOwn = kTaps * kBackTiles * 4;      // of conv2's gradients, of a thread
+constexpr int kRowGroups = kWarps / 2;            // two warps share two rows of pixels
+constexpr int kGroup = 2 * kWarpSize;             // threads that have all of those
 constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
+constexpr int kTapSums = 8;                       // of conv1's sums, of a thread
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
@@ -176,17 +211,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     Pooled *pooled = reinterpret_cast<Pooled *>(&raw + 1); // two
     Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
     Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
-    float *x = reinterpret_cast<float *>(weights + kHalves * kBackPlane);
-    float *dy1 = x + (kImageFloats + 3) / 4 * 4;        // [filter group][channel][pixel]
+    unsigned *pairs = reinterpret_cast<unsigned *>(weights + kHalves * kBackPlane);
     float *totals = reinterpret_cast<float *>(shared4); // at the end
+    float *tap_sums = totals + kRowGroups * kOwn * kOwnStride; // [warp][sum of a lane][lane]
     __shared__ __align__(16) Backward2 of_batch;
     __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
     __shared__ unsigned long long weights_full;
 
     int step = clock[1];
     int lane = threadIdx.x % kWarpSize;
-    int filters = threadIdx.x / kWarpSize % kFilterGroups; // of the warp
-    int rows = threadIdx.x / kGroup;
+    int warp = threadIdx.x / kWarpSize;
+    int group = lane / 4; // rows and columns of an mma's tiles that a lane has
+    int quad = lane % 4;
+    int rows = warp / 2 * 2;                           // the two rows of pixels, for conv2's gradients
+    int filters = kFilterGroups == 2 ? warp % 2 * 16 : 0; // and the half that the warp has of them
+    int part = kFilterGroups == 2 ? lane / 16 : warp % 2;
     int first = blockIdx.y * kFilters;
     unsigned barrier = shared_address(&full);
     unsigned weights_barrier = shared_address(&weights_full);
@@ -202,8 +241,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     for (int i = threadIdx.x; i < kHalves * kGradientPlane / 8; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
-    for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
-        x[i] = 0.0f;
+    for (int i = threadIdx.x; i < kHalves * kPairPlane; i += kThreads) {
+        pairs[i] = 0;
     }
     int number = image_number(order, step, N, blockIdx.x);
     wait_for_the_one_before();
@@ -219,16 +258,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     __syncthreads(); // the zeros are there
     mbarrier_wait(weights_barrier, 0);
 
-    int own_channel = threadIdx.x / kThreadsOfFilter; // for the sums
-    int own = threadIdx.x % kThreadsOfFilter * kRun;
-    int own_row = own / kSide1;
-    int own_column = own % kSide1;
-    float found[kTaps + 1] = {};
-    float sum[kTaps][kTiles][4] = {};
+    unsigned digits = group % 4 * 0x11 + 0x40; // the byte of the lane's channel, of two words
+    unsigned ones[kHalves];                    // where there is no pixel, to add up dy1
+    split(ones, kPixelScale, kPixelScale);
+    float found[2][4] = {}; // of eight channels: of a tap, and of the last tap or dy1
+    float sum[kTaps][kBackTiles][4] = {};
     int turn = 0;
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         const Half *pool = pooled[turn].pool[0];
-        const unsigned *codes = pooled[turn].code1[own_channel / 4];
+        const unsigned *codes = pooled[turn].code1[0];
         int next = image + gridDim.x;
         if (threadIdx.x == 0 && next < N) {
             number = image_number(order, step, N, next);
@@ -236,124 +274,145 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         mbarrier_wait(barrier, turn);
         turn ^= 1;
         store_gradient2(dc2, raw, of_batch);
-        store_image(x, raw);
+        store_image(pairs, raw);
         __syncthreads(); // both are there, and what was copied has been used
         if (threadIdx.x == 0 && next < N) {
             fetch(raw, pooled[turn], c2, dy2, code2, code1, pool1,
                   images + (size_t)number * kPixels, next, barrier);
         }
 
-        float back[kRowsOfWarp][kTiles][4] = {}; // of pool1
-#pragma unroll 1
-        for (int column = 0; column < 3; ++column) {
-            unsigned b[3][kHalves][4];
+        // dy1 of a row: 16 channels x 16 pixels, of which 14 count
+        float back[3][2][4] = {};
 #pragma unroll
-            for (int row = 0; row < 3; ++row) {
-                int line = (row * 3 + column) * kFilters1 + lane / 16 * 8 + lane % 8;
-                load_tiles<kBackPlane>(b[row],
-                                       weights + line * kStride + filters * 16 + lane / 8 % 2 * 8);
-            }
+        for (int t = 0; t < kTaps; ++t) {
 #pragma unroll
-            for (int i = 0; i < kRowsOfWarp + 2; ++i) { // a row of dc2, and those that it is for
+            for (int f = 0; f < kFilters; f += 16) {
                 unsigned a[kHalves][4];
-                int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles<kGradientPlane>(a, dc2 + pixel * kStride + filters * 16 + lane / 16 * 8);
+                unsigned b[kHalves][4];
+                int line = t * kFilters1 + lane % 16;
+                load_tiles<kBackPlane>(a, weights + line * kStride + f + lane / 16 * 8);
+                int pixel = (warp + t / 3) * kPaddedColumns + t % 3 + lane % 8 + lane / 16 * 8;
+                load_tiles<kGradientPlane>(b, dc2 + pixel * kStride + f + lane / 8 % 2 * 8);
+                multiply(back[t / 3][0], a, b, 0);
+                multiply(back[t / 3][1], a, b, 1);
+            }
+        }
+        unsigned dy1[kHalves][4]; // as factors: of channels `group` two pixels, and of the last
+        unsigned winner[4];       // eight pixels, then of channels group + 8; and their winners
 #pragma unroll
-                for (int row = 0; row < kRowsOfWarp; ++row) {
-                    if (i - row >= 0 && i - row < 3) {
-                        multiply(back[row][0], a, b[i - row], 0);
-                        multiply(back[row][1], a, b[i - row], 1);
-                    }
+        for (int i = 0; i < 4; ++i) {
+            float two[2];
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+                two[j] = back[0][i % 2][i / 2 * 2 + j] + back[1][i % 2][i / 2 * 2 + j] +
+                         back[2][i % 2][i / 2 * 2 + j];
+            }
+            unsigned words[kHalves];
+            split(words, two[0] * (1.0f / kWeightScale), two[1] * (1.0f / kWeightScale));
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                dy1[h][i] = words[h];
+            }
+            int column = quad * 2 + i % 2 * 8;
+            winner[i] = 0;
+            if (column < kSide1) {
+                int at = (group / 4 + i / 2 * 2) * kPixels1 + warp * kSide1 + column;
+                uint2 code = *reinterpret_cast<const uint2 *>(codes + at);
+                winner[i] = permute(code.x, code.y, digits);
+            }
+        }
+#pragma unroll
+        for (int p = 0; p < 4; ++p) { // where a window's largest is
+            unsigned a[kHalves][4];
+            unsigned b[kHalves][4];
+#pragma unroll
+            for (int i = 0; i < 2; ++i) { // eight windows
+                int row = warp * 2 + p / 2;
+                int column = quad * 4 + p % 2 + i * 16;
+                int place = pair_place(row + group / 3, column + group % 3);
+                int last = pair_place(row + 2, column + 2);
+#pragma unroll
+                for (int h = 0; h < kHalves; ++h) {
+                    const unsigned *of_half = pairs + h * kPairPlane;
+                    a[h][i * 2] = of_half[place];
+                    a[h][i * 2 + 1] = group == 0 ? of_half[last] : group == 1 ? ones[h] : 0;
                 }
             }
-        }
 #pragma unroll
-        for (int i = 0; i < kRowsOfWarp * kTiles * 4; ++i) {
-            int channel = i / 4 % kTiles * 8 + lane % 4 * 2 + i % 2;
-            int row = rows * kRowsOfWarp + i / (kTiles * 4);
-            int column = lane / 4 + i % 4 / 2 * 8;
-            if (column < kSide1) {
-                dy1[(filters * kFilters1 + channel) * kPixels1 + row * kSide1 + column] =
-                    back[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
+            for (int i = 0; i < 4; ++i) {
+                unsigned mask = permute(winner[i] << p, 0, 0x9988);
+#pragma unroll
+                for (int h = 0; h < kHalves; ++h) {
+                    b[h][i] = dy1[h][i] & mask;
+                }
             }
+            multiply(found[0], a, b, 0);
+            multiply(found[1], a, b, 1);
         }
 
-        unsigned a[kRowsOfWarp][kHalves][4];
+        // the gradients of conv2's filters, from two rows
+        unsigned a[2][kHalves][4];
 #pragma unroll
-        for (int row = 0; row < kRowsOfWarp; ++row) {
-            int pixel = (rows * kRowsOfWarp + row + 1) * kPaddedColumns + 1;
-            pixel += lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(a[row], dc2 + pixel * kStride + filters * 16 +
+        for (int row = 0; row < 2; ++row) {
+            int pixel = (rows + row + 1) * kPaddedColumns + 1 + lane % 8 + lane / 16 * 8;
+            load_tiles_transposed<kGradientPlane>(a[row], dc2 + pixel * kStride + filters +
                                                               lane / 8 % 2 * 8);
         }
+        constexpr int kLines = 2 / kBackTiles; // rows of pool1 whose factors are loaded at once
 #pragma unroll
-        for (int i = 0; i < kRowsOfWarp + 2; ++i) {
+        for (int i = 0; i < 4; i += kLines) {
 #pragma unroll
             for (int column = 0; column < 3; ++column) {
                 unsigned b[kHalves][4];
-                int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles_transposed<kPoolPlane>(b, pool + pool_place(pixel, lane / 16));
+                int line = rows + i + (kLines == 2 ? lane / 16 : 0);
+                int pixel = line * kPaddedColumns + column + lane % 16;
+                load_tiles_transposed<kPoolPlane>(b, pool + pool_place(pixel, part));
 #pragma unroll
-                for (int row = 0; row < kRowsOfWarp; ++row) {
-                    if (i - row >= 0 && i - row < 3) {
-                        multiply(sum[(i - row) * 3 + column][0], a[row], b, 0);
-                        multiply(sum[(i - row) * 3 + column][1], a[row], b, 1);
+                for (int row = 0; row < 2; ++row) {
+#pragma unroll
+                    for (int k = 0; k < 2; ++k) { // of the line's 16 channels, or of two lines
+                        int tap = i + k / kBackTiles - row;
+                        if (tap >= 0 && tap < 3) {
+                            multiply(sum[tap * 3 + column][k % kBackTiles], a[row], b, k);
+                        }
                     }
                 }
             }
         }
-        __syncthreads(); // dy1 is there
-
-#pragma unroll
-        for (int i = 0; i < kRun; ++i) {
-            int code = codes[own + i] >> (own_channel % 4 * 8) & 0xff;
-            float gradient = dy1[own_channel * kPixels1 + own + i];
-            if (kFilterGroups == 2) {
-                gradient += dy1[(kFilters1 + own_channel) * kPixels1 + own + i];
-            }
-            gradient = code == kClosed ? 0.0f : gradient;
-            int place = (code & 2) / 2 * kImageStride + code % 2;
-            const float *under = x + own_row * 2 * kImageStride + (own_column + i) * 2 + place;
-#pragma unroll
-            for (int t = 0; t < kTaps; ++t) {
-                found[t] += gradient * under[t / 3 * kImageStride + t % 3];
-            }
-            found[kTaps] += gradient;
-        }
-        __syncthreads(); // x, dy1 and dc2 have been used
+        __syncthreads(); // all of the image has been used
     }
 
-    float unscale = 1.0f / gradient_scale(N);
-    float *sums = dy1; // [thread][sum]
-    constexpr int kSums = kTaps + 1;
-#pragma unroll
-    for (int t = 0; t < kSums; ++t) {
-        sums[threadIdx.x * kSums + t] = found[t];
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < kFilters1 * kSums; i += kThreads) {
-        float total = 0.0f;
-#pragma unroll 7
-        for (int r = 0; r < kThreadsOfFilter; ++r) {
-            total += sums[(i / kSums * kThreadsOfFilter + r) * kSums + i % kSums];
-        }
-        int block = blockIdx.x * gridDim.y + blockIdx.y;
-        sums1[i * gridDim.x * gridDim.y + block] = total * unscale * (1.0f / kWeightScale);
-    }
-    __syncthreads();
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-        totals[(rows * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
-            sum[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
+        totals[(warp / 2 * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
+            sum[i / (kBackTiles * 4)][i / 4 % kBackTiles][i % 4];
+    }
+#pragma unroll
+    for (int i = 0; i < kTapSums; ++i) {
+        tap_sums[(warp * kTapSums + i) * kWarpSize + lane] = found[i / 4][i % 4];
     }
     __syncthreads();
-    float *part = dconv2 + (blockIdx.x * gridDim.y + blockIdx.y) * kOwn * kGroup;
+    float unscale = 1.0f / (gradient_scale(N) * kPixelScale);
+    float *part_sums = dconv2 + (blockIdx.x * gridDim.y + blockIdx.y) * kOwn * kGroup;
     for (int i = threadIdx.x; i < kOwn * kGroup; i += kThreads) {
         float total = 0.0f;
 #pragma unroll
         for (int g = 0; g < kRowGroups; ++g) {
             total += totals[(g * kOwn + i / kGroup) * kOwnStride + i % kGroup];
         }
-        part[i] = total * unscale * (1.0f / kPixelScale);
+        part_sums[i] = total * unscale;
+    }
+    if (threadIdx.x < kFilters1 * (kTaps + 1)) {
+        int channel = threadIdx.x / (kTaps + 1);
+        int t = threadIdx.x % (kTaps + 1);
+        int i = channel / 8 * 4 + t / 8 * 2 + channel % 2; // the lane's sum, and the lane
+        int from = i * kWarpSize + t % 8 * 4 + channel % 8 / 2;
+        float total = 0.0f;
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w) {
+            total += tap_sums[w * kTapSums * kWarpSize + from];
+        }
+        int block = blockIdx.x * gridDim.y + blockIdx.y;
+        sums1[threadIdx.x * gridDim.x * gridDim.y + block] = total * unscale;
     }
 }

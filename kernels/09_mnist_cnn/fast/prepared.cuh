@@ -26,17 +26,26 @@ constexpr int kBackStride = kBackFilters + 8;
 constexpr int kBackPlane = kTaps * kFilters1 * kBackStride;
 
 // conv2_backward.cu adds up the gradients of conv2's weights [part][tap][sum of a lane][thread], as
-// its mma leave them: which weight's is number i?
+// its mma leave them: which weight's is number i? Two warps share the work: they have 16 filters
+// each, and all channels, or 8 channels each.
+constexpr int kBackTiles = 2 / BACK_PARTS; // of 8 channels, of a warp
+
 __device__ inline int weight_of_sum(int i)
 {
-    constexpr int kThreads = kBackFilters / 16 * 32; // that share a pixel row's
+    constexpr int kThreads = 64; // of both warps
     constexpr int kOfPart = kBackFilters * kFilters1 * kTaps;
     int thread = i % kOfPart % kThreads;
     int sum = i % kOfPart / kThreads;
     int lane = thread % 32;
-    int f = i / kOfPart * kBackFilters + thread / 32 * 16 + sum % 4 / 2 * 8 + lane / 4;
-    int channel = sum / 4 % 2 * 8 + lane % 4 * 2 + sum % 2;
-    return (f * kFilters1 + channel) * kTaps + sum / 8;
+    int f = i / kOfPart * kBackFilters + sum % 4 / 2 * 8 + lane / 4;
+    int channel = lane % 4 * 2 + sum % 2;
+    if (kBackTiles == 2) {
+        f += thread / 32 * 16;
+        channel += sum / 4 % 2 * 8;
+    } else {
+        channel += thread / 32 * 8;
+    }
+    return (f * kFilters1 + channel) * kTaps + sum / (4 * kBackTiles);
 }
 
 // linear_layers.cu: [block][half][hidden][column], with zeros up to a multiple of 16 columns.
