@@ -5,8 +5,9 @@
 // `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
 // here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd (w D -
 // mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
-// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and,
-// once conv2_backward.cu has ended, 32 weights of conv2, a filter of conv1 or batch norm 2.
+// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; batch
+// norm 2; and, once conv2_backward.cu has ended, 32 weights of conv2 or a filter of conv1. Those
+// that wait keep this kernel from ending before the one before it; the others make room for them.
 // grid (moment_blocks + 402), block 256, dynamic shared 0
 
 #include "early_launch.cuh"
@@ -105,6 +106,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         }
         float gamma = gamma1[f];
         wait_for_the_one_before();
+        let_the_next_begin();
         for (int t = warp; t < kSums1; t += kWarps) {
             float sum = 0.0f;
 #pragma unroll 8
@@ -151,6 +153,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         int i = (job - kConv2) * kWarpSize + lane;
         int weight = weight_of_sum(i);
         wait_for_the_one_before();
+        let_the_next_begin();
         float gradient = sum_of_parts(dconv2, blocks2, kResults2, i);
         if (warp == 0) {
             float changed = conv2[weight] - now * gradient;
@@ -193,6 +196,4 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         *weights = weight;
         prepare_linear3(factors3, four, weight);
     }
-    wait_for_the_one_before(); // so that no kernel ends before the one before it
-    let_the_next_begin();
 }
