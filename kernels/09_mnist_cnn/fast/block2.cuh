@@ -21,13 +21,13 @@ __device__ inline int images_of_block(int block, int blocks, int N)
 }
 
 // Combine the means and squared distances of `blocks` blocks, each of as many images as it took,
-// into the statistics of kChannels channels from `first`. A warp takes a channel; a barrier comes
-// after. `store`: also mean, 1 / deviation, scale, shift and variance in scale2, [5][32].
+// into the statistics of kChannels channels from `first`. A warp takes a channel, with its gamma and
+// beta; a barrier comes after. `store`: also mean, 1 / deviation, scale, shift and variance in
+// scale2, [5][32].
 template <int kChannels>
 __device__ inline void find_statistics2(Statistics2<kChannels> &found, const float *means,
-                                        const float *squares, const float *gamma2,
-                                        const float *beta2, float *scale2, bool store, int first,
-                                        int blocks, int N)
+                                        const float *squares, float gamma, float beta,
+                                        float *scale2, bool store, int first, int blocks, int N)
 {
     int lane = threadIdx.x % kWarpSize;
     int k = threadIdx.x / kWarpSize;
@@ -51,8 +51,8 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
     float variance = warp_sum(spread) / ((float)N * kPixels1);
     if (lane == 0) {
         float rstd = 1.0f / sqrtf(variance + kEps);
-        float scale = gamma2[f] * rstd;
-        float shift = fmaf(-mean, scale, beta2[f]);
+        float scale = gamma * rstd;
+        float shift = fmaf(-mean, scale, beta);
         found.mean[k] = mean;
         found.rstd[k] = rstd;
         found.scale[k] = scale;

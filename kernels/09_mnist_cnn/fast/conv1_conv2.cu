@@ -119,6 +119,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
     __shared__ unsigned long long full;        // the barrier of the copy of the weights
+    __shared__ float near_gamma1[kFilters1];
+    __shared__ float near_beta1[kFilters1];
     __shared__ float direction[kFilters];      // which of a window's results wins
     __shared__ float pivots[kWarps][kFilters]; // a result each: from it sums lose no digits
     __shared__ float of_warp[2][kWarps][kFilters];
@@ -141,6 +143,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     for (int i = threadIdx.x; i < kZeros; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
+    __syncthreads();
+    store_pairs(pairs, pixels);
     wait_for_the_one_before();
     let_the_next_begin();
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -151,6 +155,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, forward2 + blockIdx.y * kHalves * kForwardPlane, kBytes, barrier);
     }
+    if (threadIdx.x < kFilters1) {
+        near_gamma1[threadIdx.x] = gamma1[threadIdx.x];
+        near_beta1[threadIdx.x] = beta1[threadIdx.x];
+    } else if (threadIdx.x >= kWarpSize && threadIdx.x < kWarpSize + kFilters) {
+        float gamma = gamma2[first_filter + threadIdx.x - kWarpSize];
+        float sign = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
+        direction[threadIdx.x - kWarpSize] = sign;
+    }
     find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
 
     // conv1: k is six pairs of taps, two neighbours of each row and then its third with a zero; b
@@ -160,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     for (int i = 0; i < 4; ++i) {
         int filter = group / 2 * 4 + i / 2 * 2 + group % 2;
         int place = pair + i % 2 * 4;
-        float scale = gamma1[filter] * of_batch.rstd[filter] * kWeightScale;
+        float scale = near_gamma1[filter] * of_batch.rstd[filter] * kWeightScale;
         int tap = place % 3 * 3 + place / 3 * 2;
         float first = place < 6 ? scale * of_batch.taps[filter][tap] : 0.0f;
         float second = place < 3 ? scale * of_batch.taps[filter][tap + 1] : 0.0f;
@@ -175,23 +187,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int filter = pair * 4 + i;
-        float scale = gamma1[filter] * of_batch.rstd[filter];
-        shift[i] = fmaf(-of_batch.mean[filter], scale, beta1[filter]);
+        float scale = near_gamma1[filter] * of_batch.rstd[filter];
+        shift[i] = fmaf(-of_batch.mean[filter], scale, near_beta1[filter]);
         shift[i] *= kPixelScale * kWeightScale;
     }
     int place1 = pair % 3 * kPairStride + pair / 3 * 2; // the words of a lane, of k from 0 and
     int place2 = (pair + 1) % 3 * kPairStride + 2;      // from 8: what has no taps there counts 0
 
-    if (threadIdx.x < kFilters) {
-        float gamma = gamma2[first_filter + threadIdx.x];
-        direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
-    }
     float total[kOwn] = {};
     float squared[kOwn] = {};
     int seen = 0; // results of a filter
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
-        store_pairs(pairs, pixels);
-        __syncthreads();
+        if (image != blockIdx.x) {
+            store_pairs(pairs, pixels);
+            __syncthreads();
+        }
 #pragma unroll 1
         for (int i = warp; i < kSide1 * 2; i += kWarps) { // eight windows of a row, or six
             int row = i / 2;

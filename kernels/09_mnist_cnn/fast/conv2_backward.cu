@@ -78,21 +78,28 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
     }
 }
 
-// Start copies of what image `image` needs, by one thread.
-__device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const float *dy2,
-                             const unsigned *code2, const unsigned *code1, const Half *pool1,
-                             const unsigned char *pixels, int image, unsigned barrier)
+// Start copies of what conv1_conv2.cu has of image `image`, by one thread.
+__device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const unsigned *code2,
+                             const unsigned *code1, const Half *pool1, const unsigned char *pixels,
+                             int image, unsigned barrier)
 {
     int first = blockIdx.y * kFilters;
-    mbarrier_expect(barrier, sizeof(Raw) + sizeof(Pooled));
+    mbarrier_expect(barrier, sizeof(Raw) - sizeof(raw.dy2) + sizeof(Pooled));
     bulk_load(raw.c2, c2 + (image * kFilters2 + first) / 2 * kPixels1, sizeof(raw.c2), barrier);
-    bulk_load(raw.dy2, dy2 + image * kInputs3 + first * kPixels2, sizeof(raw.dy2), barrier);
     bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2),
               barrier);
     bulk_load(raw.pixels, pixels, kPixels, barrier);
     bulk_load(pooled.pool, pool1 + (size_t)image * kHalves * kPoolPlane, sizeof(pooled.pool),
               barrier);
     bulk_load(pooled.code1, code1 + image * kFilters1 / 4 * kPixels1, sizeof(pooled.code1),
+              barrier);
+}
+
+// And of what linear_layers.cu has of it.
+__device__ inline void fetch_gradient(Raw &raw, const float *dy2, int image, unsigned barrier)
+{
+    mbarrier_expect(barrier, sizeof(raw.dy2));
+    bulk_load(raw.dy2, dy2 + image * kInputs3 + blockIdx.y * kFilters * kPixels2, sizeof(raw.dy2),
               barrier);
 }
 
@@ -215,7 +222,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     float *totals = reinterpret_cast<float *>(shared4); // at the end
     float *tap_sums = totals + kRowGroups * kOwn * kOwnStride; // [warp][sum of a lane][lane]
     __shared__ __align__(16) Backward2 of_batch;
-    __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
+    __shared__ unsigned long long full; // the barriers of an image's copies, of dy2's, and of the
+    __shared__ unsigned long long gradient_full; // weights'
     __shared__ unsigned long long weights_full;
 
     int step = clock[1];
@@ -228,14 +236,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int part = kFilterGroups == 2 ? lane / 16 : warp % 2;
     int first = blockIdx.y * kFilters;
     unsigned barrier = shared_address(&full);
+    unsigned gradient_barrier = shared_address(&gradient_full);
     unsigned weights_barrier = shared_address(&weights_full);
     if (threadIdx.x == 0) {
         constexpr int kBytes = kHalves * kBackPlane * sizeof(Half);
         mbarrier_init(barrier, 1);
+        mbarrier_init(gradient_barrier, 1);
         mbarrier_init(weights_barrier, 1);
         mbarriers_are_ready();
         mbarrier_expect(weights_barrier, kBytes);
         bulk_load(weights, turned2 + blockIdx.y * kHalves * kBackPlane, kBytes, weights_barrier);
+    }
+    if (threadIdx.x == 0) { // conv1_conv2.cu has ended: linear_layers.cu waits before this begins
+        const unsigned char *pixels = images + (size_t)image_number(order, step, N, blockIdx.x) * kPixels;
+        fetch(raw, pooled[0], c2, code2, code1, pool1, pixels, blockIdx.x, barrier);
     }
     uint4 *zeros = reinterpret_cast<uint4 *>(dc2);
     for (int i = threadIdx.x; i < kHalves * kGradientPlane / 8; i += kThreads) {
@@ -244,19 +258,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     for (int i = threadIdx.x; i < kHalves * kPairPlane; i += kThreads) {
         pairs[i] = 0;
     }
-    int number = image_number(order, step, N, blockIdx.x);
+    __syncthreads(); // the zeros are there
+    mbarrier_wait(barrier, 0);
+    store_image(pairs, raw);
+    mbarrier_wait(weights_barrier, 0);
     wait_for_the_one_before();
     let_the_next_begin();
     if (threadIdx.x == 0) {
-        const unsigned char *pixels = images + (size_t)number * kPixels;
-        fetch(raw, pooled[0], c2, dy2, code2, code1, pool1, pixels, blockIdx.x, barrier);
+        fetch_gradient(raw, dy2, blockIdx.x, gradient_barrier);
         if (blockIdx.x == 0 && blockIdx.y == 0) {
             clock[0] = step + 1; // for the next step's first kernel, which may begin early
         }
     }
     find_backward2(of_batch, scale2, sums2, tiles, first, N);
-    __syncthreads(); // the zeros are there
-    mbarrier_wait(weights_barrier, 0);
+    __syncthreads();
 
     unsigned digits = group % 4 * 0x11 + 0x40; // the byte of the lane's channel, of two words
     unsigned ones[kHalves];                    // where there is no pixel, to add up dy1
@@ -268,17 +283,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         const Half *pool = pooled[turn].pool[0];
         const unsigned *codes = pooled[turn].code1[0];
         int next = image + gridDim.x;
-        if (threadIdx.x == 0 && next < N) {
-            number = image_number(order, step, N, next);
-        }
+        int number = threadIdx.x == 0 && next < N ? image_number(order, step, N, next) : 0;
         mbarrier_wait(barrier, turn);
+        mbarrier_wait(gradient_barrier, turn);
         turn ^= 1;
         store_gradient2(dc2, raw, of_batch);
-        store_image(pairs, raw);
+        if (image != blockIdx.x) {
+            store_image(pairs, raw);
+        }
         __syncthreads(); // both are there, and what was copied has been used
         if (threadIdx.x == 0 && next < N) {
-            fetch(raw, pooled[turn], c2, dy2, code2, code1, pool1,
-                  images + (size_t)number * kPixels, next, barrier);
+            const unsigned char *pixels = images + (size_t)number * kPixels;
+            fetch(raw, pooled[turn], c2, code2, code1, pool1, pixels, next, barrier);
+            fetch_gradient(raw, dy2, next, gradient_barrier);
         }
 
         // dy1 of a row: 16 channels x 16 pixels, of which 14 count

@@ -102,6 +102,9 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     } else if (threadIdx.x < kHidden + kClasses) {
         near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
     }
+    int own_channel = rank * kChannels + warp % kChannels; // of batch norm 2
+    float gamma = gamma2[own_channel];
+    float beta = beta2[own_channel];
     constexpr int kPad = kSteps * 16 - kColumns; // columns that hold zeros
     for (int i = threadIdx.x; i < kHalves * kImages * kPad; i += kThreads) {
         pool[i / kPad * kStride + kColumns + i % kPad] = 0;
@@ -110,7 +113,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     let_the_next_begin();
     fetch(best, best2, first_column, blockIdx.y * kImages, N);
     int step = clock[1];
-    find_statistics2(of_batch, means, squares, gamma2, beta2, scale2, blockIdx.y == 0,
+    find_statistics2(of_batch, means, squares, gamma, beta, scale2, blockIdx.y == 0,
                      rank * kChannels, blocks, N);
     __syncthreads();
     cluster_wait(); // all blocks have begun, and can be written into
@@ -357,8 +360,37 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             sums[(blockIdx.y * kBlocks + rank) * kHeadSums + i] = head[q];
         }
     }
-    float unscale = 1.0f / (of_images * kPixelScale);
+    if (warp < kPairs) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            float dbeta = of_beta[j / 2][j % 2];
+            float dgamma = of_gamma[j / 2][j % 2];
+#pragma unroll
+            for (int distance = 4; distance < kWarpSize; distance *= 2) {
+                dbeta += __shfl_xor_sync(kWholeWarp, dbeta, distance);
+                dgamma += __shfl_xor_sync(kWholeWarp, dgamma, distance);
+            }
+            if (group == 0) {
+                int column = warp * 16 + j / 2 * 8 + pair * 2 + j % 2;
+                of_column[0][column] = dbeta;
+                of_column[1][column] = dgamma;
+            }
+        }
+    }
     __syncthreads(); // the last images have been used
+    if (warp < 2 * kChannels) { // two kinds of sums
+        int kind = warp / kChannels;
+        int channel = warp % kChannels;
+        float total = 0.0f;
+        for (int i = lane; i < kPixels2; i += kWarpSize) {
+            total += of_column[kind][channel * kPixels2 + i];
+        }
+        total = warp_sum(total);
+        if (lane == 0) {
+            sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
+        }
+    }
+    float unscale = 1.0f / (of_images * kPixelScale);
 #pragma unroll
     for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
         int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;
@@ -375,33 +407,5 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
         *reinterpret_cast<float4 *>(part + i / kFours * kInputs3 + i % kFours * 4) =
             reinterpret_cast<const float4 *>(tile)[i];
-    }
-    if (warp < kPairs) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            float beta = of_beta[j / 2][j % 2];
-            float gamma = of_gamma[j / 2][j % 2];
-#pragma unroll
-            for (int distance = 4; distance < kWarpSize; distance *= 2) {
-                beta += __shfl_xor_sync(kWholeWarp, beta, distance);
-                gamma += __shfl_xor_sync(kWholeWarp, gamma, distance);
-            }
-            if (group == 0) {
-                int column = warp * 16 + j / 2 * 8 + pair * 2 + j % 2;
-                of_column[0][column] = beta;
-                of_column[1][column] = gamma;
-            }
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x < 2 * kChannels) { // two kinds of sums
-        int kind = threadIdx.x / kChannels;
-        int channel = threadIdx.x % kChannels;
-        float total = 0.0f;
-#pragma unroll 7
-        for (int i = 0; i < kPixels2; ++i) {
-            total += of_column[kind][channel * kPixels2 + i];
-        }
-        sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
     }
 }
