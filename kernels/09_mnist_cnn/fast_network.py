@@ -27,7 +27,7 @@ FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN = 784, 196, 1568, 128
 PADDED = 16 * 18  # pixels of pool1 and of dc2, with zeros around
 PAIR_WORDS = 30 * 41 + 2  # of an image in shared memory
-MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
+MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 430
 FLOAT, HALF = 4, 2  # bytes
 CLUSTER = 8  # blocks of linear_layers
 
@@ -186,7 +186,7 @@ class Step:
         code1, code2, best2 = codes(n, 4, PIXELS1), codes(n, 2, 49, 4), floats(n, INPUTS3)
         means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
         head_sums, dy2 = floats(clusters * CLUSTER, HEAD_SUMS), floats(n, INPUTS3)
-        sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
+        sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, CLUSTER, 14, 512, 4)
         sums1 = floats(16, 10, back_blocks, t.back_parts)
         dconv2 = floats(back_blocks, 32, 16, 9)
         forward = 9 * (32 // t.parts * 24 + 8)  # elements of a part, and of a block

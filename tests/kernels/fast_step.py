@@ -180,6 +180,14 @@ class FastStep:
         x = self.pool1_found().reshape(self.n, 16, 14, 14)
         return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in taps(x)], -1)
 
+    def dweight3_sums(self) -> np.ndarray:
+        """dweight3 in the order of weight_of_sum3 in prepared.cuh: by block, tile of 8 columns of
+        a warp, which half of the columns, row / 16, row % 8, column % 8 / 2, row % 16 / 8 and the
+        rest of the column; 0 where there is no weight."""
+        columns = self.linear["dweight3"].reshape(128, 8, 196)
+        columns = np.pad(columns, ((0, 0), (0, 0), (0, 28))).reshape(8, 2, 8, 8, 2, 14, 4, 2)
+        return columns.transpose(3, 5, 4, 0, 2, 6, 1, 7)
+
     def dconv2_sums(self) -> np.ndarray:
         """dconv2 in the order of weight_of_sum in prepared.cuh: by part, tap, channel / 8 (of two
         parts it comes after the next two), filter % 16 / 8, channel % 2, filter / 16, filter % 8

@@ -7,8 +7,8 @@
 // A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
 // channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
 // forward, sends each image's sums to the block that has the image's end to do, gets all images'
-// gradients back, and multiplies again. dweight3, [clusters][128][1568], is added up in registers,
-// and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
+// gradients back, and multiplies again. dweight3, [clusters] in the order of weight_of_sum3, is added
+// up in registers, and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
 // grid (8, clusters), block 512, dynamic shared as fast_network.py says
 
 #include "block2.cuh"
@@ -22,7 +22,7 @@
 #define ROWS 1
 #endif
 constexpr int kBlocks = 8; // of a cluster
-constexpr int kThreads = 512;
+constexpr int kThreads = kThreads3;
 constexpr int kImages = 16 * ROWS;      // of a cluster
 constexpr int kOwn = kImages / kBlocks; // of which this block does the end
 constexpr int kSplits = 2 / ROWS;       // warps that share a sum of the forward product
@@ -35,9 +35,10 @@ constexpr int kStride = kStride3;          // eight rows begin in different bank
 constexpr int kHiddenStride = kHidden + 8; // and here
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
-constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
+constexpr int kOwnPairs = kTiles3 / 2; // of a warp, of dweight3
 constexpr int kFours = kColumns / 4;        // of a row
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
+static_assert(2 * kOwnPairs >= kPairs, "two warps have all columns");
 
 // Start copies of best2 of the block's columns and of kImages images from `first` on.
 __device__ inline void fetch(float *best, const float *best2, int first_column, int first, int N)
@@ -69,7 +70,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
-    float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
     __shared__ Statistics2<kChannels> of_batch;
     __shared__ unsigned long long full;     // the barrier of the copy of the weights
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
@@ -270,6 +270,37 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         cluster_arrive();
         cluster_wait();
 
+        // dweight3: a warp takes 16 hidden results and half of the columns
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) {
+            unsigned a[kHalves][4];
+            int image = k * 16 + lane % 8 + lane / 16 * 8;
+            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
+                                                         of_warp * 16 + lane / 8 % 2 * 8);
+#pragma unroll
+            for (int i = 0; i < kOwnPairs; ++i) {
+                int columns = (second * kOwnPairs + i) * 16;
+                if (columns < kPairs * 16) {
+                    unsigned b[kHalves][4];
+                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
+                                                              columns + lane / 16 * 8);
+                    multiply(product[i][0], a, b, 0);
+                    multiply(product[i][1], a, b, 1);
+                }
+            }
+        }
+        int next = first + gridDim.y * kImages;
+        if (next >= N) {
+            float4 *to = reinterpret_cast<float4 *>(dweight3) +
+                         (blockIdx.y * kBlocks + rank) * kTiles3 * kThreads + threadIdx.x;
+            float unscale = 1.0f / (of_images * kPixelScale);
+#pragma unroll
+            for (int i = 0; i < kTiles3; ++i) {
+                const float *four = product[i / 2][i % 2];
+                to[i * kThreads] = make_float4(four[0] * unscale, four[1] * unscale,
+                                               four[2] * unscale, four[3] * unscale);
+            }
+        }
         // the gradient of linear3's inputs: a warp takes 16 columns of all images
         if (warp < kPairs) {
 #pragma unroll
@@ -304,25 +335,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
             }
         }
-        // dweight3: a warp takes 16 hidden results and half of the columns
-#pragma unroll
-        for (int k = 0; k < ROWS; ++k) {
-            unsigned a[kHalves][4];
-            int image = k * 16 + lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
-                                                         of_warp * 16 + lane / 8 % 2 * 8);
-#pragma unroll
-            for (int i = 0; i < kOwnPairs; ++i) {
-                int columns = (second * kOwnPairs + i) * 16;
-                if (columns < kPairs * 16) {
-                    unsigned b[kHalves][4];
-                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
-                                                              columns + lane / 16 * 8);
-                    multiply(product[i][0], a, b, 0);
-                    multiply(product[i][1], a, b, 1);
-                }
-            }
-        }
 #pragma unroll
         for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
             int i = q * kThreads + threadIdx.x;
@@ -347,8 +359,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     *reinterpret_cast<const float4 *>(best + image * kColumns + column);
             }
         }
-        int next = first + gridDim.y * kImages; // what a thread has read it fetches
-        if (next < N) {
+        if (next < N) { // what a thread has read it fetches
             fetch(best, best2, first_column, next, N);
         }
     }
@@ -377,7 +388,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             }
         }
     }
-    __syncthreads(); // the last images have been used
+    __syncthreads();
     if (warp < 2 * kChannels) { // two kinds of sums
         int kind = warp / kChannels;
         int channel = warp % kChannels;
@@ -389,23 +400,5 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         if (lane == 0) {
             sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
         }
-    }
-    float unscale = 1.0f / (of_images * kPixelScale);
-#pragma unroll
-    for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
-        int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;
-        int result = of_warp * 16 + i % 2 * 8 + group;
-        if (column < kColumns) {
-            const float *two = product[i / 4][i / 2 % 2] + i % 2 * 2;
-            *reinterpret_cast<float2 *>(tile + result * kColumns + column) =
-                make_float2(two[0] * unscale, two[1] * unscale);
-        }
-    }
-    __syncthreads();
-    float *part = dweight3 + (size_t)blockIdx.y * kHidden * kInputs3 + first_column;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
-        *reinterpret_cast<float4 *>(part + i / kFours * kInputs3 + i % kFours * 4) =
-            reinterpret_cast<const float4 *>(tile)[i];
     }
 }

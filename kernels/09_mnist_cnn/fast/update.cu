@@ -8,7 +8,7 @@
 // Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; batch
 // norm 2; and, once conv2_backward.cu has ended, 32 weights of conv2 or a filter of conv1. Those
 // that wait keep this kernel from ending before the one before it; the others make room for them.
-// grid (moment_blocks + 402), block 256, dynamic shared 0
+// grid (moment_blocks + 430), block 256, dynamic shared 0
 
 #include "early_launch.cuh"
 #include "head_sums.cuh"
@@ -21,7 +21,7 @@ constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kBlocks = 8; // of a multiprocessor: as few registers as conv2_backward.cu leaves
 constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
 constexpr int kSums1 = kTaps + 1;
-constexpr int kHead = kHidden * kInputs3 / (4 * kThreads); // the jobs' first blocks
+constexpr int kHead = kFours3 / kThreads; // the jobs' first blocks
 constexpr int kConv2 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
 constexpr int kConv1 = kConv2 + kResults2 / kWarpSize;
 constexpr int kNorm2 = kConv1 + kFilters1;
@@ -176,24 +176,31 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         }
     } else {
         int four = job * kThreads + threadIdx.x;
-        constexpr int kFours = kHidden * kInputs3 / 4;
         const float4 *parts = reinterpret_cast<const float4 *>(dweight3) + four;
         float4 sum = parts[0];
 #pragma unroll 4
         for (int part = 1; part < parts3; ++part) {
-            float4 more = parts[(size_t)part * kFours];
+            float4 more = parts[(size_t)part * kFours3];
             sum.x += more.x;
             sum.y += more.y;
             sum.z += more.z;
             sum.w += more.w;
         }
-        float4 *weights = reinterpret_cast<float4 *>(weight3) + four;
-        float4 weight = *weights;
-        weight.x -= now * sum.x;
-        weight.y -= now * sum.y;
-        weight.z -= now * sum.z;
-        weight.w -= now * sum.w;
-        *weights = weight;
-        prepare_linear3(factors3, four, weight);
+        int row;
+        int column;
+        weight_of_sum3(four, row, column);
+        if (column < kInputs3) {
+            float2 gradients[] = {make_float2(sum.x, sum.y), make_float2(sum.z, sum.w)};
+#pragma unroll
+            for (int k = 0; k < 2; ++k) {
+                int own = row + k * kFarRow;
+                float2 *place = reinterpret_cast<float2 *>(weight3 + own * kInputs3 + column);
+                float2 two = *place;
+                two.x -= now * gradients[k].x;
+                two.y -= now * gradients[k].y;
+                *place = two;
+                prepare_linear3(factors3, own, column, two);
+            }
+        }
     }
 }
