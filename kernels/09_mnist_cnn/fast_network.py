@@ -235,7 +235,7 @@ class Step:
         )  # fmt: skip
         filters = 32 // t.back_parts
         shared = halves * (HALF * (PADDED * (filters + 8 + 2 * 16) + turned) + FLOAT * 30 * 32)
-        shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
+        shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49
         shared += PIXELS + 2 * PIXELS1 * 16
         add(
             "conv2_backward", (back_blocks, t.back_parts), 448,

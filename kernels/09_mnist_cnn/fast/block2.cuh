@@ -35,16 +35,26 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
         return;
     }
     int f = first + k;
+    constexpr int kAtOnce = 3; // loads that do not wait for each other
     float sum = 0.0f;
     float spread = 0.0f;
-#pragma unroll 8
-    for (int i = lane; i < blocks; i += kWarpSize) {
-        sum += means[f * blocks + i] * images_of_block(i, blocks, N);
-        spread += squares[f * blocks + i];
+    for (int first = lane; first < blocks; first += kAtOnce * kWarpSize) {
+        float of_block[kAtOnce];
+        float squared[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            int i = first + k * kWarpSize;
+            of_block[k] = i < blocks ? means[f * blocks + i] : 0.0f;
+            squared[k] = i < blocks ? squares[f * blocks + i] : 0.0f;
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            sum += of_block[k] * images_of_block(first + k * kWarpSize, blocks, N);
+            spread += squared[k];
+        }
     }
     float mean = warp_sum(sum) / N;
-#pragma unroll 8
-    for (int i = lane; i < blocks; i += kWarpSize) {
+    for (int i = lane; i < blocks; i += kWarpSize) { // they are in the cache now
         float distance = means[f * blocks + i] - mean;
         spread += images_of_block(i, blocks, N) * kPixels1 * (distance * distance);
     }

@@ -119,8 +119,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     unsigned *pairs = reinterpret_cast<unsigned *>(pool + kHalves * kNearPlane);
     __shared__ Statistics1 of_batch;
     __shared__ unsigned long long full;        // the barrier of the copy of the weights
-    __shared__ float near_gamma1[kFilters1];
-    __shared__ float near_beta1[kFilters1];
     __shared__ float direction[kFilters];      // which of a window's results wins
     __shared__ float pivots[kWarps][kFilters]; // a result each: from it sums lose no digits
     __shared__ float of_warp[2][kWarps][kFilters];
@@ -131,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
     int pair = lane % 4;
     int first_filter = blockIdx.y * kFilters;
-    Pixels pixels = fetch(images, image_number(order, step, N, blockIdx.x));
+    int number = image_number(order, step, N, blockIdx.x);
 
     unsigned barrier = shared_address(&full);
     if (threadIdx.x == 0) {
@@ -143,8 +141,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     for (int i = threadIdx.x; i < kZeros; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
-    __syncthreads();
-    store_pairs(pairs, pixels);
     wait_for_the_one_before();
     let_the_next_begin();
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -155,24 +151,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, forward2 + blockIdx.y * kHalves * kForwardPlane, kBytes, barrier);
     }
-    if (threadIdx.x < kFilters1) {
-        near_gamma1[threadIdx.x] = gamma1[threadIdx.x];
-        near_beta1[threadIdx.x] = beta1[threadIdx.x];
-    } else if (threadIdx.x >= kWarpSize && threadIdx.x < kWarpSize + kFilters) {
-        float gamma = gamma2[first_filter + threadIdx.x - kWarpSize];
-        float sign = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
-        direction[threadIdx.x - kWarpSize] = sign;
+    // all that is loaded here is under way at the same time
+    Share1 share = load_share1(moments, step, conv1, 0, kFilters1);
+    int filter1 = group / 2 * 4 + group % 2; // of the lane's columns of b, and two further
+    float gamma_of_b[] = {gamma1[filter1], gamma1[filter1 + 2]};
+    float4 four_gammas = reinterpret_cast<const float4 *>(gamma1)[pair];
+    float4 four_betas = reinterpret_cast<const float4 *>(beta1)[pair];
+    float gamma = gamma2[first_filter + threadIdx.x % kFilters];
+    Pixels pixels = fetch(images, number);
+    find_statistics1(of_batch, share, N, 0, kFilters1); // ends with a barrier
+    if (threadIdx.x < kFilters) {
+        direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
     }
-    find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
 
     // conv1: k is six pairs of taps, two neighbours of each row and then its third with a zero; b
     // has batch norm in it. Column 2 q + r of tile j is filter 4 q + 2 j + r.
     unsigned b1[kHalves][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        int filter = group / 2 * 4 + i / 2 * 2 + group % 2;
+        int filter = filter1 + i / 2 * 2;
         int place = pair + i % 2 * 4;
-        float scale = near_gamma1[filter] * of_batch.rstd[filter] * kWeightScale;
+        float scale = gamma_of_b[i / 2] * of_batch.rstd[filter] * kWeightScale;
         int tap = place % 3 * 3 + place / 3 * 2;
         float first = place < 6 ? scale * of_batch.taps[filter][tap] : 0.0f;
         float second = place < 3 ? scale * of_batch.taps[filter][tap + 1] : 0.0f;
@@ -183,12 +182,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             b1[h][i] = words[h];
         }
     }
+    float gammas[] = {four_gammas.x, four_gammas.y, four_gammas.z, four_gammas.w};
+    float betas[] = {four_betas.x, four_betas.y, four_betas.z, four_betas.w};
     float shift[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int filter = pair * 4 + i;
-        float scale = near_gamma1[filter] * of_batch.rstd[filter];
-        shift[i] = fmaf(-of_batch.mean[filter], scale, near_beta1[filter]);
+        float scale = gammas[i] * of_batch.rstd[filter];
+        shift[i] = fmaf(-of_batch.mean[filter], scale, betas[i]);
         shift[i] *= kPixelScale * kWeightScale;
     }
     int place1 = pair % 3 * kPairStride + pair / 3 * 2; // the words of a lane, of k from 0 and
@@ -198,10 +199,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     float squared[kOwn] = {};
     int seen = 0; // results of a filter
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
-        if (image != blockIdx.x) {
-            store_pairs(pairs, pixels);
-            __syncthreads();
-        }
+        store_pairs(pairs, pixels);
+        __syncthreads();
 #pragma unroll 1
         for (int i = warp; i < kSide1 * 2; i += kWarps) { // eight windows of a row, or six
             int row = i / 2;

@@ -40,7 +40,6 @@ typedef float2 Result2;
 // An image's share of what the kernels before have written, as it is in memory.
 struct Raw {
     Result2 c2[kFilterGroups][kPixels1 * 8];     // [pixel][two filters]
-    float dy2[kFilters * kPixels2];              // [filter][window]
     unsigned code2[kFilterGroups][kPixels2 * 4]; // [window][four filters]
     unsigned pixels[kPixels / 4];
 };
@@ -63,12 +62,9 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
 {
     if (threadIdx.x < kFilters) {
         int f = first + threadIdx.x;
-        float sums[2] = {};
-#pragma unroll 4
-        for (int tile = 0; tile < tiles; ++tile) {
-            sums[0] += sums2[tile * 2 * kFilters2 + f];
-            sums[1] += sums2[(tile * 2 + 1) * kFilters2 + f];
-        }
+        constexpr int kStep = 2 * kFilters2; // from tile to tile
+        float sums[] = {strided_sum<8>(sums2 + f, 0, tiles * kStep, kStep),
+                        strided_sum<8>(sums2 + f, kFilters2, tiles * kStep, kStep)};
         float part = 1.0f / ((float)N * kPixels1);
         float scale = scale2[2 * kFilters2 + f] * gradient_scale(N);
         found.mean[threadIdx.x] = scale2[f];
@@ -84,7 +80,7 @@ __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const 
                              int image, unsigned barrier)
 {
     int first = blockIdx.y * kFilters;
-    mbarrier_expect(barrier, sizeof(Raw) - sizeof(raw.dy2) + sizeof(Pooled));
+    mbarrier_expect(barrier, sizeof(Raw) + sizeof(Pooled));
     bulk_load(raw.c2, c2 + (image * kFilters2 + first) / 2 * kPixels1, sizeof(raw.c2), barrier);
     bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2),
               barrier);
@@ -95,12 +91,29 @@ __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const 
               barrier);
 }
 
-// And of what linear_layers.cu has of it.
-__device__ inline void fetch_gradient(Raw &raw, const float *dy2, int image, unsigned barrier)
+// What a thread has of dc2: windows of four filters, or two of a window's four pixels.
+struct Share2 {
+    int group; // of 16 filters
+    int window;
+    int four; // filters of the group
+    int part; // of the window
+};
+
+__device__ inline Share2 share2()
 {
-    mbarrier_expect(barrier, sizeof(raw.dy2));
-    bulk_load(raw.dy2, dy2 + image * kInputs3 + blockIdx.y * kFilters * kPixels2, sizeof(raw.dy2),
-              barrier);
+    int i = threadIdx.x / kShares;
+    return {i / (kPixels2 * 4), i / 4 % kPixels2, i % 4, (int)threadIdx.x % kShares};
+}
+
+// Its gradients, from what linear_layers.cu has of image `image`.
+__device__ inline float4 load_gradients(const float *dy2, const Share2 &share, int image)
+{
+    if (share.group >= kFilterGroups) {
+        return {};
+    }
+    int filter = blockIdx.y * kFilters + share.group * 16 + share.four * 4;
+    const float *from = dy2 + image * kInputs3 + filter * kPixels2 + share.window;
+    return make_float4(from[0], from[kPixels2], from[2 * kPixels2], from[3 * kPixels2]);
 }
 
 // Four neighbouring filters of a pixel of c2.
@@ -115,47 +128,43 @@ __device__ inline float4 four_results(const Result2 *c2, int pixel, int four)
 #endif
 }
 
-// dc2 of all windows into padded pixels; a thread takes a window of four filters, or half of it.
-__device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch)
+// The thread's share of dc2 into padded pixels.
+__device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch,
+                                       const Share2 &share, const float4 &dy2)
 {
-    for (int item = threadIdx.x; item < 2 * kPixels2 * 4; item += kThreads) {
-        int i = item / kShares;
-        int group = i / (kPixels2 * 4);
-        int window = i / 4 % kPixels2;
-        int four = i % 4;
-        int first = group * 16 + four * 4;
-        unsigned codes = raw.code2[0][i];
-        float4 mean = *reinterpret_cast<const float4 *>(of_batch.mean + first);
-        float4 scale = *reinterpret_cast<const float4 *>(of_batch.scale + first);
-        float4 alpha = *reinterpret_cast<const float4 *>(of_batch.alpha + first);
-        float4 beta = *reinterpret_cast<const float4 *>(of_batch.beta + first);
-        const float *dy2 = raw.dy2 + first * kPixels2 + window;
-        float winner[] = {dy2[0] * scale.x, dy2[kPixels2] * scale.y, dy2[2 * kPixels2] * scale.z,
-                          dy2[3 * kPixels2] * scale.w};
+    if (share.group >= kFilterGroups) {
+        return;
+    }
+    int first = share.group * 16 + share.four * 4;
+    unsigned codes = raw.code2[share.group][share.window * 4 + share.four];
+    float4 mean = *reinterpret_cast<const float4 *>(of_batch.mean + first);
+    float4 scale = *reinterpret_cast<const float4 *>(of_batch.scale + first);
+    float4 alpha = *reinterpret_cast<const float4 *>(of_batch.alpha + first);
+    float4 beta = *reinterpret_cast<const float4 *>(of_batch.beta + first);
+    float winner[] = {dy2.x * scale.x, dy2.y * scale.y, dy2.z * scale.z, dy2.w * scale.w};
 #pragma unroll
-        for (int k = 0; k < 4 / kShares; ++k) {
-            int p = (item % kShares * 2 + k) ^ (window & 1); // neighbours in other banks
-            int row = window / kSide2 * 2 + p / 2;
-            int column = window % kSide2 * 2 + p % 2;
-            float4 c = four_results(raw.c2[group], row * kSide1 + column, four);
-            float own[4];
+    for (int k = 0; k < 4 / kShares; ++k) {
+        int p = (share.part * 2 + k) ^ (share.window & 1); // neighbours in other banks
+        int row = share.window / kSide2 * 2 + p / 2;
+        int column = share.window % kSide2 * 2 + p % 2;
+        float4 c = four_results(raw.c2[share.group], row * kSide1 + column, share.four);
+        float own[4];
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                own[j] = (int)(codes >> (8 * j) & 0xff) == p ? winner[j] : 0.0f;
-            }
-            own[0] -= fmaf(c.x - mean.x, alpha.x, beta.x);
-            own[1] -= fmaf(c.y - mean.y, alpha.y, beta.y);
-            own[2] -= fmaf(c.z - mean.z, alpha.z, beta.z);
-            own[3] -= fmaf(c.w - mean.w, alpha.w, beta.w);
-            unsigned low[kHalves];
-            unsigned high[kHalves];
-            split(low, own[0], own[1]);
-            split(high, own[2], own[3]);
-            Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + first;
+        for (int j = 0; j < 4; ++j) {
+            own[j] = (int)(codes >> (8 * j) & 0xff) == p ? winner[j] : 0.0f;
+        }
+        own[0] -= fmaf(c.x - mean.x, alpha.x, beta.x);
+        own[1] -= fmaf(c.y - mean.y, alpha.y, beta.y);
+        own[2] -= fmaf(c.z - mean.z, alpha.z, beta.z);
+        own[3] -= fmaf(c.w - mean.w, alpha.w, beta.w);
+        unsigned low[kHalves];
+        unsigned high[kHalves];
+        split(low, own[0], own[1]);
+        split(high, own[2], own[3]);
+        Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + first;
 #pragma unroll
-            for (int h = 0; h < kHalves; ++h) {
-                *reinterpret_cast<uint2 *>(to + h * kGradientPlane) = make_uint2(low[h], high[h]);
-            }
+        for (int h = 0; h < kHalves; ++h) {
+            *reinterpret_cast<uint2 *>(to + h * kGradientPlane) = make_uint2(low[h], high[h]);
         }
     }
 }
@@ -207,7 +216,9 @@ constexpr int kGroup = 2 * kWarpSize;             // threads that have all of th
 constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
 constexpr int kTapSums = 8;                       // of conv1's sums, of a thread
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+constexpr int kBeside = 192; // threads' registers that are left for blocks of update.cu
+
+extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
                    const float *dy2, const unsigned *code2, const float *scale2, const float *sums2,
                    const Half *turned2, const Half *pool1, const unsigned *code1, float *sums1,
@@ -222,8 +233,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     float *totals = reinterpret_cast<float *>(shared4); // at the end
     float *tap_sums = totals + kRowGroups * kOwn * kOwnStride; // [warp][sum of a lane][lane]
     __shared__ __align__(16) Backward2 of_batch;
-    __shared__ unsigned long long full; // the barriers of an image's copies, of dy2's, and of the
-    __shared__ unsigned long long gradient_full; // weights'
+    __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
     __shared__ unsigned long long weights_full;
 
     int step = clock[1];
@@ -236,12 +246,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int part = kFilterGroups == 2 ? lane / 16 : warp % 2;
     int first = blockIdx.y * kFilters;
     unsigned barrier = shared_address(&full);
-    unsigned gradient_barrier = shared_address(&gradient_full);
     unsigned weights_barrier = shared_address(&weights_full);
     if (threadIdx.x == 0) {
         constexpr int kBytes = kHalves * kBackPlane * sizeof(Half);
         mbarrier_init(barrier, 1);
-        mbarrier_init(gradient_barrier, 1);
         mbarrier_init(weights_barrier, 1);
         mbarriers_are_ready();
         mbarrier_expect(weights_barrier, kBytes);
@@ -259,18 +267,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         pairs[i] = 0;
     }
     __syncthreads(); // the zeros are there
+    wait_for_the_one_before();
+    let_the_next_begin();
+    Share2 share = share2();
+    float4 gradients = load_gradients(dy2, share, blockIdx.x);
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
+        clock[0] = step + 1; // for the next step's first kernel, which may begin early
+    }
+    find_backward2(of_batch, scale2, sums2, tiles, first, N);
     mbarrier_wait(barrier, 0);
     store_image(pairs, raw);
     mbarrier_wait(weights_barrier, 0);
-    wait_for_the_one_before();
-    let_the_next_begin();
-    if (threadIdx.x == 0) {
-        fetch_gradient(raw, dy2, blockIdx.x, gradient_barrier);
-        if (blockIdx.x == 0 && blockIdx.y == 0) {
-            clock[0] = step + 1; // for the next step's first kernel, which may begin early
-        }
-    }
-    find_backward2(of_batch, scale2, sums2, tiles, first, N);
     __syncthreads();
 
     unsigned digits = group % 4 * 0x11 + 0x40; // the byte of the lane's channel, of two words
@@ -285,9 +292,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         int next = image + gridDim.x;
         int number = threadIdx.x == 0 && next < N ? image_number(order, step, N, next) : 0;
         mbarrier_wait(barrier, turn);
-        mbarrier_wait(gradient_barrier, turn);
         turn ^= 1;
-        store_gradient2(dc2, raw, of_batch);
+        store_gradient2(dc2, raw, of_batch, share, gradients);
         if (image != blockIdx.x) {
             store_image(pairs, raw);
         }
@@ -295,11 +301,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         if (threadIdx.x == 0 && next < N) {
             const unsigned char *pixels = images + (size_t)number * kPixels;
             fetch(raw, pooled[turn], c2, code2, code1, pool1, pixels, next, barrier);
-            fetch_gradient(raw, dy2, next, gradient_barrier);
+        }
+        if (next < N) {
+            gradients = load_gradients(dy2, share, next);
         }
 
         // dy1 of a row: 16 channels x 16 pixels, of which 14 count
-        float back[3][2][4] = {};
+        float back[2][4] = {};
 #pragma unroll
         for (int t = 0; t < kTaps; ++t) {
 #pragma unroll
@@ -310,20 +318,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 load_tiles<kBackPlane>(a, weights + line * kStride + f + lane / 16 * 8);
                 int pixel = (warp + t / 3) * kPaddedColumns + t % 3 + lane % 8 + lane / 16 * 8;
                 load_tiles<kGradientPlane>(b, dc2 + pixel * kStride + f + lane / 8 % 2 * 8);
-                multiply(back[t / 3][0], a, b, 0);
-                multiply(back[t / 3][1], a, b, 1);
+                multiply(back[0], a, b, 0);
+                multiply(back[1], a, b, 1);
             }
         }
         unsigned dy1[kHalves][4]; // as factors: of channels `group` two pixels, and of the last
         unsigned winner[4];       // eight pixels, then of channels group + 8; and their winners
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            float two[2];
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                two[j] = back[0][i % 2][i / 2 * 2 + j] + back[1][i % 2][i / 2 * 2 + j] +
-                         back[2][i % 2][i / 2 * 2 + j];
-            }
+            const float *two = back[i % 2] + i / 2 * 2;
             unsigned words[kHalves];
             split(words, two[0] * (1.0f / kWeightScale), two[1] * (1.0f / kWeightScale));
 #pragma unroll

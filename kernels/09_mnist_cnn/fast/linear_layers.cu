@@ -54,6 +54,17 @@ __device__ inline void fetch(float *best, const float *best2, int first_column, 
     cp_async_commit();
 }
 
+// The labels of the kOwn images from `first` on; the warp that loads them has no other work then.
+__device__ inline void fetch_labels(int *near_labels, const unsigned char *labels, const int *order,
+                                    int step, int first, int N)
+{
+    int own = (int)threadIdx.x - kThreads / 2;
+    if (own >= 0 && own < kOwn) {
+        int image = first + own;
+        near_labels[own] = image < N ? labels[image_number(order, step, N, image)] : 0;
+    }
+}
+
 extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
     linear_layers(const float *best2, const float *means, const float *squares, const float *gamma2,
                   const float *beta2, const Half *factors3, const float *bias3,
@@ -76,6 +87,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     __shared__ float back[kOwn][kHidden];   // and their gradients
     __shared__ float dlogits[kOwn][kClasses];
     __shared__ float losses[kOwn];
+    __shared__ int near_labels[kOwn];
     __shared__ float of_column[2][kPairs * 16];
 
     cluster_arrive_relaxed();
@@ -85,6 +97,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int pair = lane % 4;
     int rank = blockIdx.x;
     int first_column = rank * kColumns;
+    int step = clock[0];
 
     unsigned barrier = shared_address(&full);
     if (threadIdx.x == 0) {
@@ -94,13 +107,17 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
     }
-    for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
-        head_weights[i] = weight4[i];
-    }
-    if (threadIdx.x < kHidden) {
-        near_bias3[threadIdx.x] = bias3[threadIdx.x];
-    } else if (threadIdx.x < kHidden + kClasses) {
-        near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
+    constexpr int kFoursOfHead = kClasses * kHidden / 4; // copied with what fetch copies
+    static_assert(kFoursOfHead + kHidden / 4 + kClasses <= kThreads, "each thread copies once");
+    int own_copy = threadIdx.x;
+    if (own_copy < kFoursOfHead) {
+        cp_async_16(shared_address(head_weights + own_copy * 4), weight4 + own_copy * 4);
+    } else if (own_copy < kFoursOfHead + kHidden / 4) {
+        own_copy -= kFoursOfHead;
+        cp_async_16(shared_address(near_bias3 + own_copy * 4), bias3 + own_copy * 4);
+    } else if (own_copy < kFoursOfHead + kHidden / 4 + kClasses) {
+        own_copy -= kFoursOfHead + kHidden / 4;
+        cp_async_4(shared_address(near_bias4 + own_copy), bias4 + own_copy);
     }
     int own_channel = rank * kChannels + warp % kChannels; // of batch norm 2
     float gamma = gamma2[own_channel];
@@ -112,7 +129,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     wait_for_the_one_before();
     let_the_next_begin();
     fetch(best, best2, first_column, blockIdx.y * kImages, N);
-    int step = clock[1];
+    fetch_labels(near_labels, labels, order, step, blockIdx.y * kImages + rank * kOwn, N);
     find_statistics2(of_batch, means, squares, gamma, beta, scale2, blockIdx.y == 0,
                      rank * kChannels, blocks, N);
     __syncthreads();
@@ -130,7 +147,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     for (int first = blockIdx.y * kImages; first < N; first += gridDim.y * kImages) {
         int image = first + rank * kOwn + warp; // of the warps that do the end of one
         bool there = warp < kOwn && image < N;
-        int label = there ? labels[image_number(order, step, N, image)] : 0;
         cp_async_wait<0>(); // each thread has its own copies
 #pragma unroll 4
         for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
@@ -220,6 +236,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 largest = fmaxf(largest, logits[k]);
             }
             float total = 0.0f;
+            int label = near_labels[own];
             float of_label = 0.0f;
             float power[kClasses];
 #pragma unroll
@@ -361,6 +378,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         }
         if (next < N) { // what a thread has read it fetches
             fetch(best, best2, first_column, next, N);
+            fetch_labels(near_labels, labels, order, step, next + rank * kOwn, N);
         }
     }
 
