@@ -21,8 +21,8 @@ __device__ inline int images_of_block(int block, int blocks, int N)
 }
 
 // Combine the means and squared distances of `blocks` blocks, each of as many images as it took,
-// into the statistics of kChannels channels from `first`. A warp takes a channel, with its gamma and
-// beta; a barrier comes after. `store`: also mean, 1 / deviation, scale, shift and variance in
+// into the statistics of kChannels channels from `first`. A warp takes a channel, with its gamma
+// and beta; a barrier comes after. `store`: also mean, 1 / deviation, scale, shift and variance in
 // scale2, [5][32].
 template <int kChannels>
 __device__ inline void find_statistics2(Statistics2<kChannels> &found, const float *means,

@@ -4,11 +4,11 @@
 // PARTS blocks of an image computes as many of conv2's filters.
 // Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose
 // borders are zero before; code1, [N][4][196], the winner of each window (0x80 >> 0...3, or 0 where
-// ReLU let nothing through), of four channels in a word; c2, [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is
-// negative, best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four
-// filters in a word; and for each filter and block the mean of its c2 and the squared distances
-// from it. A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four
-// pixels of a window are in the same thread.
+// ReLU let nothing through), of four channels in a word; c2, [N][2][196][16]; of c2 each window's
+// largest, or smallest where batch norm's gamma is negative, best2, [N][32][49], and which of the
+// four that was, code2, [N][2][49][4], of four filters in a word; and for each filter and block the
+// mean of its c2 and the squared distances from it. A warp computes a row of seven windows, 14 x 2
+// pixels, of 32 / PARTS filters; the four pixels of a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"

@@ -210,11 +210,11 @@ __device__ inline unsigned permute(unsigned a, unsigned b, unsigned digits)
     return result;
 }
 
-constexpr int kOwn = kTaps * kBackTiles * 4;      // of conv2's gradients, of a thread
-constexpr int kRowGroups = kWarps / 2;            // two warps share two rows of pixels
-constexpr int kGroup = 2 * kWarpSize;             // threads that have all of those
-constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
-constexpr int kTapSums = 8;                       // of conv1's sums, of a thread
+constexpr int kOwn = kTaps * kBackTiles * 4; // of conv2's gradients, of a thread
+constexpr int kRowGroups = kWarps / 2;       // two warps share two rows of pixels
+constexpr int kGroup = 2 * kWarpSize;        // threads that have all of those
+constexpr int kOwnStride = kGroup + 1;       // neighbouring sums lie in neighbouring banks
+constexpr int kTapSums = 8;                  // of conv1's sums, of a thread
 
 constexpr int kBeside = 192; // threads' registers that are left for blocks of update.cu
 
@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
     Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
     unsigned *pairs = reinterpret_cast<unsigned *>(weights + kHalves * kBackPlane);
-    float *totals = reinterpret_cast<float *>(shared4); // at the end
+    float *totals = reinterpret_cast<float *>(shared4);        // at the end
     float *tap_sums = totals + kRowGroups * kOwn * kOwnStride; // [warp][sum of a lane][lane]
     __shared__ __align__(16) Backward2 of_batch;
     __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
@@ -241,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     int warp = threadIdx.x / kWarpSize;
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
     int quad = lane % 4;
-    int rows = warp / 2 * 2;                           // the two rows of pixels, for conv2's gradients
+    int rows = warp / 2 * 2; // the two rows of pixels, for conv2's gradients
     int filters = kFilterGroups == 2 ? warp % 2 * 16 : 0; // and the half that the warp has of them
     int part = kFilterGroups == 2 ? lane / 16 : warp % 2;
     int first = blockIdx.y * kFilters;
@@ -256,7 +256,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
         bulk_load(weights, turned2 + blockIdx.y * kHalves * kBackPlane, kBytes, weights_barrier);
     }
     if (threadIdx.x == 0) { // conv1_conv2.cu has ended: linear_layers.cu waits before this begins
-        const unsigned char *pixels = images + (size_t)image_number(order, step, N, blockIdx.x) * kPixels;
+        const unsigned char *pixels =
+            images + (size_t)image_number(order, step, N, blockIdx.x) * kPixels;
         fetch(raw, pooled[0], c2, code2, code1, pool1, pixels, blockIdx.x, barrier);
     }
     uint4 *zeros = reinterpret_cast<uint4 *>(dc2);

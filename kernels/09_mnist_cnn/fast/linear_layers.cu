@@ -7,8 +7,8 @@
 // A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
 // channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
 // forward, sends each image's sums to the block that has the image's end to do, gets all images'
-// gradients back, and multiplies again. dweight3, [clusters] in the order of weight_of_sum3, is added
-// up in registers, and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
+// gradients back, and multiplies again. dweight3, [clusters] in the order of weight_of_sum3, is
+// added up in registers, and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
 // grid (8, clusters), block 512, dynamic shared as fast_network.py says
 
 #include "block2.cuh"
@@ -36,7 +36,7 @@ constexpr int kHiddenStride = kHidden + 8; // and here
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
 constexpr int kOwnPairs = kTiles3 / 2; // of a warp, of dweight3
-constexpr int kFours = kColumns / 4;        // of a row
+constexpr int kFours = kColumns / 4;   // of a row
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
 static_assert(2 * kOwnPairs >= kPairs, "two warps have all columns");
 

@@ -74,10 +74,10 @@ __device__ inline void prepare_conv2(Half *forward, Half *turned, int i, float w
     }
 }
 
-// linear_layers.cu adds up the gradients of linear3's weights [block][tile][thread], as its mma leave
-// them, four at a time: of four from number 4 i, the first's weight, kInputs3 where it is none. The
-// second's is the next; the other two's are kFarRow rows further. A warp has 16 hidden results, and
-// 14 tiles of 8 columns.
+// linear_layers.cu adds up the gradients of linear3's weights [block][tile][thread], as its mma
+// leave them, four at a time: where is the weight of the first of those from number 4 i? (Its
+// column is kInputs3 where there is none.) The second's is the next; the other two's are kFarRow
+// rows further. A warp has 16 rows, and 14 tiles of 8 columns.
 constexpr int kTiles3 = 14;
 constexpr int kThreads3 = 512;
 constexpr int kFours3 = 8 * kTiles3 * kThreads3;
