@@ -18,8 +18,6 @@
 #include "head_sums.cuh"
 #include "prepared.cuh"
 
-#include <math_constants.h>
-
 #ifndef ROWS
 #define ROWS 1
 #endif
@@ -65,29 +63,6 @@ __device__ inline void fetch_labels(int *near_labels, const unsigned char *label
         int image = first + own;
         near_labels[own] = image < N ? labels[image_number(order, step, N, image)] : 0;
     }
-}
-
-// Add to kKept of a lane's numbers those of another lane, which gets the others of this one.
-template <int kKept>
-__device__ inline void keep_half(float (&parts)[16], int lane)
-{
-    bool upper = lane & (kKept * 2);
-#pragma unroll
-    for (int k = 0; k < kKept; ++k) {
-        float given = upper ? parts[k] : parts[k + kKept];
-        float kept = upper ? parts[k + kKept] : parts[k];
-        parts[k] = kept + __shfl_xor_sync(kWholeWarp, given, kKept * 2);
-    }
-}
-
-// The warp's sums of sixteen numbers: sum i in lanes 2 i and 2 i + 1.
-__device__ inline float sixteen_sums(float (&parts)[16], int lane)
-{
-    keep_half<8>(parts, lane);
-    keep_half<4>(parts, lane);
-    keep_half<2>(parts, lane);
-    keep_half<1>(parts, lane);
-    return parts[0] + __shfl_xor_sync(kWholeWarp, parts[0], 1);
 }
 
 extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
@@ -245,42 +220,41 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     z[j] = z[j] <= 0.0f ? 0.0f : z[j];
                 }
             }
-            float parts[16] = {}; // of the logits
+            float logits[kClasses];
 #pragma unroll
             for (int k = 0; k < kClasses; ++k) {
+                float total = 0.0f;
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
-                    parts[k] += z[j] * head_weights[k * kHidden + lane * 4 + j];
+                    total += z[j] * head_weights[k * kHidden + lane * 4 + j];
                 }
+                logits[k] = warp_sum(total) + near_bias4[k];
             }
-            int own_class = lane / 2; // two lanes have the same
-            bool is_class = own_class < kClasses;
-            float logit = sixteen_sums(parts, lane);
-            logit = is_class ? logit + near_bias4[own_class] : -CUDART_INF_F;
-            float largest = logit;
+            float largest = logits[0];
 #pragma unroll
-            for (int distance = 2; distance < kWarpSize; distance *= 2) {
-                largest = fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, distance));
+            for (int k = 1; k < kClasses; ++k) {
+                largest = fmaxf(largest, logits[k]);
             }
-            float power = expf(logit - largest);
-            float total = power;
+            float total = 0.0f;
+            int label = near_labels[own];
+            float of_label = 0.0f;
+            float power[kClasses];
 #pragma unroll
-            for (int distance = 2; distance < kWarpSize; distance *= 2) {
-                total += __shfl_xor_sync(kWholeWarp, total, distance);
+            for (int k = 0; k < kClasses; ++k) {
+                logits[k] -= largest;
+                of_label = k == label ? logits[k] : of_label;
+                power[k] = expf(logits[k]);
+                total += power[k];
             }
-            bool is_label = own_class == near_labels[own];
-            float of_logit = (power / total - (is_label ? 1.0f : 0.0f)) * (1.0f / N);
-            of_logit = there ? of_logit : 0.0f;
-            if (is_class && lane % 2 == 0) {
-                dlogits[own][own_class] = of_logit;
-                if (is_label) {
-                    losses[own] = there ? logf(total) - (logit - largest) : 0.0f;
-                }
-            }
+            float inverse = 1.0f / total;
             float dz[4] = {};
 #pragma unroll
             for (int k = 0; k < kClasses; ++k) {
-                float gradient = __shfl_sync(kWholeWarp, of_logit, k * 2);
+                float gradient = (power[k] * inverse - (k == label ? 1.0f : 0.0f)) * (1.0f / N);
+                gradient = there ? gradient : 0.0f;
+                if (lane == 0) {
+                    dlogits[own][k] = gradient;
+                }
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
                     dz[j] += gradient * head_weights[k * kHidden + lane * 4 + j];
@@ -291,6 +265,9 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 dz[j] = z[j] <= 0.0f ? 0.0f : dz[j];
                 hidden[own][lane * 4 + j] = z[j];
                 back[own][lane * 4 + j] = dz[j];
+            }
+            if (lane == 0) {
+                losses[own] = there ? logf(total) - of_label : 0.0f;
             }
             unsigned low[kHalves];
             unsigned high[kHalves];
