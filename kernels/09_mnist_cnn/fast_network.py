@@ -45,8 +45,8 @@ class Tiles:
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if batch <= 512:
-        return Tiles(parts=2, back_parts=2, rows3=1 if batch <= 128 else 2)
-    return Tiles(back_parts=1 if bf16 else 2, rows3=2)
+        return Tiles(parts=2, back_parts=1 if bf16 else 2, rows3=1 if batch <= 128 else 2)
+    return Tiles(rows3=2)
 
 
 @cache

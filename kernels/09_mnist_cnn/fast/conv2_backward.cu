@@ -216,7 +216,9 @@ constexpr int kGroup = 2 * kWarpSize;        // threads that have all of those
 constexpr int kOwnStride = kGroup + 1;       // neighbouring sums lie in neighbouring banks
 constexpr int kTapSums = 8;                  // of conv1's sums, of a thread
 
-constexpr int kBeside = 192; // threads' registers that are left for blocks of update.cu
+// Threads whose registers are left unused: for blocks of update.cu, where that has more to gain than
+// it costs here. A warp with all channels needs its registers itself.
+constexpr int kBeside = kFilterGroups == 2 ? 64 : 192;
 
 extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
