@@ -26,8 +26,8 @@ plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 FOLDER = "09_mnist_cnn/fast"
 PIXELS, PIXELS1, INPUTS3, HIDDEN = 784, 196, 1568, 128
 PADDED = 16 * 18  # pixels of pool1 and of dc2, with zeros around
-IMAGE_FLOATS, PAIR_WORDS = 30 * 35 + 2, 30 * 41 + 2  # of an image in shared memory
-MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 402
+PAIR_WORDS = 30 * 41 + 2  # of an image in shared memory
+MOMENTS, HEAD_SUMS, UPDATE_BLOCKS = 90, 1419, 430
 FLOAT, HALF = 4, 2  # bytes
 CLUSTER = 8  # blocks of linear_layers
 
@@ -45,8 +45,8 @@ class Tiles:
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if batch <= 512:
-        return Tiles(parts=2, back_parts=2, rows3=1 if batch <= 128 else 2)
-    return Tiles(back_parts=1 if bf16 else 2, rows3=2)
+        return Tiles(parts=2, back_parts=1 if bf16 else 2, rows3=1 if batch <= 128 else 2)
+    return Tiles(rows3=2)
 
 
 @cache
@@ -186,7 +186,7 @@ class Step:
         code1, code2, best2 = codes(n, 4, PIXELS1), codes(n, 2, 49, 4), floats(n, INPUTS3)
         means, squares, scale2 = floats(32, conv_blocks), floats(32, conv_blocks), floats(5, 32)
         head_sums, dy2 = floats(clusters * CLUSTER, HEAD_SUMS), floats(n, INPUTS3)
-        sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, HIDDEN, INPUTS3)
+        sums2, dweight3 = floats(clusters, 2, 32), floats(clusters, CLUSTER, 14, 512, 4)
         sums1 = floats(16, 10, back_blocks, t.back_parts)
         dconv2 = floats(back_blocks, 32, 16, 9)
         forward = 9 * (32 // t.parts * 24 + 8)  # elements of a part, and of a block
@@ -234,16 +234,15 @@ class Step:
             linear_shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
-        groups, stride = filters // 16, filters + 8
-        shared = halves * HALF * (PADDED * (stride + 2 * 16) + turned)
-        shared += FLOAT * (IMAGE_FLOATS + groups * 16 * PIXELS1)
-        shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49 * (FLOAT + 1)
+        shared = halves * (HALF * (PADDED * (filters + 8 + 2 * 16) + turned) + FLOAT * 30 * 32)
+        shared += PIXELS1 * filters * (HALF if bf16 else FLOAT) + filters * 49
         shared += PIXELS + 2 * PIXELS1 * 16
         add(
-            "conv2_backward", (back_blocks, t.back_parts), 224 * groups,
+            "conv2_backward", (back_blocks, t.back_parts), 448,
             (*batch_of, c2, dy2, code2, scale2, sums2, turned2, pool1, code1, sums1, dconv2,
              clusters, n),
-            max(shared, FLOAT * 7 * 72 * (groups * 32 + 1)), BACK_PARTS=t.back_parts,
+            max(shared, FLOAT * (7 * 72 // t.back_parts * 65 + 14 * 8 * 32)),
+            BACK_PARTS=t.back_parts,
         )  # fmt: skip
         add(
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,

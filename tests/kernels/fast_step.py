@@ -180,12 +180,22 @@ class FastStep:
         x = self.pool1_found().reshape(self.n, 16, 14, 14)
         return np.stack([np.einsum("nfhw,nchw->fc", self.dc2, p) for _, p in taps(x)], -1)
 
+    def dweight3_sums(self) -> np.ndarray:
+        """dweight3 in the order of weight_of_sum3 in prepared.cuh: by block, tile of 8 columns of
+        a warp, which half of the columns, row / 16, row % 8, column % 8 / 2, row % 16 / 8 and the
+        rest of the column; 0 where there is no weight."""
+        columns = self.linear["dweight3"].reshape(128, 8, 196)
+        columns = np.pad(columns, ((0, 0), (0, 0), (0, 28))).reshape(8, 2, 8, 8, 2, 14, 4, 2)
+        return columns.transpose(3, 5, 4, 0, 2, 6, 1, 7)
+
     def dconv2_sums(self) -> np.ndarray:
-        """dconv2 in the order of weight_of_sum in prepared.cuh: by part, tap, channel / 8, filter %
-        16 / 8, channel % 2, filter / 16, filter % 8 and the rest of the channel."""
+        """dconv2 in the order of weight_of_sum in prepared.cuh: by part, tap, channel / 8 (of two
+        parts it comes after the next two), filter % 16 / 8, channel % 2, filter / 16, filter % 8
+        and the rest of the channel."""
         _, parts = self.launches["conv2_backward"].grid
         of_part = self.dconv2().reshape(parts, 32 // parts // 16, 2, 8, 2, 4, 2, 9)
-        return of_part.transpose(0, 7, 4, 2, 6, 1, 3, 5).ravel()
+        middle = (4, 2, 6) if parts == 1 else (2, 6, 4)
+        return of_part.transpose(0, 7, *middle, 1, 3, 5).ravel()
 
     def sums1(self) -> np.ndarray:
         p = self.given("conv2_backward")
@@ -196,7 +206,7 @@ class FastStep:
         around = np.pad(self.x[:, 0], ((0, 0), (1, 1), (1, 1)))
         found = np.zeros((16, 10))
         for k in range(4):
-            gradient = np.where(code == k, dy1, 0)
+            gradient = np.where(code == 0x80 >> k, dy1, 0)
             for t in range(9):
                 under = around[:, ROWS + k // 2 + t // 3, COLUMNS + k % 2 + t % 3]
                 found[:, t] += np.einsum("ncp,np->c", gradient, under)

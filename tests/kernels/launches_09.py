@@ -266,7 +266,10 @@ FUSED = {  # kernel: {output: (what is seen of it, what that must be)}
         "scale2": (lambda step, found: found, FastStep.scale2),
         "dy2": (lambda step, found: found, lambda step: step.linear["dy2"]),
         "sums2": (lambda step, found: total(found), lambda step: step.linear["sums2"]),
-        "dweight3": (lambda step, found: total(found), lambda step: step.linear["dweight3"]),
+        "dweight3": (
+            lambda step, found: total(found).ravel(),
+            lambda step: step.dweight3_sums().ravel(),
+        ),
         "sums": (lambda step, found: total(found), lambda step: step.linear["sums"]),
     },
     "conv2_backward": {

@@ -21,7 +21,6 @@ constexpr int kInputs3 = kFilters2 * kPixels2; // of linear3
 constexpr int kHidden = 128;                   // results of linear3
 constexpr int kClasses = 10;
 constexpr int kTaps = 9;
-constexpr int kClosed = 4; // in place of a window's winner 0...3: ReLU let nothing through
 constexpr float kEps = 1e-5f;
 constexpr float kMomentum = 0.1f;
 
@@ -78,36 +77,65 @@ struct Statistics1 {
     float variance[kFilters1];
 };
 
-// Fill `found` for the filters from `first` to `end`, by all threads; ends with a barrier.
-__device__ inline void find_statistics1(Statistics1 &found, const long long *moments, int step,
-                                        const float *conv1, int N, int first, int end)
+// What a thread of find_statistics1 begins with: one of the moments, and a tap of a filter.
+struct Share1 {
+    long long moment;
+    float tap;
+};
+
+// Load it for the filters from `first` to `end`; the block has kFilters1 kTaps threads or more.
+__device__ inline Share1 load_share1(const long long *moments, int step, const float *conv1,
+                                     int first, int end)
 {
-    for (int i = threadIdx.x; i < kMoments; i += blockDim.x) {
-        found.sums[i] = moments[moments_of(step) + i] / kMomentUnit;
+    int i = threadIdx.x;
+    Share1 share = {};
+    if (i < kMoments) {
+        share.moment = moments[moments_of(step) + i];
     }
-    for (int i = first * kTaps + threadIdx.x; i < end * kTaps; i += blockDim.x) {
-        found.taps[i / kTaps][i % kTaps] = conv1[i];
+    if (i < (end - first) * kTaps) {
+        share.tap = conv1[first * kTaps + i];
+    }
+    return share;
+}
+
+// The sum of nine products, three at a time: a double's addition takes long.
+template <typename First>
+__device__ inline double product_of_nine(const First *first, const double *second)
+{
+    double sum[3] = {};
+#pragma unroll
+    for (int i = 0; i < kTaps; ++i) {
+        sum[i % 3] += first[i] * second[i];
+    }
+    return sum[0] + sum[1] + sum[2];
+}
+
+// Fill `found` for the filters from `first` to `end`, by all threads; ends with a barrier.
+__device__ inline void find_statistics1(Statistics1 &found, const Share1 &share, int N, int first,
+                                        int end)
+{
+    int i = threadIdx.x;
+    int f = first + i / kTaps;
+    int t = i % kTaps;
+    bool working = i < (end - first) * kTaps;
+    if (i < kMoments) {
+        found.sums[i] = share.moment * (1.0 / kMomentUnit);
+    }
+    if (working) {
+        found.taps[f][t] = share.tap;
     }
     __syncthreads();
-    for (int i = first * kTaps + threadIdx.x; i < end * kTaps; i += blockDim.x) {
-        int f = i / kTaps;
-        int t = i % kTaps;
-        double sum = 0.0;
-        for (int s = 0; s < kTaps; ++s) {
-            sum += found.taps[f][s] * found.sums[t * kTaps + s];
-        }
-        found.of_tap[f][t] = found.taps[f][t] * sum;
+    if (working) {
+        found.of_tap[f][t] = share.tap * product_of_nine(found.taps[f], found.sums + t * kTaps);
     }
     __syncthreads();
-    int f = first + threadIdx.x;
+    f = first + i;
     if (f < end) {
         double count = (double)N * kPixels;
-        double sum = 0.0;
-        double squares = 0.0;
-        for (int s = 0; s < kTaps; ++s) {
-            sum += found.taps[f][s] * found.sums[kTaps * kTaps + s];
-            squares += found.of_tap[f][s];
-        }
+        double sum = product_of_nine(found.taps[f], found.sums + kTaps * kTaps);
+        const double *of_tap = found.of_tap[f];
+        double squares = (of_tap[0] + of_tap[1] + of_tap[2]) + (of_tap[3] + of_tap[4] + of_tap[5]) +
+                         (of_tap[6] + of_tap[7] + of_tap[8]);
         double mean = sum * (1.0 / count);
         double variance = fmax(squares * (1.0 / count) - mean * mean, 0.0);
         found.mean[f] = (float)mean;
@@ -115,4 +143,25 @@ __device__ inline void find_statistics1(Statistics1 &found, const long long *mom
         found.rstd[f] = 1.0f / sqrtf((float)(variance + kEps));
     }
     __syncthreads();
+}
+
+// The sum of from[first], from[first + stride]... before from[end]. Loads that do not wait for each
+// other are kAtOnce: a loop that ends somewhere would wait for each of its last ones.
+template <int kAtOnce>
+__device__ inline float strided_sum(const float *from, int first, int end, int stride)
+{
+    float sum = 0.0f;
+    for (int i = first; i < end; i += kAtOnce * stride) {
+        float value[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            int own = i + k * stride;
+            value[k] = own < end ? from[own] : 0.0f;
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            sum += value[k];
+        }
+    }
+    return sum;
 }

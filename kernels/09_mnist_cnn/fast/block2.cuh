@@ -21,13 +21,13 @@ __device__ inline int images_of_block(int block, int blocks, int N)
 }
 
 // Combine the means and squared distances of `blocks` blocks, each of as many images as it took,
-// into the statistics of kChannels channels from `first`. A warp takes a channel; a barrier comes
-// after. `store`: also mean, 1 / deviation, scale, shift and variance in scale2, [5][32].
+// into the statistics of kChannels channels from `first`. A warp takes a channel, with its gamma
+// and beta; a barrier comes after. `store`: also mean, 1 / deviation, scale, shift and variance in
+// scale2, [5][32].
 template <int kChannels>
 __device__ inline void find_statistics2(Statistics2<kChannels> &found, const float *means,
-                                        const float *squares, const float *gamma2,
-                                        const float *beta2, float *scale2, bool store, int first,
-                                        int blocks, int N)
+                                        const float *squares, float gamma, float beta,
+                                        float *scale2, bool store, int first, int blocks, int N)
 {
     int lane = threadIdx.x % kWarpSize;
     int k = threadIdx.x / kWarpSize;
@@ -35,24 +35,34 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
         return;
     }
     int f = first + k;
+    constexpr int kAtOnce = 3; // loads that do not wait for each other
     float sum = 0.0f;
     float spread = 0.0f;
-#pragma unroll 8
-    for (int i = lane; i < blocks; i += kWarpSize) {
-        sum += means[f * blocks + i] * images_of_block(i, blocks, N);
-        spread += squares[f * blocks + i];
+    for (int first = lane; first < blocks; first += kAtOnce * kWarpSize) {
+        float of_block[kAtOnce];
+        float squared[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            int i = first + k * kWarpSize;
+            of_block[k] = i < blocks ? means[f * blocks + i] : 0.0f;
+            squared[k] = i < blocks ? squares[f * blocks + i] : 0.0f;
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+            sum += of_block[k] * images_of_block(first + k * kWarpSize, blocks, N);
+            spread += squared[k];
+        }
     }
     float mean = warp_sum(sum) / N;
-#pragma unroll 8
-    for (int i = lane; i < blocks; i += kWarpSize) {
+    for (int i = lane; i < blocks; i += kWarpSize) { // they are in the cache now
         float distance = means[f * blocks + i] - mean;
         spread += images_of_block(i, blocks, N) * kPixels1 * (distance * distance);
     }
     float variance = warp_sum(spread) / ((float)N * kPixels1);
     if (lane == 0) {
         float rstd = 1.0f / sqrtf(variance + kEps);
-        float scale = gamma2[f] * rstd;
-        float shift = fmaf(-mean, scale, beta2[f]);
+        float scale = gamma * rstd;
+        float shift = fmaf(-mean, scale, beta);
         found.mean[k] = mean;
         found.rstd[k] = rstd;
         found.scale[k] = scale;

@@ -3,12 +3,12 @@
 // from its bytes to the pooled channels in shared memory, and convolves those from there. Each of
 // PARTS blocks of an image computes as many of conv2's filters.
 // Writes, for the way back, pool1 as factors, [N][half] of padded pixels (pool_place), whose
-// borders are zero before; code1, [N][4][196], the winner of each window, of four channels in a
-// word; c2, [N][2][196][16]; of c2 each window's largest, or smallest where batch norm's gamma is
-// negative, best2, [N][32][49], and which of the four that was, code2, [N][2][49][4], of four
-// filters in a word; and for each filter and block the mean of its c2 and the squared distances
-// from it. A warp computes a row of seven windows, 14 x 2 pixels, of 32 / PARTS filters; the four
-// pixels of a window are in the same thread.
+// borders are zero before; code1, [N][4][196], the winner of each window (0x80 >> 0...3, or 0 where
+// ReLU let nothing through), of four channels in a word; c2, [N][2][196][16]; of c2 each window's
+// largest, or smallest where batch norm's gamma is negative, best2, [N][32][49], and which of the
+// four that was, code2, [N][2][49][4], of four filters in a word; and for each filter and block the
+// mean of its c2 and the squared distances from it. A warp computes a row of seven windows, 14 x 2
+// pixels, of 32 / PARTS filters; the four pixels of a window are in the same thread.
 // grid (any, PARTS), block 224, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
     int pair = lane % 4;
     int first_filter = blockIdx.y * kFilters;
-    Pixels pixels = fetch(images, image_number(order, step, N, blockIdx.x));
+    int number = image_number(order, step, N, blockIdx.x);
 
     unsigned barrier = shared_address(&full);
     if (threadIdx.x == 0) {
@@ -151,16 +151,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, forward2 + blockIdx.y * kHalves * kForwardPlane, kBytes, barrier);
     }
-    find_statistics1(of_batch, moments, step, conv1, N, 0, kFilters1); // ends with a barrier
+    // all that is loaded here is under way at the same time
+    Share1 share = load_share1(moments, step, conv1, 0, kFilters1);
+    int filter1 = group / 2 * 4 + group % 2; // of the lane's columns of b, and two further
+    float gamma_of_b[] = {gamma1[filter1], gamma1[filter1 + 2]};
+    float4 four_gammas = reinterpret_cast<const float4 *>(gamma1)[pair];
+    float4 four_betas = reinterpret_cast<const float4 *>(beta1)[pair];
+    float gamma = gamma2[first_filter + threadIdx.x % kFilters];
+    Pixels pixels = fetch(images, number);
+    find_statistics1(of_batch, share, N, 0, kFilters1); // ends with a barrier
+    if (threadIdx.x < kFilters) {
+        direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
+    }
 
     // conv1: k is six pairs of taps, two neighbours of each row and then its third with a zero; b
     // has batch norm in it. Column 2 q + r of tile j is filter 4 q + 2 j + r.
     unsigned b1[kHalves][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        int filter = group / 2 * 4 + i / 2 * 2 + group % 2;
+        int filter = filter1 + i / 2 * 2;
         int place = pair + i % 2 * 4;
-        float scale = gamma1[filter] * of_batch.rstd[filter] * kWeightScale;
+        float scale = gamma_of_b[i / 2] * of_batch.rstd[filter] * kWeightScale;
         int tap = place % 3 * 3 + place / 3 * 2;
         float first = place < 6 ? scale * of_batch.taps[filter][tap] : 0.0f;
         float second = place < 3 ? scale * of_batch.taps[filter][tap + 1] : 0.0f;
@@ -171,21 +182,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
             b1[h][i] = words[h];
         }
     }
+    float gammas[] = {four_gammas.x, four_gammas.y, four_gammas.z, four_gammas.w};
+    float betas[] = {four_betas.x, four_betas.y, four_betas.z, four_betas.w};
     float shift[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int filter = pair * 4 + i;
-        float scale = gamma1[filter] * of_batch.rstd[filter];
-        shift[i] = fmaf(-of_batch.mean[filter], scale, beta1[filter]);
+        float scale = gammas[i] * of_batch.rstd[filter];
+        shift[i] = fmaf(-of_batch.mean[filter], scale, betas[i]);
         shift[i] *= kPixelScale * kWeightScale;
     }
     int place1 = pair % 3 * kPairStride + pair / 3 * 2; // the words of a lane, of k from 0 and
     int place2 = (pair + 1) % 3 * kPairStride + 2;      // from 8: what has no taps there counts 0
 
-    if (threadIdx.x < kFilters) {
-        float gamma = gamma2[first_filter + threadIdx.x];
-        direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;
-    }
     float total[kOwn] = {};
     float squared[kOwn] = {};
     int seen = 0; // results of a filter
@@ -222,17 +231,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
             for (int j = 0; j < 4; ++j) { // neighbouring filters
                 best[j] = value[0][j / 2][j % 2];
-                int code = 0;
+                unsigned code = 0x80;
 #pragma unroll
                 for (int p = 1; p < 4; ++p) {
                     float other = value[p / 2][j / 2][j % 2 + p % 2 * 2];
-                    code = other > best[j] ? p : code;
+                    code = other > best[j] ? 0x80 >> p : code;
                     best[j] = other > best[j] ? other : best[j];
                 }
                 bool closed = best[j] <= 0.0f;
-                code = closed ? kClosed : code;
+                code = closed ? 0 : code;
                 best[j] = closed ? 0.0f : best[j] * (1.0f / kWeightScale);
-                codes |= (unsigned)code << (8 * j);
+                codes |= code << (8 * j);
             }
             unsigned low[kHalves];
             unsigned high[kHalves];

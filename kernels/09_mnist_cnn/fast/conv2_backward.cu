@@ -1,12 +1,13 @@
 // The way back from conv2's results, on tensor cores: dc2 of an image in shared memory; from there,
 // with the pooled pixels, the gradient of conv2's filters, and by the turned filters the gradient
-// of pool1, and with that at once what conv1's gradients need. Since dy1 is 0 but at the windows'
-// largest, these are 10 sums for each filter: dy1 times the pixel under each of the nine taps, and
-// dy1; update.cu makes the gradients of them, with the sums of input_moments.cuh. sums1 is
-// [16][10][blocks]; dconv2 is [blocks] of conv2's weights, in the order of weight_of_sum. Each of
-// BACK_PARTS blocks of an image takes as many of conv2's filters: of dy1 it has a part, of which
-// the sums add up, too. A warp takes two rows of pixels and 16 filters.
-// grid (any, BACK_PARTS), block 448 / BACK_PARTS, dynamic shared as fast_network.py says
+// of pool1, dy1, and with that at once what conv1's gradients need. Since conv1's gradient is dy1
+// at the windows' largest and else 0, these are 10 sums for each filter: dy1 times the pixel under
+// each of the nine taps, and dy1; update.cu makes the gradients of them, with the sums of
+// input_moments.cuh. They are products, too: of the pixels under the taps, when winner is p, and
+// dy1 where it is, which never leaves the registers. sums1 is [16][10][blocks]; dconv2 is [blocks]
+// of conv2's weights, in the order of weight_of_sum. Each of BACK_PARTS blocks of an image takes as
+// many of conv2's filters: of dy1 it has a part, of which the sums add up, too.
+// grid (any, BACK_PARTS), block 448, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
 #include "early_launch.cuh"
@@ -14,16 +15,21 @@
 #include "reduce.cuh"
 
 constexpr int kFilters = kBackFilters; // of this block
-constexpr int kRowsOfWarp = 2;
-constexpr int kRowGroups = kSide1 / kRowsOfWarp;
 constexpr int kFilterGroups = kFilters / 16;
-constexpr int kThreads = kRowGroups * kFilterGroups * kWarpSize;
+constexpr int kThreads = kSide1 * kWarpSize; // a warp for each row of pixels
+constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kStride = kBackStride; // from pixel to pixel of dc2: eight lie in different banks
 constexpr int kGradientPlane = kPaddedPixels * kStride;
-constexpr int kTiles = kFilters1 / 8;
-constexpr int kRun = 14 / kFilterGroups; // pixels of a thread, for the sums
-constexpr int kThreadsOfFilter = kPixels1 / kRun;
-static_assert(kThreads == kFilters1 * kThreadsOfFilter, "each filter has as many threads");
+constexpr int kShares = 2 / kFilterGroups; // threads that share a window of dc2
+
+// The image as pairs of pixels under the same tap of two neighbouring windows: word c of a row has
+// padded pixels c and c + 2. Odd rows begin 16 banks further.
+constexpr int kPairPlane = (kSide + 2) * 32;
+
+__device__ inline int pair_place(int row, int column)
+{
+    return row * 32 + (column ^ row % 2 * 16);
+}
 
 #if BF16
 typedef unsigned Result2; // two neighbouring filters of c2
@@ -34,7 +40,6 @@ typedef float2 Result2;
 // An image's share of what the kernels before have written, as it is in memory.
 struct Raw {
     Result2 c2[kFilterGroups][kPixels1 * 8];     // [pixel][two filters]
-    float dy2[kFilters * kPixels2];              // [filter][window]
     unsigned code2[kFilterGroups][kPixels2 * 4]; // [window][four filters]
     unsigned pixels[kPixels / 4];
 };
@@ -57,12 +62,9 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
 {
     if (threadIdx.x < kFilters) {
         int f = first + threadIdx.x;
-        float sums[2] = {};
-#pragma unroll 4
-        for (int tile = 0; tile < tiles; ++tile) {
-            sums[0] += sums2[tile * 2 * kFilters2 + f];
-            sums[1] += sums2[(tile * 2 + 1) * kFilters2 + f];
-        }
+        constexpr int kStep = 2 * kFilters2; // from tile to tile
+        float sums[] = {strided_sum<8>(sums2 + f, 0, tiles * kStep, kStep),
+                        strided_sum<8>(sums2 + f, kFilters2, tiles * kStep, kStep)};
         float part = 1.0f / ((float)N * kPixels1);
         float scale = scale2[2 * kFilters2 + f] * gradient_scale(N);
         found.mean[threadIdx.x] = scale2[f];
@@ -72,15 +74,14 @@ __device__ inline void find_backward2(Backward2 &found, const float *scale2, con
     }
 }
 
-// Start copies of what image `image` needs, by one thread.
-__device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const float *dy2,
-                             const unsigned *code2, const unsigned *code1, const Half *pool1,
-                             const unsigned char *pixels, int image, unsigned barrier)
+// Start copies of what conv1_conv2.cu has of image `image`, by one thread.
+__device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const unsigned *code2,
+                             const unsigned *code1, const Half *pool1, const unsigned char *pixels,
+                             int image, unsigned barrier)
 {
     int first = blockIdx.y * kFilters;
     mbarrier_expect(barrier, sizeof(Raw) + sizeof(Pooled));
     bulk_load(raw.c2, c2 + (image * kFilters2 + first) / 2 * kPixels1, sizeof(raw.c2), barrier);
-    bulk_load(raw.dy2, dy2 + image * kInputs3 + first * kPixels2, sizeof(raw.dy2), barrier);
     bulk_load(raw.code2, code2 + (image * kFilters2 + first) / 4 * kPixels2, sizeof(raw.code2),
               barrier);
     bulk_load(raw.pixels, pixels, kPixels, barrier);
@@ -88,6 +89,31 @@ __device__ inline void fetch(Raw &raw, Pooled &pooled, const Result2 *c2, const 
               barrier);
     bulk_load(pooled.code1, code1 + image * kFilters1 / 4 * kPixels1, sizeof(pooled.code1),
               barrier);
+}
+
+// What a thread has of dc2: windows of four filters, or two of a window's four pixels.
+struct Share2 {
+    int group; // of 16 filters
+    int window;
+    int four; // filters of the group
+    int part; // of the window
+};
+
+__device__ inline Share2 share2()
+{
+    int i = threadIdx.x / kShares;
+    return {i / (kPixels2 * 4), i / 4 % kPixels2, i % 4, (int)threadIdx.x % kShares};
+}
+
+// Its gradients, from what linear_layers.cu has of image `image`.
+__device__ inline float4 load_gradients(const float *dy2, const Share2 &share, int image)
+{
+    if (share.group >= kFilterGroups) {
+        return {};
+    }
+    int filter = blockIdx.y * kFilters + share.group * 16 + share.four * 4;
+    const float *from = dy2 + image * kInputs3 + filter * kPixels2 + share.window;
+    return make_float4(from[0], from[kPixels2], from[2 * kPixels2], from[3 * kPixels2]);
 }
 
 // Four neighbouring filters of a pixel of c2.
@@ -102,70 +128,99 @@ __device__ inline float4 four_results(const Result2 *c2, int pixel, int four)
 #endif
 }
 
-// dc2 of all windows into padded pixels; a thread takes a window of four filters.
-__device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch)
+// The thread's share of dc2 into padded pixels.
+__device__ inline void store_gradient2(Half *dc2, const Raw &raw, const Backward2 &of_batch,
+                                       const Share2 &share, const float4 &dy2)
 {
-    for (int i = threadIdx.x; i < kFilterGroups * kPixels2 * 4; i += kThreads) {
-        int group = i / (kPixels2 * 4);
-        int window = i / 4 % kPixels2;
-        int four = i % 4;
-        int first = group * 16 + four * 4;
-        unsigned codes = raw.code2[0][i];
-        float4 mean = *reinterpret_cast<const float4 *>(of_batch.mean + first);
-        float4 scale = *reinterpret_cast<const float4 *>(of_batch.scale + first);
-        float4 alpha = *reinterpret_cast<const float4 *>(of_batch.alpha + first);
-        float4 beta = *reinterpret_cast<const float4 *>(of_batch.beta + first);
-        const float *dy2 = raw.dy2 + first * kPixels2 + window;
-        float winner[] = {dy2[0] * scale.x, dy2[kPixels2] * scale.y, dy2[2 * kPixels2] * scale.z,
-                          dy2[3 * kPixels2] * scale.w};
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            int p = k ^ (window & 1); // neighbouring windows read from different banks
-            int row = window / kSide2 * 2 + p / 2;
-            int column = window % kSide2 * 2 + p % 2;
-            float4 c = four_results(raw.c2[group], row * kSide1 + column, four);
-            float own[4];
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                own[j] = (int)(codes >> (8 * j) & 0xff) == p ? winner[j] : 0.0f;
-            }
-            own[0] -= fmaf(c.x - mean.x, alpha.x, beta.x);
-            own[1] -= fmaf(c.y - mean.y, alpha.y, beta.y);
-            own[2] -= fmaf(c.z - mean.z, alpha.z, beta.z);
-            own[3] -= fmaf(c.w - mean.w, alpha.w, beta.w);
-            unsigned low[kHalves];
-            unsigned high[kHalves];
-            split(low, own[0], own[1]);
-            split(high, own[2], own[3]);
-            Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + first;
-#pragma unroll
-            for (int h = 0; h < kHalves; ++h) {
-                *reinterpret_cast<uint2 *>(to + h * kGradientPlane) = make_uint2(low[h], high[h]);
-            }
-        }
+    if (share.group >= kFilterGroups) {
+        return;
     }
-}
-
-// The image from its bytes to normalised pixels with zeros around.
-__device__ inline void store_image(float *x, const Raw &raw)
-{
-    constexpr float kScale = 1.0f / (255.0f * 0.3081f);
-    constexpr float kShift = -0.1307f / 0.3081f;
-    for (int i = threadIdx.x; i < kPixels / 4; i += kThreads) {
-        unsigned four = raw.pixels[i];
-        float *to = x + (i * 4 / kSide + 1) * kImageStride + i * 4 % kSide + 1;
+    int first = share.group * 16 + share.four * 4;
+    unsigned codes = raw.code2[share.group][share.window * 4 + share.four];
+    float4 mean = *reinterpret_cast<const float4 *>(of_batch.mean + first);
+    float4 scale = *reinterpret_cast<const float4 *>(of_batch.scale + first);
+    float4 alpha = *reinterpret_cast<const float4 *>(of_batch.alpha + first);
+    float4 beta = *reinterpret_cast<const float4 *>(of_batch.beta + first);
+    float winner[] = {dy2.x * scale.x, dy2.y * scale.y, dy2.z * scale.z, dy2.w * scale.w};
+#pragma unroll
+    for (int k = 0; k < 4 / kShares; ++k) {
+        int p = (share.part * 2 + k) ^ (share.window & 1); // neighbours in other banks
+        int row = share.window / kSide2 * 2 + p / 2;
+        int column = share.window % kSide2 * 2 + p % 2;
+        float4 c = four_results(raw.c2[share.group], row * kSide1 + column, share.four);
+        float own[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-            to[j] = fmaf((float)(four >> (8 * j) & 0xff), kScale, kShift);
+            own[j] = (int)(codes >> (8 * j) & 0xff) == p ? winner[j] : 0.0f;
+        }
+        own[0] -= fmaf(c.x - mean.x, alpha.x, beta.x);
+        own[1] -= fmaf(c.y - mean.y, alpha.y, beta.y);
+        own[2] -= fmaf(c.z - mean.z, alpha.z, beta.z);
+        own[3] -= fmaf(c.w - mean.w, alpha.w, beta.w);
+        unsigned low[kHalves];
+        unsigned high[kHalves];
+        split(low, own[0], own[1]);
+        split(high, own[2], own[3]);
+        Half *to = dc2 + ((row + 1) * kPaddedColumns + column + 1) * kStride + first;
+#pragma unroll
+        for (int h = 0; h < kHalves; ++h) {
+            *reinterpret_cast<uint2 *>(to + h * kGradientPlane) = make_uint2(low[h], high[h]);
         }
     }
 }
 
-constexpr int kOwn = kTaps * kTiles * 4;          // of conv2's gradients, of a thread
-constexpr int kGroup = kFilterGroups * kWarpSize; // threads that have all of a row's
-constexpr int kOwnStride = kGroup + 1;            // neighbouring sums lie in neighbouring banks
+// The image's pairs from its bytes; the last threads take it, the first have more of dc2.
+__device__ inline void store_image(unsigned *pairs, const Raw &raw)
+{
+    constexpr float kScale = kPixelScale / (255.0f * 0.3081f);
+    constexpr float kShift = -0.1307f / 0.3081f * kPixelScale;
+    int i = kThreads - 1 - (int)threadIdx.x;
+    if (i >= kPixels / 4) {
+        return;
+    }
+    int row = i * 4 / kSide + 1;
+    int column = i * 4 % kSide;
+    unsigned fours[] = {raw.pixels[i], column + 4 < kSide ? raw.pixels[i + 1] : 0};
+    float value[7]; // from padded pixel `column` on, which is the one before
+    value[0] = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 6; ++j) {
+        bool there = j < 4 || column + 4 < kSide;
+        float pixel = fours[j / 4] >> (8 * (j % 4)) & 0xff;
+        value[j + 1] = there ? fmaf(pixel, kScale, kShift) : 0.0f;
+    }
+#pragma unroll
+    for (int j = 0; j < 5; ++j) {
+        if (j > 0 || column == 0) {
+            unsigned words[kHalves];
+            split(words, value[j], value[j + 2]);
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                pairs[h * kPairPlane + pair_place(row, column + j)] = words[h];
+            }
+        }
+    }
+}
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+// prmt: four bytes of a and b; a digit of 8 or more gives eight times the top bit of its byte.
+__device__ inline unsigned permute(unsigned a, unsigned b, unsigned digits)
+{
+    unsigned result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(digits));
+    return result;
+}
+
+constexpr int kOwn = kTaps * kBackTiles * 4; // of conv2's gradients, of a thread
+constexpr int kRowGroups = kWarps / 2;       // two warps share two rows of pixels
+constexpr int kGroup = 2 * kWarpSize;        // threads that have all of those
+constexpr int kOwnStride = kGroup + 1;       // neighbouring sums lie in neighbouring banks
+constexpr int kTapSums = 8;                  // of conv1's sums, of a thread
+
+// Threads whose registers are left unused: for blocks of update.cu, where that has more to gain than
+// it costs here. A warp with all channels needs its registers itself.
+constexpr int kBeside = kFilterGroups == 2 ? 64 : 192;
+
+extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
                    const float *dy2, const unsigned *code2, const float *scale2, const float *sums2,
                    const Half *turned2, const Half *pool1, const unsigned *code1, float *sums1,
@@ -176,17 +231,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     Pooled *pooled = reinterpret_cast<Pooled *>(&raw + 1); // two
     Half *dc2 = reinterpret_cast<Half *>(pooled + 2);      // [half][pixel][filter]
     Half *weights = dc2 + kHalves * kGradientPlane;        // [half][turned tap][channel][filter]
-    float *x = reinterpret_cast<float *>(weights + kHalves * kBackPlane);
-    float *dy1 = x + (kImageFloats + 3) / 4 * 4;        // [filter group][channel][pixel]
-    float *totals = reinterpret_cast<float *>(shared4); // at the end
+    unsigned *pairs = reinterpret_cast<unsigned *>(weights + kHalves * kBackPlane);
+    float *totals = reinterpret_cast<float *>(shared4);        // at the end
+    float *tap_sums = totals + kRowGroups * kOwn * kOwnStride; // [warp][sum of a lane][lane]
     __shared__ __align__(16) Backward2 of_batch;
     __shared__ unsigned long long full; // the barriers of an image's copies, and of the weights'
     __shared__ unsigned long long weights_full;
 
     int step = clock[1];
     int lane = threadIdx.x % kWarpSize;
-    int filters = threadIdx.x / kWarpSize % kFilterGroups; // of the warp
-    int rows = threadIdx.x / kGroup;
+    int warp = threadIdx.x / kWarpSize;
+    int group = lane / 4; // rows and columns of an mma's tiles that a lane has
+    int quad = lane % 4;
+    int rows = warp / 2 * 2; // the two rows of pixels, for conv2's gradients
+    int filters = kFilterGroups == 2 ? warp % 2 * 16 : 0; // and the half that the warp has of them
+    int part = kFilterGroups == 2 ? lane / 16 : warp % 2;
     int first = blockIdx.y * kFilters;
     unsigned barrier = shared_address(&full);
     unsigned weights_barrier = shared_address(&weights_full);
@@ -198,162 +257,185 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         mbarrier_expect(weights_barrier, kBytes);
         bulk_load(weights, turned2 + blockIdx.y * kHalves * kBackPlane, kBytes, weights_barrier);
     }
+    if (threadIdx.x == 0) { // conv1_conv2.cu has ended: linear_layers.cu waits before this begins
+        const unsigned char *pixels =
+            images + (size_t)image_number(order, step, N, blockIdx.x) * kPixels;
+        fetch(raw, pooled[0], c2, code2, code1, pool1, pixels, blockIdx.x, barrier);
+    }
     uint4 *zeros = reinterpret_cast<uint4 *>(dc2);
     for (int i = threadIdx.x; i < kHalves * kGradientPlane / 8; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
-    for (int i = threadIdx.x; i < kImageFloats; i += kThreads) {
-        x[i] = 0.0f;
+    for (int i = threadIdx.x; i < kHalves * kPairPlane; i += kThreads) {
+        pairs[i] = 0;
     }
-    int number = image_number(order, step, N, blockIdx.x);
+    __syncthreads(); // the zeros are there
     wait_for_the_one_before();
     let_the_next_begin();
-    if (threadIdx.x == 0) {
-        const unsigned char *pixels = images + (size_t)number * kPixels;
-        fetch(raw, pooled[0], c2, dy2, code2, code1, pool1, pixels, blockIdx.x, barrier);
-        if (blockIdx.x == 0 && blockIdx.y == 0) {
-            clock[0] = step + 1; // for the next step's first kernel, which may begin early
-        }
+    Share2 share = share2();
+    float4 gradients = load_gradients(dy2, share, blockIdx.x);
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
+        clock[0] = step + 1; // for the next step's first kernel, which may begin early
     }
     find_backward2(of_batch, scale2, sums2, tiles, first, N);
-    __syncthreads(); // the zeros are there
+    mbarrier_wait(barrier, 0);
+    store_image(pairs, raw);
     mbarrier_wait(weights_barrier, 0);
+    __syncthreads();
 
-    int own_channel = threadIdx.x / kThreadsOfFilter; // for the sums
-    int own = threadIdx.x % kThreadsOfFilter * kRun;
-    int own_row = own / kSide1;
-    int own_column = own % kSide1;
-    float found[kTaps + 1] = {};
-    float sum[kTaps][kTiles][4] = {};
+    unsigned digits = group % 4 * 0x11 + 0x40; // the byte of the lane's channel, of two words
+    unsigned ones[kHalves];                    // where there is no pixel, to add up dy1
+    split(ones, kPixelScale, kPixelScale);
+    float found[2][4] = {}; // of eight channels: of a tap, and of the last tap or dy1
+    float sum[kTaps][kBackTiles][4] = {};
     int turn = 0;
     for (int image = blockIdx.x; image < N; image += gridDim.x) {
         const Half *pool = pooled[turn].pool[0];
-        const unsigned *codes = pooled[turn].code1[own_channel / 4];
+        const unsigned *codes = pooled[turn].code1[0];
         int next = image + gridDim.x;
-        if (threadIdx.x == 0 && next < N) {
-            number = image_number(order, step, N, next);
-        }
+        int number = threadIdx.x == 0 && next < N ? image_number(order, step, N, next) : 0;
         mbarrier_wait(barrier, turn);
         turn ^= 1;
-        store_gradient2(dc2, raw, of_batch);
-        store_image(x, raw);
+        store_gradient2(dc2, raw, of_batch, share, gradients);
+        if (image != blockIdx.x) {
+            store_image(pairs, raw);
+        }
         __syncthreads(); // both are there, and what was copied has been used
         if (threadIdx.x == 0 && next < N) {
-            fetch(raw, pooled[turn], c2, dy2, code2, code1, pool1,
-                  images + (size_t)number * kPixels, next, barrier);
+            const unsigned char *pixels = images + (size_t)number * kPixels;
+            fetch(raw, pooled[turn], c2, code2, code1, pool1, pixels, next, barrier);
+        }
+        if (next < N) {
+            gradients = load_gradients(dy2, share, next);
         }
 
-        float back[kRowsOfWarp][kTiles][4] = {}; // of pool1
-#pragma unroll 1
-        for (int column = 0; column < 3; ++column) {
-            unsigned b[3][kHalves][4];
+        // dy1 of a row: 16 channels x 16 pixels, of which 14 count
+        float back[2][4] = {};
 #pragma unroll
-            for (int row = 0; row < 3; ++row) {
-                int line = (row * 3 + column) * kFilters1 + lane / 16 * 8 + lane % 8;
-                load_tiles<kBackPlane>(b[row],
-                                       weights + line * kStride + filters * 16 + lane / 8 % 2 * 8);
-            }
+        for (int t = 0; t < kTaps; ++t) {
 #pragma unroll
-            for (int i = 0; i < kRowsOfWarp + 2; ++i) { // a row of dc2, and those that it is for
+            for (int f = 0; f < kFilters; f += 16) {
                 unsigned a[kHalves][4];
-                int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles<kGradientPlane>(a, dc2 + pixel * kStride + filters * 16 + lane / 16 * 8);
+                unsigned b[kHalves][4];
+                int line = t * kFilters1 + lane % 16;
+                load_tiles<kBackPlane>(a, weights + line * kStride + f + lane / 16 * 8);
+                int pixel = (warp + t / 3) * kPaddedColumns + t % 3 + lane % 8 + lane / 16 * 8;
+                load_tiles<kGradientPlane>(b, dc2 + pixel * kStride + f + lane / 8 % 2 * 8);
+                multiply(back[0], a, b, 0);
+                multiply(back[1], a, b, 1);
+            }
+        }
+        unsigned dy1[kHalves][4]; // as factors: of channels `group` two pixels, and of the last
+        unsigned winner[4];       // eight pixels, then of channels group + 8; and their winners
 #pragma unroll
-                for (int row = 0; row < kRowsOfWarp; ++row) {
-                    if (i - row >= 0 && i - row < 3) {
-                        multiply(back[row][0], a, b[i - row], 0);
-                        multiply(back[row][1], a, b[i - row], 1);
-                    }
+        for (int i = 0; i < 4; ++i) {
+            const float *two = back[i % 2] + i / 2 * 2;
+            unsigned words[kHalves];
+            split(words, two[0] * (1.0f / kWeightScale), two[1] * (1.0f / kWeightScale));
+#pragma unroll
+            for (int h = 0; h < kHalves; ++h) {
+                dy1[h][i] = words[h];
+            }
+            int column = quad * 2 + i % 2 * 8;
+            winner[i] = 0;
+            if (column < kSide1) {
+                int at = (group / 4 + i / 2 * 2) * kPixels1 + warp * kSide1 + column;
+                uint2 code = *reinterpret_cast<const uint2 *>(codes + at);
+                winner[i] = permute(code.x, code.y, digits);
+            }
+        }
+#pragma unroll
+        for (int p = 0; p < 4; ++p) { // where a window's largest is
+            unsigned a[kHalves][4];
+            unsigned b[kHalves][4];
+#pragma unroll
+            for (int i = 0; i < 2; ++i) { // eight windows
+                int row = warp * 2 + p / 2;
+                int column = quad * 4 + p % 2 + i * 16;
+                int place = pair_place(row + group / 3, column + group % 3);
+                int last = pair_place(row + 2, column + 2);
+#pragma unroll
+                for (int h = 0; h < kHalves; ++h) {
+                    const unsigned *of_half = pairs + h * kPairPlane;
+                    a[h][i * 2] = of_half[place];
+                    a[h][i * 2 + 1] = group == 0 ? of_half[last] : group == 1 ? ones[h] : 0;
                 }
             }
-        }
 #pragma unroll
-        for (int i = 0; i < kRowsOfWarp * kTiles * 4; ++i) {
-            int channel = i / 4 % kTiles * 8 + lane % 4 * 2 + i % 2;
-            int row = rows * kRowsOfWarp + i / (kTiles * 4);
-            int column = lane / 4 + i % 4 / 2 * 8;
-            if (column < kSide1) {
-                dy1[(filters * kFilters1 + channel) * kPixels1 + row * kSide1 + column] =
-                    back[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
+            for (int i = 0; i < 4; ++i) {
+                unsigned mask = permute(winner[i] << p, 0, 0x9988);
+#pragma unroll
+                for (int h = 0; h < kHalves; ++h) {
+                    b[h][i] = dy1[h][i] & mask;
+                }
             }
+            multiply(found[0], a, b, 0);
+            multiply(found[1], a, b, 1);
         }
 
-        unsigned a[kRowsOfWarp][kHalves][4];
+        // the gradients of conv2's filters, from two rows
+        unsigned a[2][kHalves][4];
 #pragma unroll
-        for (int row = 0; row < kRowsOfWarp; ++row) {
-            int pixel = (rows * kRowsOfWarp + row + 1) * kPaddedColumns + 1;
-            pixel += lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(a[row], dc2 + pixel * kStride + filters * 16 +
+        for (int row = 0; row < 2; ++row) {
+            int pixel = (rows + row + 1) * kPaddedColumns + 1 + lane % 8 + lane / 16 * 8;
+            load_tiles_transposed<kGradientPlane>(a[row], dc2 + pixel * kStride + filters +
                                                               lane / 8 % 2 * 8);
         }
+        constexpr int kLines = 2 / kBackTiles; // rows of pool1 whose factors are loaded at once
 #pragma unroll
-        for (int i = 0; i < kRowsOfWarp + 2; ++i) {
+        for (int i = 0; i < 4; i += kLines) {
 #pragma unroll
             for (int column = 0; column < 3; ++column) {
                 unsigned b[kHalves][4];
-                int pixel = (rows * kRowsOfWarp + i) * kPaddedColumns + column + lane % 16;
-                load_tiles_transposed<kPoolPlane>(b, pool + pool_place(pixel, lane / 16));
+                int line = rows + i + (kLines == 2 ? lane / 16 : 0);
+                int pixel = line * kPaddedColumns + column + lane % 16;
+                load_tiles_transposed<kPoolPlane>(b, pool + pool_place(pixel, part));
 #pragma unroll
-                for (int row = 0; row < kRowsOfWarp; ++row) {
-                    if (i - row >= 0 && i - row < 3) {
-                        multiply(sum[(i - row) * 3 + column][0], a[row], b, 0);
-                        multiply(sum[(i - row) * 3 + column][1], a[row], b, 1);
+                for (int row = 0; row < 2; ++row) {
+#pragma unroll
+                    for (int k = 0; k < 2; ++k) { // of the line's 16 channels, or of two lines
+                        int tap = i + k / kBackTiles - row;
+                        if (tap >= 0 && tap < 3) {
+                            multiply(sum[tap * 3 + column][k % kBackTiles], a[row], b, k);
+                        }
                     }
                 }
             }
         }
-        __syncthreads(); // dy1 is there
-
-#pragma unroll
-        for (int i = 0; i < kRun; ++i) {
-            int code = codes[own + i] >> (own_channel % 4 * 8) & 0xff;
-            float gradient = dy1[own_channel * kPixels1 + own + i];
-            if (kFilterGroups == 2) {
-                gradient += dy1[(kFilters1 + own_channel) * kPixels1 + own + i];
-            }
-            gradient = code == kClosed ? 0.0f : gradient;
-            int place = (code & 2) / 2 * kImageStride + code % 2;
-            const float *under = x + own_row * 2 * kImageStride + (own_column + i) * 2 + place;
-#pragma unroll
-            for (int t = 0; t < kTaps; ++t) {
-                found[t] += gradient * under[t / 3 * kImageStride + t % 3];
-            }
-            found[kTaps] += gradient;
-        }
-        __syncthreads(); // x, dy1 and dc2 have been used
+        __syncthreads(); // all of the image has been used
     }
 
-    float unscale = 1.0f / gradient_scale(N);
-    float *sums = dy1; // [thread][sum]
-    constexpr int kSums = kTaps + 1;
-#pragma unroll
-    for (int t = 0; t < kSums; ++t) {
-        sums[threadIdx.x * kSums + t] = found[t];
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < kFilters1 * kSums; i += kThreads) {
-        float total = 0.0f;
-#pragma unroll 7
-        for (int r = 0; r < kThreadsOfFilter; ++r) {
-            total += sums[(i / kSums * kThreadsOfFilter + r) * kSums + i % kSums];
-        }
-        int block = blockIdx.x * gridDim.y + blockIdx.y;
-        sums1[i * gridDim.x * gridDim.y + block] = total * unscale * (1.0f / kWeightScale);
-    }
-    __syncthreads();
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-        totals[(rows * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
-            sum[i / (kTiles * 4)][i / 4 % kTiles][i % 4];
+        totals[(warp / 2 * kOwn + i) * kOwnStride + threadIdx.x % kGroup] =
+            sum[i / (kBackTiles * 4)][i / 4 % kBackTiles][i % 4];
+    }
+#pragma unroll
+    for (int i = 0; i < kTapSums; ++i) {
+        tap_sums[(warp * kTapSums + i) * kWarpSize + lane] = found[i / 4][i % 4];
     }
     __syncthreads();
-    float *part = dconv2 + (blockIdx.x * gridDim.y + blockIdx.y) * kOwn * kGroup;
+    float unscale = 1.0f / (gradient_scale(N) * kPixelScale);
+    float *part_sums = dconv2 + (blockIdx.x * gridDim.y + blockIdx.y) * kOwn * kGroup;
     for (int i = threadIdx.x; i < kOwn * kGroup; i += kThreads) {
         float total = 0.0f;
 #pragma unroll
         for (int g = 0; g < kRowGroups; ++g) {
             total += totals[(g * kOwn + i / kGroup) * kOwnStride + i % kGroup];
         }
-        part[i] = total * unscale * (1.0f / kPixelScale);
+        part_sums[i] = total * unscale;
+    }
+    if (threadIdx.x < kFilters1 * (kTaps + 1)) {
+        int channel = threadIdx.x / (kTaps + 1);
+        int t = threadIdx.x % (kTaps + 1);
+        int i = channel / 8 * 4 + t / 8 * 2 + channel % 2; // the lane's sum, and the lane
+        int from = i * kWarpSize + t % 8 * 4 + channel % 8 / 2;
+        float total = 0.0f;
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w) {
+            total += tap_sums[w * kTapSums * kWarpSize + from];
+        }
+        int block = blockIdx.x * gridDim.y + blockIdx.y;
+        sums1[threadIdx.x * gridDim.x * gridDim.y + block] = total * unscale;
     }
 }

@@ -7,8 +7,8 @@
 // A cluster of eight blocks takes 16 ROWS images at a time. Each block has the weights of four
 // channels, 196 of linear3's inputs, in shared memory from beginning to end: it multiplies those
 // forward, sends each image's sums to the block that has the image's end to do, gets all images'
-// gradients back, and multiplies again. dweight3, [clusters][128][1568], is added up in registers,
-// and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
+// gradients back, and multiplies again. dweight3, [clusters] in the order of weight_of_sum3, is
+// added up in registers, and so is what the head's gradients need, `sums`, [blocks][kHeadSums].
 // grid (8, clusters), block 512, dynamic shared as fast_network.py says
 
 #include "block2.cuh"
@@ -22,7 +22,7 @@
 #define ROWS 1
 #endif
 constexpr int kBlocks = 8; // of a cluster
-constexpr int kThreads = 512;
+constexpr int kThreads = kThreads3;
 constexpr int kImages = 16 * ROWS;      // of a cluster
 constexpr int kOwn = kImages / kBlocks; // of which this block does the end
 constexpr int kSplits = 2 / ROWS;       // warps that share a sum of the forward product
@@ -35,9 +35,10 @@ constexpr int kStride = kStride3;          // eight rows begin in different bank
 constexpr int kHiddenStride = kHidden + 8; // and here
 constexpr int kPixelPlane = kImages * kStride;
 constexpr int kGradientPlane = kImages * kHiddenStride;
-constexpr int kOwnPairs = (kPairs + 1) / 2; // of a warp, of dweight3
-constexpr int kFours = kColumns / 4;        // of a row
+constexpr int kOwnPairs = kTiles3 / 2; // of a warp, of dweight3
+constexpr int kFours = kColumns / 4;   // of a row
 static_assert(ROWS == 1 || ROWS == 2, "16 or 32 images");
+static_assert(2 * kOwnPairs >= kPairs, "two warps have all columns");
 
 // Start copies of best2 of the block's columns and of kImages images from `first` on.
 __device__ inline void fetch(float *best, const float *best2, int first_column, int first, int N)
@@ -51,6 +52,17 @@ __device__ inline void fetch(float *best, const float *best2, int first_column, 
         }
     }
     cp_async_commit();
+}
+
+// The labels of the kOwn images from `first` on; the warp that loads them has no other work then.
+__device__ inline void fetch_labels(int *near_labels, const unsigned char *labels, const int *order,
+                                    int step, int first, int N)
+{
+    int own = (int)threadIdx.x - kThreads / 2;
+    if (own >= 0 && own < kOwn) {
+        int image = first + own;
+        near_labels[own] = image < N ? labels[image_number(order, step, N, image)] : 0;
+    }
 }
 
 extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads, 1)
@@ -69,13 +81,13 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
-    float *tile = reinterpret_cast<float *>(shared4); // dweight3, [hidden][column], at the end
     __shared__ Statistics2<kChannels> of_batch;
     __shared__ unsigned long long full;     // the barrier of the copy of the weights
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
     __shared__ float back[kOwn][kHidden];   // and their gradients
     __shared__ float dlogits[kOwn][kClasses];
     __shared__ float losses[kOwn];
+    __shared__ int near_labels[kOwn];
     __shared__ float of_column[2][kPairs * 16];
 
     cluster_arrive_relaxed();
@@ -85,6 +97,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int pair = lane % 4;
     int rank = blockIdx.x;
     int first_column = rank * kColumns;
+    int step = clock[0];
 
     unsigned barrier = shared_address(&full);
     if (threadIdx.x == 0) {
@@ -94,14 +107,21 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
     }
-    for (int i = threadIdx.x; i < kClasses * kHidden; i += kThreads) {
-        head_weights[i] = weight4[i];
+    constexpr int kFoursOfHead = kClasses * kHidden / 4; // copied with what fetch copies
+    static_assert(kFoursOfHead + kHidden / 4 + kClasses <= kThreads, "each thread copies once");
+    int own_copy = threadIdx.x;
+    if (own_copy < kFoursOfHead) {
+        cp_async_16(shared_address(head_weights + own_copy * 4), weight4 + own_copy * 4);
+    } else if (own_copy < kFoursOfHead + kHidden / 4) {
+        own_copy -= kFoursOfHead;
+        cp_async_16(shared_address(near_bias3 + own_copy * 4), bias3 + own_copy * 4);
+    } else if (own_copy < kFoursOfHead + kHidden / 4 + kClasses) {
+        own_copy -= kFoursOfHead + kHidden / 4;
+        cp_async_4(shared_address(near_bias4 + own_copy), bias4 + own_copy);
     }
-    if (threadIdx.x < kHidden) {
-        near_bias3[threadIdx.x] = bias3[threadIdx.x];
-    } else if (threadIdx.x < kHidden + kClasses) {
-        near_bias4[threadIdx.x - kHidden] = bias4[threadIdx.x - kHidden];
-    }
+    int own_channel = rank * kChannels + warp % kChannels; // of batch norm 2
+    float gamma = gamma2[own_channel];
+    float beta = beta2[own_channel];
     constexpr int kPad = kSteps * 16 - kColumns; // columns that hold zeros
     for (int i = threadIdx.x; i < kHalves * kImages * kPad; i += kThreads) {
         pool[i / kPad * kStride + kColumns + i % kPad] = 0;
@@ -109,8 +129,8 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     wait_for_the_one_before();
     let_the_next_begin();
     fetch(best, best2, first_column, blockIdx.y * kImages, N);
-    int step = clock[1];
-    find_statistics2(of_batch, means, squares, gamma2, beta2, scale2, blockIdx.y == 0,
+    fetch_labels(near_labels, labels, order, step, blockIdx.y * kImages + rank * kOwn, N);
+    find_statistics2(of_batch, means, squares, gamma, beta, scale2, blockIdx.y == 0,
                      rank * kChannels, blocks, N);
     __syncthreads();
     cluster_wait(); // all blocks have begun, and can be written into
@@ -127,7 +147,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     for (int first = blockIdx.y * kImages; first < N; first += gridDim.y * kImages) {
         int image = first + rank * kOwn + warp; // of the warps that do the end of one
         bool there = warp < kOwn && image < N;
-        int label = there ? labels[image_number(order, step, N, image)] : 0;
         cp_async_wait<0>(); // each thread has its own copies
 #pragma unroll 4
         for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
@@ -217,6 +236,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 largest = fmaxf(largest, logits[k]);
             }
             float total = 0.0f;
+            int label = near_labels[own];
             float of_label = 0.0f;
             float power[kClasses];
 #pragma unroll
@@ -267,6 +287,37 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         cluster_arrive();
         cluster_wait();
 
+        // dweight3: a warp takes 16 hidden results and half of the columns
+#pragma unroll
+        for (int k = 0; k < ROWS; ++k) {
+            unsigned a[kHalves][4];
+            int image = k * 16 + lane % 8 + lane / 16 * 8;
+            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
+                                                         of_warp * 16 + lane / 8 % 2 * 8);
+#pragma unroll
+            for (int i = 0; i < kOwnPairs; ++i) {
+                int columns = (second * kOwnPairs + i) * 16;
+                if (columns < kPairs * 16) {
+                    unsigned b[kHalves][4];
+                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
+                                                              columns + lane / 16 * 8);
+                    multiply(product[i][0], a, b, 0);
+                    multiply(product[i][1], a, b, 1);
+                }
+            }
+        }
+        int next = first + gridDim.y * kImages;
+        if (next >= N) {
+            float4 *to = reinterpret_cast<float4 *>(dweight3) +
+                         (blockIdx.y * kBlocks + rank) * kTiles3 * kThreads + threadIdx.x;
+            float unscale = 1.0f / (of_images * kPixelScale);
+#pragma unroll
+            for (int i = 0; i < kTiles3; ++i) {
+                const float *four = product[i / 2][i % 2];
+                to[i * kThreads] = make_float4(four[0] * unscale, four[1] * unscale,
+                                               four[2] * unscale, four[3] * unscale);
+            }
+        }
         // the gradient of linear3's inputs: a warp takes 16 columns of all images
         if (warp < kPairs) {
 #pragma unroll
@@ -301,25 +352,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
             }
         }
-        // dweight3: a warp takes 16 hidden results and half of the columns
-#pragma unroll
-        for (int k = 0; k < ROWS; ++k) {
-            unsigned a[kHalves][4];
-            int image = k * 16 + lane % 8 + lane / 16 * 8;
-            load_tiles_transposed<kGradientPlane>(a, gradients + image * kHiddenStride +
-                                                         of_warp * 16 + lane / 8 % 2 * 8);
-#pragma unroll
-            for (int i = 0; i < kOwnPairs; ++i) {
-                int columns = (second * kOwnPairs + i) * 16;
-                if (columns < kPairs * 16) {
-                    unsigned b[kHalves][4];
-                    load_tiles_transposed<kPixelPlane>(b, pool + (k * 16 + lane % 16) * kStride +
-                                                              columns + lane / 16 * 8);
-                    multiply(product[i][0], a, b, 0);
-                    multiply(product[i][1], a, b, 1);
-                }
-            }
-        }
 #pragma unroll
         for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
             int i = q * kThreads + threadIdx.x;
@@ -344,9 +376,9 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                     *reinterpret_cast<const float4 *>(best + image * kColumns + column);
             }
         }
-        int next = first + gridDim.y * kImages; // what a thread has read it fetches
-        if (next < N) {
+        if (next < N) { // what a thread has read it fetches
             fetch(best, best2, first_column, next, N);
+            fetch_labels(near_labels, labels, order, step, next + rank * kOwn, N);
         }
     }
 
@@ -357,51 +389,34 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             sums[(blockIdx.y * kBlocks + rank) * kHeadSums + i] = head[q];
         }
     }
-    float unscale = 1.0f / (of_images * kPixelScale);
-    __syncthreads(); // the last images have been used
-#pragma unroll
-    for (int i = 0; i < kOwnPairs * 4; ++i) { // two neighbouring columns
-        int column = (second * kOwnPairs + i / 4) * 16 + i / 2 % 2 * 8 + pair * 2;
-        int result = of_warp * 16 + i % 2 * 8 + group;
-        if (column < kColumns) {
-            const float *two = product[i / 4][i / 2 % 2] + i % 2 * 2;
-            *reinterpret_cast<float2 *>(tile + result * kColumns + column) =
-                make_float2(two[0] * unscale, two[1] * unscale);
-        }
-    }
-    __syncthreads();
-    float *part = dweight3 + (size_t)blockIdx.y * kHidden * kInputs3 + first_column;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < kHidden * kFours; i += kThreads) {
-        *reinterpret_cast<float4 *>(part + i / kFours * kInputs3 + i % kFours * 4) =
-            reinterpret_cast<const float4 *>(tile)[i];
-    }
     if (warp < kPairs) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-            float beta = of_beta[j / 2][j % 2];
-            float gamma = of_gamma[j / 2][j % 2];
+            float dbeta = of_beta[j / 2][j % 2];
+            float dgamma = of_gamma[j / 2][j % 2];
 #pragma unroll
             for (int distance = 4; distance < kWarpSize; distance *= 2) {
-                beta += __shfl_xor_sync(kWholeWarp, beta, distance);
-                gamma += __shfl_xor_sync(kWholeWarp, gamma, distance);
+                dbeta += __shfl_xor_sync(kWholeWarp, dbeta, distance);
+                dgamma += __shfl_xor_sync(kWholeWarp, dgamma, distance);
             }
             if (group == 0) {
                 int column = warp * 16 + j / 2 * 8 + pair * 2 + j % 2;
-                of_column[0][column] = beta;
-                of_column[1][column] = gamma;
+                of_column[0][column] = dbeta;
+                of_column[1][column] = dgamma;
             }
         }
     }
     __syncthreads();
-    if (threadIdx.x < 2 * kChannels) { // two kinds of sums
-        int kind = threadIdx.x / kChannels;
-        int channel = threadIdx.x % kChannels;
+    if (warp < 2 * kChannels) { // two kinds of sums
+        int kind = warp / kChannels;
+        int channel = warp % kChannels;
         float total = 0.0f;
-#pragma unroll 7
-        for (int i = 0; i < kPixels2; ++i) {
+        for (int i = lane; i < kPixels2; i += kWarpSize) {
             total += of_column[kind][channel * kPixels2 + i];
         }
-        sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
+        total = warp_sum(total);
+        if (lane == 0) {
+            sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
+        }
     }
 }

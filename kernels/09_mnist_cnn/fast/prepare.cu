@@ -14,7 +14,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = first; i < kFilters2 * kFilters1 * kTaps; i += threads) {
         prepare_conv2(forward2, turned2, i, conv2[i]);
     }
-    for (int i = first; i < kHidden * kInputs3 / 4; i += threads) {
-        prepare_linear3(factors3, i, reinterpret_cast<const float4 *>(weight3)[i]);
+    for (int i = first; i < kHidden * kInputs3 / 2; i += threads) {
+        float2 two = reinterpret_cast<const float2 *>(weight3)[i];
+        prepare_linear3(factors3, i * 2 / kInputs3, i * 2 % kInputs3, two);
     }
 }

@@ -26,17 +26,26 @@ constexpr int kBackStride = kBackFilters + 8;
 constexpr int kBackPlane = kTaps * kFilters1 * kBackStride;
 
 // conv2_backward.cu adds up the gradients of conv2's weights [part][tap][sum of a lane][thread], as
-// its mma leave them: which weight's is number i?
+// its mma leave them: which weight's is number i? Two warps share the work: they have 16 filters
+// each, and all channels, or 8 channels each.
+constexpr int kBackTiles = 2 / BACK_PARTS; // of 8 channels, of a warp
+
 __device__ inline int weight_of_sum(int i)
 {
-    constexpr int kThreads = kBackFilters / 16 * 32; // that share a pixel row's
+    constexpr int kThreads = 64; // of both warps
     constexpr int kOfPart = kBackFilters * kFilters1 * kTaps;
     int thread = i % kOfPart % kThreads;
     int sum = i % kOfPart / kThreads;
     int lane = thread % 32;
-    int f = i / kOfPart * kBackFilters + thread / 32 * 16 + sum % 4 / 2 * 8 + lane / 4;
-    int channel = sum / 4 % 2 * 8 + lane % 4 * 2 + sum % 2;
-    return (f * kFilters1 + channel) * kTaps + sum / 8;
+    int f = i / kOfPart * kBackFilters + sum % 4 / 2 * 8 + lane / 4;
+    int channel = lane % 4 * 2 + sum % 2;
+    if (kBackTiles == 2) {
+        f += thread / 32 * 16;
+        channel += sum / 4 % 2 * 8;
+    } else {
+        channel += thread / 32 * 8;
+    }
+    return (f * kFilters1 + channel) * kTaps + sum / (4 * kBackTiles);
 }
 
 // linear_layers.cu: [block][half][hidden][column], with zeros up to a multiple of 16 columns.
@@ -65,18 +74,33 @@ __device__ inline void prepare_conv2(Half *forward, Half *turned, int i, float w
     }
 }
 
-// Write four neighbouring weights of linear3, from number 4 i.
-__device__ inline void prepare_linear3(Half *to, int i, float4 four)
+// linear_layers.cu adds up the gradients of linear3's weights [block][tile][thread], as its mma
+// leave them, four at a time: where is the weight of the first of those from number 4 i? (Its
+// column is kInputs3 where there is none.) The second's is the next; the other two's are kFarRow
+// rows further. A warp has 16 rows, and 14 tiles of 8 columns.
+constexpr int kTiles3 = 14;
+constexpr int kThreads3 = 512;
+constexpr int kFours3 = 8 * kTiles3 * kThreads3;
+constexpr int kFarRow = 8;
+
+__device__ inline void weight_of_sum3(int i, int &row, int &column)
 {
-    int column = i * 4 % kInputs3;
+    int thread = i % kThreads3;
+    int tile = thread / 256 * kTiles3 + i / kThreads3 % kTiles3;
+    int own = tile * 8 + thread % 4 * 2;
+    row = thread / 32 % 8 * 16 + thread % 32 / 4;
+    column = own < kColumns3 ? i / (kThreads3 * kTiles3) * kColumns3 + own : kInputs3;
+}
+
+// Write two neighbouring weights of linear3, from an even column.
+__device__ inline void prepare_linear3(Half *to, int row, int column, float2 two)
+{
     to += column / kColumns3 * kHalves * kPlane3;
-    to += i * 4 / kInputs3 * kStride3 + column % kColumns3;
-    unsigned low[kHalves];
-    unsigned high[kHalves];
-    split(low, four.x * kWeightScale, four.y * kWeightScale);
-    split(high, four.z * kWeightScale, four.w * kWeightScale);
+    to += row * kStride3 + column % kColumns3;
+    unsigned words[kHalves];
+    split(words, two.x * kWeightScale, two.y * kWeightScale);
 #pragma unroll
     for (int h = 0; h < kHalves; ++h) {
-        *reinterpret_cast<uint2 *>(to + h * kPlane3) = make_uint2(low[h], high[h]);
+        *reinterpret_cast<unsigned *>(to + h * kPlane3) = words[h];
     }
 }

@@ -2,12 +2,14 @@
 // takes a step of plain stochastic gradient descent; writes the weights as factors, too; moves the
 // running statistics; stores the batch's mean loss; adds up the moments of the next step
 // (input_moments.cuh) and zeroes those of the step after it. The learning rate falls evenly from
-// `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu, called D
-// here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd (w D -
-// mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) / M).
-// Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head; and,
-// once conv2_backward.cu has ended, 32 weights of conv2, a filter of conv1 or batch norm 2.
-// grid (moment_blocks + 402), block 256, dynamic shared 0
+// `rate` to 0 over `total` steps. conv1's gradients follow from the 10 sums of conv2_backward.cu,
+// called D here, and from the moments S and G over M pixels: dbeta = the sum of dy, dgamma = rstd
+// (w D - mean dbeta), and dw_t = gamma rstd (D_t - dbeta S_t / M - dgamma rstd (w G_t - mean S_t) /
+// M). Each block has a job: some images' moments; 1024 weights of linear3; 32 sums of the head;
+// batch norm 2; and, once conv2_backward.cu has ended, a filter of conv1 or 32 weights of conv2.
+// Those that wait keep this kernel from ending before the one before it. conv1's have most to do
+// after that, and begin first; the others run beside conv2_backward.cu and make room for conv2's.
+// grid (moment_blocks + 430), block 256, dynamic shared 0
 
 #include "early_launch.cuh"
 #include "head_sums.cuh"
@@ -20,20 +22,15 @@ constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kBlocks = 8; // of a multiprocessor: as few registers as conv2_backward.cu leaves
 constexpr int kResults2 = kFilters2 * kFilters1 * kTaps; // weights of conv2
 constexpr int kSums1 = kTaps + 1;
-constexpr int kHead = kHidden * kInputs3 / (4 * kThreads); // the jobs' first blocks
-constexpr int kConv2 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
-constexpr int kConv1 = kConv2 + kResults2 / kWarpSize;
-constexpr int kNorm2 = kConv1 + kFilters1;
+constexpr int kConv1 = kFilters1; // the jobs' first blocks, or how many they are
+constexpr int kHead = kFours3 / kThreads;
+constexpr int kNorm2 = kHead + (kHeadSums + kWarpSize - 1) / kWarpSize;
+constexpr int kConv2 = kNorm2 + 1;
 
 // The sum over linear_layers's clusters of dbeta (kind 0) or dgamma (kind 1) of channel f.
 __device__ inline float sum_of_tiles(const float *sums2, int tiles, int kind, int f)
 {
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int tile = 0; tile < tiles; ++tile) {
-        sum += sums2[(tile * 2 + kind) * kFilters2 + f];
-    }
-    return sum;
+    return strided_sum<8>(sums2 + kind * kFilters2 + f, 0, tiles * 2 * kFilters2, 2 * kFilters2);
 }
 
 // The sum of parts[...][column], `count` rows of `stride`: a warp for each eighth of the rows, a
@@ -43,14 +40,8 @@ __device__ inline float sum_of_parts(const float *parts, int count, int stride, 
     __shared__ float of_warp[kWarps][kWarpSize];
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
-    float sum = 0.0f;
-    if (column < stride) {
-#pragma unroll 8
-        for (int part = warp; part < count; part += kWarps) {
-            sum += parts[part * stride + column];
-        }
-    }
-    of_warp[warp][lane] = sum;
+    int end = column < stride ? count * stride : 0;
+    of_warp[warp][lane] = strided_sum<9>(parts + column, warp * stride, end, kWarps * stride);
     __syncthreads();
     float total = 0.0f;
     if (warp == 0) {
@@ -62,11 +53,15 @@ __device__ inline float sum_of_parts(const float *parts, int count, int stride, 
     return total;
 }
 
-__device__ inline void move_running(float *mean, float *variance, float of_batch, float spread,
-                                    double count)
+// The number by which a variance over `count` values becomes the running one's.
+__device__ inline float of_sample(double count)
 {
-    *mean += kMomentum * (of_batch - *mean);
-    *variance += kMomentum * (spread * (float)(count / (count - 1.0)) - *variance);
+    return (float)(count / (count - 1.0));
+}
+
+__device__ inline float moved(float running, float of_batch)
+{
+    return running + kMomentum * (of_batch - running);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
@@ -83,36 +78,42 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     float now = (float)(rate * (1.0 - (double)step / total));
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
-    int job = (int)blockIdx.x - moment_blocks;
+    int job = blockIdx.x; // kConv1, then the moments, then the rest
 
-    if (job < 0) {
-        add_moments(images, order, step + 1, moments, blockIdx.x, moment_blocks, N);
-    } else if (job >= kConv1 && job < kNorm2) {
+    if (job < kConv1) {
         __shared__ Statistics1 of_batch;
         __shared__ float sums[kSums1];
-        int f = job - kConv1;
-        find_statistics1(of_batch, moments, step, conv1, N, f, f + 1);
+        int f = job;
+        Share1 share = load_share1(moments, step, conv1, f, f + 1);
+        float gamma = gamma1[f];
+        float beta = beta1[f];
+        float running_mean = mean1[f];
+        float running_variance = variance1[f];
+        find_statistics1(of_batch, share, N, f, f + 1);
         int own = min((int)threadIdx.x, kTaps - 1); // a thread takes a tap
         double count = (double)N * kPixels;
         double inverse = 1.0 / count;
+        float for_sample = of_sample(count);
         double mean = of_batch.mean[f];
         double rstd = of_batch.rstd[f];
         double of_tap = of_batch.sums[kTaps * kTaps + own];
-        double covariance = -mean * of_tap;
-#pragma unroll
-        for (int s = 0; s < kTaps; ++s) {
-            covariance += of_batch.taps[f][s] * of_batch.sums[own * kTaps + s];
-        }
-        float gamma = gamma1[f];
+        double covariance = product_of_nine(of_batch.taps[f], of_batch.sums + own * kTaps);
+        covariance -= mean * of_tap;
         wait_for_the_one_before();
-        for (int t = warp; t < kSums1; t += kWarps) {
-            float sum = 0.0f;
-#pragma unroll 8
-            for (int block = lane; block < blocks1; block += kWarpSize) {
-                sum += sums1[(f * kSums1 + t) * blocks1 + block];
-            }
-            sum = warp_sum(sum);
-            if (lane == 0) {
+        let_the_next_begin();
+        // a warp has one of the sums, or two
+        const float *from = sums1 + f * kSums1 * blocks1;
+        float two[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            int t = warp + i * kWarps;
+            two[i] = strided_sum<5>(from + t * blocks1, lane, t < kSums1 ? blocks1 : 0, kWarpSize);
+        }
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            int t = warp + i * kWarps;
+            float sum = warp_sum(two[i]);
+            if (lane == 0 && t < kSums1) {
                 sums[t] = sum;
             }
         }
@@ -120,44 +121,55 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         int t = threadIdx.x;
         if (t < kTaps) {
             double dbeta = sums[kTaps];
-            double dgamma = -mean * dbeta;
+            double of_taps[3] = {-mean * dbeta};
 #pragma unroll
             for (int s = 0; s < kTaps; ++s) {
-                dgamma += (double)of_batch.taps[f][s] * sums[s];
+                of_taps[s % 3] += (double)of_batch.taps[f][s] * sums[s];
             }
-            dgamma *= rstd;
+            double dgamma = rstd * (of_taps[0] + of_taps[1] + of_taps[2]);
             double through = (dbeta * of_tap + dgamma * rstd * covariance) * inverse;
             float gradient = (float)(gamma * rstd * (sums[t] - through));
             conv1[f * kTaps + t] = of_batch.taps[f][t] - now * gradient;
             if (t == 0) {
                 gamma1[f] = gamma - now * (float)dgamma;
-                beta1[f] -= now * (float)dbeta;
-                move_running(mean1 + f, variance1 + f, of_batch.mean[f], of_batch.variance[f],
-                             count);
+                beta1[f] = beta - now * (float)dbeta;
+                mean1[f] = moved(running_mean, of_batch.mean[f]);
+                variance1[f] = moved(running_variance, of_batch.variance[f] * for_sample);
             }
         }
-    } else if (job == kNorm2) {
+        return;
+    }
+    job -= kConv1;
+    if (job < moment_blocks) {
+        add_moments(images, order, step + 1, moments, job, moment_blocks, N);
+        return;
+    }
+    job -= moment_blocks;
+    if (job == kNorm2) {
         int f = threadIdx.x;
         if (f < kFilters2) {
             beta2[f] -= now * sum_of_tiles(sums2, tiles, 0, f);
             gamma2[f] -= now * sum_of_tiles(sums2, tiles, 1, f);
-            move_running(mean2 + f, variance2 + f, scale2[f], scale2[4 * kFilters2 + f],
-                         (double)N * kPixels1);
+            mean2[f] = moved(mean2[f], scale2[f]);
+            float variance = scale2[4 * kFilters2 + f] * of_sample((double)N * kPixels1);
+            variance2[f] = moved(variance2[f], variance);
         }
         if (f < kMoments) {
             moments[moments_of(step + 2) + f] = 0; // last read in the step before
         }
-    } else if (job >= kConv2 && job < kConv1) {
+    } else if (job >= kConv2) {
         int i = (job - kConv2) * kWarpSize + lane;
         int weight = weight_of_sum(i);
+        float before = conv2[weight];
         wait_for_the_one_before();
+        let_the_next_begin();
         float gradient = sum_of_parts(dconv2, blocks2, kResults2, i);
         if (warp == 0) {
-            float changed = conv2[weight] - now * gradient;
+            float changed = before - now * gradient;
             conv2[weight] = changed;
             prepare_conv2(forward2, turned2, weight, changed);
         }
-    } else if (job >= kHead && job < kConv2) {
+    } else if (job >= kHead) {
         int i = (job - kHead) * kWarpSize + lane;
         float sum = sum_of_parts(head_sums, head_blocks, kHeadSums, i);
         if (warp == 0) {
@@ -173,26 +185,39 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         }
     } else {
         int four = job * kThreads + threadIdx.x;
-        constexpr int kFours = kHidden * kInputs3 / 4;
         const float4 *parts = reinterpret_cast<const float4 *>(dweight3) + four;
-        float4 sum = parts[0];
-#pragma unroll 4
-        for (int part = 1; part < parts3; ++part) {
-            float4 more = parts[(size_t)part * kFours];
-            sum.x += more.x;
-            sum.y += more.y;
-            sum.z += more.z;
-            sum.w += more.w;
+        constexpr int kAtOnce = 4; // loads that do not wait for each other, as in strided_sum
+        float4 sum = {};
+        for (int part = 0; part < parts3; part += kAtOnce) {
+            float4 more[kAtOnce];
+#pragma unroll
+            for (int k = 0; k < kAtOnce; ++k) {
+                bool there = part + k < parts3;
+                more[k] = there ? parts[(size_t)(part + k) * kFours3] : make_float4(0, 0, 0, 0);
+            }
+#pragma unroll
+            for (int k = 0; k < kAtOnce; ++k) {
+                sum.x += more[k].x;
+                sum.y += more[k].y;
+                sum.z += more[k].z;
+                sum.w += more[k].w;
+            }
         }
-        float4 *weights = reinterpret_cast<float4 *>(weight3) + four;
-        float4 weight = *weights;
-        weight.x -= now * sum.x;
-        weight.y -= now * sum.y;
-        weight.z -= now * sum.z;
-        weight.w -= now * sum.w;
-        *weights = weight;
-        prepare_linear3(factors3, four, weight);
+        int row;
+        int column;
+        weight_of_sum3(four, row, column);
+        if (column < kInputs3) {
+            float2 gradients[] = {make_float2(sum.x, sum.y), make_float2(sum.z, sum.w)};
+#pragma unroll
+            for (int k = 0; k < 2; ++k) {
+                int own = row + k * kFarRow;
+                float2 *place = reinterpret_cast<float2 *>(weight3 + own * kInputs3 + column);
+                float2 two = *place;
+                two.x -= now * gradients[k].x;
+                two.y -= now * gradients[k].y;
+                *place = two;
+                prepare_linear3(factors3, own, column, two);
+            }
+        }
     }
-    wait_for_the_one_before(); // so that no kernel ends before the one before it
-    let_the_next_begin();
 }
