@@ -1,5 +1,7 @@
 """The plugin in a project that has nothing of the course's but its package."""
 
+from course_utils.paths import ROOT
+
 pytest_plugins = "pytester"
 
 PROJECT = """
@@ -35,9 +37,13 @@ KERNEL = """__global__ void scale(float *x, float a, int n)
 """
 
 
-def test_a_project_tests_its_kernels(pytester):
+def test_a_project_tests_its_kernels(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv(
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
+    )  # installed or not, from this checkout
     pytester.makepyfile(PROJECT)
     pytester.mkdir("kernels").joinpath("scale.cu").write_text(KERNEL)
-    done = pytester.runpytest_inprocess("-p", "course_utils.kernel_tool.pytest_plugin")
+    done = pytester.runpytest_subprocess("-p", "course_utils.kernel_tool.pytest_plugin")
     done.assert_outcomes(passed=4, failed=1)
     done.stdout.fnmatch_lines(["*Out of bounds*x[[]10[]]*scale.cu:4*", "*if (i LIMIT n)*"])

@@ -187,6 +187,12 @@ Both loops move the same 512 bytes. Where a thread's own numbers are neighbours,
 four times the sectors, and one access of 16 bytes none too many; where a warp's are, 4 bytes are
 enough.
 """,
+    mutants=(
+        mutant("one request", kinds.WRONG_NUMBER, ("\nload_sectors = 64", "\nload_sectors = 16")),
+        mutant("as the loads", kinds.WRONG_NUMBER, ("store_sectors = 16", "store_sectors = 64")),
+        mutant("dots left", kinds.WRONG_TYPE, ("store_sectors = 16", "store_sectors = ...")),
+        mutant("renamed", kinds.WRONG_NAME, ("wide_load_sectors = 16", "sectors = 16")),
+    ),
 )
 
 # --- A copy from a shifted place ---
@@ -218,7 +224,7 @@ elements exist. Both arrays begin at multiples of 16 bytes; with the shift, the 
     inputs=shifted_inputs,
     reference=lambda given: {"y": given["x"][int(given["shift"]) :]},
     launch=lambda size: Launch((-(-size[0] // 1024),), (256,)),
-    small=((1027, 3), (64, 0), (6, 1), (1, 2)),
+    small=((1027, 3), (64, 0), (6, 1), (1, 1)),
     full=(1 << 26, 3),
     promises=Promises(
         sizes=promises.shapes(

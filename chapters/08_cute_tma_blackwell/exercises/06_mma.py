@@ -257,6 +257,11 @@ help.
         ),
         mutant("registers of B swapped", kinds.WRONG, ("b[0], b[1]", "b[1], b[0]")),
         mutant("no .trans", kinds.WRONG, (".x2.trans.", ".x2.")),
+        mutant(
+            "no barrier before the tiles are filled anew",
+            kinds.DATA_RACE,
+            ("b[0], b[1]);\n        __syncwarp();\n", "b[0], b[1]);\n"),
+        ),
     ),
 )
 

@@ -344,6 +344,7 @@ copy.
             kinds.DATA_RACE,
             ("ring[step % kStages][t];", "ring[(step + 1) % kStages][t];"),
         ),
+        mutant("every block the first columns", kinds.FIRST_BLOCK, ("x + blockIdx.x * 128;", "x;")),
     ),
 )
 
