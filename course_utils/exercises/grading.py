@@ -14,7 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..compiling.signature import strip_comments
 from ..errors import LessonError
+from ..notebooks.cells import EXERCISE, find
 from ..paths import ROOT
 from ..text_tables import Table
 from . import kinds
@@ -27,7 +29,7 @@ NO_ANSWER = "no answer"
 TRIES = 3  # of one exercise's cells in a notebook, from the last one back
 JUDGES = ("course_utils", "kernels", "chapters/*/exercises")  # what a verdict depends on
 SOURCES = (".py", ".cu", ".cuh", ".c", ".cpp", ".h")
-_MAGIC = re.compile(r"%%exercise[ \t]+(\S+)[^\n]*\n?")
+_MAGIC = re.compile(rf"{EXERCISE}[ \t]+(\S+)[^\n]*\n?")
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,10 @@ def grade(
     ``points`` has what an exercise is worth where that is not 1. Raises LessonError where there is
     no notebook.
     """
-    notebooks = [place] if place.is_file() else sorted(_notebooks(place))
-    if not notebooks:
-        raise LessonError(f"There is no notebook in {place}.")
+    try:
+        notebooks = find([place])
+    except FileNotFoundError as error:
+        raise LessonError(str(error)) from None
     remarks: list[str] = []
     cells: dict[str, list[str]] = {}
     for notebook in notebooks:
@@ -188,12 +191,6 @@ def _graded(
     )
 
 
-def _notebooks(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*.ipynb"):
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts):
-            yield path
-
-
 def _hints(place: Path) -> dict[str, int] | None:
     """Hints that a copy of the course has counted; None where nothing was counted."""
     try:
@@ -205,7 +202,7 @@ def _hints(place: Path) -> dict[str, int] | None:
 
 def _words(text: str) -> list[str]:
     """A source without its comments and its spacing."""
-    return re.sub(r"//[^\n]*|/\*.*?\*/|#[^\n]*", " ", text, flags=re.DOTALL).split()
+    return re.sub(r"#[^\n]*", " ", strip_comments(text)).split()
 
 
 def _printable(text: str) -> str:

@@ -38,8 +38,8 @@ class Violation:
 def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
     """The notebooks that ``paths`` name, in reading order; all of `chapters/` for no paths.
 
-    A path is a notebook or a folder, searched in depth. :class:`FileNotFoundError` when a path does
-    not exist or holds no notebook.
+    A path is a notebook or a folder, searched in depth but for hidden folders, such as checkpoints
+    and environments. :class:`FileNotFoundError` when a path does not exist or holds no notebook.
     """
     given = [Path(path) for path in paths]
     if not given:
@@ -48,11 +48,17 @@ def find(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
     for path in given:
         inside = [path] if path.suffix == ".ipynb" and path.is_file() else []
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+            inside = sorted(p for p in path.rglob("*.ipynb") if not _is_hidden(p, path))
         if not inside:
             raise FileNotFoundError(f"{path}: no notebook there; give an .ipynb file or a folder")
         found += [p.resolve() for p in inside]
     return list(dict.fromkeys(found))
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a file lies in a hidden folder below ``folder``, or among checkpoints."""
+    inside = path.relative_to(folder).parts
+    return ".ipynb_checkpoints" in path.parts or any(part.startswith(".") for part in inside)
 
 
 def numbered(nb: NotebookNode, kind: str | None = None) -> Iterator[tuple[int, NotebookNode]]:
