@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import Any
 
@@ -38,9 +39,10 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """``args`` for the emulator, and each array of a GPU among them beside its copy there.
 
     Arrays of a GPU, and tensor maps, textures and surfaces of them, become the emulator's; the rest
-    stays as it is.
+    stays as it is. Views of one array are views of one copy, where they overlap and are aligned as
+    they are here.
     """
-    copies: dict[int, tuple[Any, Any]] = {}
+    copies: dict[int, tuple[Any, Any]] = {}  # by address; a CUDA array has none, by its identity
 
     def cuda_array(value: Any) -> Any:
         if value is not None and id(value) not in copies:
@@ -56,15 +58,33 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
         value = _without_gradient(value)
         if not hasattr(value, "__cuda_array_interface__"):
             return value
-        if id(value) not in copies:
-            # A torch tensor shares its memory; "A" keeps a transposed array transposed.
-            array = value if hasattr(value, "get") else cp.asarray(value)
-            copies[id(value)] = array, emulated_cupy.asarray(array.get(order="A"))
-        return copies[id(value)][1]
+        # A torch tensor shares its memory.
+        array = value if hasattr(value, "get") else cp.asarray(value)
+        owner = _owner(value, array)
+        start = owner.data.ptr
+        if start not in copies:  # "A" keeps a transposed array transposed
+            copies[start] = owner, emulated_cupy.asarray(owner.get(order="A"))
+        copy = copies[start][1]
+        return copy if owner is array else _part(copy, array, array.data.ptr - start)
 
     if not isinstance(args, (tuple, list)):
         return args, []
     return tuple(map(carried, args)), list(copies.values())
+
+
+def _owner(value: Any, array: Any) -> Any:
+    """The array of all the memory of which ``array``, CuPy's of ``value``, may be a part."""
+    if _is_torch(value):
+        whole = value.new_empty(0, dtype=sys.modules["torch"].uint8)
+        return cp.asarray(whole.set_(value.untyped_storage()))
+    return array if array.base is None else array.base
+
+
+def _part(whole: Any, array: Any, offset: int) -> Any:
+    """The view of ``whole`` that begins ``offset`` bytes after it and is laid out as ``array``."""
+    memory = (whole.T if whole.flags.f_contiguous else whole).view(np.ndarray)
+    view = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    return view.view(emulated_cupy.ndarray)
 
 
 def _scalar(value: Any, parameter: Parameter, dtype: np.dtype, where: str) -> Any:
