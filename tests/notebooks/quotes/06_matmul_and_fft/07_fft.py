@@ -1,4 +1,5 @@
 from tests.notebooks.drawn import bytes_per_second, milliseconds, record
+from tests.notebooks.quoting import about
 
 SHORT, LONG = [65536, 256], [4096, 4096]  # rows of 256 and of 4096 points
 
@@ -15,7 +16,7 @@ def both(first: str, second: str, size: list[int]) -> tuple[float, float]:
 
 QUOTES = {
     "takes sixteen times the wavefronts it needs": lambda: 32 / 2,  # 06.predict_strides
-    "the rate of a copy (4.31 TB/s": copy_rate,
+    "the rate of a copy (about 4.3 TB/s": lambda: about(copy_rate(), 0.02),
     "0.0727 ms in place of 0.0786 ms": lambda: both("fft_padded", "fft_shared", LONG),
     "0.0757 ms in place of 0.0744 ms": lambda: both("fft_padded", "fft_shared", SHORT),
     "0.115 ms, where the fast factors take 0.0654 ms": lambda: both(
