@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint doctor torch ecosystem packages
+.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint site site-check doctor torch ecosystem packages
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -65,6 +65,14 @@ unit: $(READY)
 
 nbval: $(READY)
 	$(PYTHON) -m pytest -q $(PARALLEL) $(NBVAL) chapters
+
+site: $(READY)  ## build the course as a website in build/site, from the outputs as they are stored
+	$(if $(READY),$(PYTHON) -m pip install --quiet --no-compile -e '.[site]')
+	$(PYTHON) -m sphinx -q -W --keep-going -j auto -c site . build/site
+	@echo 'Open build/site/index.html.'
+
+site-check: site  ## open each page of the website in a browser: links, loading times, accessibility
+	$(PYTHON) site/check.py build/site $(ARGS)
 
 notebooks: $(READY)  ## execute every notebook and store its outputs (on the GPU machine)
 	$(PYTHON) -m course_utils run --update $(ARGS)

@@ -54,7 +54,7 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     after = rest.split(MARKS[1])[1]
     compared = [record for record in content["records"] if record["baseline"]]
     rows = []
-    for _, records in _by_task(compared):
+    for _, records in by_task(compared):
         largest = max(map(_extent, records))
         at_once = [record for record in records if _extent(record) == largest]
         rows.append(_row(min(at_once, key=lambda record: record["ours"]["median_ms"])))
@@ -77,7 +77,7 @@ def page(content: dict[str, Any]) -> str:
         "",
         HOW,
     ]
-    for what, records in _by_task(content["records"]):
+    for what, records in by_task(content["records"]):
         rows = [_full_row(record) for record in records]
         heads = "kernel|size:|time:|spread:|TB/s:|TFLOP/s:|of the floor:|times as fast as"
         lines += [f"## {what[:1].upper()}{what[1:]}", "", *_table(heads, rows), ""]
@@ -87,7 +87,7 @@ def page(content: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _by_task(records: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def by_task(records: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The records by what is computed, tasks in the order in which they first appear."""
     tasks = list(dict.fromkeys(record["what"] for record in records))
     ordered = sorted(records, key=lambda record: tasks.index(record["what"]))

@@ -1,0 +1,51 @@
+"""The course as a website: every notebook with its stored outputs. `make site` builds it.
+
+The pages are the repository's own files where they lie; nothing is copied, and no notebook runs.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "A CUDA course in notebooks"
+extensions = ["myst_nb", "sphinx_copybutton", "course_pages"]
+
+root_doc = "README"
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+include_patterns = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "chapters/*/README.md",
+    "chapters/*/*.ipynb",
+    "assets/**/*.md",
+    "course_utils/**/*.md",
+]
+nb_execution_mode = "off"
+myst_enable_extensions = []
+myst_heading_anchors = 4
+myst_heading_slug_func = "course_pages.address_of_heading"
+# A cell's magic is no Python, and a file that is no page is offered for download.
+suppress_warnings = ["misc.highlighting_failure", "mystnb.unknown_mime_type"]
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["course.css"]
+html_js_files = ["pages.js"]
+html_copy_source = False
+html_theme_options = {"home_page_in_toc": True, "show_toc_level": 2, "use_download_button": False}
+if (
+    "GITHUB_REPOSITORY" in os.environ
+):  # where the workflow builds it: pages open in Colab and Binder
+    html_theme_options |= {
+        "repository_url": f"https://github.com/{os.environ['GITHUB_REPOSITORY']}",
+        "repository_branch": "main",
+        "use_repository_button": True,
+        "launch_buttons": {
+            "colab_url": "https://colab.research.google.com",
+            "binderhub_url": "https://mybinder.org",
+            "notebook_interface": "jupyterlab",
+        },
+    }

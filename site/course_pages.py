@@ -1,0 +1,206 @@
+"""What the website adds to the repository's files: its contents, the language of cells, words for
+pictures, links into the glossary, and figures of the records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+from course_utils import figures
+from course_utils.paths import ROOT
+from course_utils.records.kernel_records import NAME
+from course_utils.records.measured_files import REFERENCE, measurements
+from course_utils.records.readme_table import by_task
+
+GLOSSARY = "chapters/00_start_here/02_glossary"
+BENCHMARKS = "assets/benchmarks/README"
+DRAWN = ROOT / "build" / "drawn"  # below the sources, as Sphinx wants its pictures
+MOST_WORDS = 40  # of the text that stands for a picture
+C_LIKE = re.compile(r"%%c(pp)?\b|%%exercise \S+\n\s*(//|/\*|#include|#define|template|extern)")
+QUIET = (nodes.title, nodes.reference, nodes.literal, nodes.literal_block, nodes.raw)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("builder-inited", draw_records)
+    app.connect("source-read", add_contents)
+    app.connect("source-read", show_records)
+    app.connect("doctree-read", name_languages)
+    app.connect("doctree-read", describe_pictures)
+    app.connect("doctree-read", anchor_terms)
+    app.connect("doctree-resolved", link_terms)
+    app.connect("doctree-resolved", lead_outputs_to_pages)
+    app.connect("html-page-context", load_pictures_late)
+    app.connect("build-finished", begin_at_the_readme)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+# --- contents ---
+
+
+def add_contents(app: Any, name: str, source: list[str]) -> None:
+    """The first page lists the chapters, a chapter's page its notebooks."""
+    folder = ROOT / Path(name).parent
+    if name == "README":
+        pages = sorted(folder.glob("chapters/*/README.md"))
+        rest = (*folder.glob("assets/**/*.md"), *folder.glob("course_utils/**/*.md"))
+        pages += [*sorted(rest), folder / "CONTRIBUTING.md"]
+    elif re.fullmatch(r"chapters/[^/]+/README", name):
+        pages = sorted(folder.glob("*.ipynb"))
+    else:
+        return
+    listed = "\n".join(page.relative_to(folder).with_suffix("").as_posix() for page in pages)
+    source[0] += f"\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+
+
+def begin_at_the_readme(app: Any, exception: Exception | None) -> None:
+    """Whoever opens the site's folder gets its first page."""
+    refresh = '<meta http-equiv="refresh" content="0; url=README.html">'
+    page = f"<!doctype html><html lang=en><title>{app.config.project}</title>{refresh}</html>\n"
+    Path(app.outdir, "index.html").write_text(page, encoding="utf-8")
+
+
+def address_of_heading(title: str) -> str:
+    """As JupyterLab forms it, so that a link to a heading leads there in both."""
+    return title.replace(" ", "-")
+
+
+# --- cells and pictures ---
+
+
+def name_languages(app: Any, doctree: nodes.document) -> None:
+    """A cell of C++ is coloured as C++, whatever the notebook's language is."""
+    for block in doctree.findall(nodes.literal_block):
+        if C_LIKE.match(block.astext()):
+            block["language"] = "c++"
+
+
+def describe_pictures(app: Any, doctree: nodes.document) -> None:
+    """A picture that a cell drew is described by the prose that follows: it says what to see."""
+    waiting: list[nodes.image] = []
+    for node in doctree.findall(lambda n: isinstance(n, (nodes.image, nodes.paragraph))):
+        if isinstance(node, nodes.image):
+            if not node.get("alt"):
+                node["alt"] = "A figure that this cell draws."
+                waiting.append(node)
+            continue
+        for image in waiting:
+            words = node.astext().split()
+            more = " …" if len(words) > MOST_WORDS else ""
+            image["alt"] = " ".join(words[:MOST_WORDS]) + more
+        waiting.clear()
+
+
+def lead_outputs_to_pages(app: Any, doctree: nodes.document, name: str) -> None:
+    """A link to a notebook in what a cell printed leads to its page."""
+    for link in doctree.findall(nodes.reference):
+        address = link.get("refuri", "")
+        if address.endswith(".ipynb") and "://" not in address:
+            link["refuri"] = address.removesuffix(".ipynb") + ".html"
+
+
+def load_pictures_late(app: Any, name: str, template: str, context: Any, doctree: Any) -> None:
+    """A page is there before the pictures that are not in sight yet."""
+    if "body" in context:
+        context["body"] = context["body"].replace("<img ", '<img loading="lazy" ')
+
+
+# --- the glossary ---
+
+
+def anchor_terms(app: Any, doctree: nodes.document) -> None:
+    """Each word of the glossary gets an address of its own."""
+    if app.env.docname != GLOSSARY:
+        return
+    app.env.course_terms = {}
+    for row in doctree.findall(nodes.row):
+        for strong in row.children[0].findall(nodes.strong):
+            anchor = "word-" + nodes.make_id(strong.astext())
+            strong["ids"].append(anchor)
+            for word in strong.astext().split(", "):
+                app.env.course_terms[word.lower()] = anchor
+
+
+def link_terms(app: Any, doctree: nodes.document, name: str) -> None:
+    """The first use of a word in a notebook leads to the glossary."""
+    terms = getattr(app.env, "course_terms", {})
+    if not re.fullmatch(r"chapters/[^/]+/\d\d_\w+", name) or name == GLOSSARY or not terms:
+        return
+    page = app.builder.get_relative_uri(name, GLOSSARY)
+    words = "|".join(sorted(map(re.escape, terms), key=len, reverse=True))
+    pattern = re.compile(rf"\b(?:({words})s?)\b", re.I)
+    seen: set[str] = set()
+    for text in list(doctree.findall(nodes.Text)):
+        if not _is_prose(text):
+            continue
+        parts = list(_linked(text.astext(), pattern, terms, seen, page))
+        if len(parts) > 1:
+            text.parent.replace(text, parts)
+
+
+def _is_prose(text: nodes.Text) -> bool:
+    node, in_paragraph = text.parent, False
+    while node is not None:
+        if isinstance(node, QUIET):
+            return False
+        in_paragraph = in_paragraph or isinstance(node, nodes.paragraph)
+        node = node.parent
+    return in_paragraph
+
+
+def _linked(
+    text: str, pattern: re.Pattern[str], terms: dict[str, str], seen: set[str], page: str
+) -> Iterator[nodes.Node]:
+    """``text`` in parts, each word of ``terms`` that was not ``seen`` before as a link."""
+    start = 0
+    for match in pattern.finditer(text):
+        anchor = terms[match[1].lower()]
+        if anchor in seen:
+            continue
+        seen.add(anchor)
+        yield nodes.Text(text[start : match.start()])
+        link = nodes.reference(
+            "", match[0], refuri=f"{page}#{anchor}", internal=True, classes=["glossary-word"]
+        )
+        yield link
+        start = match.end()
+    yield nodes.Text(text[start:])
+
+
+# --- the records ---
+
+
+def draw_records(app: Any) -> None:
+    """A picture for each task: our kernels at the largest size beside the fastest library."""
+    DRAWN.mkdir(parents=True, exist_ok=True)
+    for what, records in by_task(measurements(NAME, REFERENCE)["records"]):
+        largest = max((r["bytes"], r["flops"] or 0) for r in records)
+        rungs = [r for r in records if (r["bytes"], r["flops"] or 0) == largest]
+        best = [ms for r in rungs for ms in r["libraries"].values()]
+        figure = figures.ladder(
+            [r["kernel"] for r in rungs],
+            [r["ours"]["median_ms"] for r in rungs],
+            ("fastest library", min(best)) if best else None,
+            unit="ms",
+            title=f"{what}, at the largest size",
+            smaller_is_better=True,
+        )
+        figure.savefig(DRAWN / f"{nodes.make_id(what)}.svg", bbox_inches="tight")
+
+
+def show_records(app: Any, name: str, source: list[str]) -> None:
+    """Each task's table has its picture above it."""
+    if name != BENCHMARKS:
+        return
+
+    def with_picture(match: re.Match[str]) -> str:
+        file = DRAWN / f"{nodes.make_id(match[1])}.svg"
+        if not file.is_file():
+            return match[0]
+        words = f"Times of our kernels for this task, beside the fastest library: {match[1]}"
+        return f"{match[0]}\n\n![{words}](/{file.relative_to(ROOT).as_posix()})"
+
+    source[0] = re.sub(r"^## (.+)$", with_picture, source[0], flags=re.M)
