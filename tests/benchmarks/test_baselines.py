@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.baselines import cub, cublas, cudnn
+from course_utils.benchmarks.baselines import cub, cublas, cublas_library, cudnn, lt_products
 from course_utils.benchmarks.cases.convolution import convolved
 from course_utils.benchmarks.cases.matmul import FACTORS
 from course_utils.checking import difference
@@ -14,15 +14,17 @@ from course_utils.devices.selection import ON_GPU
 
 
 def test_the_structures_have_the_size_and_places_of_cublaslt_h():
-    assert ctypes.sizeof(cublas.Algorithm) == 64
-    places = {name: getattr(cublas.HeuristicResult, name).offset for name in ("state", "waves")}
-    assert cublas.HeuristicResult.workspace_bytes.offset == 64
+    assert ctypes.sizeof(lt_products.Algorithm) == 64
+    places = {
+        name: getattr(lt_products.HeuristicResult, name).offset for name in ("state", "waves")
+    }
+    assert lt_products.HeuristicResult.workspace_bytes.offset == 64
     assert places == {"state": 72, "waves": 76}
-    assert ctypes.sizeof(cublas.HeuristicResult) == 96
+    assert ctypes.sizeof(lt_products.HeuristicResult) == 96
 
 
 def test_every_kind_of_factors_has_its_types_in_cublas():
-    assert cublas.TYPES.keys() == {"fp32", *FACTORS}
+    assert cublas_library.TYPES.keys() == {"fp32", *FACTORS}
 
 
 @pytest.mark.parametrize("transposed", [False, True], ids=["NN", "NT"])
@@ -30,7 +32,7 @@ def test_what_a_column_major_library_computes_is_our_product(transposed):
     m, n, k = 3, 4, 5
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((m, k)), rng.standard_normal((n, k) if transposed else (k, n))
-    of_b, of_a, of_c = cublas.column_major(transposed, m, n, k)
+    of_b, of_a, of_c = lt_products.column_major(transposed, m, n, k)
 
     def seen(array, layout):
         rows, columns, leading = layout
@@ -50,7 +52,7 @@ def test_without_a_gpu_there_is_nothing_to_compare_with():
     assert cublas.products("fp32", x, x, lambda: x) == {}
     assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == cub.scan_fp32(x) == {}
     assert cub.select_above(x, 0.0, 4) == cub.sort_keys(x) == cub.sort_pairs(x, x) == {}
-    assert cublas.version() is None
+    assert cublas_library.version() is None
     images = cp.ones((1, 1, 4, 4), cp.float32)
     assert cudnn.convolutions(images, images, 0) == cudnn.fourier(images, images, 0) == {}
 
@@ -61,7 +63,7 @@ def test_a_transform_is_long_enough_and_has_small_prime_factors_only():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", cublas.TYPES)
+@pytest.mark.parametrize("kind", cublas_library.TYPES)
 def test_cublas_and_the_best_of_cublaslt_compute_the_product(kind):
     m, n, k = 48, 80, 112
     shape = (k, n) if kind == "fp32" else (n, k)
