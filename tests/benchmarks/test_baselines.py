@@ -11,6 +11,7 @@ from course_utils.benchmarks.cases.convolution import convolved
 from course_utils.benchmarks.cases.matmul import FACTORS
 from course_utils.checking import difference
 from course_utils.devices.selection import ON_GPU
+from course_utils.errors import LessonError
 
 
 def test_the_structures_have_the_size_and_places_of_cublaslt_h():
@@ -88,6 +89,42 @@ def test_cublas_and_the_best_of_cublaslt_compute_the_product(kind):
             c = (c.astype(cp.uint32) << 16).view(cp.float32)
         # A result in bf16 has 8 digits.
         assert not difference(c, expected.astype(cp.float64), 2**-8 if kind == "bf16" else 0.0, 0.0)
+
+
+@pytest.mark.skipif(ON_GPU, reason="there is a GPU")
+def test_without_a_gpu_there_is_no_cublas_to_call():
+    with pytest.raises(LessonError, match="runs on a GPU"):
+        lt_products.LtProduct("fp32", 4, 4, 4)
+
+
+@pytest.mark.gpu
+def test_an_epilogue_adds_the_bias_of_each_column_and_remembers_what_a_relu_let_pass():
+    m, n, k = 48, 128, 64
+    rng = np.random.default_rng(2)
+    a, b, bias = (cp.asarray(rng.integers(-3, 4, each), cp.float16) for each in ((m, k), (n, k), n))
+    bias, c = bias.astype(cp.float32), cp.empty((m, n), cp.float32)
+    before = a.astype(cp.float32) @ b.astype(cp.float32).T
+    for epilogue, wanted in (("bias", before + bias), ("relu bias", cp.maximum(before + bias, 0))):
+        product = lt_products.LtProduct(
+            "fp16", m, n, k, transposed=True, epilogue=epilogue, bias=bias
+        )
+        for found in product.runnable(a, b, c):
+            product.run(found, a, b, c)
+            assert bool((c == wanted).all()), found.configuration()
+
+
+@pytest.mark.gpu
+def test_the_list_keeps_to_the_workspace_that_it_is_given():
+    product = lt_products.LtProduct("fp16", 256, 256, 16384, transposed=True)
+    without = product.algorithms(workspace_bytes=0)
+    assert without and all(found.workspace_bytes == 0 for found in without)
+    assert any(found.workspace_bytes for found in product.algorithms())
+
+
+@pytest.mark.gpu
+def test_a_status_is_told_in_words():
+    with pytest.raises(LessonError, match="unsupported value .*CUBLAS_STATUS_INVALID_VALUE"):
+        cublas_library.checked(7, "a call")
 
 
 @pytest.mark.gpu

@@ -334,7 +334,7 @@ not read. The upper triangle of C, and what lies between its columns, keep what 
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (1, 1, 0, 0)),
+    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (1, 1, 1, 1)),
     full=(2048, 512, 0, 0),
     reduction=lambda size: max(1, size[1]),
     promises=Promises(
@@ -371,7 +371,7 @@ not read. The upper triangle of C, and what lies between its columns, keep what 
         "Row i, column j: the lower triangle is where `i >= j`. Return for all others.",
         "op(A) at (i, p) is `A[i + p * lda]`, or `A[p + i * lda]` where trans is 1; of op(A)ᵀ you "
         "need element (p, j), which is op(A) at (j, p).",
-        "C at (i, j) is `C[i + j * ldc]`. With beta 0 it takes a branch, since 0 times NaN is NaN.",
+        "C at (i, j) is `C[i + j * ldc]`. With beta 0 it takes a branch, since 0 · NaN is NaN.",
     ),
     explanation="""
 Half of the work of a product, and a result that can be relied on to be symmetric. BLAS is full of
@@ -576,7 +576,7 @@ fills them. Tokens may occur several times, experts often or never.
     inputs=routed,
     reference=of_experts,
     launch=tables_then_products,
-    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (2, 1, 1)),
+    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     promises=Promises(
@@ -688,7 +688,7 @@ is 0.
     inputs=to_activate,
     reference=activated,
     launch=lambda size: Launch((-(-size[1] // 128), size[0]), (128,)),
-    small=((3, 200), (2, 128), (1, 33), (5, 1)),
+    small=((3, 200), (2, 128), (1, 33), (5, 1), (1, 1)),
     full=(8192, 8192),
     promises=Promises(
         sizes=promises.shapes(
