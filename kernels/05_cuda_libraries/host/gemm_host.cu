@@ -10,13 +10,13 @@
 
 #include "04_first_kernels/host/check.h"
 
-#define BLAS_CHECK(call)                                                                           \
-    do {                                                                                           \
-        cublasStatus_t status = (call);                                                            \
-        if (status != CUBLAS_STATUS_SUCCESS) {                                                     \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cublasGetStatusString(status));     \
-            exit(1);                                                                               \
-        }                                                                                          \
+#define BLAS_CHECK(call)                                                                       \
+    do {                                                                                       \
+        cublasStatus_t status = (call);                                                        \
+        if (status != CUBLAS_STATUS_SUCCESS) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cublasGetStatusString(status)); \
+            exit(1);                                                                           \
+        }                                                                                      \
     } while (0)
 
 // An array of the device with the numbers of x.
@@ -32,8 +32,12 @@ int main()
 {
     const int M = 37, N = 45, K = 29;
     std::vector<float> A(M * K), B(K * N), C(M * N, NAN);
-    for (size_t i = 0; i < A.size(); ++i) A[i] = static_cast<float>(i % 7) - 3;
-    for (size_t i = 0; i < B.size(); ++i) B[i] = static_cast<float>(i % 5) - 2;
+    for (size_t i = 0; i < A.size(); ++i) {
+        A[i] = static_cast<float>(i % 7) - 3;
+    }
+    for (size_t i = 0; i < B.size(); ++i) {
+        B[i] = static_cast<float>(i % 5) - 2;
+    }
     float *d_A = on_device(A), *d_B = on_device(B), *d_C = on_device(C);
 
     cublasHandle_t handle; // once in a program, or once for each thread and stream
@@ -52,7 +56,9 @@ int main()
     for (int i = 0; i < M; ++i) {
         for (int j = 0; j < N; ++j) {
             float sum = 0; // of whole numbers: exact
-            for (int k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+            for (int k = 0; k < K; ++k) {
+                sum += A[i * K + k] * B[k * N + j];
+            }
             wrong += C[i * N + j] != sum; // a NaN is different from all
         }
     }
@@ -66,6 +72,8 @@ int main()
 
     BLAS_CHECK(cublasDestroy(handle));
     CHECK(cudaStreamDestroy(stream));
-    for (float *array : {d_A, d_B, d_C}) CHECK(cudaFree(array));
+    for (float *array : {d_A, d_B, d_C}) {
+        CHECK(cudaFree(array));
+    }
     return wrong || status != CUBLAS_STATUS_INVALID_VALUE;
 }
