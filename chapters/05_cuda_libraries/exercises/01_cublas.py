@@ -65,10 +65,9 @@ WHICH_ARGUMENT = PythonExercise(
     id="05.which_argument",
     title="which of thirteen?",
     task="""
-Status 7 says that an argument cannot be, and not which. The BLAS of 1990 did: it printed the place
-of the first wrong argument in its list. Write that function, for `cublasSgemm` without its handle.
-A leading dimension is at least the number of rows that are stored, and at least 1; m, n and k may
-be 0.
+Write the function that finds the place of the first wrong argument in BLAS's list, for
+`cublasSgemm` without its handle. A leading dimension is at least the number of rows that are
+stored, and at least 1; m, n and k may be 0.
 """,
     source=f"{FOLDER}/which_argument.py",
     function="which_argument",
@@ -98,9 +97,9 @@ be 0.
         "keeps the order in which it is written.",
     ),
     explanation="""
-Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. cuBLAS keeps
-them as BLAS did, but answers all of them with status 7. The most frequent mistake is a leading
-dimension of the matrix after `op`, where that of the matrix *as stored* belongs.
+Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. The most
+frequent mistake is a leading dimension of the matrix after `op`, where that of the matrix *as
+stored* belongs.
 """,
     mutants=(
         mutant("rows after op", kinds.WRONG, ("m if transa == 0 else k", "m")),
