@@ -65,7 +65,7 @@ WHICH_ARGUMENT = PythonExercise(
     id="05.which_argument",
     title="which of thirteen?",
     task="""
-Write the function that finds the place of the first wrong argument in BLAS's list, for
+Write what the library did there: find the place of the first wrong argument in BLAS's list, for
 `cublasSgemm` without its handle. A leading dimension is at least the number of rows that are
 stored, and at least 1; m, n and k may be 0.
 """,
@@ -97,9 +97,8 @@ stored, and at least 1; m, n and k may be 0.
         "keeps the order in which it is written.",
     ),
     explanation="""
-Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. The most
-frequent mistake is a leading dimension of the matrix after `op`, where that of the matrix *as
-stored* belongs.
+Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. What is
+easily got wrong: the leading dimension is that of the matrix *as stored*, whatever `op` makes of it.
 """,
     mutants=(
         mutant("rows after op", kinds.WRONG, ("m if transa == 0 else k", "m")),
@@ -219,7 +218,6 @@ Your matrices are NumPy's, stored by rows; the library thinks in columns. Write 
 says what to call it with, for C = op(A) op(B): any sizes, either matrix transposed or not, and rows
 that may have gaps between them, `pitch` elements from one to the next. Nothing is copied. The
 checker hands your arguments to a strict library that raises an error where one of them cannot be.
-`row_major_gemm(2, 3, 4, 0, 0, 4, 3, 3)` is `(0, 0, 3, 2, 4, "B", 3, "A", 4, 3)`.
 """,
     source=f"{FOLDER}/row_major_gemm.py",
     function="row_major_gemm",
