@@ -98,7 +98,8 @@ stored, and at least 1; m, n and k may be 0.
     ),
     explanation="""
 Three rules: ops are 0, 1 or 2, sizes are not negative, a column has room for its rows. What is
-easily got wrong: the leading dimension is that of the matrix *as stored*, whatever `op` makes of it.
+easily got wrong: the leading dimension is that of the matrix *as stored*, whatever `op` makes of
+it.
 """,
     mutants=(
         mutant("rows after op", kinds.WRONG, ("m if transa == 0 else k", "m")),
