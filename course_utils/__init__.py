@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import figures, layouts
 from .benchmarks import autotune
+from .benchmarks.baselines.cublas_library import cublas_libraries
+from .benchmarks.baselines.lt_products import LtProduct
 from .benchmarks.profilers import spans, step_spans
 from .benchmarks.simulated_gpu import SimulatedGPU
 from .checking import check
@@ -34,6 +36,7 @@ from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
+    "LtProduct",
     "SimulatedGPU",
     "answer",
     "autotune",
@@ -44,6 +47,7 @@ __all__ = [
     "check",
     "compare_ptx",
     "cp",
+    "cublas_libraries",
     "data_sheets",
     "device",
     "digits",

@@ -21,7 +21,7 @@ from ..paths import shown
 from ..records import kernel_records, readme_table
 from ..records.measured_files import REFERENCE
 from ..text_tables import Column, Columns
-from .baselines import cub, cublas
+from .baselines import cub, cublas_library
 from .case import Case
 from .cases import CASES
 from .measure import ceilings, emulate, measure
@@ -147,7 +147,7 @@ def _run_gpu(cases: list[Case]) -> bool:
     """Measure the cases into this GPU's file; whether every result was right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
-    print(f"{device_name()}: {rates}; cuBLAS {cublas.version() or 'not found'}")
+    print(f"{device_name()}: {rates}; cuBLAS {cublas_library.version() or 'not found'}")
     if not cub.available():
         print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
     print(ON_THIS_GPU.headings)
@@ -162,7 +162,7 @@ def _run_gpu(cases: list[Case]) -> bool:
         cp.get_default_memory_pool().free_all_blocks()
     content = {
         **description(),
-        "cublas": cublas.version(),
+        "cublas": cublas_library.version(),
         "copy_bytes_per_second": round(bandwidth["copy"]),
         "read_bytes_per_second": round(bandwidth["read"]),
         "records": records,

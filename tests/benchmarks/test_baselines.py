@@ -6,23 +6,26 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.baselines import cub, cublas, cudnn
+from course_utils.benchmarks.baselines import cub, cublas, cublas_library, cudnn, lt_products
 from course_utils.benchmarks.cases.convolution import convolved
 from course_utils.benchmarks.cases.matmul import FACTORS
 from course_utils.checking import difference
 from course_utils.devices.selection import ON_GPU
+from course_utils.errors import LessonError
 
 
 def test_the_structures_have_the_size_and_places_of_cublaslt_h():
-    assert ctypes.sizeof(cublas.Algorithm) == 64
-    places = {name: getattr(cublas.HeuristicResult, name).offset for name in ("state", "waves")}
-    assert cublas.HeuristicResult.workspace_bytes.offset == 64
+    assert ctypes.sizeof(lt_products.Algorithm) == 64
+    places = {
+        name: getattr(lt_products.HeuristicResult, name).offset for name in ("state", "waves")
+    }
+    assert lt_products.HeuristicResult.workspace_bytes.offset == 64
     assert places == {"state": 72, "waves": 76}
-    assert ctypes.sizeof(cublas.HeuristicResult) == 96
+    assert ctypes.sizeof(lt_products.HeuristicResult) == 96
 
 
 def test_every_kind_of_factors_has_its_types_in_cublas():
-    assert cublas.TYPES.keys() == {"fp32", *FACTORS}
+    assert cublas_library.TYPES.keys() == {"fp32", *FACTORS}
 
 
 @pytest.mark.parametrize("transposed", [False, True], ids=["NN", "NT"])
@@ -30,7 +33,7 @@ def test_what_a_column_major_library_computes_is_our_product(transposed):
     m, n, k = 3, 4, 5
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((m, k)), rng.standard_normal((n, k) if transposed else (k, n))
-    of_b, of_a, of_c = cublas.column_major(transposed, m, n, k)
+    of_b, of_a, of_c = lt_products.column_major(transposed, m, n, k)
 
     def seen(array, layout):
         rows, columns, leading = layout
@@ -50,7 +53,7 @@ def test_without_a_gpu_there_is_nothing_to_compare_with():
     assert cublas.products("fp32", x, x, lambda: x) == {}
     assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == cub.scan_fp32(x) == {}
     assert cub.select_above(x, 0.0, 4) == cub.sort_keys(x) == cub.sort_pairs(x, x) == {}
-    assert cublas.version() is None
+    assert cublas_library.version() is None
     images = cp.ones((1, 1, 4, 4), cp.float32)
     assert cudnn.convolutions(images, images, 0) == cudnn.fourier(images, images, 0) == {}
 
@@ -61,7 +64,7 @@ def test_a_transform_is_long_enough_and_has_small_prime_factors_only():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", cublas.TYPES)
+@pytest.mark.parametrize("kind", cublas_library.TYPES)
 def test_cublas_and_the_best_of_cublaslt_compute_the_product(kind):
     m, n, k = 48, 80, 112
     shape = (k, n) if kind == "fp32" else (n, k)
@@ -86,6 +89,42 @@ def test_cublas_and_the_best_of_cublaslt_compute_the_product(kind):
             c = (c.astype(cp.uint32) << 16).view(cp.float32)
         # A result in bf16 has 8 digits.
         assert not difference(c, expected.astype(cp.float64), 2**-8 if kind == "bf16" else 0.0, 0.0)
+
+
+@pytest.mark.skipif(ON_GPU, reason="there is a GPU")
+def test_without_a_gpu_there_is_no_cublas_to_call():
+    with pytest.raises(LessonError, match="runs on a GPU"):
+        lt_products.LtProduct("fp32", 4, 4, 4)
+
+
+@pytest.mark.gpu
+def test_an_epilogue_adds_the_bias_of_each_column_and_remembers_what_a_relu_let_pass():
+    m, n, k = 48, 128, 64
+    rng = np.random.default_rng(2)
+    a, b, bias = (cp.asarray(rng.integers(-3, 4, each), cp.float16) for each in ((m, k), (n, k), n))
+    bias, c = bias.astype(cp.float32), cp.empty((m, n), cp.float32)
+    before = a.astype(cp.float32) @ b.astype(cp.float32).T
+    for epilogue, wanted in (("bias", before + bias), ("relu bias", cp.maximum(before + bias, 0))):
+        product = lt_products.LtProduct(
+            "fp16", m, n, k, transposed=True, epilogue=epilogue, bias=bias
+        )
+        for found in product.runnable(a, b, c):
+            product.run(found, a, b, c)
+            assert bool((c == wanted).all()), found.configuration()
+
+
+@pytest.mark.gpu
+def test_the_list_keeps_to_the_workspace_that_it_is_given():
+    product = lt_products.LtProduct("fp16", 256, 256, 16384, transposed=True)
+    without = product.algorithms(workspace_bytes=0)
+    assert without and all(found.workspace_bytes == 0 for found in without)
+    assert any(found.workspace_bytes for found in product.algorithms())
+
+
+@pytest.mark.gpu
+def test_a_status_is_told_in_words():
+    with pytest.raises(LessonError, match="unsupported value .*CUBLAS_STATUS_INVALID_VALUE"):
+        cublas_library.checked(7, "a call")
 
 
 @pytest.mark.gpu

@@ -42,6 +42,14 @@ class InPlace(Work):
 
 
 @dataclass(frozen=True)
+class Addressed(Work):
+    """Work whose arguments hold addresses of the arrays ``kept``: they lead nowhere on another
+    machine, so a GPU's have no copies for the sanitizer."""
+
+    kept: Any = None
+
+
+@dataclass(frozen=True)
 class Demonstration:
     """A kernel with nothing to compute: what it ``prints``, in any order, and the kinds of faults
     that the sanitizer ``finds``."""
@@ -138,7 +146,7 @@ def run(work: Work, *, sanitized: bool = True) -> None:
     Fails where the sanitizer has a finding, or where the result is wrong on this machine's device.
     """
     _prepare(work)
-    if sanitized:
+    if sanitized and not (ON_GPU and isinstance(work, Addressed)):
         for call in work.launches:
             report = sanitized_call(call)
             assert report.clean, str(report)
