@@ -24,6 +24,8 @@ from course_utils.exercises import (
 )
 from course_utils.layouts import Layout
 
+from .common import by_cute
+
 FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- The tile of a block ---
@@ -230,6 +232,10 @@ def gated(given: dict) -> dict:
 
 
 FULL_TILES = (64, 128)
+BY_FORMULAS = """const int i = blockIdx.y * 32 + threadIdx.x / 32 + v % 4 * 8;
+        const int j = blockIdx.x * 64 + threadIdx.x % 32 + v / 4 * 32;
+        const int at = i * columns + j;
+        if (i < rows && j < columns) y[at] = gate[i] * x[at] + shift[j];"""
 GATE = Exercise(
     id="08.gate_and_shift",
     title="a gate for each row, a shift for each column",
@@ -265,6 +271,7 @@ and let neighbouring threads take neighbouring columns.
             "threads has stride 1?",
             size=FULL_TILES,
         ),
+        by_cute("cute/tensor", "Cut by `local_tile` and `local_partition`: no index formula."),
     ),
     hints=(
         "gate has one number a row: as a matrix, all columns of a row are at one place. Which "
@@ -302,6 +309,12 @@ computes names no index but v. A change of the tile or of the threads is a chang
             "threads down the columns",
             kinds.MEANS_MISSING,
             ("Layout<Shape<_8, _32>, Stride<_32, _1>>", "Layout<Shape<_32, _8>>"),
+        ),
+        mutant(
+            "by index formulas",
+            kinds.MEANS_MISSING,
+            ("int v = 0; v < size(to)", "int v = 0; v < 8"),
+            ("if (elem_less(where(v), shape)) to(v) = factor(v) * from(v) + term(v);", BY_FORMULAS),
         ),
     ),
 )

@@ -198,6 +198,12 @@ VALUES = (
     (*promises.data("B", *promises.ORDINARY),),
 )
 
+WORD_BY_WORD = """        auto bits = reinterpret_cast<const unsigned short (*)[8]>(tile_b);
+        for (int i = 0; i < 2; ++i) {
+            const int first = lane % 4 * 2 + i * 8;
+            b[i] = bits[first][lane / 4] | unsigned(bits[first + 1][lane / 4]) << 16;
+        }
+        mma_f16(sum"""
 TRANSPOSED = Exercise(
     id="08.transposed_operand",
     title="B the other way round",
@@ -229,6 +235,19 @@ in shared memory.
             advice="B's fragment comes from shared memory by ldmatrix with .trans.",
             size=(16, 8, 16),
         ),
+        means.instructions(
+            "threads at an ldmatrix of either kind",
+            "ldmatrix.",
+            at_least=64,
+            advice="A's fragment comes by ldmatrix, too: by ldmatrix_4.",
+            size=(16, 8, 16),
+        ),
+        means.instructions(
+            "single words loaded from shared memory",
+            "ld.shared",
+            at_most=0,
+            advice="What ldmatrix brings is the whole fragment: nothing is to be read beside it.",
+        ),
         means.one_store_each(),
     ),
     hints=(
@@ -257,6 +276,16 @@ help.
         ),
         mutant("registers of B swapped", kinds.WRONG, ("b[0], b[1]", "b[1], b[0]")),
         mutant("no .trans", kinds.WRONG, (".x2.trans.", ".x2.")),
+        mutant("B word by word", kinds.MEANS_MISSING, ("        mma_f16(sum", WORD_BY_WORD)),
+        mutant(
+            "A from global memory",
+            kinds.MEANS_MISSING,
+            (
+                "ldmatrix_4(a, shared_address(&tile_a[lane % 16][lane / 16 * 8]));",
+                "for (int i = 0; i < 4; ++i) a[i] = reinterpret_cast<const unsigned *>(A + (row + "
+                "lane / 4 + i % 2 * 8) * K + k + i / 2 * 8)[lane % 4];",
+            ),
+        ),
         mutant(
             "no barrier before the tiles are filled anew",
             kinds.DATA_RACE,
