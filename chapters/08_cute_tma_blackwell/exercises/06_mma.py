@@ -47,10 +47,11 @@ PLACE = PythonExercise(
     id="08.sum_place",
     title="which thread holds this sum?",
     task="""
-A `TiledMMA` of `warps_m` x `warps_n` warps has a tile of 16 `warps_m` x 16 `warps_n` results, as
-in the last picture. Write `sum_place(row, column, warps_m, warps_n)`: the thread of the block that
-holds the result, and as which of its eight values. Values count as in the picture: two neighbours,
-then 8 rows further down, then the warp's second instruction.
+A `TiledMMA` of `warps_m` x `warps_n` warps has a tile of 16 `warps_m` x 16 `warps_n` results: two
+instructions a warp, dealt out as in the last picture. Write `sum_place(row, column, warps_m,
+warps_n)`: the thread of the block that holds the result, and as which of its eight values. Values
+count as in the layout of C above: two neighbours, then 8 rows further down, then the warp's second
+instruction.
 """,
     source=f"{FOLDER}/sum_place.py",
     function="sum_place",
@@ -260,8 +261,8 @@ in shared memory.
     explanation="""
 In CuTe the atom is `SM75_U16x4_LDSM_T`: the layout of shared memory has N with stride 1, and the
 fragment is the same as ever. So the instruction, not a detour through registers, serves all four
-combinations of row- and column-major operands in 16 bits. For 8-bit operands there is no such
-help.
+combinations of row- and column-major operands in 16 bits. For 8-bit operands there was no such help
+until Blackwell, whose `ldmatrix` can transpose 16 x 16 of them.
 """,
     mutants=(
         mutant(
