@@ -240,9 +240,9 @@ GATE = Exercise(
     id="08.gate_and_shift",
     title="a gate for each row, a shift for each column",
     task="""
-Multiply each row of x by its gate and add to each column its shift, `y[i][j] = gate[i] * x[i][j]
-+ shift[j]`. Cut all that you need by `local_tile` and `local_partition`, as `bias_by_tiles` does,
-and let neighbouring threads take neighbouring columns.
+Multiply each row of x by its gate and add to each column its shift:
+`y[i][j] = gate[i] * x[i][j] + shift[j]`. Cut all that you need by `local_tile` and
+`local_partition`, as `bias_by_tiles` does, and let neighbouring threads take neighbouring columns.
 """,
     source=f"{FOLDER}/gate_and_shift.cu",
     kernel="gate_and_shift",

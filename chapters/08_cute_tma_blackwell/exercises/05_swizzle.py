@@ -249,9 +249,9 @@ FITTING = PythonExercise(
 Rows of `row_bytes` bytes (a power of two from 32 to 2,048) lie one after the other, without
 padding, the first at a multiple of 8 rows and of 1,024 bytes. Write `fitting_swizzle(row_bytes,
 element_bytes)`: the `(bits, base, shift)`, counted in elements of 1, 2, 4, 8 or 16 bytes, with
-which 16 bytes stay together, and the same chunk of eight rows that follow one another, 8 k to 8 k
-+ 7, lies in eight different groups of four banks. Take the fewest bits, and with those the least
-shift.
+which 16 bytes stay together, and the same chunk of eight rows that follow one another,
+`8 k` to `8 k + 7`, lies in eight different groups of four banks. Take the fewest bits, and with
+those the least shift.
 """,
     source=f"{FOLDER}/fitting_swizzle.py",
     function="fitting_swizzle",
