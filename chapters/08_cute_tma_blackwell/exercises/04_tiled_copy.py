@@ -75,6 +75,7 @@ by_thread[1]`, and so for values. A thread's values are neighbours, in a patch o
         ((3, 2), (1, 3), (2, 1), (1, 2), 5),
         ((1, 1), (1, 1), (2, 3), (3, 1), 0),
         ((4, 1), (1, 4), (1, 1), (1, 1), 2),
+        ((32, 8), (8, 1), (3, 16), (16, 1), 201),
     ),
     reference=by_the_product,
     promises=Cases(any_copy),
