@@ -225,7 +225,9 @@ in shared memory.
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     promises=Promises(
-        sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(K=1040),
+        sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(
+            M=1040, N=1032, K=1040
+        ),
         values=VALUES,
     ),
     means=(
@@ -316,7 +318,9 @@ C is missing. Run it, read the verdict, and mend the partition.
     reduction=lambda size: size[2],
     bug=kinds.PARTLY_WRITTEN,
     promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_longest(K=1040),
+        sizes=promises.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_longest(
+            M=1056, N=1056, K=1040
+        ),
         values=VALUES,
     ),
     means=(*all_by_mma((64, 96, 48)), means.one_store_each()),

@@ -191,7 +191,9 @@ formulas, once, so that you know what `partition_C` computes.
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2] + 1,
     promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_longest(K=1040),
+        sizes=promises.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_longest(
+            M=1056, N=1056, K=1040
+        ),
         values=(
             promises.data("A", *promises.ORDINARY),
             promises.data("B", *promises.ORDINARY),
@@ -287,7 +289,9 @@ threads add.
     reduction=lambda size: size[0],
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(steps=130),
+        sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
+            steps=130, n=16512
+        ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(
