@@ -44,6 +44,8 @@ CHOICE = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S
 ANSWER = re.compile(r"\A\**(Right|Wrong)\b", re.I)
 FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
+# A line that begins as an item does, behind one of a paragraph.
+STRAY_ITEM = re.compile(r"^(?![ \t#<]|[-+*] |\d+[.)] ).*\S.*\n( {0,3}[-+*] .*)", re.M)
 
 Check = Callable[[NotebookNode, Path, Path], list[Violation]]
 
@@ -152,6 +154,15 @@ def imports_public_names_only(nb: NotebookNode, path: Path, root: Path) -> list[
     return found
 
 
+def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    remedy = "break the line elsewhere; where a list is meant, leave a line empty before it"
+    return [
+        Violation(number, f"Markdown takes a line of its text for a list: {line[:40]}", remedy)
+        for number, cell in numbered(nb, "markdown")
+        for line in STRAY_ITEM.findall(FENCE.sub("", cell.source))
+    ]
+
+
 def begins_with_a_title(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     if nb.cells and nb.cells[0].cell_type == "markdown" and TITLE.match(nb.cells[0].source):
         return []
@@ -228,6 +239,7 @@ RULES: tuple[Check, ...] = (
     has_exercises_without_output,
     has_short_cells,
     imports_public_names_only,
+    has_no_list_in_a_paragraph,
     begins_with_a_title,
     ends_with_a_next_link,
     has_png_pictures_only,

@@ -43,11 +43,13 @@ GOOD = {
     "a link in code": markdown("`a[i](j)` and\n```\nx[i](j.md)\n```\n"),
     "a web address with home in it": markdown("<https://example.com/home/user>"),
     "a long exercise": add(new_code_cell("%%exercise 01.b\n" + "int x;\n" * 40)),
+    "a list": markdown("Two things:\n\n- one\n  of them\n- and\n- so on\n\n```\na\n- b\n```\n"),
     "25 lines": add(new_code_cell("\n\n".join(["x = 1"] * 25))),
     "a fraction": printed("4/work and a/home/b, bytes/tmp"),
 }
 
 BAD = {
+    "a sum over two lines": (markdown("It is `a\n+ b`."), "text for a list: + b`."),
     "an error": (add(new_code_cell("boom()", outputs=[ERROR])), "an error: ValueError: no"),
     "a home folder": (printed("in /home/ann/x.cu"), "one machine: /home/ann/x.cu"),
     "a Windows path": (printed(r"C:\Users\ann"), r"one machine: C:\Users\ann"),

@@ -436,8 +436,8 @@ void try_mix(double a, double b, double t, double results[])
         "`((a) + (t) * ((b) - (a)))`",
     ),
     explanation="""
-Without the outer parentheses `2 * MIX(…)` doubles only the first term; without the inner ones `b
-- a + 1` is not `b - (a + 1)`. A function has none of this trouble, and `inline` costs nothing:
+Without the outer parentheses `2 * MIX(…)` doubles only the first term; without the inner ones
+`b - a + 1` is not `b - (a + 1)`. A function has none of this trouble, and `inline` costs nothing:
 take a macro where a function cannot do it.
 """,
     mutants=(

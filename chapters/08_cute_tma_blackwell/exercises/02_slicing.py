@@ -24,6 +24,8 @@ from course_utils.exercises import (
 )
 from course_utils.layouts import Layout
 
+from .common import by_cute
+
 FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- The tile of a block ---
@@ -66,6 +68,7 @@ the tile's. The tile holds one element at least.
         ((10, 20), (32, 1), (8, 16), (1, 0)),
         ((1, 1), (1, 1), (32, 64), (0, 0)),
         ((37, 101), (101, 1), (32, 64), (1, 1)),
+        ((700, 1100), (1103, 1), (128, 256), (5, 4)),
     ),
     reference=tile_on_a_board,
     promises=Cases(any_tile),
@@ -150,6 +153,8 @@ through the partition.
         ((6, 2), (1, 1), (1, 1), 0),
         ((2, 12), (1, 4), (4, 1), 3),
         ((9, 3), (3, 1), (1, 3), 2),
+        ((64, 48), (32, 16), (16, 1), 300),
+        ((60, 3), (3, 1), (1, 3), 1),
     ),
     reference=dealt,
     promises=Cases(any_partition),
@@ -230,13 +235,17 @@ def gated(given: dict) -> dict:
 
 
 FULL_TILES = (64, 128)
+BY_FORMULAS = """const int i = blockIdx.y * 32 + threadIdx.x / 32 + v % 4 * 8;
+        const int j = blockIdx.x * 64 + threadIdx.x % 32 + v / 4 * 32;
+        const int at = i * columns + j;
+        if (i < rows && j < columns) y[at] = gate[i] * x[at] + shift[j];"""
 GATE = Exercise(
     id="08.gate_and_shift",
     title="a gate for each row, a shift for each column",
     task="""
-Multiply each row of x by its gate and add to each column its shift, `y[i][j] = gate[i] * x[i][j]
-+ shift[j]`. Cut all that you need by `local_tile` and `local_partition`, as `bias_by_tiles` does,
-and let neighbouring threads take neighbouring columns.
+Multiply each row of x by its gate and add to each column its shift:
+`y[i][j] = gate[i] * x[i][j] + shift[j]`. Cut all that you need by `local_tile` and
+`local_partition`, as `bias_by_tiles` does, and let neighbouring threads take neighbouring columns.
 """,
     source=f"{FOLDER}/gate_and_shift.cu",
     kernel="gate_and_shift",
@@ -265,6 +274,7 @@ and let neighbouring threads take neighbouring columns.
             "threads has stride 1?",
             size=FULL_TILES,
         ),
+        by_cute("cute/tensor", "Cut by `local_tile` and `local_partition`: no index formula."),
     ),
     hints=(
         "gate has one number a row: as a matrix, all columns of a row are at one place. Which "
@@ -302,6 +312,12 @@ computes names no index but v. A change of the tile or of the threads is a chang
             "threads down the columns",
             kinds.MEANS_MISSING,
             ("Layout<Shape<_8, _32>, Stride<_32, _1>>", "Layout<Shape<_32, _8>>"),
+        ),
+        mutant(
+            "by index formulas",
+            kinds.MEANS_MISSING,
+            ("int v = 0; v < size(to)", "int v = 0; v < 8"),
+            ("if (elem_less(where(v), shape)) to(v) = factor(v) * from(v) + term(v);", BY_FORMULAS),
         ),
     ),
 )
@@ -362,6 +378,7 @@ wholly inside. Both modes are pairs, so that one number counts through them down
         (1, 1, 1, 1),
         (5, 8, 1, 3),
         (9, 7, 2, 3),
+        (40, 31, 7, 5),
     ),
     call=offsets_of,
     reference=cut_out,

@@ -323,6 +323,12 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
             at_most=1,
             advice="All of the pixels come by `cp.async`, each once.",
         ),
+        means.instructions(
+            "loads from global memory into registers",
+            "ld.global",
+            at_most=0,
+            advice="What a thread stores it reads from the tile.",
+        ),
         bytes_a_copy(),
         Means(
             "bytes that a thread stores at once",
@@ -360,6 +366,11 @@ of a copy atom; here you called it without the atom.
                 "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>::copy(",
                 "auto plainly = [](auto const& from, auto& to) { to = from; };\n    plainly(",
             ),
+        ),
+        mutant(
+            "a tile that nobody reads",
+            kinds.MEANS_MISSING,
+            ("    const auto", "#define tile from\n    const auto"),
         ),
     ),
 )

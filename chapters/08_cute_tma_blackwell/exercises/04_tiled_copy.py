@@ -24,7 +24,7 @@ from course_utils.exercises import (
 )
 from course_utils.layouts import Layout, raked_product, right_inverse
 
-from .common import bytes_a_copy
+from .common import by_cute, bytes_a_copy
 
 FOLDER = "08_cute_tma_blackwell/exercises"
 
@@ -75,6 +75,7 @@ by_thread[1]`, and so for values. A thread's values are neighbours, in a patch o
         ((3, 2), (1, 3), (2, 1), (1, 2), 5),
         ((1, 1), (1, 1), (2, 3), (3, 1), 0),
         ((4, 1), (1, 4), (1, 1), (1, 1), 2),
+        ((32, 8), (8, 1), (3, 16), (16, 1), 201),
     ),
     reference=by_the_product,
     promises=Cases(any_copy),
@@ -264,6 +265,12 @@ def column_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+BY_FORMULAS = """const int first = blockIdx.x * 64 + threadIdx.x % 8 * 8;
+    for (int round = 0; round < 2; ++round) {
+        const int column = blockIdx.y * 32 + threadIdx.x / 8 + 16 * round;
+        reinterpret_cast<uint4*>(y + column * rows)[first / 8] =
+            reinterpret_cast<const uint4*>(x + column * rows)[first / 8];
+    }"""
 COLUMNS = Exercise(
     id="08.columns_copied",
     title="a tiled copy of columns",
@@ -304,6 +311,7 @@ touches.
             at_most=16,
             advice="512 bytes are 16 sectors: put threads one below the other, in one column.",
         ),
+        by_cute("cute/atom/copy", "Let a tiled copy move the tile: `make_tiled_copy`, its slices."),
     ),
     hints=(
         "16 bytes are eight numbers, one below the other: the value layout is (8, 1).",
@@ -336,6 +344,11 @@ tensor of its part has the shape ((8, 1), 1, 2), and `copy` makes both.
             "half of the threads",
             kinds.PARTLY_WRITTEN,
             ("get_slice(threadIdx.x)", "get_slice(threadIdx.x % 64)"),
+        ),
+        mutant(
+            "by index formulas",
+            kinds.MEANS_MISSING,
+            ("copy(tiled, thread.partition_S(from), thread.partition_D(to));", BY_FORMULAS),
         ),
     ),
 )

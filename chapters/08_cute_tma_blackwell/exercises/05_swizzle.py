@@ -47,12 +47,12 @@ def bit_by_bit(offset: int, bits: int, base: int, shift: int) -> int:
 
 
 def without_swizzles(function: Callable, *arguments: int) -> Any:
-    """What ``function`` says while the course's own swizzle refuses to be made."""
+    """What ``function`` says while the course's own swizzle refuses to answer."""
 
     def refused(*_: Any, **__: Any) -> None:
         raise LessonError("the course's Swizzle does not answer here: compute it yourself.")
 
-    with patch.object(layouts.Swizzle, "__init__", refused):
+    with patch.object(layouts.Swizzle, "__call__", refused):
         return function(*arguments)
 
 
@@ -109,6 +109,17 @@ meet.
                 "    mask =",
                 "    from course_utils import layouts\n\n"
                 "    return layouts.Swizzle(bits, base, shift)(offset)\n    mask =",
+            ),
+        ),
+        mutant(
+            "the course's swizzle, made by the back door",
+            kinds.EXCEPTION,
+            (
+                "    mask =",
+                "    from course_utils import layouts\n\n"
+                "    made = object.__new__(layouts.Swizzle)\n"
+                "    made.__dict__.update(bits=bits, base=base, shift=shift)\n"
+                "    return made(offset)\n    mask =",
             ),
         ),
     ),
@@ -238,9 +249,9 @@ FITTING = PythonExercise(
 Rows of `row_bytes` bytes (a power of two from 32 to 2,048) lie one after the other, without
 padding, the first at a multiple of 8 rows and of 1,024 bytes. Write `fitting_swizzle(row_bytes,
 element_bytes)`: the `(bits, base, shift)`, counted in elements of 1, 2, 4, 8 or 16 bytes, with
-which 16 bytes stay together, and the same chunk of eight rows that follow one another, 8 k to 8 k
-+ 7, lies in eight different groups of four banks. Take the fewest bits, and with those the least
-shift.
+which 16 bytes stay together, and the same chunk of eight rows that follow one another,
+`8 k` to `8 k + 7`, lies in eight different groups of four banks. Take the fewest bits, and with
+those the least shift.
 """,
     source=f"{FOLDER}/fitting_swizzle.py",
     function="fitting_swizzle",

@@ -47,10 +47,11 @@ PLACE = PythonExercise(
     id="08.sum_place",
     title="which thread holds this sum?",
     task="""
-A `TiledMMA` of `warps_m` x `warps_n` warps has a tile of 16 `warps_m` x 16 `warps_n` results, as
-in the last picture. Write `sum_place(row, column, warps_m, warps_n)`: the thread of the block that
-holds the result, and as which of its eight values. Values count as in the picture: two neighbours,
-then 8 rows further down, then the warp's second instruction.
+A `TiledMMA` of `warps_m` x `warps_n` warps has a tile of 16 `warps_m` x 16 `warps_n` results: two
+instructions a warp, dealt out as in the last picture. Write `sum_place(row, column, warps_m,
+warps_n)`: the thread of the block that holds the result, and as which of its eight values. Values
+count as in the layout of C above: two neighbours, then 8 rows further down, then the warp's second
+instruction.
 """,
     source=f"{FOLDER}/sum_place.py",
     function="sum_place",
@@ -63,6 +64,7 @@ then 8 rows further down, then the warp's second instruction.
         (9, 12, 1, 1),
         (47, 20, 3, 2),
         (3, 63, 1, 4),
+        (197, 231, 16, 15),
     ),
     reference=from_table,
     promises=Cases(any_place),
@@ -130,6 +132,7 @@ once a stage.
         (16, 16, 16, 1, 1),
         (96, 48, 80, 3, 1),
         (256, 128, 32, 4, 2),
+        (1024, 2048, 256, 8, 16),
     ),
     reference=counted,
     promises=Cases(any_tile),
@@ -198,6 +201,12 @@ VALUES = (
     (*promises.data("B", *promises.ORDINARY),),
 )
 
+WORD_BY_WORD = """        auto bits = reinterpret_cast<const unsigned short (*)[8]>(tile_b);
+        for (int i = 0; i < 2; ++i) {
+            const int first = lane % 4 * 2 + i * 8;
+            b[i] = bits[first][lane / 4] | unsigned(bits[first + 1][lane / 4]) << 16;
+        }
+        mma_f16(sum"""
 TRANSPOSED = Exercise(
     id="08.transposed_operand",
     title="B the other way round",
@@ -216,7 +225,9 @@ in shared memory.
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2],
     promises=Promises(
-        sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(K=1040),
+        sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(
+            M=1040, N=1032, K=1040
+        ),
         values=VALUES,
     ),
     means=(
@@ -228,6 +239,19 @@ in shared memory.
             at_least=32,
             advice="B's fragment comes from shared memory by ldmatrix with .trans.",
             size=(16, 8, 16),
+        ),
+        means.instructions(
+            "threads at an ldmatrix of either kind",
+            "ldmatrix.",
+            at_least=64,
+            advice="A's fragment comes by ldmatrix, too: by ldmatrix_4.",
+            size=(16, 8, 16),
+        ),
+        means.instructions(
+            "single words loaded from shared memory",
+            "ld.shared",
+            at_most=0,
+            advice="What ldmatrix brings is the whole fragment: nothing is to be read beside it.",
         ),
         means.one_store_each(),
     ),
@@ -241,8 +265,8 @@ in shared memory.
     explanation="""
 In CuTe the atom is `SM75_U16x4_LDSM_T`: the layout of shared memory has N with stride 1, and the
 fragment is the same as ever. So the instruction, not a detour through registers, serves all four
-combinations of row- and column-major operands in 16 bits. For 8-bit operands there is no such
-help.
+combinations of row- and column-major operands in 16 bits. For 8-bit operands there was no such help
+until Blackwell, whose `ldmatrix` can transpose 16 x 16 of them.
 """,
     mutants=(
         mutant(
@@ -257,6 +281,16 @@ help.
         ),
         mutant("registers of B swapped", kinds.WRONG, ("b[0], b[1]", "b[1], b[0]")),
         mutant("no .trans", kinds.WRONG, (".x2.trans.", ".x2.")),
+        mutant("B word by word", kinds.MEANS_MISSING, ("        mma_f16(sum", WORD_BY_WORD)),
+        mutant(
+            "A from global memory",
+            kinds.MEANS_MISSING,
+            (
+                "ldmatrix_4(a, shared_address(&tile_a[lane % 16][lane / 16 * 8]));",
+                "for (int i = 0; i < 4; ++i) a[i] = reinterpret_cast<const unsigned *>(A + (row + "
+                "lane / 4 + i % 2 * 8) * K + k + i / 2 * 8)[lane % 4];",
+            ),
+        ),
         mutant(
             "no barrier before the tiles are filled anew",
             kinds.DATA_RACE,
@@ -284,7 +318,9 @@ C is missing. Run it, read the verdict, and mend the partition.
     reduction=lambda size: size[2],
     bug=kinds.PARTLY_WRITTEN,
     promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_longest(K=1040),
+        sizes=promises.shapes(M=(32, 64), N=(32, 96), K=(16, 48)).with_longest(
+            M=1056, N=1056, K=1040
+        ),
         values=VALUES,
     ),
     means=(*all_by_mma((64, 96, 48)), means.one_store_each()),

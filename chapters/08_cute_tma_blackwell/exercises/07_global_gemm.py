@@ -52,7 +52,7 @@ there while this one is multiplied. `stages` is at least 2.
 """,
     source=f"{FOLDER}/stage_plan.py",
     function="stage_plan",
-    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6)),
+    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17)),
     reference=played,
     promises=Cases(lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9)))),
     means="Any way to the list is right.",
@@ -83,7 +83,7 @@ have to wait for the product.
 
 
 def any_tiles(rng: np.random.Generator) -> tuple:
-    sides = (32, 64, 96, 128, 192, 256)
+    sides = range(16, 272, 16)
     tiles = [
         (int(rng.choice(sides)), int(rng.choice(sides))) for _ in range(int(rng.integers(1, 7)))
     ]
@@ -123,6 +123,8 @@ most FLOPs for each byte it fetches, among those of which `stages` stages fit `b
         ([(256, 256)], 4, 1, 232448),
         ([(128, 128), (64, 64)], 4, 1, 65536),
         ([(128, 128)], 2, 1, 65536),
+        ([(48, 48), (32, 112)], 4, 1, 232448),
+        ([(32, 32)] * 20 + [(64, 32)], 2, 3, 232448),
     ),
     reference=compared,
     promises=Cases(any_tiles),
@@ -144,6 +146,7 @@ barrier.
         mutant("one block", kinds.WRONG, ("blocks * stages *", "stages *")),
         mutant("elements for bytes", kinds.WRONG, (" * 64 * 2 <=", " * 64 <=")),
         mutant("less than the room", kinds.NOTHING_RETURNED, ("<= room", "< room")),
+        mutant("whole FLOPs a byte", kinds.WRONG, ("tile[1] / sum", "tile[1] // sum")),
         mutant("the last of equals", kinds.WRONG, ("max(fits,", "max(reversed(fits),")),
     ),
 )
@@ -188,7 +191,9 @@ formulas, once, so that you know what `partition_C` computes.
     full=(2048, 2048, 2048),
     reduction=lambda size: size[2] + 1,
     promises=Promises(
-        sizes=promises.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_longest(K=1040),
+        sizes=promises.shapes(M=(32, 64), N=(32, 96, 160), K=(16, 48)).with_longest(
+            M=1056, N=1056, K=1040
+        ),
         values=(
             promises.data("A", *promises.ORDINARY),
             promises.data("B", *promises.ORDINARY),
@@ -284,7 +289,9 @@ threads add.
     reduction=lambda size: size[0],
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(steps=130),
+        sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
+            steps=130, n=16512
+        ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(
@@ -296,6 +303,19 @@ threads add.
             size=(7, 256),
         ),
         means.room_in_shared_memory(3 * 128 * 4, advice="Three stages are enough.", size=(7, 256)),
+        means.instructions(
+            "loads from global memory into registers",
+            "ld.global",
+            at_most=0,
+            advice="What a thread adds it reads from the ring.",
+            size=(7, 256),
+        ),
+        means.overlap(
+            0.1,  # one warp of four copies, and adds while its copies are in flight
+            advice="The next row is to be on its way while this one is added: begin its copy "
+            "before, and wait for no more than you need.",
+            size=(7, 256),
+        ),
     ),
     hints=(
         "The copy that begins in a step goes into the stage of the step before. Who may still read "
@@ -324,6 +344,22 @@ copy.
             "waits too little",
             kinds.DATA_RACE,
             ("cp_async_wait<kStages - 2>", "cp_async_wait<kStages - 1>"),
+        ),
+        mutant(
+            "one row after the other",
+            kinds.MEANS_MISSING,
+            ("cp_async_wait<kStages - 2>", "cp_async_wait<0>"),
+            ("        fetch(step + kStages - 1);    // into the stage of that row\n", ""),
+            (
+                "sum += ring[step % kStages][t];",
+                "sum += ring[step % kStages][t];\n        __syncthreads();\n"
+                "        fetch(step + kStages - 1);",
+            ),
+        ),
+        mutant(
+            "a ring that nobody reads",
+            kinds.MEANS_MISSING,
+            ("ring[step % kStages][t];", "from[(size_t)step * n + t];"),
         ),
         mutant("two stages", kinds.DATA_RACE, ("% kStages][t * 4]", "% 2][t * 4]")),
         mutant(

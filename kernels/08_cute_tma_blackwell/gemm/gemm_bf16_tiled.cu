@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     Tensor global_b = local_tile(all_b, Shape<Int<BN>, Int<BK>>{}, make_coord(tile_n, _));
     Tensor global_c = local_tile(all_c, Shape<Int<BM>, Int<BN>>{}, make_coord(tile_m, tile_n));
 
-    extern __shared__ __align__(1024) unsigned char memory[]; // swizzles count from address 0
+    extern __shared__ __align__(1024) unsigned char memory[]; // as a swizzle of addresses wants it
     auto eight_rows = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>, Stride<_64, _1>>{});
     auto stages_a = tile_to_shape(eight_rows, Shape<Int<BM>, Int<BK>, Int<STAGES>>{});
     auto stages_b = tile_to_shape(eight_rows, Shape<Int<BN>, Int<BK>, Int<STAGES>>{});

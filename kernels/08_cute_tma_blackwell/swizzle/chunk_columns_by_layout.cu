@@ -12,7 +12,7 @@ using namespace cute;
 
 extern "C" __global__ void chunk_columns_by_layout(const half_t *x, half_t *y)
 {
-    __shared__ __align__(1024) half_t memory[32 * 64]; // a swizzle counts from address 0
+    __shared__ __align__(1024) half_t memory[32 * 64]; // as a swizzle of addresses wants it
     auto rows = Layout<Shape<_32, _64>, Stride<_64, _1>>{};
     Tensor tile = make_tensor(make_smem_ptr(memory), composition(SWIZZLE{}, rows));
     Tensor chunks = recast<uint128_t>(tile); // 32 x 8
