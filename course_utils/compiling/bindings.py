@@ -7,6 +7,7 @@ imports nothing of the course, and so starts quickly.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import re
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -26,6 +27,8 @@ PRECOMPILING = (12, 8)  # NVRTC's first version with precompiled headers
 HEADERS_MEMORY = 2**30  # bytes of address space for them: CuTe's take 0.3 GB
 SLOW = 0.3  # seconds of the processor, from which on a source's headers are worth keeping
 MOST_KEPT = 6  # sets of headers, each in a file of 0.1 to 0.3 GB
+VERY_SLOW = 2.0  # seconds of the processor, from which on an answer is worth a file of its own
+MOST_ANSWERS = 64  # such files, each of 0.1 to 5 MB
 UNFIT = re.compile("precompiled header|catastrophic error")  # so they could not be used
 ENDS_BEFORE_LINES = 20283  # NVRTC's remark that no #line directive can be precompiled
 Beginning = tuple[str, ...]  # what a source includes first, from which folder, by which flags
@@ -109,6 +112,45 @@ def compile_program(
         return {REFUSED: False, LOG: log, CODE: code, MANGLED: mangled}
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+
+
+class KeptAnswers:
+    """Compiles as ``compile`` does, and keeps what took long for the next process, on disk.
+
+    A product made of CuTe's templates takes tens of seconds, each time its notebook is opened. An
+    answer is that of the same request with the same compiler, as long as no file that the source
+    includes has changed.
+    """
+
+    def __init__(self, compile: Callable[..., dict[str, Any]], folder: str | None = None) -> None:
+        self._compile = compile
+        caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        self._folder = folder or os.path.join(caches, "cuda-course", "compiled")
+
+    def compile(self, **request: Any) -> dict[str, Any]:
+        """The answer of :func:`compile_program` to the same request."""
+        asked = repr((nvrtc_version(), os.getcwd(), sorted(request.items())))
+        file = os.path.join(self._folder, hashlib.sha256(asked.encode()).hexdigest())
+        with suppress(Exception):  # there is none, or no whole one
+            with open(file, "rb") as kept:
+                read, answer = pickle.load(kept)
+            if read == stamps(read):
+                return answer
+        start = time.process_time()
+        answer = self._compile(**request)
+        if time.process_time() - start > VERY_SLOW and not answer[REFUSED]:
+            with suppress(OSError):  # no room, or no right to write there
+                self._keep(file, stamps(included(request["text"], request["flags"])), answer)
+        return answer
+
+    def _keep(self, file: str, read: dict[str, tuple[int, int]], answer: dict[str, Any]) -> None:
+        os.makedirs(self._folder, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as half:
+            pickle.dump((read, answer), half)
+        os.replace(half.name, file)  # at once: another process may look for it
+        kept = sorted(os.scandir(self._folder), key=lambda each: each.stat().st_mtime)
+        for oldest in kept[:-MOST_ANSWERS]:
+            os.unlink(oldest.path)
 
 
 class KeptHeaders:
@@ -225,7 +267,7 @@ def _serve() -> None:
     os.dup2(2, 1)  # whatever the compiler prints is no answer
     _limit_memory()
     os.environ.setdefault("NVRTC_PCH_HEAP_SIZE", str(HEADERS_MEMORY))
-    headers = KeptHeaders()
+    answers_kept = KeptAnswers(KeptHeaders().compile)
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     while True:
         try:
@@ -234,7 +276,7 @@ def _serve() -> None:
             return
         try:
             os.chdir(folder)  # files are named as seen from there
-            answer = headers.compile(**request)
+            answer = answers_kept.compile(**request)
         except (RuntimeError, MemoryError) as error:
             answer = {UNAVAILABLE: str(error) or "NVRTC has no memory left."}
         pickle.dump(answer, answers)
