@@ -232,16 +232,17 @@ WAYS: dict[str, Callable[[Training], Callable[[], Any]]] = {
     "max-autotune step in a graph": searched_whole,
 }
 COMPILED = tuple(WAYS)[2:]  # those with a search take minutes
+GRAPHS = "CUDA graph", "compiled step in a graph", "max-autotune step in a graph"
 RACED = "fp32", "bf16"  # the precisions of the race
 
 
 def plans() -> list[StepPlan]:
-    """All that are measured: eager steps in NCHW, graphs and compiled graphs in both layouts. Where
+    """All that are measured: eager steps in NCHW, graphs of whole steps in both layouts. Where
     torch.compile makes graphs itself it chooses layouts itself, too. TF32 and autocast, which are
     no part of the race, are measured as graphs."""
     found = []
     for way in WAYS:
-        layouts = LAYOUTS if way in ("CUDA graph", "compiled step in a graph") else LAYOUTS[:1]
+        layouts = LAYOUTS if way in GRAPHS else LAYOUTS[:1]
         every = itertools.product(RACED, BATCHES, layouts)
         found += [StepPlan(way, precision, layout, batch) for precision, batch, layout in every]
         if way == "CUDA graph":

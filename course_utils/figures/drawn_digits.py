@@ -53,7 +53,9 @@ def _reply(comm: Any, message: dict[str, Any], answer: Callable[[np.ndarray], An
     try:
         text, figure = answer(read_drawing(message["content"]["data"]["drawing"]))
         picture = base64.b64encode(png(figure)).decode() if figure is not None else ""
-    except Exception as error:  # what goes wrong is to be read where one drew
+    except LessonError as error:  # what goes wrong is to be read where one drew
+        text, picture = str(error), ""
+    except Exception as error:
         text, picture = f"{type(error).__name__}: {error}", ""
     comm.send({"text": text, "png": picture})
 

@@ -6,12 +6,13 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from course_utils import digits
+from course_utils import digits, measurements
 from course_utils.benchmarks import mnist_race, mnist_step
 from course_utils.benchmarks.mnist_step import BATCHES, RACED, WAYS, StepPlan
 from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 from course_utils.paths import KERNELS
+from course_utils.records.measured_files import REFERENCE
 
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="runs PyTorch")
 no_gpu = pytest.mark.skipif(ON_GPU, reason="for machines with no GPU")
@@ -86,3 +87,11 @@ def test_without_a_gpu_they_say_what_they_need():
     for benchmark in (mnist_step, mnist_race):
         with pytest.raises(LessonError, match="needs PyTorch with CUDA"):
             benchmark.measure()
+
+
+@pytest.mark.parametrize("precision", mnist_race.PRECISIONS)
+def test_the_race_of_the_records_counts_since_both_networks_learn_alike(precision):
+    rows = measurements("mnist_race", REFERENCE)["accuracies"][precision]
+    assert [seed for seed, _, _ in rows] == list(mnist_race.SEEDS)
+    ours, theirs = (sum(row[k] for row in rows) / len(rows) for k in (1, 2))
+    assert abs(ours - theirs) <= 0.002  # the 0.2 points of notebook 07's rules

@@ -80,7 +80,8 @@ def test_the_page_gets_a_sentence_and_a_picture():
 
 
 def test_the_page_is_told_what_went_wrong():
-    assert "Nothing is drawn yet" in reply_to(as_text(np.zeros((SIDE, SIDE), bool)), None)["text"]
+    empty = as_text(np.zeros((SIDE, SIDE), bool))
+    assert reply_to(empty, None) == {"text": "Nothing is drawn yet.", "png": ""}
     found = reply_to(as_text(stroke(3, 4)), lambda image: builtins.int("seven"))
     assert found["text"].startswith("ValueError") and not found["png"]
 

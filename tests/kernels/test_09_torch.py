@@ -36,6 +36,39 @@ def test_from_the_same_weights_both_programs_train_alike(theirs):
         np.testing.assert_allclose(state[name], array, rtol=1e-2, atol=1e-3, err_msg=name)
 
 
+def gradients_in(precision, theirs, start, n):
+    """The gradients of PyTorch's network with these arrays, computed in that precision."""
+    import torch
+
+    net, images = theirs["network"](), cp.asnumpy(own_program["prepared"](IMAGES[:n]))
+    theirs["put"](net, start)
+    net = net.to(getattr(torch, precision)).train()
+    logits = net(torch.from_numpy(images.astype(precision)))
+    torch.nn.functional.cross_entropy(logits, torch.from_numpy(LABELS[:n]).long()).backward()
+    state = dict(net.named_parameters())
+    places = theirs["PLACES"].items()
+    return {name: state[place].grad.numpy() for name, place in places if place in state}
+
+
+def test_the_fused_fp32_gradients_are_as_near_to_float64_as_pytorchs(theirs):
+    fast = run_path(str(FOLDER / "fast_network.py"))
+    n, rate = 4, 64.0  # so large that the rounding of the weights does not count
+    network = fast["FastNetwork"](seed=1)
+    start = arrays_of(network)
+    given = cp.asarray(IMAGES[:n].reshape(n, -1)), cp.asarray(LABELS[:n])
+    step = fast["Step"](network, *given, n, rate, total=1)
+    step.order[...] = cp.arange(n, dtype=cp.int32)
+    step.begin(0)
+    step()
+    exact, single = (gradients_in(p, theirs, start, n) for p in ("float64", "float32"))
+    for name, wanted in exact.items():
+        wanted = wanted.ravel()
+        after = cp.asnumpy(network.parameters[name]).astype(np.float64)
+        ours = (start[name] - after).ravel() / rate
+        error, of_pytorch = (np.linalg.norm(x - wanted) for x in (ours, single[name].ravel()))
+        assert error < 10 * of_pytorch, name
+
+
 def test_the_weights_that_come_with_the_course_read_digits(theirs):
     network, net = own_program["Network"](), theirs["network"]()
     network.load(ASSETS / "data" / "mnist_network.npz")

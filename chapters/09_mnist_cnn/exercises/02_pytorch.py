@@ -72,10 +72,12 @@ class Loss:
 class Model:
     """A linear classifier behind a batch norm, in NumPy, that is called as PyTorch's modules are.
 
-    It is its own optimiser's whole world: ``weight`` and its ``gradient``.
+    It is its own optimiser's whole world: ``weight`` and its ``gradient``. It has memory for
+    ``most`` samples at once.
     """
 
-    def __init__(self, rng: np.random.Generator, inputs: int, classes: int) -> None:
+    def __init__(self, rng: np.random.Generator, inputs: int, classes: int, most: int) -> None:
+        self.most = most
         self.weight = rng.standard_normal((inputs, classes))
         self.gradient = np.zeros_like(self.weight)
         self.mean, self.variance, self.training = np.zeros(inputs), np.ones(inputs), True
@@ -87,7 +89,9 @@ class Model:
         self.training = False
 
     def loss(self, x: np.ndarray, labels: np.ndarray) -> Loss:
-        """The mean cross entropy of samples x, n x inputs."""
+        """The mean cross entropy of samples x, n x inputs. MemoryError for too many of them."""
+        if len(x) > self.most:
+            raise MemoryError(f"{len(x)} samples at once, and memory for {self.most}")
         mean, variance = self.mean, self.variance
         if self.training:
             mean, variance = x.mean(0), x.var(0)
@@ -126,10 +130,10 @@ class Training:
     epochs: int
     batch: int
 
-    def run(self, losses_after: Callable) -> list[float]:
+    def run(self, losses_after: Callable, most: int | None = None) -> list[float]:
         """What ``losses_after`` finds, of a new model and new data each time."""
         rng = np.random.default_rng(self.seed)
-        model = Model(rng, 5, 3)
+        model = Model(rng, 5, 3, most or self.batch)
         centres = 2 * rng.standard_normal((3, 5))
         labels, answers = (rng.integers(0, 3, n) for n in (self.images, self.tests))
         images, tests = (centres[k] + rng.standard_normal((len(k), 5)) for k in (labels, answers))
@@ -140,7 +144,7 @@ class Training:
 
 
 def by_the_book(training: Training) -> list[float]:
-    return training.run(_by_the_book)
+    return training.run(_by_the_book, most=max(training.images, training.tests))
 
 
 def _by_the_book(model, optimiser, images, labels, tests, answers, orders, batch) -> list[float]:
@@ -223,6 +227,12 @@ number by number.
             kinds.WRONG,
             ("            optimiser.zero_grad()\n", ""),
             ("loss.backward()\n", "loss.backward()\n            optimiser.zero_grad()\n"),
+        ),
+        mutant(
+            "all tests in one call",
+            kinds.EXCEPTION,
+            ("range(0, len(tests), batch)", "range(1)"),
+            ("slice(first, first + batch)", "slice(None)"),
         ),
         mutant("nothing returned", kinds.NOTHING_RETURNED, ("return found", "found")),
     ),
@@ -325,6 +335,7 @@ run in it. Any number of kernels, in any order.
         ([(10.0, 14.0)],),
         ([(0.0, 10.0), (2.0, 4.0), (12.0, 14.0)],),
         ([(0.0, 4.0), (1.0, 6.0), (6.0, 7.0)],),
+        ([(0.0, 2.0), (4.0, 12.0), (6.0, 8.0)],),
     ),
     reference=by_moments,
     promises=Cases(any_kernels),
@@ -347,6 +358,11 @@ that decides what to do next: a GPU that idles half of the time gains nothing fr
             "from time 0", kinds.WRONG, ("first, until = kernels[0][0],", "first, until = 0.0,")
         ),
         mutant("idle in place of busy", kinds.WRONG, ("1 - idle", "idle")),
+        mutant(
+            "until the last to start has ended",
+            kinds.WRONG,
+            ("(until - first)", "(kernels[-1][1] - first)"),
+        ),
         mutant("the last gap", kinds.WRONG, ("max(longest, gap)", "gap")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return 1", "1")),
     ),

@@ -22,8 +22,13 @@ def seconds_to_compile() -> tuple[float, float]:
     return every[0], every[-1]
 
 
+SEARCHED = "max-autotune steps of 64 images on the H200, 2026-11-23, five searches at once"
 QUOTES = {
     "takes 270 us in place of 1,669 us": lambda: graph_and_eager(64),
     "3,147 us in place of 3,212 us": lambda: graph_and_eager(1024),
     "69 to 81 seconds": seconds_to_compile,
+}
+FACTS = {
+    "ended after 110 s": SEARCHED,
+    "a step of 166.8 us in fp32 and one of 122.0 us in bf16": SEARCHED,
 }

@@ -1,3 +1,10 @@
+TRAINED = "the cell above with its seed, run on the emulator; PyTorch with the same data and rates"
+FACTS = {
+    "91 % of the 200, and 92.6 %": TRAINED,
+    "the same: 91 % and 92.6 %": TRAINED,
+    "reads 91.2 to 92.8 %": TRAINED,
+    "it was 88.7 to 91.3 %": TRAINED,
+}
 GIVEN = (
     "a hundred times as far as they spread",
     "wrong by 0.4 % at most",
