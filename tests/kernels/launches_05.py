@@ -2,14 +2,17 @@
 
 from runpy import run_path
 
+import ml_dtypes
 import numpy as np
-from launchers import Chapter, work
+from launchers import Chapter, draw, work
 
 from course_utils import cp
+from course_utils.benchmarks.case import blocks
 from course_utils.paths import KERNELS
 
 CHAPTER = Chapter("05_cuda_libraries")
 kernel = CHAPTER.kernel
+SMALL_TILES = {"BM": 64, "BN": 64, "WM": 32, "WN": 32}  # of CUTLASS
 
 # --- 02: random numbers ---
 
@@ -41,4 +44,56 @@ def own_seeds(name, drawn, threads):
     for _ in range(drawn):
         state = np.uint32(1664525) * state + np.uint32(1013904223)
         expected.append(state)
-    return work(kernel(name), -(-threads // 256), 256, (out, drawn, threads), out, np.array(expected))
+    return work(
+        kernel(name), -(-threads // 256), 256, (out, drawn, threads), out, np.array(expected)
+    )
+
+
+# --- 05: CUB and CUTLASS ---
+
+
+@CHAPTER.launch("block_sum_cub", sizes=[1, 1000, 4096])
+def block_sum(name, n):
+    x, sums = draw(n), cp.empty(blocks(n, 1024), cp.float32)
+    padded = np.pad(x.astype(np.float64), (0, -n % 1024)).reshape(-1, 1024)
+    arguments = cp.asarray(x), sums, n
+    return work(kernel(name), len(sums), 256, arguments, sums, padded.sum(axis=1), atol=1e-4)
+
+
+@CHAPTER.launch("exchange", sizes=[32])
+def exchange(name, threads):
+    held = cp.empty((2, 4 * threads), cp.int32)
+    places = np.arange(4 * threads)
+    expected = np.stack([places, places.reshape(4, threads).T.ravel()])
+    arguments = cp.asarray(places, cp.int32), *held
+    return work(kernel(name, THREADS=threads), 1, threads, arguments, held, expected)
+
+
+@CHAPTER.launch("mean_and_largest", sizes=[256, 1024])
+def mean_and_largest(name, n):
+    x, out = draw(n), cp.empty((2, n // 256), cp.float32)
+    tiles = x.astype(np.float64).reshape(-1, 256)
+    expected = np.stack([tiles.mean(axis=1), tiles.max(axis=1)])
+    return work(kernel(name), n // 256, 256, (cp.asarray(x), *out), out, expected, atol=1e-6)
+
+
+@CHAPTER.launch("cutlass_simt", sizes=[(1, 1, 1), (70, 130, 19)])
+def cutlass_simt(name, rows, columns, depth):
+    a, b = draw((rows, depth)), draw((depth, columns), seed=1)
+    c = cp.empty((rows, columns), cp.float32)
+    grid = blocks(rows, 64), blocks(columns, 64)
+    arguments = cp.asarray(a), cp.asarray(b), c, rows, columns, depth
+    expected = a.astype(np.float64) @ b
+    return work(kernel(name, **SMALL_TILES), grid, 128, arguments, c, expected, atol=1e-4)
+
+
+@CHAPTER.launch("cutlass_tensor_op", sizes=[(1, 4, 8), (70, 132, 40)])
+def cutlass_tensor_op(name, rows, columns, depth):
+    a, b = draw((rows, depth)), draw((columns, depth), seed=1)
+    a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
+    c = cp.empty((rows, columns), cp.float32)
+    grid, shared = (blocks(rows, 64), blocks(columns, 64)), 3 * (64 + 64) * 32 * 2
+    arguments = cp.asarray(a), cp.asarray(b), c, rows, columns, depth
+    expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64).T, 0)
+    launched = kernel(name, **SMALL_TILES)
+    return work(launched, grid, 128, arguments, c, expected, atol=1e-4, shared_mem=shared)

@@ -12,6 +12,7 @@ extern "C" __global__ void philox_uniform(float4 *out, unsigned long long seed, 
     const int group = blockIdx.x * blockDim.x + threadIdx.x;
     if (group < n / 4) {
         const uint4 four = philox(seed, group % kStreams, group / kStreams);
-        out[group] = make_float4(uniform(four.x), uniform(four.y), uniform(four.z), uniform(four.w));
+        out[group] =
+            make_float4(uniform(four.x), uniform(four.y), uniform(four.z), uniform(four.w));
     }
 }
