@@ -252,9 +252,9 @@ class Module:
 
 
 def _beyond_cupy(source: str) -> bool:
-    """Whether ``source`` includes what CuPy does not find, or not whole: mma.h is there, but not
-    always the crt/mma.h that it includes."""
-    return "<mma.h>" in source or "<curand_kernel.h>" in source
+    """Whether ``source`` includes what CuPy does not find, or not whole: mma.h, which CUTLASS
+    includes too, is there, but not always the crt/mma.h that it includes."""
+    return any(header in source for header in ("<mma.h>", "<cutlass/", "<curand_kernel.h>"))
 
 
 def _own_name(name: str) -> str:

@@ -31,6 +31,103 @@ def words(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
     return rng.integers(0, 1 << 32, shape, dtype=np.uint32)
 
 
+# --- skipping ahead ---
+
+
+def after_steps(given: Given) -> dict:
+    factor, step, modulus = 1664525, 1013904223, 1 << 32
+
+    def state(steps: int) -> int:
+        power = pow(factor, steps, (factor - 1) * modulus)  # so that the sum can be divided
+        return (power * int(given["seed"]) + (power - 1) // (factor - 1) * step) % modulus
+
+    skip = int(given["skip"])
+    return {"out": np.array([state(skip + i) for i in range(int(given["n"]))], np.uint32)}
+
+
+SKIP_AHEAD = Exercise(
+    id="05.skip_ahead",
+    title="a billion steps at once",
+    task="""
+Let thread i find the state after skip + i steps without taking them one by one: a few dozen
+operations are enough for any number of 64 bits.
+""",
+    source=f"{FOLDER}/skip_ahead.cu",
+    kernel="skip_ahead",
+    inputs=lambda rng, n: {
+        "out": empty(n, np.uint32),
+        "seed": np.uint32(rng.integers(0, 1 << 32)),
+        "skip": np.uint64(1000),
+        "n": np.int32(n),
+    },
+    reference=after_steps,
+    launch=lambda n: Launch((-(-n // 128),), (128,)),
+    small=(300, 33, 1),
+    full=1 << 20,
+    exact=True,
+    promises=Promises(
+        sizes=promises.lengths(most=1025),
+        values=(
+            promises.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
+            promises.scalars("seed", 0, 1, (1 << 32) - 1),
+        ),
+    ),
+    means=(means.one_store_each(), means.work_shared_out()),
+    hints=(
+        "Two steps: a(ax + c) + c = a²x + (ac + c). So two steps in one have the factor a² and the "
+        "step ac + c.",
+        "Do that again and you have four steps in one, then eight. The bits of the number of steps "
+        "say which of these you take.",
+        "`for (left = skip + i; left > 0; left /= 2)`: take the step if `left` is odd, then make "
+        "two of it. The step is doubled before the factor: it needs the old one.",
+    ),
+    explanation="""
+All arithmetic is modulo 2³², which unsigned numbers do by themselves. Any generator whose step is
+linear can skip like this. XORWOW's is linear in its bits: a matrix takes the place of the factor,
+and its `curand_init` multiplies by such matrices to reach a subsequence. Philox needs none of it:
+its state is the place itself. The upper half of `skip` changes nothing here: after 2³² steps this
+generator begins anew, another reason to take a better one.
+""",
+    mutants=(
+        mutant(
+            "one by one",
+            kinds.ENDLESS_LOOP,
+            ("left > 0; left /= 2", "left > 0; --left"),
+            (
+                "if (left % 2 == 1) {\n            state = factor * state + step;\n        }\n"
+                "        step = factor * step + step;\n        factor = factor * factor;",
+                "state = factor * state + step;",
+            ),
+        ),
+        mutant(
+            "factor first",
+            kinds.WRONG,
+            (
+                "        step = factor * step + step;\n        factor = factor * factor;",
+                "        factor = factor * factor;\n        step = factor * step + step;",
+            ),
+        ),
+        mutant("step not doubled", kinds.WRONG, ("        step = factor * step + step;\n", "")),
+        mutant(
+            "step doubled plainly", kinds.WRONG, ("step = factor * step + step", "step = 2 * step")
+        ),
+        mutant("even for odd", kinds.WRONG, ("left % 2 == 1", "left % 2 == 0")),
+        mutant(
+            "signed",
+            kinds.WRONG,
+            ("unsigned long long left = skip + i", "long long left = skip + i"),
+        ),
+        mutant("all threads alike", kinds.WRONG, ("skip + i; left", "skip; left")),
+        mutant("a step too far", kinds.OFF_BY_ONE, ("skip + i; left", "skip + i + 1; left")),
+        mutant(
+            "the state squared",
+            kinds.WRONG,
+            ("factor = factor * factor", "factor = factor * state"),
+        ),
+        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (i > n + 200) {")),
+    ),
+)
+
 # --- the rounds ---
 
 
@@ -443,103 +540,6 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
             "by a float",
             kinds.WRONG,
             ("__umulhi(each[j], sides)", "(unsigned)(uniform(each[j]) * sides)"),
-        ),
-        mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (i > n + 200) {")),
-    ),
-)
-
-# --- skipping ahead ---
-
-
-def after_steps(given: Given) -> dict:
-    factor, step, modulus = 1664525, 1013904223, 1 << 32
-
-    def state(steps: int) -> int:
-        power = pow(factor, steps, (factor - 1) * modulus)  # so that the sum can be divided
-        return (power * int(given["seed"]) + (power - 1) // (factor - 1) * step) % modulus
-
-    skip = int(given["skip"])
-    return {"out": np.array([state(skip + i) for i in range(int(given["n"]))], np.uint32)}
-
-
-SKIP_AHEAD = Exercise(
-    id="05.skip_ahead",
-    title="a billion steps at once",
-    task="""
-Let thread i find the state after skip + i steps without taking them one by one: a few dozen
-operations are enough for any number of 64 bits.
-""",
-    source=f"{FOLDER}/skip_ahead.cu",
-    kernel="skip_ahead",
-    inputs=lambda rng, n: {
-        "out": empty(n, np.uint32),
-        "seed": np.uint32(rng.integers(0, 1 << 32)),
-        "skip": np.uint64(1000),
-        "n": np.int32(n),
-    },
-    reference=after_steps,
-    launch=lambda n: Launch((-(-n // 128),), (128,)),
-    small=(300, 33, 1),
-    full=1 << 20,
-    exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=1025),
-        values=(
-            promises.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
-            promises.scalars("seed", 0, 1, (1 << 32) - 1),
-        ),
-    ),
-    means=(means.one_store_each(), means.work_shared_out()),
-    hints=(
-        "Two steps: a(ax + c) + c = a²x + (ac + c). So two steps in one have the factor a² and the "
-        "step ac + c.",
-        "Do that again and you have four steps in one, then eight. The bits of the number of steps "
-        "say which of these you take.",
-        "`for (left = skip + i; left > 0; left /= 2)`: take the step if `left` is odd, then make "
-        "two of it. The step is doubled before the factor: it needs the old one.",
-    ),
-    explanation="""
-All arithmetic is modulo 2³², which unsigned numbers do by themselves. Any generator whose step is
-linear can skip like this. XORWOW's is linear in its bits: a matrix takes the place of the factor,
-and its `curand_init` multiplies by such matrices to reach a subsequence. Philox needs none of it:
-its state is the place itself. The upper half of `skip` changes nothing here: after 2³² steps this
-generator begins anew, another reason to take a better one.
-""",
-    mutants=(
-        mutant(
-            "one by one",
-            kinds.ENDLESS_LOOP,
-            ("left > 0; left /= 2", "left > 0; --left"),
-            (
-                "if (left % 2 == 1) {\n            state = factor * state + step;\n        }\n"
-                "        step = factor * step + step;\n        factor = factor * factor;",
-                "state = factor * state + step;",
-            ),
-        ),
-        mutant(
-            "factor first",
-            kinds.WRONG,
-            (
-                "        step = factor * step + step;\n        factor = factor * factor;",
-                "        factor = factor * factor;\n        step = factor * step + step;",
-            ),
-        ),
-        mutant("step not doubled", kinds.WRONG, ("        step = factor * step + step;\n", "")),
-        mutant(
-            "step doubled plainly", kinds.WRONG, ("step = factor * step + step", "step = 2 * step")
-        ),
-        mutant("even for odd", kinds.WRONG, ("left % 2 == 1", "left % 2 == 0")),
-        mutant(
-            "signed",
-            kinds.WRONG,
-            ("unsigned long long left = skip + i", "long long left = skip + i"),
-        ),
-        mutant("all threads alike", kinds.WRONG, ("skip + i; left", "skip; left")),
-        mutant("a step too far", kinds.OFF_BY_ONE, ("skip + i; left", "skip + i + 1; left")),
-        mutant(
-            "the state squared",
-            kinds.WRONG,
-            ("factor = factor * factor", "factor = factor * state"),
         ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (i > n + 200) {")),
     ),

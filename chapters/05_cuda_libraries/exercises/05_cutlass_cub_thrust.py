@@ -39,8 +39,8 @@ TILE_VARIANCE = Exercise(
     title="two calls, one room",
     task="""
 Compute the variance of each tile by two calls of `cub::BlockReduce` in the same room: first the
-mean, which every thread then needs, then the mean of the squared distances from it. The mean may be
-a hundred times as large as the distances.
+mean, which every thread then needs, then the mean of the squared distances from it. The numbers
+may all lie around 100, at distances of about 1.
 """,
     source=f"{FOLDER}/tile_variance.cu",
     kernel="tile_variance",
@@ -196,8 +196,8 @@ warp-striped form needs no barrier of the whole block.
 
 
 def first_eight(given: Given) -> dict:
-    tiles = given["x"].reshape(-1, 512)
-    places = np.argsort(-tiles.astype(np.int64), axis=1, kind="stable")[:, :8]
+    tiles = given["x"].reshape(-1, 256)
+    places = np.argsort(-tiles.astype(np.int32), axis=1, kind="stable")[:, :8]
     keys = np.take_along_axis(tiles, places, axis=1)
     return {"keys": keys.ravel(), "places": places.astype(np.int32).ravel()}
 
@@ -206,24 +206,24 @@ LARGEST_EIGHT = Exercise(
     id="05.largest_eight",
     title="the eight largest of a tile",
     task="""
-Find the eight largest of each 512 keys and where they stood, by `cub::BlockRadixSort` with the
-places as values. Any keys of 32 bits, many of them equal: the sort is stable, so the places need
+Find the eight largest of each 256 keys and where they stood, by `cub::BlockRadixSort` with the
+places as values. Any keys of 16 bits, many of them equal: the sort is stable, so the places need
 no more care.
 """,
     source=f"{FOLDER}/largest_eight.cu",
     kernel="largest_eight",
     inputs=lambda rng, n: {
-        "x": rng.integers(0, 1 << 32, n, dtype=np.uint32),
-        "keys": empty(n // 64, np.uint32),
-        "places": empty(n // 64, np.int32),
+        "x": rng.integers(0, 1 << 16, n, dtype=np.uint16),
+        "keys": empty(n // 32, np.uint16),
+        "places": empty(n // 32, np.int32),
     },
     reference=first_eight,
-    launch=lambda n: Launch((n // 512,), (128,)),
-    small=(1024, 512),
+    launch=lambda n: Launch((n // 256,), (64,)),
+    small=(512, 256),
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(n=(512, 1536)),
+        sizes=promises.shapes(n=(256, 768)),
         values=(
             promises.data("x", promises.TIES, promises.EQUAL, promises.RISING, promises.FALLING),
         ),
@@ -242,7 +242,7 @@ no more care.
     ),
     explanation="""
 The arrangement before the sort and after it is the blocked one; `SortDescendingBlockedToStriped`
-would leave the striped one, for a store of the whole tile. Sorting 512 keys for eight of them does
+would leave the striped one, for a store of the whole tile. Sorting 256 keys for eight of them does
 more than is needed: that a block can do it in a few lines is what CUB is for, and the first version
 of a kernel is often good enough.
 """,
@@ -252,7 +252,7 @@ of a kernel is often good enough.
             "keys alone",
             kinds.WRONG,
             ("SortDescending(key, place)", "SortDescending(key)"),
-            ("<unsigned, kThreads, kItems, int>", "<unsigned, kThreads, kItems>"),
+            ("<unsigned short, kThreads, kItems, int>", "<unsigned short, kThreads, kItems>"),
         ),
         mutant(
             "left striped",
@@ -280,7 +280,7 @@ of a kernel is often good enough.
         mutant(
             "all but the upper bits",
             kinds.WRONG,
-            ("SortDescending(key, place)", "SortDescending(key, place, 0, 24)"),
+            ("SortDescending(key, place)", "SortDescending(key, place, 0, 12)"),
         ),
         mutant("the first tile", kinds.WRONG, ("x + first", "x")),
     ),

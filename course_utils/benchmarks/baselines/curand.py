@@ -9,7 +9,11 @@ from typing import Any
 from ...devices.selection import ON_GPU
 
 DYNAMIC = 104  # CURAND_ORDERING_PSEUDO_DYNAMIC: the order that suits the GPU best
-KINDS = {"cuRAND Philox": (161, None), "cuRAND XORWOW": (101, DYNAMIC)}  # and an order of their own
+KINDS = {
+    "cuRAND Philox": (161, None),
+    "cuRAND Philox, dynamic": (161, DYNAMIC),
+    "cuRAND XORWOW": (101, DYNAMIC),
+}
 
 
 def uniform_floats(out: Any, seed: int) -> dict[str, Callable[[], None]]:

@@ -1,21 +1,21 @@
-// The eight largest keys of each tile of 512, largest first: keys[8 b] to keys[8 b + 7] of block b,
+// The eight largest keys of each tile of 256, largest first: keys[8 b] to keys[8 b + 7] of block b,
 // and in places[] where in the tile each of them stood; of equal keys the one further to the left
-// comes first. Every tile is whole.
-// grid n / 512, block 128, dynamic shared 0
+// comes first. n is a multiple of 256.
+// grid n / 256, block 64, dynamic shared 0
 
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_radix_sort.cuh>
 
-constexpr int kThreads = 128;
+constexpr int kThreads = 64;
 constexpr int kItems = 4; // of each thread
 constexpr int kKept = 8;
 
-extern "C" __global__ void largest_eight(const unsigned *x, unsigned *keys, int *places)
+extern "C" __global__ void largest_eight(const unsigned short *x, unsigned short *keys, int *places)
 {
-    using Sort = cub::BlockRadixSort<unsigned, kThreads, kItems, int>;
+    using Sort = cub::BlockRadixSort<unsigned short, kThreads, kItems, int>;
     __shared__ typename Sort::TempStorage room;
     const int first = blockIdx.x * kThreads * kItems;
-    unsigned key[kItems];
+    unsigned short key[kItems];
     int place[kItems];
     // TODO: load four keys in a row for each thread, note their places, sort both, descending, and
     // store what the first threads then hold

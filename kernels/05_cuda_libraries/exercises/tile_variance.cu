@@ -1,5 +1,5 @@
 // variance[b] is the mean of the squared distances of the 256 floats of block b from their mean.
-// Every tile is whole.
+// n is a multiple of 256.
 // grid n / 256, block 256, dynamic shared 0
 
 #include <cub/block/block_reduce.cuh>
