@@ -93,7 +93,7 @@ def cutlass_tensor_op(name, rows, columns, depth):
     a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
     c = cp.empty((rows, columns), cp.float32)
     grid, shared = (blocks(rows, 64), blocks(columns, 64)), 3 * (64 + 64) * 32 * 2
-    arguments = cp.asarray(a), cp.asarray(b), c, rows, columns, depth
+    arguments = *(cp.asarray(x.view(np.uint16)) for x in (a, b)), c, rows, columns, depth
     expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64).T, 0)
     launched = kernel(name, **SMALL_TILES)
     return work(launched, grid, 128, arguments, c, expected, atol=1e-4, shared_mem=shared)
