@@ -60,8 +60,8 @@ def block_sum(name, n):
     return work(kernel(name), len(sums), 256, arguments, sums, padded.sum(axis=1), atol=1e-4)
 
 
-@CHAPTER.launch("exchange", sizes=[32])
-def exchange(name, threads):
+@CHAPTER.launch("arrangements", sizes=[32])
+def arrangements(name, threads):
     held = cp.empty((2, 4 * threads), cp.int32)
     places = np.arange(4 * threads)
     expected = np.stack([places, places.reshape(4, threads).T.ravel()])

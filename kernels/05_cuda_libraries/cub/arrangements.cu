@@ -11,7 +11,7 @@
 #endif
 constexpr int kItems = 4; // of each thread
 
-extern "C" __global__ void exchange(const int *places, int *blocked, int *striped)
+extern "C" __global__ void arrangements(const int *places, int *blocked, int *striped)
 {
     using Load = cub::BlockLoad<int, THREADS, kItems, cub::BLOCK_LOAD_DIRECT>;
     using Exchange = cub::BlockExchange<int, THREADS, kItems>;
