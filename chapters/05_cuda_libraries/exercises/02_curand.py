@@ -63,7 +63,7 @@ operations are enough for any number of 64 bits.
     reference=after_steps,
     launch=lambda n: Launch((-(-n // 128),), (128,)),
     small=(300, 33, 1),
-    full=1 << 20,
+    full=1 << 16,
     exact=True,
     promises=Promises(
         sizes=promises.lengths(most=1025),
