@@ -19,6 +19,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,13 @@ PACKAGES = {
     "transformers": "Transformers",
     "triton": "Triton",
 }
+LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too
 TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
 TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(IN_WORDS, HOW_TO_GET),
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
+    "curand": "In a terminal, `.venv/bin/pip install nvidia-curand-cu12` fetches it.",
 }
 NO_BLANKS = "PyTorch in a folder without blanks in its path, for torch.compile"  # not to be fetched
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
@@ -89,8 +92,8 @@ def lacking(token: str) -> str | None:
 
     Tokens: ``gpu``, ``gpus=2``, ``sm_90`` (that or later), ``sm_90a`` (that one only), ``cc`` (any
     C compiler with a command of its own), ``c++`` (any such C++ compiler, for ``torch.compile``),
-    ``c`` and ``cpp`` (any that ``%%c`` can use), a program (``nvcc``, ``ncu``...) or a Python
-    package (``torch``, ``triton``...).
+    ``c`` and ``cpp`` (any that ``%%c`` can use), a program (``nvcc``, ``ncu``...), one of CUDA's
+    libraries (``curand``) or a Python package (``torch``, ``triton``...).
     Raises LessonError for any other.
     """
     if token == "gpu":
@@ -109,12 +112,24 @@ def lacking(token: str) -> str | None:
     if token in PROGRAMS:
         commands = COMMANDS.get(token, (token,))
         return None if all(map(shutil.which, commands)) else PROGRAMS[token]
+    if token in LIBRARIES:
+        return None if _has_library(token) else LIBRARIES[token]
     if token in PACKAGES:
         return None if find_spec(token) else PACKAGES[token]
     raise LessonError(
         f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
-        f"cpp, a program ({', '.join(PROGRAMS)}) or a package ({', '.join(PACKAGES)})."
+        f"cpp, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a package "
+        f"({', '.join(PACKAGES)})."
     )
+
+
+def _has_library(name: str) -> bool:
+    """Whether one of CUDA's libraries can be loaded, from a wheel or a toolkit."""
+    try:
+        pathfinder = import_module("cuda.pathfinder")
+        return bool(pathfinder.load_nvidia_dynamic_lib(name))
+    except (ImportError, RuntimeError):  # the second is what pathfinder's own errors are
+        return False
 
 
 def _lacking_for_torch_compile() -> str | None:

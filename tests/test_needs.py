@@ -1,6 +1,7 @@
 """``%%needs``: met, the cell runs unchanged; unmet, it shows what it gave elsewhere, if known."""
 
 import json
+import sys
 import tomllib
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
@@ -47,6 +48,28 @@ def test_programs_and_packages_are_looked_up(monkeypatch):
     monkeypatch.setattr(needs.shutil, "which", lambda name: None)
     monkeypatch.setattr(needs, "find_spec", lambda name: None)
     assert needs.missing(["nvcc", "triton"]) == ["nvcc", "Triton"]
+    needs.lacking.cache_clear()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_library_of_cuda_is_there_where_it_can_be_loaded(monkeypatch, there):
+    def load_nvidia_dynamic_lib(name):
+        if not there:
+            raise RuntimeError(f"no {name} in any wheel or toolkit")
+        return name
+
+    finder = SimpleNamespace(load_nvidia_dynamic_lib=load_nvidia_dynamic_lib)
+    needs.lacking.cache_clear()
+    monkeypatch.setitem(sys.modules, "cuda.pathfinder", finder)
+    assert needs.missing(["curand"]) == ([] if there else ["cuRAND"])
+    needs.lacking.cache_clear()
+
+
+def test_a_machine_without_the_finder_of_libraries_has_none(monkeypatch):
+    needs.lacking.cache_clear()
+    monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)  # importing it fails
+    assert needs.missing(["curand"]) == ["cuRAND"]
+    assert "nvidia-curand-cu12" in needs.how_to_get(["curand"])
     needs.lacking.cache_clear()
 
 

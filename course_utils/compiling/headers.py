@@ -40,7 +40,8 @@ def cute_header_paths() -> tuple[str, ...]:
 def cuda_header_paths() -> tuple[str, ...]:
     """Folders of CUDA's headers for NVRTC's major version, from wheels first, then a toolkit."""
     major, _ = nvrtc_version()
-    wheels = ("cuda_runtime", "cuda_cccl", "cuda_nvcc") if major == 12 else (f"cu{major}",)
+    apart = "cuda_runtime", "cuda_cccl", "cuda_nvcc", "curand"  # in CUDA 13 all lie in one folder
+    wheels = apart if major == 12 else (f"cu{major}",)
     spec = find_spec("nvidia")
     folders = [Path(p) for p in (spec.submodule_search_locations if spec else None) or ()]
     candidates = [folder / wheel / "include" for folder in folders for wheel in wheels]

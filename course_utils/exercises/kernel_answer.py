@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         return _outcome(exercise, problem)
     try:
         outcome = _try_everything(exercise, module, source, filename)
-        return outcome if outcome.passed else _with_warnings(outcome, module)
+        return outcome if outcome.passed else with_warnings(outcome, module)
     except LaunchError as error:
         verdict = simple(kinds.LAUNCH_ERROR, str(error))
     except Stopped as error:
@@ -108,9 +109,15 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
     return outcome
 
 
-def _with_warnings(outcome: Outcome, module: Module) -> Outcome:
+def _of_a_header(warning: str) -> bool:
+    """Whether a ``warning`` is of a header, of CUB's for instance: no mistake of the student's."""
+    return Path(warning.partition("(")[0]).is_absolute()
+
+
+def with_warnings(outcome: Outcome, module: Module) -> Outcome:
     """The same outcome, with what the compiler warned of: it may be the very mistake."""
-    warnings = [line for line in module.warnings.splitlines() if ": warning #" in line]
+    lines = module.warnings.splitlines()
+    warnings = [line for line in lines if ": warning #" in line and not _of_a_header(line)]
     told = [line for line in warnings if not line.endswith(UNUSED)]
     if not told:
         return outcome

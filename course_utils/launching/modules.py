@@ -155,8 +155,7 @@ class Module:
             f"-I{KERNELS / 'common'}",
             f"-I{folder}",
             *(f"-I{path}" for path in cute_header_paths()),
-            # CuPy finds mma.h by itself, but not always the crt/mma.h that it includes.
-            *(f"-I{path}" for path in (cuda_header_paths() if "<mma.h>" in source else ())),
+            *(f"-I{path}" for path in (cuda_header_paths() if _beyond_cupy(source) else ())),
             # Compiler caches look at the source and the options only, not at included files.
             f"-DCOURSE_HEADERS=0x{digest(headers)}",
             f"-I{STANDARD}",
@@ -250,6 +249,12 @@ class Module:
         if self.device == EMULATOR:
             return self
         return Module(self.source, device=EMULATOR, **self._recipe)
+
+
+def _beyond_cupy(source: str) -> bool:
+    """Whether ``source`` includes what CuPy does not find, or not whole: mma.h, which CUTLASS
+    includes too, is there, but not always the crt/mma.h that it includes."""
+    return any(header in source for header in ("<mma.h>", "<cutlass/", "<curand_kernel.h>"))
 
 
 def _own_name(name: str) -> str:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from course_utils import cp
-from course_utils.benchmarks.baselines import cub, cublas, cublas_library, cudnn, lt_products
+from course_utils.benchmarks.baselines import (
+    cub,
+    cublas,
+    cublas_library,
+    cudnn,
+    curand,
+    lt_products,
+)
 from course_utils.benchmarks.cases.convolution import convolved
 from course_utils.benchmarks.cases.matmul import FACTORS
 from course_utils.checking import difference
@@ -53,7 +60,7 @@ def test_without_a_gpu_there_is_nothing_to_compare_with():
     assert cublas.products("fp32", x, x, lambda: x) == {}
     assert cub.sum_fp32(x) == cub.histogram_of_bytes(x) == cub.scan_fp32(x) == {}
     assert cub.select_above(x, 0.0, 4) == cub.sort_keys(x) == cub.sort_pairs(x, x) == {}
-    assert cublas_library.version() is None
+    assert cublas_library.version() is None and curand.uniform_floats(x, 1) == {}
     images = cp.ones((1, 1, 4, 4), cp.float32)
     assert cudnn.convolutions(images, images, 0) == cudnn.fourier(images, images, 0) == {}
 

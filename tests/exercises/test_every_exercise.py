@@ -20,7 +20,7 @@ BUGS = {name: e for name, e in EXERCISES.items() if e.bug}
 NUMBERS = {name: e for name, e in EXERCISES.items() if isinstance(e, NumberExercise)}
 PREDICTED = {exercise.source for exercise in NUMBERS.values()}
 KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, Exercise)}
-PAIRS = {"float2": np.float32}  # whose arrays hold the parts one after the other
+PAIRS = {"float2": np.float32, "uint4": np.uint32}  # the parts one after the other
 WHOLE_TILES = re.compile(r"(is a multiple|are multiples) of")
 ANY_SHAPE = {
     name: e for name, e in KERNELS.items() if not WHOLE_TILES.search(e.text.replace("\n//", ""))

@@ -1,8 +1,11 @@
 """What a Python programmer writes by habit is named, and good C++ is left alone."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from course_utils.exercises import kinds
+from course_utils.exercises.kernel_answer import with_warnings
 from course_utils.exercises.python_habits import python_habits
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
@@ -59,6 +62,15 @@ def test_the_verdict_names_the_habit_and_what_the_compiler_warned_of():
     assert outcome.kind == kinds.WRONG
     assert "In line 10, `a[i, j]` is `a[j]`" in str(outcome)
     assert "warning #174-D: expression has no effect" in str(outcome)
+
+
+def test_what_the_compiler_says_of_a_header_is_no_business_of_the_student():
+    mine = "saxpy.cu(10): warning #174-D: expression has no effect"
+    theirs = '/usr/include/cub/warp/warp_reduce.cuh(132): warning #1444-D: declared "deprecated"'
+    wrong = run_source(SAXPY, SAXPY.solution.replace("x[i] + y", "x[i] - y"))
+    told = str(with_warnings(wrong, SimpleNamespace(warnings=f"{theirs}\n{mine}\n")))
+    assert mine in told and "cub" not in told
+    assert with_warnings(wrong, SimpleNamespace(warnings=theirs)) == wrong
 
 
 def test_a_right_answer_is_not_looked_through():

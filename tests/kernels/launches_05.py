@@ -1,15 +1,23 @@
 """How tests launch the kernels of chapter 05 that no benchmark measures."""
 
+from dataclasses import dataclass
+from runpy import run_path
+from typing import Any
+
+import ml_dtypes
 import numpy as np
 from launchers import Addressed, Chapter, draw, work
 
-from course_utils import cp
+from course_utils import cp, pointers
+from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.paths import KERNELS
 
 CHAPTER = Chapter("05_cuda_libraries")
 kernel = CHAPTER.kernel
+SMALL_TILES = {"BM": 64, "BN": 64, "WM": 32, "WN": 32}  # of CUTLASS
 
 
-# --- cublas ---
+# --- 01: cuBLAS ---
 
 GEMMS = [  # transa, transb, m, n, k, products, what lies between two columns
     (0, 0, 5, 3, 7, 1, 0),
@@ -35,10 +43,130 @@ def gemm(name, transa, transb, m, n, k, products, gap):
     if name == "gemm_strided":
         args = *first, A, lda, a[0].size, B, ldb, b[0].size, 0.0, c, ldc, n * m
         return work(kernel(name), *launch, args, c, expected, **close)
-    args = *first, pointers(A), lda, pointers(B), ldb, 0.0, pointers(c), ldc
+    args = *first, addresses(A), lda, addresses(B), ldb, 0.0, addresses(c), ldc
     return work(kernel(name), *launch, args, c, expected, Addressed, kept=(A, B), **close)
 
 
-def pointers(matrices):
+def addresses(matrices):
     """An array of the device with the address of each of the ``matrices``."""
     return cp.asarray(np.array([matrix.data.ptr for matrix in matrices], np.uint64))
+
+
+# --- 02: random numbers ---
+
+SEED = 0x123456789ABC  # both halves of the key
+OURS = run_path(str(KERNELS / "07_pytorch_extensions/philox.py"))
+
+
+@CHAPTER.launch("philox_bits", sizes=[(1, 1), (30, 4), (4099, 100), (4096, 65536)])
+def philox_bits(name, n, streams):
+    out = cp.empty(n, cp.uint32)
+    turn, stream = np.divmod(np.arange(-(-n // 4)), streams)
+    expected = OURS["philox"](SEED, stream, turn).ravel()[:n]
+    return work(kernel(name), 3, 64, (out, SEED, streams, n), out, expected)
+
+
+@CHAPTER.launch("philox_torch", sizes=[(1, 1), (255, 1), (3000, 2), (4099, 5)])
+def philox_torch(name, n, blocks):
+    out, threads = cp.empty(n, cp.float32), 256 * blocks
+    before, stream = np.divmod(np.arange(n), threads)
+    four = OURS["philox"](SEED, stream, 5 + before // 4)
+    drawn = OURS["uniform"](four[np.arange(n), before % 4])
+    return work(kernel(name), blocks, 256, (out, SEED, 20, n), out, np.where(drawn == 1, 0, drawn))
+
+
+@CHAPTER.launch("own_seeds", sizes=[(1, 1), (3, 257)])
+def own_seeds(name, drawn, threads):
+    out = cp.empty((drawn, threads), cp.uint32)
+    expected, state = [], np.arange(threads, dtype=np.uint32)
+    for _ in range(drawn):
+        state = np.uint32(1664525) * state + np.uint32(1013904223)
+        expected.append(state)
+    return work(
+        kernel(name), -(-threads // 256), 256, (out, drawn, threads), out, np.array(expected)
+    )
+
+
+# --- 05: CUB and CUTLASS ---
+
+
+@CHAPTER.launch("block_sum_cub", sizes=[1, 1000, 4096])
+def block_sum(name, n):
+    x, sums = draw(n), cp.empty(blocks(n, 1024), cp.float32)
+    padded = np.pad(x.astype(np.float64), (0, -n % 1024)).reshape(-1, 1024)
+    arguments = cp.asarray(x), sums, n
+    return work(kernel(name), len(sums), 256, arguments, sums, padded.sum(axis=1), atol=1e-4)
+
+
+@CHAPTER.launch("arrangements", sizes=[32])
+def arrangements(name, threads):
+    held = cp.empty((2, 4 * threads), cp.int32)
+    places = np.arange(4 * threads)
+    expected = np.stack([places, places.reshape(4, threads).T.ravel()])
+    arguments = cp.asarray(places, cp.int32), *held
+    return work(kernel(name, THREADS=threads), 1, threads, arguments, held, expected)
+
+
+@CHAPTER.launch("mean_and_largest", sizes=[256, 1024])
+def mean_and_largest(name, n):
+    x, out = draw(n), cp.empty((2, n // 256), cp.float32)
+    tiles = x.astype(np.float64).reshape(-1, 256)
+    expected = np.stack([tiles.mean(axis=1), tiles.max(axis=1)])
+    return work(kernel(name), n // 256, 256, (cp.asarray(x), *out), out, expected, atol=1e-6)
+
+
+@CHAPTER.launch("cutlass_simt", sizes=[(1, 1, 1), (70, 130, 19)])
+def cutlass_simt(name, rows, columns, depth):
+    a, b = draw((rows, depth)), draw((depth, columns), seed=1)
+    c = cp.empty((rows, columns), cp.float32)
+    grid = blocks(rows, 64), blocks(columns, 64)
+    arguments = cp.asarray(a), cp.asarray(b), c, rows, columns, depth
+    expected = a.astype(np.float64) @ b
+    return work(kernel(name, **SMALL_TILES), grid, 128, arguments, c, expected, atol=1e-4)
+
+
+@CHAPTER.launch("cutlass_tensor_op", sizes=[(1, 4, 8), (70, 132, 40)])
+def cutlass_tensor_op(name, rows, columns, depth):
+    a, b = draw((rows, depth)), draw((columns, depth), seed=1)
+    a, b = a.astype(ml_dtypes.bfloat16), b.astype(ml_dtypes.bfloat16)
+    c = cp.empty((rows, columns), cp.float32)
+    grid, shared = (blocks(rows, 64), blocks(columns, 64)), 3 * (64 + 64) * 32 * 2
+    arguments = *(cp.asarray(x.view(np.uint16)) for x in (a, b)), c, rows, columns, depth
+    expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64).T, 0)
+    launched = kernel(name, **SMALL_TILES)
+    return work(launched, grid, 128, arguments, c, expected, atol=1e-4, shared_mem=shared)
+
+
+# --- 06: several ranks, whose memory lies on one GPU here ---
+
+
+@dataclass(frozen=True)
+class EachRank(Work):
+    """Work whose result every rank has, as a row of the output."""
+
+    start: Any = None
+
+    def poison(self) -> None:
+        super().poison()
+        if self.start is not None:  # in place
+            self.output[...] = cp.asarray(self.start)
+
+
+@CHAPTER.launch(
+    "all_reduce_push", "all_reduce_slices", "all_reduce_flagged", sizes=[(1, 1, 4), (3, 2, 308)]
+)
+def all_reduce(name, ranks, blocks, n):
+    x, words = draw((ranks, n)), cp.empty((ranks, 2 * ranks * n), cp.uint64)
+    result, boxes = cp.empty((ranks, n), cp.float32), cp.empty((ranks, ranks * n), cp.float32)
+    flags, turns = (cp.empty((ranks, blocks * k), cp.uint32) for k in (ranks, 1))
+    given = {
+        "all_reduce_push": (cp.asarray(x), result, boxes, flags, turns),
+        "all_reduce_slices": (result, flags, turns),
+        "all_reduce_flagged": (cp.asarray(x), result, words, turns),
+    }[name]
+    sizes = (n, n) if name == "all_reduce_flagged" else (n,)
+    call = KernelCall(kernel(name), (blocks, ranks), 64, (*map(pointers, given), 0, ranks, *sizes))
+    expected = np.broadcast_to(x.astype(np.float64).sum(axis=0), (ranks, n))
+    start = x if name == "all_reduce_slices" else None
+    error = {"rtol": 1e-5, "atol": 1e-5, "cleared": (flags, turns, words), "start": start}
+    return EachRank((call,), result, lambda: expected, **error)

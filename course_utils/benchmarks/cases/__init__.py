@@ -8,6 +8,7 @@ from ..case import Case
 MODULES = (
     "gpu_introduction",
     "first_kernels",
+    "cuda_libraries",
     "matmul",
     "few_rows",
     "fft",

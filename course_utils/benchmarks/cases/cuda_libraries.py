@@ -1,0 +1,53 @@
+"""Uniform random numbers beside cuRAND's and PyTorch's: chapter 05."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...devices.selection import cp
+from ...paths import kernel_file
+from ..baselines.curand import uniform_floats
+from ..case import Case, KernelCall, Work, blocks, course_kernel, program, torch_on_gpu
+from .first_kernels.common import as_tensors
+
+CHAPTER = "05_cuda_libraries"
+PHILOX = "07_pytorch_extensions/philox.py"
+STREAMS = 65536  # subsequences of cuRAND's order
+SEED = 1234
+
+
+def _uniform(n: int) -> Work:
+    out = cp.empty(n, cp.float32)
+    libraries = uniform_floats(cp.empty(n, cp.float32), SEED)
+    if torch_on_gpu():
+        (tensor,) = as_tensors(cp.empty(n, cp.float32))
+
+        def by_torch() -> None:
+            tensor.uniform_()  # numbers of its own
+
+        libraries |= {"torch.rand": by_torch}
+
+    def expected() -> Any:
+        turn, stream = np.divmod(np.arange(n // 4), STREAMS)
+        drawn = program(PHILOX, "philox")(SEED, stream, turn).ravel()
+        return cp.asarray(program(PHILOX, "uniform")(drawn))
+
+    kernel = course_kernel(CHAPTER, "philox_uniform")
+    call = KernelCall(kernel, blocks(n, 1024), 256, (out, SEED, n))
+    return Work((call,), out, expected, libraries=libraries)
+
+
+CASES = (
+    Case(
+        "philox_uniform",
+        "uniform random numbers, fp32",
+        (kernel_file("philox_uniform", CHAPTER),),
+        _uniform,
+        bytes=lambda n: 4 * n,
+        flops=lambda n: 0,
+        gpu_sizes=(1 << 20, 1 << 24, 1 << 26),
+        test_sizes=(4, 1020, 262_152),
+    ),
+)
