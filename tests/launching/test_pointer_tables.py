@@ -6,12 +6,12 @@ import pytest
 from course_utils import cp, load, pointers
 from course_utils.launching.arguments import carry_over
 
-SUM = """extern "C" __global__ void sum_of(const float *const *rows, float *y, int rows_there, int n)
+SUM = """extern "C" __global__ void sum_of(const float *const *rows, float *y, int count, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float sum = 0;
-    for (int row = 0; row < rows_there; ++row) sum += rows[row][i];
+    for (int row = 0; row < count; ++row) sum += rows[row][i];
     y[i] = sum;
 }"""
 
