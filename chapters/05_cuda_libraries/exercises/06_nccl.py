@@ -343,7 +343,7 @@ by rows instead, and partial sums would have to be added up before tanh: one all
         ),
         mutant(
             "all do it all",
-            kinds.WRONG,
+            kinds.SCALED,
             ("rank * hidden // ranks, (rank + 1) * hidden // ranks", "0, hidden"),
         ),
         mutant(
@@ -523,59 +523,58 @@ backward pass.
 # --- peer memory ---
 
 
-def rows_of_ranks(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    """Long rows and short ones: who has little to send has long to wait."""
-    ranks, longest = size
-    lengths = [longest if rank % 2 else -(-longest // 8) for rank in range(ranks)]
-    n = sum(lengths)
-    return {
-        "x": floats(rng, n),
-        "first": np.cumsum([0, *lengths], dtype=np.int32),
-        "boxes": empty(n),
-        "flags": np.zeros(ranks, np.uint32),
-        "y": empty(n),
-    }
+def chain_of_ranks(given: dict) -> dict:
+    """The rows that travel: each begins with the row before, moved by one."""
+    x = given["x"].reshape(-1, given["n"])
+    y, boxes = x.copy(), np.full_like(x, np.nan)
+    for rank in range(1, len(x)):
+        boxes[rank] = np.roll(y[rank - 1], 1)
+        y[rank] = boxes[rank] + x[rank]
+    flags = np.ones(len(x), np.uint32)
+    flags[0] = 0
+    return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
 
 
 PASS_ON = Exercise(
     id="05.pass_on",
     title="hand a box to another GPU",
     task="""
-Each rank stores a row into the memory of the rank to its right. It may read what it gets itself
-only when that is complete. Write the handover: set a flag in the other's memory, and wait for the
-own one, both with what you know of the memory model, and for a reader on another GPU.
+A chain of ranks, each of which waits for the one before. Write both ends of the handover: `tell`
+sets a flag in the other's memory, `wait_for` waits for a flag in memory of its own, both with what
+you know of the memory model, and for a reader on another GPU.
 """,
     source="05_cuda_libraries/exercises/pass_on.cu",
     kernel="pass_on",
-    inputs=rows_of_ranks,
-    reference=lambda given: {
-        "boxes": given["x"],
-        "y": 2 * given["x"] + 1,
-        "flags": np.ones_like(given["flags"]),
+    inputs=lambda rng, size: {
+        "x": floats(rng, size[0] * size[1]),
+        "boxes": np.full(size[0] * size[1], np.nan, np.float32),
+        "flags": np.zeros(size[0], np.uint32),
+        "y": empty(size[0] * size[1]),
+        "n": np.int32(size[1]),
     },
+    reference=chain_of_ranks,
     launch=lambda size: Launch((size[0],), (64,)),
-    small=((4, 400), (3, 64), (2, 33), (1, 5)),
+    small=((4, 150), (3, 64), (2, 33), (2, 1)),
     budget=12_000,  # a loop that never ends polls with atomics, which are slow
     full=(8, 1 << 16),
     promises=Promises(
-        sizes=promises.shapes(ranks=(1, 2, 3, 5), longest=(1, 31, 65, 400)),
+        sizes=promises.shapes(ranks=(2, 3, 5), n=(2, 31, 64, 65, 150)),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(
-        means.atomics(
-            "global",
-            at_most=2_000,
-            advice="One thread of a rank sets the flag and waits; the others wait at a barrier.",
-            size=(4, 400),
+        means.barriers(
+            at_most=4 * 2 * 2,
+            advice="The block's threads meet once before it tells, and once after it has waited.",
+            size=(4, 150),
         ),
-        means.loads_shared_out(3, size=(4, 400)),
+        means.loads_shared_out(3, size=(4, 150)),
     ),
     hints=(
-        "Three steps, as for a barrier of a grid: the block's threads meet; one of them tells the "
-        "right and waits for the left; the block's threads meet again.",
+        "tell: the block's threads meet, then one of them sets the flag. wait_for: one of them "
+        "polls the flag, then the block's threads meet.",
         "Release before the flag is set, acquire after it is seen: `__threadfence_system()`.",
-        "`atomicExch_system(&flags[right], 1u);`",
-        "`while (atomicAdd_system(&flags[rank], 0u) == 0) { }`",
+        "`atomicExch_system(flag, 1u);`",
+        "`while (atomicAdd_system(flag, 0u) == 0) { }`",
     ),
     explanation="""
 The flag lies with the one who waits, so that polling stays at home and one store crosses the link.
@@ -592,17 +591,15 @@ one of them is promised to.
         mutant(
             "no acquire", kinds.DATA_RACE, ("        __threadfence_system();  // acquire", "//")
         ),
-        mutant("the own flag", kinds.DATA_RACE, ("&flags[right], 1u", "&flags[rank], 1u")),
         mutant("waits for nobody", kinds.DATA_RACE, ("0u) == 0)", "0u) > 1)")),
         mutant("looks once", kinds.DATA_RACE, ("while (", "if (")),
-        mutant("waits for the right", kinds.DATA_RACE, ("&flags[rank], 0u", "&flags[right], 0u")),
-        mutant("never set", kinds.ENDLESS_LOOP, ("&flags[right], 1u", "&flags[right], 0u")),
-        mutant("nothing at all", kinds.DATA_RACE, ("if (threadIdx.x == 0) {", "if (false) {")),
+        mutant("waits for more", kinds.ENDLESS_LOOP, ("0u) == 0)", "0u) < 2)")),
+        mutant("never tells", kinds.ENDLESS_LOOP, ("(flag, 1u)", "(flag, 0u)")),
         mutant(
             "within a block",
             kinds.DATA_RACE,
-            ("atomicExch_system(&flags", "atomicExch_block(&flags"),
-            ("atomicAdd_system", "atomicAdd_block"),
+            ("atomicExch_system(flag", "atomicExch_block(flag"),
+            ("atomicAdd_system(flag", "atomicAdd_block(flag"),
         ),
     ),
 )
