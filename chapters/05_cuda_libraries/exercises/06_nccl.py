@@ -241,6 +241,91 @@ into parts that follow one another, and then cost twice the bytes at most, not t
 )
 
 
+# --- peer memory ---
+
+
+def chain_of_ranks(given: dict) -> dict:
+    """The rows that travel: each begins with the row before, moved by one."""
+    x = given["x"].reshape(-1, given["n"])
+    y, boxes = x.copy(), np.full_like(x, np.nan)
+    for rank in range(1, len(x)):
+        boxes[rank] = np.roll(y[rank - 1], 1)
+        y[rank] = boxes[rank] + x[rank]
+    flags = np.ones(len(x), np.uint32)
+    flags[0] = 0
+    return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
+
+
+PASS_ON = Exercise(
+    id="05.pass_on",
+    title="hand a box to another GPU",
+    task="""
+A chain of ranks, each of which waits for the one before. Write both ends of the handover: `tell`
+sets a flag in the other's memory, `wait_for` waits for a flag in memory of its own, both with what
+you know of the memory model, and for a reader on another GPU.
+""",
+    source="05_cuda_libraries/exercises/pass_on.cu",
+    kernel="pass_on",
+    inputs=lambda rng, size: {
+        "x": floats(rng, size[0] * size[1]),
+        "boxes": np.full(size[0] * size[1], np.nan, np.float32),
+        "flags": np.zeros(size[0], np.uint32),
+        "y": empty(size[0] * size[1]),
+        "n": np.int32(size[1]),
+    },
+    reference=chain_of_ranks,
+    launch=lambda size: Launch((size[0],), (64,)),
+    small=((4, 150), (3, 64), (2, 33), (2, 1)),
+    budget=12_000,  # a loop that never ends polls with atomics, which are slow
+    full=(8, 1 << 16),
+    promises=Promises(
+        sizes=promises.shapes(ranks=(2, 3, 5), n=(2, 31, 64, 65, 150)),
+        values=(promises.data("x", *promises.ORDINARY),),
+    ),
+    means=(
+        means.barriers(
+            at_most=4 * 2 * 2,
+            advice="The block's threads meet once before it tells, and once after it has waited.",
+            size=(4, 150),
+        ),
+        means.loads_shared_out(3, size=(4, 150)),
+    ),
+    hints=(
+        "tell: the block's threads meet, then one of them sets the flag. wait_for: one of them "
+        "polls the flag, then the block's threads meet.",
+        "Release before the flag is set, acquire after it is seen: `__threadfence_system()`.",
+        "`atomicExch_system(flag, 1u);`",
+        "`while (atomicAdd_system(flag, 0u) == 0) { }`",
+    ),
+    explanation="""
+The flag lies with the one who waits, so that polling stays at home and one store crosses the link.
+Between GPUs the scope must be the system's: `__threadfence()` orders for readers on the same GPU.
+Here all ranks are blocks of one GPU, or of the emulator, where both work; between two GPUs only
+one of them is promised to.
+""",
+    mutants=(
+        mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
+        mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
+        mutant(
+            "no release", kinds.DATA_RACE, ("        __threadfence_system();  // release", "//")
+        ),
+        mutant(
+            "no acquire", kinds.DATA_RACE, ("        __threadfence_system();  // acquire", "//")
+        ),
+        mutant("waits for nobody", kinds.DATA_RACE, ("0u) == 0)", "0u) > 1)")),
+        mutant("looks once", kinds.DATA_RACE, ("while (", "if (")),
+        mutant("waits for more", kinds.ENDLESS_LOOP, ("0u) == 0)", "0u) < 2)")),
+        mutant("never tells", kinds.ENDLESS_LOOP, ("(flag, 1u)", "(flag, 0u)")),
+        mutant(
+            "within a block",
+            kinds.DATA_RACE,
+            ("atomicExch_system(flag", "atomicExch_block(flag"),
+            ("atomicAdd_system(flag", "atomicAdd_block(flag"),
+        ),
+    ),
+)
+
+
 # --- one network on several GPUs ---
 
 
@@ -355,64 +440,6 @@ by rows instead, and partial sums would have to be added up before tanh: one all
 )
 
 
-def all_arrive(function, ranks: int) -> str:
-    """Whether the messages of all ranks arrive, and how fast; what is wrong in words."""
-    programs = []
-    for rank in range(ranks):
-        program = [(str(what), int(other)) for what, other in function(rank, ranks)]
-        right, left = (rank + 1) % ranks, (rank - 1) % ranks
-        if sorted(program) != sorted([("send", right), ("receive", left)]):
-            return f"rank {rank} is to send to rank {right} and to receive from rank {left}, once"
-        programs.append(program)
-    rounds, stuck = rounds_of(programs)
-    if stuck:
-        return f"deadlock: {stuck}"
-    if rounds > 3:
-        return f"{rounds} rounds, where 3 are enough"
-    return "all arrive in 3 rounds at most"
-
-
-EXCHANGE = PythonExercise(
-    id="05.exchange",
-    title="find the deadlock",
-    task="""
-Everybody sends a message to the right and gets one from the left. A large message is not buffered:
-a send waits until the other side receives, and a receive until the other side sends. So this
-program never ends. Mend it, such that all messages arrive in three rounds, in each of which every
-pair that waits for each other makes its exchange.
-""",
-    source="05_cuda_libraries/exercises/exchange.py",
-    function="exchange",
-    cases=((2,), (3,), (4,), (5,), (8,), (33,)),
-    reference=lambda ranks: "all arrive in 3 rounds at most",
-    call=all_arrive,
-    promises=Cases(lambda rng: (int(rng.integers(2, 40)),)),
-    means="The order of two steps is all that there is, and how long it takes is judged above.",
-    hints=(
-        "All send at once, and nobody receives. Who could receive first?",
-        "If rank 0 alone receives first, all arrive, but one after the other.",
-        "Let ranks with an odd number receive first.",
-    ),
-    explanation="""
-With an odd number of ranks the last and the first both send first, and the last waits a round:
-still three at most. NCCL and MPI have a better answer, a group: `batch_isend_irecv` starts both at
-once and waits for both.
-""",
-    mutants=(
-        mutant(
-            "all receive first",
-            kinds.WRONG,
-            ("steps if rank % 2 == 0 else steps[::-1]", "steps[::-1]"),
-        ),
-        mutant("one receives first", kinds.WRONG, ("rank % 2 == 0", "rank > 0")),
-        mutant("one sends first", kinds.WRONG, ("rank % 2 == 0", "rank == 0")),
-        mutant("only for four", kinds.WRONG, ("rank % 2 == 0", "rank in (0, 2)")),
-        mutant("halves", kinds.WRONG, ("rank % 2 == 0", "rank < ranks // 2")),
-        mutant("one message alone", kinds.WRONG, ("return steps if", "return steps[:1] if")),
-    ),
-)
-
-
 def any_pipeline(rng: np.random.Generator) -> tuple[float, float, int, int]:
     forward = float(rng.uniform(1, 50))
     return forward, 2 * forward, int(rng.integers(1, 17)), int(rng.integers(1, 65))
@@ -520,86 +547,62 @@ backward pass.
 )
 
 
-# --- peer memory ---
+# --- who waits for whom ---
 
 
-def chain_of_ranks(given: dict) -> dict:
-    """The rows that travel: each begins with the row before, moved by one."""
-    x = given["x"].reshape(-1, given["n"])
-    y, boxes = x.copy(), np.full_like(x, np.nan)
-    for rank in range(1, len(x)):
-        boxes[rank] = np.roll(y[rank - 1], 1)
-        y[rank] = boxes[rank] + x[rank]
-    flags = np.ones(len(x), np.uint32)
-    flags[0] = 0
-    return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
+def all_arrive(function, ranks: int) -> str:
+    """Whether the messages of all ranks arrive, and how fast; what is wrong in words."""
+    programs = []
+    for rank in range(ranks):
+        program = [(str(what), int(other)) for what, other in function(rank, ranks)]
+        right, left = (rank + 1) % ranks, (rank - 1) % ranks
+        if sorted(program) != sorted([("send", right), ("receive", left)]):
+            return f"rank {rank} is to send to rank {right} and to receive from rank {left}, once"
+        programs.append(program)
+    rounds, stuck = rounds_of(programs)
+    if stuck:
+        return f"deadlock: {stuck}"
+    if rounds > 3:
+        return f"{rounds} rounds, where 3 are enough"
+    return "all arrive in 3 rounds at most"
 
 
-PASS_ON = Exercise(
-    id="05.pass_on",
-    title="hand a box to another GPU",
+EXCHANGE = PythonExercise(
+    id="05.exchange",
+    title="find the deadlock",
     task="""
-A chain of ranks, each of which waits for the one before. Write both ends of the handover: `tell`
-sets a flag in the other's memory, `wait_for` waits for a flag in memory of its own, both with what
-you know of the memory model, and for a reader on another GPU.
+Everybody sends a message to the right and gets one from the left. A large message is not buffered:
+a send waits until the other side receives, and a receive until the other side sends. So this
+program never ends. Mend it, such that all messages arrive in three rounds, in each of which every
+pair that waits for each other makes its exchange.
 """,
-    source="05_cuda_libraries/exercises/pass_on.cu",
-    kernel="pass_on",
-    inputs=lambda rng, size: {
-        "x": floats(rng, size[0] * size[1]),
-        "boxes": np.full(size[0] * size[1], np.nan, np.float32),
-        "flags": np.zeros(size[0], np.uint32),
-        "y": empty(size[0] * size[1]),
-        "n": np.int32(size[1]),
-    },
-    reference=chain_of_ranks,
-    launch=lambda size: Launch((size[0],), (64,)),
-    small=((4, 150), (3, 64), (2, 33), (2, 1)),
-    budget=12_000,  # a loop that never ends polls with atomics, which are slow
-    full=(8, 1 << 16),
-    promises=Promises(
-        sizes=promises.shapes(ranks=(2, 3, 5), n=(2, 31, 64, 65, 150)),
-        values=(promises.data("x", *promises.ORDINARY),),
-    ),
-    means=(
-        means.barriers(
-            at_most=4 * 2 * 2,
-            advice="The block's threads meet once before it tells, and once after it has waited.",
-            size=(4, 150),
-        ),
-        means.loads_shared_out(3, size=(4, 150)),
-    ),
+    source="05_cuda_libraries/exercises/exchange.py",
+    function="exchange",
+    cases=((2,), (3,), (4,), (5,), (8,), (33,)),
+    reference=lambda ranks: "all arrive in 3 rounds at most",
+    call=all_arrive,
+    promises=Cases(lambda rng: (int(rng.integers(2, 40)),)),
+    means="The order of two steps is all that there is, and how long it takes is judged above.",
     hints=(
-        "tell: the block's threads meet, then one of them sets the flag. wait_for: one of them "
-        "polls the flag, then the block's threads meet.",
-        "Release before the flag is set, acquire after it is seen: `__threadfence_system()`.",
-        "`atomicExch_system(flag, 1u);`",
-        "`while (atomicAdd_system(flag, 0u) == 0) { }`",
+        "All send at once, and nobody receives. Who could receive first?",
+        "If rank 0 alone receives first, all arrive, but one after the other.",
+        "Let ranks with an odd number receive first.",
     ),
     explanation="""
-The flag lies with the one who waits, so that polling stays at home and one store crosses the link.
-Between GPUs the scope must be the system's: `__threadfence()` orders for readers on the same GPU.
-Here all ranks are blocks of one GPU, or of the emulator, where both work; between two GPUs only
-one of them is promised to.
+With an odd number of ranks the last and the first both send first, and the last waits a round:
+still three at most. NCCL and MPI have a better answer, a group: `batch_isend_irecv` starts both at
+once and waits for both.
 """,
     mutants=(
-        mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
-        mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
         mutant(
-            "no release", kinds.DATA_RACE, ("        __threadfence_system();  // release", "//")
+            "all receive first",
+            kinds.WRONG,
+            ("steps if rank % 2 == 0 else steps[::-1]", "steps[::-1]"),
         ),
-        mutant(
-            "no acquire", kinds.DATA_RACE, ("        __threadfence_system();  // acquire", "//")
-        ),
-        mutant("waits for nobody", kinds.DATA_RACE, ("0u) == 0)", "0u) > 1)")),
-        mutant("looks once", kinds.DATA_RACE, ("while (", "if (")),
-        mutant("waits for more", kinds.ENDLESS_LOOP, ("0u) == 0)", "0u) < 2)")),
-        mutant("never tells", kinds.ENDLESS_LOOP, ("(flag, 1u)", "(flag, 0u)")),
-        mutant(
-            "within a block",
-            kinds.DATA_RACE,
-            ("atomicExch_system(flag", "atomicExch_block(flag"),
-            ("atomicAdd_system(flag", "atomicAdd_block(flag"),
-        ),
+        mutant("one receives first", kinds.WRONG, ("rank % 2 == 0", "rank > 0")),
+        mutant("one sends first", kinds.WRONG, ("rank % 2 == 0", "rank == 0")),
+        mutant("only for four", kinds.WRONG, ("rank % 2 == 0", "rank in (0, 2)")),
+        mutant("halves", kinds.WRONG, ("rank % 2 == 0", "rank < ranks // 2")),
+        mutant("one message alone", kinds.WRONG, ("return steps if", "return steps[:1] if")),
     ),
 )
