@@ -1,8 +1,9 @@
 // y[0] = x[0], and y[r][i] = x[r][i] + y[r - 1][i - 1], where i = 0 takes the last, for n floats of
-// each of the ranks r, at least two: a chain, as the stages of a pipeline are. Each rank waits until
+// each of the ranks r, two or more: a chain, as the stages of a pipeline are. Each rank waits until
 // its box is full, adds its own row, and fills the next box.
 // A block stands for a GPU: blockIdx.x is the rank, gridDim.x how many there are. Row r of x, boxes
-// and y and flags[r] are memory of rank r. flags is 0 before the launch; behind it 1, but for rank 0.
+// and y and flags[r] are memory of rank r. flags is 0 before the launch; behind it 1, but for rank
+// 0's.
 // grid (ranks, resident at once), block (any), dynamic shared 0
 
 // All threads of the block call both. `flag` of tell is another GPU's memory, that of wait_for is

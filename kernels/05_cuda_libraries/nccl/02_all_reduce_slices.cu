@@ -1,10 +1,10 @@
-// buffers[r][i] = the sum over all ranks s of buffers[s][i], for n floats, in place on every rank r.
+// buffers[r][i] = the sum over all ranks s of buffers[s][i], for n floats, in place on each rank r.
 // The idea, beside all_reduce_push: a rank adds up one slice of 1 / ranks and stores the sums into
 // every buffer: a reduce-scatter by loads from peers, then an all-gather by stores to them. Each
 // element is one thread's alone, on all GPUs, so no box is needed. Four floats at a time.
 // flags, turns and first_rank as in all_reduce_push.
-// Limit: 2 (ranks - 1) / ranks * n floats come in over the link, as with a ring, in two steps and not
-// in 2 (ranks - 1). Takes n divisible by 4; the grid must be resident at once.
+// Limit: 2 (ranks - 1) / ranks * n floats come in over the link, as with a ring, in two steps
+// instead of 2 (ranks - 1). Takes n divisible by 4; the grid must be resident at once.
 // grid (any, 1 or ranks), block (any >= ranks), dynamic shared 0
 
 #include "peers.cuh"
