@@ -7,6 +7,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,15 @@ def run(world: Any) -> None:
     torch.manual_seed(0)
     layers = [nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(LAYERS)]
     net = nn.Sequential(*(p for layer in layers for p in (layer, nn.ReLU()))).to(world.device)
-    parallel = DistributedDataParallel(
-        net, bucket_cap_mb=64, gradient_as_bucket_view=True, static_graph=True
-    )
+    parallel = DistributedDataParallel(deepcopy(net), bucket_cap_mb=64)
     x = torch.randn(BATCH, WIDTH, device=world.device, generator=_generator(world))
 
     def behind() -> None:
         """What each rank does by itself, then the mean of all gradients."""
         net.zero_grad(set_to_none=True)
         (net(x) ** 2).mean().backward()
-        for layer in reversed(layers):
-            dist.all_reduce(layer.weight.grad, op=dist.ReduceOp.AVG)
+        for weight in reversed(list(net.parameters())):
+            dist.all_reduce(weight.grad, op=dist.ReduceOp.AVG)
 
     def beside() -> None:
         """A bucket is reduced as soon as its last gradient is there."""
@@ -44,10 +43,11 @@ def run(world: Any) -> None:
         (parallel(x) ** 2).mean().backward()
 
     panels, steps_ms, gradients = {}, {}, {}
-    for name, step in {"all-reduce behind": behind, "DDP": beside}.items():
+    ways = {"all-reduce behind": (behind, net), "DDP": (beside, parallel)}
+    for name, (step, trained) in ways.items():
         for _ in range(5):
             step()
-        gradients[name] = [layer.weight.grad.clone() for layer in layers]
+        gradients[name] = [weight.grad.clone() for weight in trained.parameters()]
         steps_ms[name] = _step_ms(step, world)
         panels[name] = _spans(step)
     scale = max(float(gradient.abs().max()) for gradient in gradients["DDP"])
