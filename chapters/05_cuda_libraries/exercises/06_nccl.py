@@ -474,7 +474,7 @@ stages: 90 ms with the batch in one part, 40 ms with 6 parts.)
         "`(parts + stages - 1)` times what a part takes in a stage, forward and backward.",
     ),
     explanation="""
-Of parts + stages - 1 times, a GPU works in `parts`: the rest is the bubble. Four times as many
+Of parts + stages - 1 such turns, a GPU works in `parts`: the rest is the bubble. Four times as many
 parts as stages leave about a fifth. More parts are smaller parts, which fill a GPU less well.
 """,
     mutants=(

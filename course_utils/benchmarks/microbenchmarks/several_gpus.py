@@ -21,7 +21,7 @@ from ...paths import KERNELS, ROOT
 
 TOPIC = "05_cuda_libraries/nccl"
 RUN = f"{TOPIC}/run_ranks.py"
-PARTS = "ddp_overlap", "collective_times"
+PARTS = "ddp_overlap", "collective_times", "nccl_variants"
 KERNEL_FILES = (
     f"{TOPIC}/01_all_reduce_push.cu",
     f"{TOPIC}/02_all_reduce_slices.cu",
@@ -33,7 +33,8 @@ SECONDS = 300
 
 
 def measure(seconds: float = SECONDS) -> dict[str, Any]:
-    """What the ranks found: ``ddp`` and ``times_us``, lists of (bytes, microseconds) by name.
+    """What the ranks found: ``ddp``, and ``times_us`` and ``variants_us``, which hold lists of
+    (bytes, microseconds) by name.
 
     Raises LessonError where there is one GPU, or where a rank failed, with its last words.
     """

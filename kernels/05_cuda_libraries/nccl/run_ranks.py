@@ -22,7 +22,14 @@ import torch
 import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.errors import record
 
-PARTS = "collectives", "parallel_mlp", "data_is_missing", "ddp_overlap", "collective_times"
+PARTS = (
+    "collectives",
+    "parallel_mlp",
+    "collective_times",
+    "nccl_variants",
+    "ddp_overlap",
+    "data_is_missing",
+)
 
 
 @dataclass
