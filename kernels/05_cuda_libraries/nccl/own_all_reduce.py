@@ -14,7 +14,7 @@ from course_utils import cp, load, pointers
 from course_utils.paths import kernel_file
 
 CHAPTER = "05_cuda_libraries"
-BLOCK, MOST_BLOCKS = 512, 132
+BLOCK, MOST_BLOCKS = 1024, 132
 FLAGGED_UP_TO = 1 << 20  # floats
 Way = Callable[[], Any]
 
