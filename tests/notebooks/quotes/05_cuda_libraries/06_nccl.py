@@ -1,4 +1,4 @@
-FACTS = {"450 GB/s in each direction": "NVIDIA H200 data sheet: NVLink 900 GB/s, both ways together"}
+FACTS = {"450 GB/s in each direction": "NVIDIA H200 data sheet: NVLink 900 GB/s, both ways"}
 GIVEN = (
     "called 20 times in a row",
     "4 MB, 2 µs and 100 GB/s: the ring takes 72 µs",
