@@ -20,6 +20,7 @@ from .exercises import answer, hint, progress, reset, restore, solution
 from .figures.drawn_digits import centred, drawing_pad, read_drawing
 from .host_programs.program_cells import c_folder
 from .launching.modules import load
+from .launching.pointer_tables import pointers
 from .launching.ptx_files import load_ptx
 from .notebooks.maps import chapter_map
 from .observing import trees
@@ -62,6 +63,7 @@ __all__ = [
     "load_ptx",
     "measurements",
     "occupancy",
+    "pointers",
     "profile",
     "progress",
     "read_drawing",

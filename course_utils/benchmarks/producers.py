@@ -22,7 +22,15 @@ from . import (
     triton_comparison,
 )
 from .counter_comparison import ncu_counts
-from .microbenchmarks import cooperation, execution, hardware, litmus, overlap, sums
+from .microbenchmarks import (
+    cooperation,
+    execution,
+    hardware,
+    litmus,
+    overlap,
+    several_gpus,
+    sums,
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,13 @@ PRODUCERS = (
         "steps of a whole grid four ways, windows of the L2 cache, memory of the host in kernels",
         cooperation.measure,
         partial(hashes, cooperation.SOURCES),
+    ),
+    Producer(
+        "nccl",
+        "collectives on several GPUs beside all-reduces of our own, and what DDP overlaps",
+        several_gpus.measure,
+        partial(hashes, several_gpus.SOURCES),
+        on_request=True,
     ),
     Producer(
         "reductions",

@@ -19,6 +19,7 @@ from ..devices.emulated_textures import (
 )
 from ..devices.limits import LaunchError
 from ..devices.selection import cp
+from .pointer_tables import PointerTable
 from .tensor_maps import TensorMap
 
 
@@ -38,9 +39,9 @@ def converted(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
 def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """``args`` for the emulator, and each array of a GPU among them beside its copy there.
 
-    Arrays of a GPU, and tensor maps, textures and surfaces of them, become the emulator's; the rest
-    stays as it is. Views of one array are views of one copy, where they overlap and are aligned as
-    they are here.
+    Arrays of a GPU, and tensor maps, pointers, textures and surfaces of them, become the
+    emulator's; the rest stays as it is. Views of one array are views of one copy, where they
+    overlap and are aligned as they are here.
     """
     copies: dict[int, tuple[Any, Any]] = {}  # by address; a CUDA array has none, by its identity
 
@@ -52,6 +53,9 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     def carried(value: Any) -> Any:
         if isinstance(value, TensorMap) and value.settings:
             return value.of(carried(value.array))
+        if isinstance(value, PointerTable):
+            whole = hasattr(value.arrays, "data")  # one array, of whose rows these are pointers
+            return PointerTable(carried(value.arrays) if whole else [*map(carried, value.arrays)])
         if hasattr(value, "ResDesc") and not isinstance(value, (TextureObject, SurfaceObject)):
             resource = value.ResDesc
             return of_gpu(value, cuda_array(resource.cuArr), carried(resource.arr))
@@ -119,6 +123,8 @@ def _scalar(value: Any, parameter: Parameter, dtype: np.dtype, where: str) -> An
 def _pointer(value: Any, parameter: Parameter, where: str, space: Any) -> Any:
     if value is None:
         return np.uint64(0)
+    if isinstance(value, PointerTable):
+        return value.on(space)
     if hasattr(value, "ptr") and not hasattr(value, "dtype"):  # a MemoryPointer
         return np.uint64(value.ptr)
     if not isinstance(value, space.ndarray):
