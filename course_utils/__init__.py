@@ -19,6 +19,7 @@ from .figures.drawn_digits import centred, drawing_pad, read_drawing
 from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.ptx_files import load_ptx
+from .launching.tensor_maps import tensor_map
 from .notebooks.maps import chapter_map
 from .observing import trees
 from .observing.hlo_texts import hlo_computations
@@ -69,6 +70,7 @@ __all__ = [
     "spans",
     "step_spans",
     "stored",
+    "tensor_map",
     "timed",
     "trace",
     "trees",
