@@ -55,8 +55,10 @@ def test_a_missing_wait_group_gives_a_wrong_result_and_a_report():
         "Data race on tile[255] in shared memory, block (0, 0, 0):\n"
         "  thread (63, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
         "kernel.cu:4\n"
+        "    (cp.async, 16 bytes a thread)\n"
         "  thread (0, 0, 0) reads it at kernel.cu:10\n"
-        "  before anybody has waited for the end of the copy."
+        "  before anybody has waited for the end of the copy. "
+        "First comes cp.async.wait_group, and then a barrier for other threads."
     )
 
 
@@ -177,8 +179,10 @@ def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
         "kernel.cu:7\n"
+        "    (cp.async.bulk, 1024 bytes; the mbarrier bar is told of its end)\n"
         "  thread (0, 0, 0) reads it at kernel.cu:9\n"
-        "  before anybody has waited for the end of the copy."
+        "  before anybody has waited for the end of the copy. "
+        "First comes a wait for the mbarrier bar, its phase of parity 0."
     )
 
 
@@ -206,8 +210,10 @@ if (threadIdx.x == 0) bulk_wait();"""
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy out of it at "
         "kernel.cu:3\n"
+        "    (cp.async.bulk, 256 bytes)\n"
         "  thread (0, 0, 0) writes it at kernel.cu:5\n"
-        "  before anybody has waited for the end of the copy."
+        "  before anybody has waited for the end of the copy. "
+        "First comes cp.async.bulk.commit_group and .wait_group, by the thread that started it."
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
+from .copy_reports import copy_at, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
@@ -271,20 +272,23 @@ class AccessCheck:
         """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
         batch = self.group.batch
         number = int(number_of(entry))
-        there = self.races.site(number).instruction.location
-        here = self.site.instruction.location
+        started = self.races.site(number).instruction
+        there, here = started.location, self.site.instruction.location
         key = ("flight", str(there), str(here), self.writes)
         if self.races.findings.again(key, times):
             return
         earlier = (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(self.group.lanes[at]), batch.who(earlier)
         index, name = self._index(cell), self.region.name
+        copy = copy_at(batch, started, earlier, self.region, cell, self.shadow.granule)
+        what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
         text = (
             f"Data race on {name}[{index}] in shared memory, block {block}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
-            f"{'into' if number & 1 else 'out of'} it at {there}\n"
+            f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
             f"  thread {thread} {'writes' if self.writes else 'reads'} it at {here}\n"
             f"  before anybody has waited for the end of the copy."
+            f"{remedy(batch, copy) if copy else ''}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..machine.copies_in_flight import MBarrier
 from ..machine.fault_messages import where
 from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
@@ -29,12 +30,14 @@ def reads_asynchronously(instructions) -> bool:
 
 class _BatchState:
     """``fences``: how often any thread has fenced; ``fenced``: when each lane did, int64;
-    ``writes``: for the cells of a shared array fences before the write, instruction, lane."""
+    ``writes``: for the cells of a shared array fences before the write, instruction, lane;
+    ``made``: mbarriers whose lane has not fenced since it made them, by key."""
 
     def __init__(self, batch):
         self.fences = 0
         self.fenced = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
         self.writes: dict[object, np.ndarray] = {}
+        self.made: dict[int, MBarrier] = {}
 
 
 class ProxyCheck(Observer):
@@ -53,10 +56,16 @@ class ProxyCheck(Observer):
 
     def fence(self, group: Group, instruction) -> None:
         modifiers = instruction.modifiers
+        state = self._batches[group.batch]
+        if state.made and ("mbarrier_init" in modifiers or "async" in modifiers):
+            lanes = set(group.lanes.tolist())
+            state.made = {k: b for k, b in state.made.items() if b.lane not in lanes}
         if {"proxy", "async"} <= {*modifiers} and modifiers[-1] != "global":
-            state = self._batches[group.batch]
             state.fences += 1
             state.fenced[group.lanes] = state.fences
+
+    def mbarrier_made(self, batch, barrier: MBarrier) -> None:
+        self._batches[batch].made[barrier.key] = barrier
 
     def _memory(self, batch, region) -> np.ndarray:
         writes = self._batches[batch].writes
@@ -86,6 +95,8 @@ class ProxyCheck(Observer):
         for region, elements, index in transfer.reads:
             cells = self._cells(elements, index).ravel()
             self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
+        if transfer.complete is not None and transfer.instruction.opcode == "cp":
+            self._reports_to(batch, transfer)
         target, source = transfer.regions
         if transfer.queue == "async":
             if target is not None:
@@ -99,6 +110,26 @@ class ProxyCheck(Observer):
             self._read(batch, source, cells, lane, transfer.instruction)
         if target is not None and target.space == "shared":
             self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = -1
+
+    def _reports_to(self, batch, transfer) -> None:
+        """A copy starts that will tell an mbarrier of its end."""
+        barrier = self._batches[batch].made.get(transfer.complete[0])
+        if barrier is None:
+            return
+        here, there = transfer.instruction.location, barrier.instruction.location
+        (thread, block), (other, _) = batch.who(transfer.lanes[0]), batch.who(barrier.lane)
+        text = (
+            f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not be there yet "
+            f"for the asynchronous proxy:\n"
+            f"  {where(other, block)} initialises it at {there}\n"
+            f"  thread {thread} starts `{_short(transfer.instruction)}`, which tells it of its "
+            f"end, at {here}\n"
+            f"  with no fence.mbarrier_init or fence.proxy.async after the initialisation."
+        )
+        self.findings.add(
+            ("made", there, here),
+            Finding(DATA_RACE, text, here, thread, block, None, None, 0, there, other),
+        )
 
     def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Cells of elements; of those wider than a cell all, shape (lanes, cells)."""

@@ -188,7 +188,7 @@ class SyncCheck(Observer):
         _, block = batch.who(lane)
         text = (
             f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
-            f"{i.location}, had completed its phase: {missing}."
+            f"{i.location}, had completed its phase: {missing} ({barrier.bytes_so_far()})."
         )
         self.findings.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
 

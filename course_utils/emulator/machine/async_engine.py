@@ -202,7 +202,8 @@ class AsyncEngine:
                     key,
                     f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
                 )
-            self.barriers[key] = MBarrier(key, count, count, instruction)
+            barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
+            self.observers.mbarrier_made(self.batch, barrier)
 
     def invalidate(self, keys, lanes, instruction) -> None:
         for key, lane in zip(keys.tolist(), lanes.tolist(), strict=True):
@@ -246,7 +247,8 @@ class AsyncEngine:
                     )
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before
-                barrier.tx += 0 if expect is None else int(expect[part].sum())
+                if expect is not None:
+                    barrier.announce(int(expect[part].sum()), instruction)
                 barrier.pending -= total
                 barrier.expected -= total if drop else 0
                 self._settle(barrier)
@@ -254,11 +256,11 @@ class AsyncEngine:
 
     def expect_tx(self, keys, lanes, sizes, instruction) -> None:
         for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
-            self.find(key, lane, instruction).tx += size
+            self.find(key, lane, instruction).announce(size, instruction)
 
     def complete_tx(self, key: int, size: int, lane: int, instruction) -> None:
         barrier = self.find(key, lane, instruction)
-        barrier.tx -= size
+        barrier.receive(size, instruction)
         self._settle(barrier)
 
     def _settle(self, barrier: MBarrier) -> None:
@@ -266,6 +268,7 @@ class AsyncEngine:
             return
         barrier.phase += 1
         barrier.pending = barrier.expected
+        barrier.account.clear()
         self.timeouts = 0
         self.observers.mbarrier_completes(self.batch, barrier)
         waits, self.waits = self.waits, []
@@ -317,10 +320,11 @@ class AsyncEngine:
             if wait.group is group and int(wait.keys[0]) in self.barriers:
                 b = self.barriers[int(wait.keys[0])]
                 missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
+                account = b.bytes_so_far()
                 if b.tx > 0:
-                    missing.append(f"{b.tx} more bytes")
+                    missing.append(f"{b.tx} more bytes: {account}")
                 if b.tx < 0:
-                    missing.append(f"{-b.tx} bytes to be expected that came unannounced")
+                    missing.append(f"{-b.tx} bytes to be expected that came unannounced: {account}")
                 return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
         memory = self.batch.tensor_memory
         return memory.why(group) if memory is not None else ""
