@@ -22,8 +22,8 @@ class Trace:
 
     A trace is iterated, indexed and sliced as its ``steps`` are; its text is a table with a mark
     for each active lane. ``spans`` say what went on beside the block's threads: copies in flight,
-    phases of mbarriers and the waits of all its warps, each (row, label, start, end) in instructions
-    issued, as :func:`~course_utils.figures.timeline` draws them.
+    phases of mbarriers and the waits of all its warps, each (row, label, start, end), the times in
+    instructions issued, as :func:`~course_utils.figures.timeline` draws them.
     """
 
     kernel: str

@@ -17,7 +17,8 @@ __device__ inline void writes_are_ready()
 __device__ inline void tma_store(const TensorMap *to, int column, int row, unsigned from)
 {
     asm volatile(
-        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(to),
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+            to),
         "r"(column), "r"(row), "r"(from)
         : "memory");
 }

@@ -1405,6 +1405,22 @@ if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } /
         args=lambda: (the_map(),),
     ),
     Bug(
+        "a fence of the storing thread alone, before the others have written",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; // ?
+<<if (threadIdx.x == 0) fence();|>>
+__syncthreads();
+<<|if (threadIdx.x == 0) fence();>>
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !""",
+        "no fence.proxy.async in between",
+        (0, 0, 0),
+        (32, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+    ),
+    Bug(
         "a bulk copy that starts at an odd place",
         MISALIGNED,
         """

@@ -3,7 +3,7 @@
 Bulk copies, TMA and the tensor cores read shared memory by a way of their own, the *asynchronous
 proxy*. What threads wrote to shared memory the ordinary way is certain to be seen there only once
 ``fence.proxy.async`` has come in between: in the thread that wrote, after it wrote, or in the one
-that starts the read.
+that starts the read, after the two have met.
 Source: PTX ISA, "Async proxy", "Proxies", "membar/fence".
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..machine.copies_in_flight import MBarrier
 from ..machine.fault_messages import where
+from ..machine.gpu_constants import WARP
 from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
@@ -29,13 +30,16 @@ def reads_asynchronously(instructions) -> bool:
 
 
 class _BatchState:
-    """``fences``: how often any thread has fenced; ``fenced``: when each lane did, int64;
-    ``writes``: for the cells of a shared array fences before the write, instruction, lane;
-    ``made``: mbarriers whose lane has not fenced since it made them, by key."""
+    """``now`` counts fences and meetings of threads. ``fenced``: when each lane fenced last, and
+    ``covers``: when its warp had met others last, by then; ``met``: when each warp has, all int64.
+    ``writes``: for the cells of a shared array when the write was, instruction, lane; ``made``:
+    mbarriers whose lane has not fenced since it made them, by key."""
 
     def __init__(self, batch):
-        self.fences = 0
-        self.fenced = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
+        self.now = 0
+        lanes = batch.block_count * batch.lanes_per_block
+        self.fenced, self.covers = np.zeros((2, lanes), np.int64)
+        self.met = np.zeros(lanes // WARP, np.int64)
         self.writes: dict[object, np.ndarray] = {}
         self.made: dict[int, MBarrier] = {}
 
@@ -61,8 +65,23 @@ class ProxyCheck(Observer):
             lanes = set(group.lanes.tolist())
             state.made = {k: b for k, b in state.made.items() if b.lane not in lanes}
         if {"proxy", "async"} <= {*modifiers} and modifiers[-1] != "global":
-            state.fences += 1
-            state.fenced[group.lanes] = state.fences
+            state.now += 1
+            state.fenced[group.lanes] = state.now
+            state.covers[group.lanes] = state.met[group.lanes // WARP]
+
+    def _meet(self, batch, warps) -> None:
+        """Warps know from now on what those that they met have written."""
+        state = self._batches[batch]
+        state.now += 1
+        state.met[warps] = state.now
+
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        self._meet(batch, joined.ravel())
+
+    cluster_barrier_completes = barrier_completes
+
+    def mbarrier_passed(self, batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+        self._meet(batch, lanes // WARP)
 
     def mbarrier_made(self, batch, barrier: MBarrier) -> None:
         self._batches[batch].made[barrier.key] = barrier
@@ -77,7 +96,7 @@ class ProxyCheck(Observer):
 
     def _entry(self, batch, lanes, instruction):
         number = self._instructions.number(instruction)
-        return (self._batches[batch].fences << NUMBER_BITS | number) << LANE_BITS | lanes
+        return (self._batches[batch].now << NUMBER_BITS | number) << LANE_BITS | lanes
 
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
         """Note an ordinary store to shared memory."""
@@ -157,8 +176,8 @@ class ProxyCheck(Observer):
         entries = memory[cells]
         writer = entries & (1 << LANE_BITS) - 1
         moment = entries >> LANE_BITS + NUMBER_BITS
-        latest = np.maximum(state.fenced[writer], state.fenced[lane])
-        bad = latest <= moment
+        known = (state.covers[lane] > moment) | (writer // WARP == lane // WARP)
+        bad = (state.fenced[writer] <= moment) & ~(known & (state.fenced[lane] > moment))
         if not bad.any():
             return
         at = int(np.argmax(bad))

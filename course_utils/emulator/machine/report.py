@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..recording.async_recorder import Span
     from ..recording.counters import InstructionCounts, Tally
     from ..recording.thread_work import ThreadWork
-    from ..recording.async_recorder import Span
     from ..recording.trace_recorder import TraceRecorder
 
 

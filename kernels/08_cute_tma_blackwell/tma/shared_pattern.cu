@@ -9,7 +9,7 @@
 #include "tma_store.cuh"
 
 constexpr int kSide = 32, kPicture = kSide * kSide;
-constexpr int kBlocks = 2; // of a cluster
+constexpr int kBlocks = 2;             // of a cluster
 constexpr int kPart = kSide / kBlocks; // rows of the pattern that a block loads
 
 extern "C" __global__ void __cluster_dims__(kBlocks)
