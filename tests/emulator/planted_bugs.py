@@ -1243,6 +1243,22 @@ wait(&bar, 0);""",
         args=lambda: (the_map(), zeros(64)),
     ),
     Bug(
+        "a TMA load that one thread waits for, and others do not",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // ?
+<<if (threadIdx.x < 32)|>> wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x]; // !""",
+        "First comes a wait for the mbarrier bar, its phase of parity 0.",
+        (32, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+    ),
+    Bug(
         "a TMA load whose bytes nobody announced",
         DATA_RACE,
         """
@@ -1824,7 +1840,7 @@ __syncthreads();
 if (threadIdx.x == 0) { expect(&bar, <<128|256>>); bulk_load(s, x, 256, &bar); }
 wait(&bar, 0); // !
 y[threadIdx.x] = s[threadIdx.x];""",
-        "128 bytes to be expected that came unannounced: 128 announced at kernel.cu:4",
+        "of the mbarrier bar: 128 bytes announced at kernel.cu:4, 256 bytes copied at kernel.cu:4",
     ),
     Bug(
         "a producer that waits for the wrong parity in the first lap",
@@ -1943,6 +1959,25 @@ CLUSTERS = [
         block=32,
         prefix=TWO,
         also=(DATA_RACE,),
+    ),
+    Bug(
+        "an arrival for the cluster, and no wait before another block is reached",
+        BARRIER,
+        """
+__shared__ float s[32];
+ASM("barrier.cluster.arrive.aligned;" ::: "memory");
+for (int i = 0; i < n; ++i) __syncthreads();
+<<|ASM("barrier.cluster.wait.aligned;" ::: "memory");>>
+ASM("st.shared::cluster.f32 [%0], %1;"
+    :: "r"(map_rank(&s[threadIdx.x], rank() ^ 1)), "f"(1.0f) : "memory"); // !
+<<ASM("barrier.cluster.wait.aligned;" ::: "memory");|>>
+cluster_sync();
+y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];""",
+        "before it is certain that this block has started",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
     ),
     Bug(
         "a block that may end while others read it",

@@ -126,11 +126,10 @@ y[threadIdx.x] = tile[threadIdx.x];"""
     assert found.message == (
         "Deadlock: every thread waits, and nobody is left to release them.\n"
         "  warp 0 of block (0, 0, 0): 32 threads waiting at kernel.cu:5 for the mbarrier bar "
-        "(missing: 256 more bytes: 512 announced at kernel.cu:4, 256 copied at kernel.cu:4), "
-        "first thread (0, 0, 0) of block (0, 0, 0)\n"
+        "(missing: 256 more bytes), first thread (0, 0, 0) of block (0, 0, 0)\n"
         "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:5 for the mbarrier bar "
-        "(missing: 256 more bytes: 512 announced at kernel.cu:4, 256 copied at kernel.cu:4), "
-        "first thread (32, 0, 0) of block (0, 0, 0)"
+        "(missing: 256 more bytes), first thread (32, 0, 0) of block (0, 0, 0)\n"
+        "  of the mbarrier bar: 512 bytes announced at kernel.cu:4, 256 bytes copied at kernel.cu:4"
     )
 
 

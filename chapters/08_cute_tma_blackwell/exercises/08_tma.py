@@ -588,6 +588,79 @@ element. In which order it is done is open, so the last bits may differ from run
     ),
 )
 
+# --- Distributed shared memory ---
+
+ROUND = Exercise(
+    id="08.handed_round",
+    title="hand it to the next block",
+    task="""
+Each block of a cluster of four gives its piece of x to the next one, the last to the first: through
+shared memory, with no barrier after the stores. `store_async` counts its 4 bytes towards an
+mbarrier of the block that gets them.
+""",
+    source=f"{FOLDER}/handed_round.cu",
+    kernel="handed_round",
+    inputs=lambda rng, clusters: {
+        "x": floats(rng, clusters * 256),
+        "y": empty(clusters * 256),
+    },
+    reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 64), 1, axis=1).ravel()},
+    launch=lambda clusters: Launch((clusters * 4,), (64,)),
+    small=(3, 1),
+    full=1 << 14,
+    exact=True,
+    promises=Promises(
+        sizes=promises.lengths(most=6),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
+    ),
+    means=(
+        means.instructions(
+            "numbers stored into another block",
+            "st.async",
+            at_least=3 * 256,
+            advice="Each thread sends one number by store_async.",
+            size=3,
+        ),
+        means.reads_each_once(3 * 256 * 4, size=3),
+    ),
+    hints=(
+        "64 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
+        "`address_in_block(shared_address(&got[t]), next)` is where the next block has got[t]; its "
+        "barrier is found in the same way.",
+        "Before the first store a barrier of the cluster: all have made their mbarriers. After the "
+        "wait a block may end: all that is ever sent to it has come.",
+    ),
+    explanation="""
+The wait is for the very bytes that this block needs, and for nobody else: a barrier of the cluster
+would wait for all four. And a block whose mbarrier has completed has got everything that it is ever
+sent, so it may end while its neighbours are still at work.
+""",
+    mutants=(
+        mutant(
+            "nothing expected",
+            kinds.DEADLOCK,
+            ("        mbarrier_expect(shared_address(&arrived), sizeof(got));\n", ""),
+        ),
+        mutant("elements expected", kinds.DATA_RACE, ("sizeof(got))", "64)")),
+        mutant(
+            "no barrier of the cluster",
+            kinds.BARRIER,
+            ("    cluster_arrive();\n    cluster_wait();\n", "    __syncthreads();\n"),
+        ),
+        mutant(
+            "no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&arrived), 0);\n", "")
+        ),
+        mutant("the block before", kinds.WRONG, ("(rank + 1) % 4", "(rank + 3) % 4")),
+        mutant("the last to nobody", kinds.OUT_OF_BOUNDS, ("(rank + 1) % 4", "rank + 1")),
+        mutant("to itself", kinds.WRONG, ("(rank + 1) % 4", "rank")),
+        mutant(
+            "all to one place",
+            kinds.DATA_RACE,
+            ("shared_address(&got[t])", "shared_address(&got[0])"),
+        ),
+    ),
+)
+
 # --- Multicast ---
 
 MULTICAST = Exercise(
@@ -679,77 +752,4 @@ another block as well.
     ),
 )
 
-# --- Distributed shared memory ---
-
-ROUND = Exercise(
-    id="08.handed_round",
-    title="hand it to the next block",
-    task="""
-Each block of a cluster of four gives its piece of x to the next one, the last to the first: through
-shared memory, with no barrier after the stores. `store_async` counts its 4 bytes towards an
-mbarrier of the block that gets them.
-""",
-    source=f"{FOLDER}/handed_round.cu",
-    kernel="handed_round",
-    inputs=lambda rng, clusters: {
-        "x": floats(rng, clusters * 256),
-        "y": empty(clusters * 256),
-    },
-    reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 64), 1, axis=1).ravel()},
-    launch=lambda clusters: Launch((clusters * 4,), (64,)),
-    small=(3, 1),
-    full=1 << 14,
-    exact=True,
-    promises=Promises(
-        sizes=promises.lengths(most=6),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
-    ),
-    means=(
-        means.instructions(
-            "numbers stored into another block",
-            "st.async",
-            at_least=3 * 256,
-            advice="Each thread sends one number by store_async.",
-            size=3,
-        ),
-        means.reads_each_once(3 * 256 * 4, size=3),
-    ),
-    hints=(
-        "64 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
-        "`address_in_block(shared_address(&got[t]), next)` is where the next block has got[t]; its "
-        "barrier is found in the same way.",
-        "Before the first store a barrier of the cluster: all have made their mbarriers. After the "
-        "wait a block may end: all that is ever sent to it has come.",
-    ),
-    explanation="""
-The wait is for the very bytes that this block needs, and for nobody else: a barrier of the cluster
-would wait for all four. And a block whose mbarrier has completed has got everything that it is ever
-sent, so it may end while its neighbours are still at work.
-""",
-    mutants=(
-        mutant(
-            "nothing expected",
-            kinds.DEADLOCK,
-            ("        mbarrier_expect(shared_address(&arrived), sizeof(got));\n", ""),
-        ),
-        mutant("elements expected", kinds.DATA_RACE, ("sizeof(got))", "64)")),
-        mutant(
-            "no barrier of the cluster",
-            kinds.BARRIER,
-            ("    cluster_arrive();\n    cluster_wait();\n", "    __syncthreads();\n"),
-        ),
-        mutant(
-            "no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&arrived), 0);\n", "")
-        ),
-        mutant("the block before", kinds.WRONG, ("(rank + 1) % 4", "(rank + 3) % 4")),
-        mutant("the last to nobody", kinds.OUT_OF_BOUNDS, ("(rank + 1) % 4", "rank + 1")),
-        mutant("to itself", kinds.WRONG, ("(rank + 1) % 4", "rank")),
-        mutant(
-            "all to one place",
-            kinds.DATA_RACE,
-            ("shared_address(&got[t])", "shared_address(&got[0])"),
-        ),
-    ),
-)
-
-EXERCISES = (FIELDS, ADDRESS, BYTES, LOAD, RING, FENCE, REDUCE, MULTICAST, ROUND)
+EXERCISES = (FIELDS, ADDRESS, BYTES, LOAD, RING, FENCE, REDUCE, ROUND, MULTICAST)

@@ -7,7 +7,7 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
-from .copy_reports import copy_at, named, remedy, told
+from .copy_reports import copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
@@ -196,7 +196,11 @@ class AccessCheck:
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
         where = f" in shared memory, block {block}" if region.space == "shared" else ""
-        did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
+        did, rule = f"{kind}s it at {there}", ""
+        if waited:
+            did, rule = _copied_by(there, waited)
+        elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
+            did, rule = landed(there_site.instruction, kind)
         told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
             there_site, number
         )

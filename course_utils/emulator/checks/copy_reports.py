@@ -35,6 +35,16 @@ def named(transfer) -> str:
     return f"{name}, {size} bytes{' a thread' if transfer.queue == 'async' else ''}"
 
 
+def landed(instruction, kind: str) -> tuple[str, str]:
+    """What a thread did that started a copy, and what those need who touch its bytes afterwards."""
+    side = "into" if kind == "write" else "out of"
+    return (
+        f"started an asynchronous copy {side} it at {instruction.location}",
+        "\n  The copy has ended, but nobody told this thread: a wait for its mbarrier or its group, "
+        "by it or\n  by a thread that it meets afterwards, comes first.",
+    )
+
+
 def told(batch, transfer) -> str:
     """Who gets to know of its end."""
     if transfer.complete is None:

@@ -75,10 +75,11 @@ class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
     ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
     lane, instruction, name); ``accesses``: how many there were, and had been when last all arrived
-    for their clusters at once."""
+    for their clusters at once; ``waited``: blocks of which a thread has waited for its cluster."""
 
     clocks: VectorClocks
     meetings: Meetings
+    waited: np.ndarray
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
     visits: dict[int, dict[int, tuple]] = field(default_factory=dict)
@@ -111,7 +112,8 @@ class RaceCheck(Observer):
 
     def batch_starts(self, batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
-        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks))
+        nobody = np.zeros(batch.block_count, bool)
+        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
@@ -151,6 +153,7 @@ class RaceCheck(Observer):
 
     def cluster_passed(self, group: Group) -> None:
         state = self._batches[group.batch]
+        state.waited[group.slots] = True
         if state.at_arrival == state.accesses and self._all(group):
             state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
             return
@@ -383,11 +386,17 @@ class RaceCheck(Observer):
 
     def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
         """Is it certain that the block whose shared memory is meant has started?"""
-        batch, clusters = group.batch, group.batch.clusters
-        away = homes != group.slots
-        if clusters.met[group.slots[away] // clusters.size].all():
+        batch, clocks = group.batch, self.clocks(group.batch)
+        unsure = np.flatnonzero((homes != group.slots) & ~self._batches[batch].waited[group.slots])
+        warps = batch.lanes_per_block // 32
+        for at in unsure.tolist():  # but for what it heard from the block by way of an mbarrier
+            row, place = divmod(int(group.lanes[at]) >> 5, clocks.warps)
+            first = int(homes[at]) * warps - row * clocks.warps
+            if not clocks.known[row, place, first : first + warps].any():
+                break
+        else:
             return
-        at, location = int(np.argmax(away)), site.instruction.location
+        location = site.instruction.location
         thread, block = batch.who(group.lanes[at])
         other = batch.block_index(batch.first + int(homes[at]))
         text = (

@@ -25,6 +25,7 @@ LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
 POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
 TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
+MOST_ACCOUNTS = 4  # mbarriers whose bytes a report of a deadlock lists
 QUEUES = ("async", "bulk", "tensor", "tensor store")
 IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
 
@@ -320,14 +321,19 @@ class AsyncEngine:
             if wait.group is group and int(wait.keys[0]) in self.barriers:
                 b = self.barriers[int(wait.keys[0])]
                 missing = [f"{b.pending} of {b.expected} arrivals"] if b.pending else []
-                account = b.bytes_so_far()
                 if b.tx > 0:
-                    missing.append(f"{b.tx} more bytes: {account}")
+                    missing.append(f"{b.tx} more bytes")
                 if b.tx < 0:
-                    missing.append(f"{-b.tx} bytes to be expected that came unannounced: {account}")
+                    missing.append(f"{-b.tx} bytes to be expected that came unannounced")
                 return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
         memory = self.batch.tensor_memory
         return memory.why(group) if memory is not None else ""
+
+    def accounts(self) -> list[str]:
+        """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
+        keys = dict.fromkeys(int(key) for wait in self.waits for key in wait.keys[:1])
+        uneven = [b for key in keys if (b := self.barriers.get(key)) and b.tx]
+        return [f"of {self.name(b.key)}: {b.bytes_so_far()}" for b in uneven[:MOST_ACCOUNTS]]
 
     def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
         thread, block = self.batch.who(lane)

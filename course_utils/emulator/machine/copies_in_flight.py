@@ -95,8 +95,8 @@ class MBarrier:
         self.account[entry] = self.account.get(entry, 0) + size
 
     def bytes_so_far(self) -> str:
-        """Of this phase: ``512 were announced at x.cu:4, 256 copied at x.cu:5``; "" if none."""
-        parts = [f"{n} {word} at {place}" for (word, place), n in self.account.items()]
+        """Of this phase: ``512 bytes announced at x.cu:4, 256 bytes copied at x.cu:5``."""
+        parts = [f"{n} bytes {word} at {place}" for (word, place), n in self.account.items()]
         return ", ".join(parts)
 
 

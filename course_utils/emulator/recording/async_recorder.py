@@ -31,7 +31,10 @@ class AsyncRecorder(Observer):
                 self._batch, self._slot = batch, slot
 
     def launch_ends(self, result) -> None:
-        result.spans = sorted(self.spans, key=lambda span: (span[0], span[2]))
+        waits_first = sorted(
+            self.spans, key=lambda span: (not span[0].startswith("warp"), *span[::2])
+        )
+        result.spans = waits_first
 
     def _note(self, row: str, label: str, start: int) -> None:
         if self._batch.issued > start:

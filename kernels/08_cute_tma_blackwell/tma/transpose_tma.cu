@@ -1,13 +1,21 @@
 // out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major; rows and columns
-// are multiples of four. Both come as tensor maps with boxes of 64 x 32 and a swizzle of 128 bytes.
+// are multiples of four. Both come as tensor maps with boxes of 64 x 32 and a swizzle of 128 bytes, or
+// none with SWIZZLE 0.
 // Beside transpose_vector of chapter 04: TMA makes the addresses of both matrices, the swizzle and the
-// edges; a thread only transposes patches of 4 x 4 from the tile into itself. In eight threads the
-// patches lie on a diagonal, so that they cover all banks as rows of the tile and as its columns.
+// edges; a thread only transposes a patch of 4 x 4 from the tile into itself. The patches of eight
+// threads lie on a diagonal, so that they cover all banks on the way out and on the way back.
 // Limit: memory bandwidth, at nearly the rate of a copy.
 // grid (ceil(rows / 64), ceil(columns / 64)), block (256), dynamic shared 0
 
 #include "ptx.cuh"
 #include "tma_store.cuh"
+
+#ifndef SWIZZLE
+#define SWIZZLE 128 // bytes, as in both maps
+#endif
+#ifndef DIAGONAL
+#define DIAGONAL 1 // 0: the patches of eight threads lie side by side
+#endif
 
 constexpr int kTile = 64;
 constexpr int kChunks = 8;                // of four elements, in a row of a box: the swizzle's span
@@ -15,7 +23,7 @@ constexpr int kBox = kTile * kChunks * 4; // elements; the tile is two boxes sid
 
 __device__ int swizzled(int row, int chunk)
 {
-    return row * kChunks + (chunk ^ row % kChunks); // in chunks
+    return row * kChunks + (SWIZZLE ? chunk ^ row % kChunks : chunk); // in chunks
 }
 
 extern "C" __global__ void transpose_tma(const __grid_constant__ TensorMap in,
@@ -38,7 +46,7 @@ extern "C" __global__ void transpose_tma(const __grid_constant__ TensorMap in,
     mbarrier_wait(barrier, 0);
 
     // The patch of four rows and a chunk: rows 4 (8 down_half + down) on, chunk `across` of a box.
-    const int across = threadIdx.x % 8, down = across ^ threadIdx.x / 8 % 8;
+    const int across = threadIdx.x % 8, down = threadIdx.x / 8 % 8 ^ (DIAGONAL ? across : 0);
     const int across_half = threadIdx.x / 64 % 2, down_half = threadIdx.x / 128;
     const int row = 4 * (8 * down_half + down);
     const float4 *from = reinterpret_cast<const float4 *>(tile + across_half * kBox);
