@@ -40,8 +40,8 @@ def landed(instruction, kind: str) -> tuple[str, str]:
     side = "into" if kind == "write" else "out of"
     return (
         f"started an asynchronous copy {side} it at {instruction.location}",
-        "\n  The copy has ended, but nobody told this thread: a wait for its mbarrier or its group, "
-        "by it or\n  by a thread that it meets afterwards, comes first.",
+        "\n  The copy has ended, but nobody told this thread: a wait for its mbarrier or its "
+        "group, by it or\n  by a thread that it meets afterwards, comes first.",
     )
 
 
