@@ -5,9 +5,9 @@
 #include "cluster.cuh"
 #include "tma.cuh"
 
-// cp.async.bulk.tensor with .multicast::cluster: the box at (column, row) to the same place in shared
-// memory of each block whose bit is set in `blocks`. In each of them the bytes count towards the
-// mbarrier at the address that `barrier` has in this block.
+// cp.async.bulk.tensor with .multicast::cluster: the box at (column, row) to the same place in
+// shared memory of each block whose bit is set in `blocks`. In each of them the bytes count towards
+// the mbarrier at the address that `barrier` has in this block.
 __device__ inline void tma_load_multicast(unsigned to, const TensorMap *from, int column, int row,
                                           unsigned barrier, unsigned short blocks)
 {

@@ -1,19 +1,19 @@
-// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. Their ends are counted by groups,
-// as those of cp.async, and told to the thread that started them alone. sm_90 and later.
+// Copies by the Tensor Memory Accelerator (TMA) out of shared memory. Their ends are counted by
+// groups, as those of cp.async, and told to the thread that started them alone. sm_90 and later.
 
 #pragma once
 
 #include "tma.cuh"
 
-// fence.proxy.async: what this thread wrote to shared memory is there for TMA, too. Every thread that
-// wrote executes it, before the barrier that lets one thread start the copy.
+// fence.proxy.async: what this thread wrote to shared memory is there for TMA, too. Every thread
+// that wrote executes it, before the barrier that lets one thread start the copy.
 __device__ inline void writes_are_ready()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix; what lies outside
-// the matrix is left out.
+// cp.async.bulk.tensor: copy the box in shared memory to (column, row) of a matrix; what lies
+// outside the matrix is left out.
 __device__ inline void tma_store(const TensorMap *to, int column, int row, unsigned from)
 {
     asm volatile(

@@ -13,6 +13,7 @@ from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
+from .copy_reports import named, told
 from .severity import LEFT_BEHIND
 
 EVERYONE = 0xFFFFFFFF
@@ -229,7 +230,8 @@ class SyncCheck(Observer):
         thread, block = batch.who(transfer.lanes[0])
         text = (
             f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
-            f"{location}, and its block ended without waiting for it."
+            f"{location} ({named(transfer)}{told(batch, transfer)}), and its block ended without "
+            f"waiting for it."
         )
         level = WARNING if transfer.queue == "async" else ERROR
         finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)

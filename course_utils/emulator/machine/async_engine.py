@@ -239,12 +239,13 @@ class AsyncEngine:
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
+                    so_far = f" So far: {barrier.bytes_so_far()}." if barrier.account else ""
                     self._misuse(
                         instruction,
                         lanes[part[0]],
                         key,
                         f"arrives at {{}} {total} times, but its phase waits for "
-                        f"{barrier.pending} more of {barrier.expected} arrivals.",
+                        f"{barrier.pending} more of {barrier.expected} arrivals.{so_far}",
                     )
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before

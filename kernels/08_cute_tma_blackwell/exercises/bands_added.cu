@@ -1,5 +1,5 @@
-// y += the bands of x, one on top of the other: x is bands * 8 rows of `columns` fp32 numbers, y 8 rows of
-// as many; columns is a multiple of four. Both maps have boxes of 8 x 32.
+// y += the bands of x, one on top of the other: x is bands * 8 rows of `columns` fp32 numbers, y 8
+// rows of as many; columns is a multiple of four. Both maps have boxes of 8 x 32.
 // grid (ceil(columns / 32), bands), block (32), dynamic shared 0
 
 #include "ptx.cuh"

@@ -1,5 +1,5 @@
-// y[b] = x of the block before in its cluster of four, and of the last for the first: pieces of 64 fp32
-// numbers, 4 * clusters of them.
+// y[b] = x of the block before in its cluster of four, and of the last for the first: pieces of 64
+// fp32 numbers, 4 * clusters of them.
 // grid (4 * clusters), block (64), dynamic shared 0
 
 #include "cluster.cuh"

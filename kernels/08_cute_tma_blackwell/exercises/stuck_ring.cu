@@ -1,6 +1,6 @@
-// largest[j] = the largest element of column j of a rows x columns matrix of fp32, for columns a multiple
-// of four. Boxes of 8 x 32 come through a ring of two stages; where a box goes past the last row, TMA
-// fills it with NaN, which fmaxf leaves out.
+// largest[j] = the largest element of column j of a rows x columns matrix of fp32; columns is a
+// multiple of four. Boxes of 8 x 32 come through a ring of two stages; where a box goes past the
+// last row, TMA fills it with NaN, which fmaxf leaves out.
 // grid (ceil(columns / 32)), block (64), dynamic shared 0
 
 #include "ptx.cuh"

@@ -1,4 +1,5 @@
-// y[b] = x[b] * table, element by element, for `blocks` pieces of 16 x 32 fp32 numbers, an even number.
+// y[b] = x[b] * table, element by element, for pieces of 16 x 32 fp32 numbers; their number is a
+// multiple of 2.
 // Two blocks of a cluster use the same table. Its map has boxes of 8 x 32, half of it.
 // grid (blocks), block (128), dynamic shared 0
 
@@ -20,8 +21,8 @@ extern "C" __global__ void __cluster_dims__(2)
         mbarrier_expect(barrier, sizeof(factor));
         // END
     }
-    // TODO: both barriers must be there; then each block loads its half of the table, rows 8 * rank to
-    // 8 * rank + 7, for both: tma_load_multicast(to, &table, 0, row, barrier, blocks)
+    // TODO: both barriers must be there; then each block loads its half of the table, 8 rows from
+    // row 8 * rank on, for both: tma_load_multicast(to, &table, 0, row, barrier, blocks)
     // SOLUTION
     cluster_arrive();
     cluster_wait();

@@ -1,7 +1,7 @@
-// sums[j] = the sum of column j of a rows x columns matrix of fp32, for columns a multiple of four. The
-// tensor map has boxes of BOX_ROWS x 32.
-// Adds to box_copied a ring of STAGES boxes: `full` says that a box has arrived, `empty` that all have
-// read it. One thread copies, and 32 threads add.
+// sums[j] = the sum of column j of a rows x columns matrix of fp32, for columns a multiple of four.
+// The tensor map has boxes of BOX_ROWS x 32.
+// Adds to box_copied a ring of STAGES boxes: `full` says that a box has arrived, `empty` that all
+// have read it. One thread copies, and 32 threads add.
 // Limit: latency; a block has one warp that adds.
 // grid (ceil(columns / 32)), block (64), dynamic shared 0
 

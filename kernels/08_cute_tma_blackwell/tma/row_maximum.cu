@@ -1,6 +1,7 @@
 // largest[r] = the largest element of row r of a rows x columns matrix of fp32.
-// A cluster of four blocks has a row. Each finds the largest of its quarter and sends it into the shared
-// memory of all four, where 16 bytes are expected: distributed shared memory, with no barrier between.
+// A cluster of four blocks has a row. Each finds the largest of its quarter and sends it into the
+// shared memory of all four, where 16 bytes are expected: distributed shared memory, with no
+// barrier between.
 // Limit: latency; rows are short.
 // grid (4 * rows), block (32), dynamic shared 0
 

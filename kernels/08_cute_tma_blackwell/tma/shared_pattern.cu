@@ -1,5 +1,6 @@
-// y[b] = x[b] + pattern, for `images` pictures of 32 x 32 floats, an even number; x and y are images * 32
-// rows of 32. The maps of x and y have boxes of 32 x 32, that of the pattern of 16 x 32.
+// y[b] = x[b] + pattern, for `images` pictures of 32 x 32 floats, an even number; x and y are
+// images * 32 rows of 32. The maps of x and y have boxes of 32 x 32, that of the pattern of 16 x
+// 32.
 // Two blocks of a cluster need the same pattern: each loads half of it, for both.
 // Limit: latency; a block has one picture.
 // grid (images), block (256), dynamic shared 0

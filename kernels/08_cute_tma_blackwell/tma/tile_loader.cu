@@ -1,7 +1,8 @@
-// C = A B^T for row-major bf16 matrices, A (M x K), B (N x K), C (M x N) in fp32. Any M and N; K a multiple
-// of eight. A and B come as tensor maps with boxes of 64 x 64 and a swizzle of 128 bytes.
-// Adds to column_sums two operands and tensor cores: one thread fills a ring of STAGES pairs of tiles, and
-// four warps multiply, each 32 x 32 of the tile. TMA puts zeros where a matrix has ended, along K too.
+// C = A B^T for row-major bf16 matrices, A (M x K), B (N x K), C (M x N) in fp32. Any M and N; K a
+// multiple of eight. A and B come as tensor maps with boxes of 64 x 64 and a swizzle of 128 bytes.
+// Adds to column_sums two operands and tensor cores: one thread fills a ring of STAGES pairs of
+// tiles, and four warps multiply, each 32 x 32 of the tile. TMA puts zeros where a matrix has
+// ended, along K too.
 // Limit: the small tile, and mma.sync; gemm_bf16_specialized of chapter 06 is this loader grown up.
 // grid (ceil(N / 64), ceil(M / 64)), block (160), dynamic shared STAGES * 16384
 
@@ -53,8 +54,8 @@ extern "C" __global__ void tile_loader(const __grid_constant__ TensorMap A,
         return;
     }
 
-    // ldmatrix: of A lanes 0-15 give 16 rows, left half, lanes 16-31 the right half; of B lanes 0-7 and
-    // 16-23 give 16 rows (columns of C), left half, the others the right half.
+    // ldmatrix: of A lanes 0-15 give 16 rows, left half, lanes 16-31 the right half; of B lanes 0-7
+    // and 16-23 give 16 rows (columns of C), left half, the others the right half.
     const int a_row = warp / 2 * 32 + lane % 16, a_half = lane / 16;
     const int b_row = warp % 2 * 32 + lane % 8 + lane / 16 * 8, b_half = lane / 8 % 2;
     float sum[2][4][4] = {};

@@ -1,9 +1,9 @@
-// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major; rows and columns
-// are multiples of four. Both come as tensor maps with boxes of 64 x 32 and a swizzle of 128 bytes, or
-// none with SWIZZLE 0.
-// Beside transpose_vector of chapter 04: TMA makes the addresses of both matrices, the swizzle and the
-// edges; a thread only transposes a patch of 4 x 4 from the tile into itself. The patches of eight
-// threads lie on a diagonal, so that they cover all banks on the way out and on the way back.
+// out = in transposed: `in` is rows x columns, `out` columns x rows, fp32, row-major; rows and
+// columns are multiples of four. Both come as tensor maps with boxes of 64 x 32 and a swizzle of
+// 128 bytes, or none with SWIZZLE 0.
+// Beside transpose_vector of chapter 04: TMA makes the addresses of both matrices, the swizzle and
+// the edges; a thread only transposes a patch of 4 x 4 from the tile into itself. The patches of
+// eight threads lie on a diagonal, so that they cover all banks on the way out and on the way back.
 // Limit: memory bandwidth, at nearly the rate of a copy.
 // grid (ceil(rows / 64), ceil(columns / 64)), block (256), dynamic shared 0
 

@@ -1,5 +1,6 @@
-// y += the sum of weight[b] * x[b] over all b: x is images x rows x columns, y rows x columns, fp32, for
-// columns a multiple of four. The map of x has boxes of 1 x 16 x 32, that of y of 16 x 32.
+// y += the sum of weight[b] * x[b] over all b: x is images x rows x columns, y rows x columns,
+// fp32, for columns a multiple of four. The map of x has boxes of 1 x 16 x 32, that of y of 16 x
+// 32.
 // Adds to box_copied the way back: threads scale the box, and TMA adds it to y, as an atomic would.
 // Limit: the additions, which meet in one place of y for each image.
 // grid (ceil(columns / 32), ceil(rows / 16), images), block (128), dynamic shared 0
