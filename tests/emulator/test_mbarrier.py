@@ -109,7 +109,8 @@ def test_a_producer_that_does_not_wait_for_an_empty_stage_is_reported():
         pipeline(empty="")
     assert str(caught.value) == (
         "Barrier misuse: at kernel.cu:11 thread (64, 0, 0) of block (0, 0, 0) arrives at the "
-        "mbarrier full[0] (byte 0) 1 times, but its phase waits for 0 more of 1 arrivals."
+        "mbarrier full[0] (byte 0) 1 times, but its phase waits for 0 more of 1 arrivals. "
+        "So far: 256 bytes announced at kernel.cu:11, 256 bytes on their way from kernel.cu:12."
     )
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from ..machine.copies_in_flight import KEY_SHIFT
 from .race_shadow import cells_of
 
-GROUPS = {  # what waits for copies of a queue that tell no mbarrier
-    "async": "cp.async.wait_group, and then a barrier for other threads",
-    "bulk": "cp.async.bulk.commit_group and .wait_group, by the thread that started it",
-}
+GROUP = "cp.async.bulk.commit_group and .wait_group, by the thread that started it"
 KIND = ("reduce", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d")  # of a copy
 
 
 def copy_at(batch, there, lane: int, region, cell: int, granule: int):
     """The copy in flight that ``lane`` started at the lines of the instruction ``there`` and that
-    touches a cell of ``region``; None where there is none."""
+    touches a cell of ``region``; None where there is none, or one of ``cp.async``."""
     for transfer in batch.engine.flying.values():
         if transfer.instruction.locations != there.locations or lane not in transfer.lanes:
             continue
+        if transfer.queue == "async":
+            return None
         sides = (transfer.target, transfer.put), (transfer.source, transfer.take)
         for side, (elements, index) in zip(transfer.regions, sides, strict=True):
             if side is region and cell in cells_of(elements, index, granule):
@@ -32,7 +31,7 @@ def named(transfer) -> str:
     size = transfer.put.shape[-1] * transfer.target.itemsize
     if transfer.complete is not None:
         size = transfer.complete[1]  # with what lies outside of a tensor
-    return f"{name}, {size} bytes{' a thread' if transfer.queue == 'async' else ''}"
+    return f"{name}, {size} bytes"
 
 
 def landed(instruction, kind: str) -> tuple[str, str]:
@@ -58,7 +57,7 @@ def told(batch, transfer) -> str:
 def remedy(batch, transfer) -> str:
     """What has to come before an access to its bytes."""
     if transfer.complete is None:
-        return f" First comes {GROUPS[transfer.queue]}." if transfer.queue in GROUPS else ""
+        return f" First comes {GROUP}." if transfer.queue == "bulk" else ""
     engine, key = batch.engine, transfer.complete[0]
     barrier = engine.barriers.get(key)
     if barrier is None:

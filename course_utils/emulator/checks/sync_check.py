@@ -228,10 +228,10 @@ class SyncCheck(Observer):
     def _left_in_flight(self, batch, transfer) -> None:
         location = transfer.instruction.location
         thread, block = batch.who(transfer.lanes[0])
+        what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"
         text = (
             f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
-            f"{location} ({named(transfer)}{told(batch, transfer)}), and its block ended without "
-            f"waiting for it."
+            f"{location}{what}, and its block ended without waiting for it."
         )
         level = WARNING if transfer.queue == "async" else ERROR
         finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)

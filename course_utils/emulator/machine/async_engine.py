@@ -239,7 +239,7 @@ class AsyncEngine:
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
-                    so_far = f" So far: {barrier.bytes_so_far()}." if barrier.account else ""
+                    so_far = f" So far: {self._so_far(barrier)}." if barrier.account else ""
                     self._misuse(
                         instruction,
                         lanes[part[0]],
@@ -334,7 +334,16 @@ class AsyncEngine:
         """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
         keys = dict.fromkeys(int(key) for wait in self.waits for key in wait.keys[:1])
         uneven = [b for key in keys if (b := self.barriers.get(key)) and b.tx]
-        return [f"of {self.name(b.key)}: {b.bytes_so_far()}" for b in uneven[:MOST_ACCOUNTS]]
+        return [f"of {self.name(b.key)}: {self._so_far(b)}" for b in uneven[:MOST_ACCOUNTS]]
+
+    def _so_far(self, barrier: MBarrier) -> str:
+        """Bytes of this phase: announced, come, and on their way."""
+        coming = [
+            f"{t.complete[1]} bytes on their way from {t.instruction.location}"
+            for t in self.flying.values()
+            if t.complete is not None and t.complete[0] == barrier.key
+        ]
+        return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])
 
     def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
         thread, block = self.batch.who(lane)
