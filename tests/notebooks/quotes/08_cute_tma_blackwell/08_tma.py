@@ -3,8 +3,6 @@ from tests.notebooks.drawn import case, milliseconds
 SIZE = [8192, 8192]
 
 QUOTES = {
-    "`transpose_tma` takes 0.133 ms": lambda: milliseconds("transpose_tma", SIZE),
-    "`transpose_vector` beside it 0.13 ms": lambda: case("transpose_tma", SIZE)["libraries"][
-        "transpose_vector"
-    ],
+    "takes 0.133 ms": lambda: milliseconds("transpose_tma", SIZE),
+    "beside it 0.13 ms": lambda: case("transpose_tma", SIZE)["libraries"]["transpose_vector"],
 }
