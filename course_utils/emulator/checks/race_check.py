@@ -18,13 +18,12 @@ import numpy as np
 
 from ..instructions.loads_stores import Spread
 from ..machine.copies_in_flight import KEY_SHIFT
-from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
-from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
+from .cluster_lifetimes import left_too_early, not_started, reaches_too_early
 from .first_looks import first_looks
 from .flags import Flags
 from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
@@ -372,39 +371,15 @@ class RaceCheck(Observer):
                 self._left_too_early(batch, block, name, "arrives at", lane, instruction, told)
 
     def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
-        location = i.location
-        thread, other = batch.who(lane)
-        advice = f",\n  {told}" if told else ". Call cluster.sync() before a block ends."
-        text = (
-            f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
-            f"{name} with it, before thread {thread} of block {other} {kind} it at "
-            f"{location}{advice}"
-        )
-        self.findings.add(
-            ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, name)
-        )
+        finding = left_too_early(batch, block, name, kind, int(lane), i, told)
+        self.findings.add(("gone", i.location, kind), finding)
 
     def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
         """Is it certain that the block whose shared memory is meant has started?"""
-        batch, clocks = group.batch, self.clocks(group.batch)
-        unsure = np.flatnonzero((homes != group.slots) & ~self._batches[batch].waited[group.slots])
-        warps = batch.lanes_per_block // 32
-        for at in unsure.tolist():  # but for what it heard from the block by way of an mbarrier
-            row, place = divmod(int(group.lanes[at]) >> 5, clocks.warps)
-            first = int(homes[at]) * warps - row * clocks.warps
-            if not clocks.known[row, place, first : first + warps].any():
-                break
-        else:
-            return
-        location = site.instruction.location
-        thread, block = batch.who(group.lanes[at])
-        other = batch.block_index(batch.first + int(homes[at]))
-        text = (
-            f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
-            f"{other} at {location} before it is certain that this block has started. "
-            "Call cluster.sync() first."
-        )
-        self.findings.add(("early", id(site)), Finding(BARRIER, text, location, thread, block))
+        state = self._batches[group.batch]
+        at = reaches_too_early(state.clocks, state.waited, group, homes)
+        if at is not None:
+            self.findings.add(("early", id(site)), not_started(site, group, at, int(homes[at])))
 
     def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
         """As if the lanes of each warpgroup's first warp read it all: the four warps read together,
