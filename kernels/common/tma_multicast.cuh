@@ -1,4 +1,4 @@
-// One TMA load for several blocks of a cluster, and arrivals at their mbarriers. sm_90 and later.
+// One TMA load for several blocks of a cluster. sm_90 and later.
 
 #pragma once
 
@@ -14,12 +14,5 @@ __device__ inline void tma_load_multicast(unsigned to, const TensorMap *from, in
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
                  "l"(from), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
-                 : "memory");
-}
-
-// mbarrier.arrive: one arrival at an mbarrier of any block of the cluster, by address_in_block.
-__device__ inline void mbarrier_arrive_in_cluster(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
                  : "memory");
 }

@@ -1355,6 +1355,35 @@ if (threadIdx.x == 0) { add_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // 
         also=(IN_FLIGHT,),
     ),
     Bug(
+        "a multicast into a stage that the other block still reads",
+        DATA_RACE,
+        """__shared__ alignas(128) float s[64]; __shared__ u64 full, empty;
+int t = threadIdx.x;
+if (t == 0) { init(&full, 1); init(&empty, rank() == 0 ? <<64|128>> : 64); fence(); }
+cluster_sync();
+if (t == 64)
+    for (int i = 0; i < 3; ++i) {
+        wait(&empty, i & 1 ^ 1); expect(&full, 256);
+        if (rank() == 0) load_for_both(s, &map, &full); // !
+    }
+else if (t < 64)
+    for (int i = 0; i < 3; ++i) {
+        wait(&full, i & 1);
+        y[blockIdx.x * 64 + t] = s[63 - t];
+        arrive(&empty);
+        <<|if (rank() == 1) arrive_remote(map_rank(&empty, 0));>>
+    }
+cluster_sync();""",
+        "the mbarrier full of block (1, 0, 0) is told of its end",
+        None,
+        grid=2,
+        block=96,
+        before=LOAD_FOR_BOTH,
+        prefix=TWO,
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(128)),
+    ),
+    Bug(
         "a multicast to a block that may not have made its mbarrier",
         BARRIER,
         MULTICAST.replace("cluster_sync(); // 1", "<<__syncthreads();|cluster_sync();>>").replace(

@@ -178,6 +178,11 @@ class AccessCheck:
         inside = cell * self.shadow.granule
         return inside % (self.region.stride or self.region.size) // self.site.width
 
+    def _home(self, cell: int) -> tuple[int, int, int]:
+        """The block whose shared memory holds a cell."""
+        batch, stride = self.group.batch, self.region.stride
+        return batch.block_index(batch.first + cell * self.shadow.granule // stride)
+
     def _race(self, kind: str, number: int, entries, cells, bad: np.ndarray) -> None:
         """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
         of one instruction."""
@@ -195,7 +200,8 @@ class AccessCheck:
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
-        where = f" in shared memory, block {block}" if region.space == "shared" else ""
+        home = self._home(cell) if region.space == "shared" else None
+        where = f" in shared memory, block {home}" if home else ""
         did, rule = f"{kind}s it at {there}", ""
         if waited:
             did, rule = _copied_by(there, waited)
@@ -205,7 +211,7 @@ class AccessCheck:
             there_site, number
         )
         of, of_other = f" of block {block}", f" of block {other_block}"
-        if where and block == other_block:
+        if where and block == other_block == home:
             of = of_other = ""
         text = (
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
@@ -287,7 +293,7 @@ class AccessCheck:
         copy = copy_at(batch, started, earlier, self.region, cell, self.shadow.granule)
         what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
         text = (
-            f"Data race on {name}[{index}] in shared memory, block {block}:\n"
+            f"Data race on {name}[{index}] in shared memory, block {self._home(cell)}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
             f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
             f"  thread {thread} {'writes' if self.writes else 'reads'} it at {here}\n"
