@@ -601,30 +601,30 @@ mbarrier of the block that gets them.
     source=f"{FOLDER}/handed_round.cu",
     kernel="handed_round",
     inputs=lambda rng, clusters: {
-        "x": floats(rng, clusters * 256),
-        "y": empty(clusters * 256),
+        "x": floats(rng, clusters * 128),
+        "y": empty(clusters * 128),
     },
-    reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 64), 1, axis=1).ravel()},
-    launch=lambda clusters: Launch((clusters * 4,), (64,)),
-    small=(3, 1),
+    reference=lambda given: {"y": np.roll(given["x"].reshape(-1, 4, 32), 1, axis=1).ravel()},
+    launch=lambda clusters: Launch((clusters * 4,), (32,)),
+    small=(2, 1),
     full=1 << 14,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=6),
+        sizes=promises.lengths(most=3),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(
         means.instructions(
             "numbers stored into another block",
             "st.async",
-            at_least=3 * 256,
+            at_least=2 * 128,
             advice="Each thread sends one number by store_async.",
-            size=3,
+            size=2,
         ),
-        means.reads_each_once(3 * 256 * 4, size=3),
+        means.reads_each_once(2 * 128 * 4, size=2),
     ),
     hints=(
-        "64 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
+        "32 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
         "`address_in_block(shared_address(&got[t]), next)` is where the next block has got[t]; its "
         "barrier is found in the same way.",
         "Before the first store a barrier of the cluster: all have made their mbarriers. After the "
@@ -641,7 +641,7 @@ sent, so it may end while its neighbours are still at work.
             kinds.DEADLOCK,
             ("        mbarrier_expect(shared_address(&arrived), sizeof(got));\n", ""),
         ),
-        mutant("elements expected", kinds.DATA_RACE, ("sizeof(got))", "64)")),
+        mutant("elements expected", kinds.DATA_RACE, ("sizeof(got))", "32)")),
         mutant(
             "no barrier of the cluster",
             kinds.BARRIER,

@@ -1,6 +1,6 @@
-// y[b] = x of the block before in its cluster of four, and of the last for the first: pieces of 64
+// y[b] = x of the block before in its cluster of four, and of the last for the first: pieces of 32
 // fp32 numbers, 4 * clusters of them.
-// grid (4 * clusters), block (64), dynamic shared 0
+// grid (4 * clusters), block (32), dynamic shared 0
 
 #include "cluster.cuh"
 #include "ptx.cuh"
@@ -8,7 +8,7 @@
 
 extern "C" __global__ void __cluster_dims__(4) handed_round(const float *x, float *y)
 {
-    __shared__ float got[64];
+    __shared__ float got[32];
     __shared__ unsigned long long arrived;
     const int t = threadIdx.x, rank = cluster_rank();
     if (t == 0) {
@@ -24,9 +24,9 @@ extern "C" __global__ void __cluster_dims__(4) handed_round(const float *x, floa
     cluster_arrive();
     cluster_wait();
     const int next = (rank + 1) % 4;
-    store_async(address_in_block(shared_address(&got[t]), next), x[blockIdx.x * 64 + t],
+    store_async(address_in_block(shared_address(&got[t]), next), x[blockIdx.x * 32 + t],
                 address_in_block(shared_address(&arrived), next));
     mbarrier_wait(shared_address(&arrived), 0);
     // END
-    y[blockIdx.x * 64 + t] = got[t];
+    y[blockIdx.x * 32 + t] = got[t];
 }
