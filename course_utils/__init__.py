@@ -22,6 +22,7 @@ from .host_programs.program_cells import c_folder
 from .launching.modules import load
 from .launching.pointer_tables import pointers
 from .launching.ptx_files import load_ptx
+from .launching.tensor_maps import tensor_map
 from .notebooks.maps import chapter_map
 from .observing import trees
 from .observing.hlo_texts import hlo_computations
@@ -75,6 +76,7 @@ __all__ = [
     "spans",
     "step_spans",
     "stored",
+    "tensor_map",
     "timed",
     "trace",
     "trees",

@@ -12,6 +12,7 @@ from .checks.race_check import RaceCheck
 from .checks.sync_check import SyncCheck
 from .checks.tensor_memory_check import TensorMemoryCheck
 from .machine.observer import Observer
+from .recording.async_recorder import AsyncRecorder
 from .recording.counters import Tally
 from .recording.thread_work import ThreadWork
 from .recording.trace_recorder import TraceRecorder
@@ -52,5 +53,5 @@ def observers_of(launch: EmulatedLaunch) -> list[Observer]:
     if options.work:
         observers.append(ThreadWork(launch))
     if options.trace is not None:
-        observers.append(TraceRecorder(options.trace))
+        observers += TraceRecorder(options.trace), AsyncRecorder(options.trace)
     return observers

@@ -97,12 +97,13 @@ def run(
     outcome = Run(arrays, {name: array.copy() for name, array in arrays.items()})
     # The same memory, as the arrays of the emulated device that a kernel takes.
     values |= {name: array.view(emulated_cupy.ndarray) for name, array in arrays.items()}
+    passed = exercise.passed(values)
     if options is None:
         options = Options(checks=ALL_CHECKS, budget=exercise.budget, counters=counters)
     options = replace(options, most_printed=MOST_PRINTED)
     for launch in exercise.launches(size) if launches is None else launches:
         kernel = module[launch.kernel or exercise.kernel]
-        chosen = tuple(values[name] for name in launch.arguments or values)
+        chosen = tuple(passed[name] for name in launch.arguments or passed)
         try:
             with redirect_stdout(StringIO()):  # what it prints is part of the verdict
                 result = kernel.launch(

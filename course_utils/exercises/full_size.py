@@ -109,10 +109,11 @@ def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, c
     module = load(source=source, defines=exercise.defines)
     declare_kernels(exercise, module)
     values = {name: _on_device(value, cp) for name, value in given.items()}
+    passed = exercise.passed(values)
 
     def launch() -> dict[str, Any]:
         for step in exercise.launches(size):
-            arguments = tuple(values[name] for name in step.arguments or values)
+            arguments = tuple(passed[name] for name in step.arguments or passed)
             kernel = module[step.kernel or exercise.kernel]
             kernel(step.grid, step.block, arguments, shared_mem=step.shared)
         return values

@@ -114,6 +114,18 @@ KINDS = (
 
 # What findings say, and the next step there in place of that of their kind.
 SPECIAL_STEPS = {
+    "Missing fence": "Let the fence follow the writes, in every thread that wrote, and precede the "
+    "barrier after which one thread starts the copy.",
+    "anybody has waited for the end of the copy": "Wait for the end of the copy, as the report "
+    "says, before anybody touches its bytes.",
+    "for the mbarrier": "Compare the arrivals and the bytes for which that mbarrier waits with "
+    "those that come: who arrives, and how many bytes does each copy bring to this block?",
+    "arrives at the mbarrier": "Nobody may arrive more often than a phase counts: a thread that "
+    "begins the next lap waits for the stage before it arrives.",
+    "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "
+    "the cluster, comes before others use it.",
+    "it is certain that this block has started": "A block reaches into another after a barrier of "
+    "the cluster: cluster_arrive() and cluster_wait().",
     "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
     "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
     "own element.",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..emulator import Counts
+from ..launching.tensor_maps import tensor_map
 from ..paths import KERNELS
 from .markers import solution_of, starter_of
 
@@ -161,7 +162,8 @@ class Launched(BaseExercise):
     ``inputs(rng, size)`` gives the arguments by parameter name, in order: arrays, NumPy scalars,
     and :func:`empty` for outputs. ``launch(size)`` gives one :class:`Launch` or several.
     ``budget`` bounds the instructions of one batch of blocks; what exceeds it is an endless loop.
-    It should be five times what the solution needs, or more.
+    It should be five times what the solution needs, or more. ``maps`` are the parameters that take
+    a tensor map of their input: the arguments of :func:`~course_utils.tensor_map` for each.
     """
 
     kernel: str
@@ -169,6 +171,12 @@ class Launched(BaseExercise):
     launch: Callable[[Any], Launch | tuple[Launch, ...]]
     defines: Mapping[str, Any] = field(default_factory=dict)
     budget: int = 50_000
+    maps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def passed(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """What a launch passes for the inputs, by name: a tensor map for each of ``maps``."""
+        described = {name: tensor_map(arrays[name], **how) for name, how in self.maps.items()}
+        return {**arrays, **described}
 
     def launches(self, size: Any) -> tuple[Launch, ...]:
         found = self.launch(size)

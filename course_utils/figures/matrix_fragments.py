@@ -17,6 +17,9 @@ LANES = 32
 ROW_BYTES = 128  # all 32 banks
 
 
+PANELS = 2  # of chunks, side by side
+
+
 @styled
 def fragments(
     a: np.ndarray,
@@ -117,14 +120,18 @@ def _lane_key(lane: int) -> list:
 def swizzle(
     layouts: Mapping[str, np.ndarray], *, chunk: int = 2, title: str = "Where the chunks lie"
 ) -> Figure:
-    """Rows of shared memory, 128 bytes each, as eight chunks of 16 bytes: one panel a layout.
+    """Rows of shared memory, 128 bytes each, as eight chunks of 16 bytes: one panel a layout, two
+    side by side.
 
     A layout is (rows, 8) integers: the position in its row of each chunk, ``[row, chunk]``.
     The boxes carry the chunk's number; those of ``chunk`` stand out. A position is four banks wide,
     so boxes below one another share their banks. Raises ValueError where two chunks share one.
     """
-    figure, grid = new(9, 3.5, ncols=len(layouts), squeeze=False)
-    for axes, (name, places) in zip(grid[0], layouts.items(), strict=True):
+    rows = -(-len(layouts) // PANELS)
+    figure, grid = new(9, 3.5 * rows, nrows=rows, ncols=min(len(layouts), PANELS), squeeze=False)
+    for axes in grid.flat[len(layouts) :]:
+        axes.set_axis_off()
+    for axes, (name, places) in zip(grid.flat, layouts.items(), strict=False):
         places = np.asarray(places)
         if places.ndim != 2 or (np.sort(places, axis=1) != np.arange(places.shape[1])).any():
             raise ValueError(

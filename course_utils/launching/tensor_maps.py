@@ -43,17 +43,15 @@ class TensorMapError(LessonError):
 
 
 class TensorMap(np.ndarray):
-    """The 128 bytes of a tensor map. One for a GPU knows the ``array`` that it describes and the
-    ``settings`` of :func:`tensor_map`, so that the emulator can have one of a copy."""
+    """The 128 bytes of a tensor map. It keeps the ``array`` that it describes; one for a GPU has
+    the ``settings`` of :func:`tensor_map` too, so that the emulator can have one of a copy."""
 
     array: Any = None
     settings: dict[str, Any] | None = None
 
     def of(self, array: Any) -> TensorMap:
-        """The same for another ``array`` of equal shape and strides, which it keeps alive."""
-        other = tensor_map(array, **(self.settings or {}))
-        other.array = array
-        return other
+        """The same for another ``array`` of equal shape and strides."""
+        return tensor_map(array, **(self.settings or {}))
 
 
 def tensor_map(
@@ -76,8 +74,7 @@ def tensor_map(
     "zero" or "nan". ``tf32``: round the float32 elements of a load to TF32, to nearest even.
 
     Returns 128 bytes as an array of shape (1,) and dtype ``V128`` on a 64-byte boundary, for a
-    parameter ``const __grid_constant__ CUtensorMap``. Keep ``array`` until the kernel has run: on
-    the emulator the map does not keep it alive.
+    parameter ``const __grid_constant__ CUtensorMap``. It keeps ``array`` alive.
     Raises TensorMapError, saying which rule is broken.
     Source: CUDA Driver API, "cuTensorMapEncodeTiled".
     """
@@ -95,8 +92,8 @@ def tensor_map(
     options = swizzle or 0, fill == "nan", tf32
     parts = (address, kind, sizes, strides, box[::-1], steps[::-1], *options)
     storage[start : start + 128] = np.frombuffer(encode(parts, interleave), np.uint8)
+    result.array = array
     if on_gpu:
-        result.array = array
         result.settings = {
             "box": box,
             "swizzle": swizzle,

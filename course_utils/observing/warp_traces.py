@@ -21,7 +21,9 @@ class Trace:
     followed than were kept.
 
     A trace is iterated, indexed and sliced as its ``steps`` are; its text is a table with a mark
-    for each active lane.
+    for each active lane. ``spans`` say what went on beside the block's threads: copies in flight,
+    phases of mbarriers and the waits of all its warps, each (row, label, start, end), the times in
+    instructions issued, as :func:`~course_utils.figures.timeline` draws them.
     """
 
     kernel: str
@@ -31,6 +33,7 @@ class Trace:
     block_index: tuple[int, int, int]
     warp: int
     complete: bool = True
+    spans: tuple[tuple[str, str, int, int], ...] = ()
 
     def __iter__(self) -> Iterator[WarpStep]:
         return iter(self.steps)
@@ -72,12 +75,14 @@ def trace(
     warp: int = 0,
     limit: int = 2000,
     shared_mem: int = 0,
+    seed: int = 0,
 ) -> Trace:
     """Run ``kernel`` on the emulator and record the steps of one warp: see :class:`Trace`.
 
     ``warp`` counts within the block ``block_index``. The first ``limit`` steps are kept; the launch
     runs to its end all the same. A step is one PTX instruction with its source line and the lanes
-    that take part: lanes that took the other way at a branch are idle. Arguments and errors as for
+    that take part: lanes that took the other way at a branch are idle. Asynchronous copies land as
+    late as they can, or with a ``seed`` other than 0 at random moments. Arguments and errors as for
     :func:`~course_utils.profile`; also raises :class:`~course_utils.devices.limits.LaunchError`
     when the grid has no such block, or the block no such warp.
     """
@@ -94,9 +99,10 @@ def trace(
             f"{kernel.name}: a block of {block} threads has warps 0 to {warps - 1}, not {warp}."
         )
     file = kernel.filename
-    options = Options(trace=TraceOptions(file, index, warp, limit))
+    options = Options(trace=TraceOptions(file, index, warp, limit), seed=seed)
     result = kernel.launch(
         grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
     )
-    found = result.trace
-    return Trace(kernel.name, tuple(found.steps), kernel.source, file, index, warp, found.complete)
+    found, spans = result.trace, tuple(result.spans)
+    steps = tuple(found.steps)
+    return Trace(kernel.name, steps, kernel.source, file, index, warp, found.complete, spans)

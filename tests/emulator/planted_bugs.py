@@ -168,6 +168,25 @@ STORE_1D = """__device__ void store_1d(const TensorMap* m, int x, const void* fr
     ASM("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
         :: "l"(m), "r"(smem(from)), "r"(x) : "memory"); }
 """
+ADD_2D = """__device__ void add_2d(const TensorMap* m, int x, int y, const void* from) {
+    ASM("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group"
+        " [%0, {%2, %3}], [%1];"
+        :: "l"(m), "r"(smem(from)), "r"(x), "r"(y) : "memory"); }
+"""
+LOAD_FOR_BOTH = """__device__ void load_for_both(void* to, const TensorMap* m, u64* b) {
+    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {0, 0}], [%2], 3;"
+        :: "r"(smem(to)), "l"(m), "r"(smem(b)) : "memory"); }
+"""
+MULTICAST = """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+cluster_sync(); // 1
+if (threadIdx.x == 0) { EXPECT; }
+if (threadIdx.x == 0 && rank() == 0) load_for_both(s, &map, &bar); // !
+wait(&bar, 0);
+y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
+cluster_sync();"""
 WGMMA = """__device__ inline void mma(float (&d)[4], const void* tile) {
     ASM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"((u64)(smem(tile) >> 4))); }
@@ -1224,6 +1243,162 @@ wait(&bar, 0);""",
         args=lambda: (the_map(), zeros(64)),
     ),
     Bug(
+        "a TMA load that one thread waits for, and others do not",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // ?
+<<if (threadIdx.x < 32)|>> wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x]; // !""",
+        "First comes a wait for the mbarrier bar, its phase of parity 0.",
+        (32, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+    ),
+    Bug(
+        "a TMA load whose bytes nobody announced",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { <<arrive(&bar)|expect(&bar, 256)>>; load_2d(s, &map, 0, 0, &bar); } // ?
+wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x]; // !
+<<wait(&bar, 1);|>>""",
+        "the mbarrier bar expects 0 bytes now, and 256 are on their way",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+        also=(DEADLOCK,),
+    ),
+    Bug(
+        "no fence between mbarrier.init and a TMA load",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 1); // ?
+<<|if (threadIdx.x == 0) fence();>>
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, 256); load_2d(s, &map, 0, 0, &bar); } // !
+wait(&bar, 0);
+y[threadIdx.x] = s[threadIdx.x];""",
+        "with no fence.mbarrier_init or fence.proxy.async after the initialisation",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(64)),
+    ),
+    Bug(
+        "a TMA store whose group was not committed",
+        IN_FLIGHT,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); <<|bulk_commit();>> bulk_wait(); } // !""",
+        "ended without waiting for it",
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+    ),
+    Bug(
+        "a TMA store that another thread waits for",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); } // ?
+if (threadIdx.x == <<32|0>>) bulk_wait();
+__syncthreads();
+s[threadIdx.x] = 2; // !
+if (threadIdx.x == 0) bulk_wait();""",
+        "by the thread that started it",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+    ),
+    Bug(
+        "no fence.proxy.async before a TMA reduction",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; // ?
+<<|fence();>>
+__syncthreads();
+if (threadIdx.x == 0) { add_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !""",
+        "no fence.proxy.async in between",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+        before=ADD_2D,
+    ),
+    Bug(
+        "a multicast that the other block does not expect",
+        DATA_RACE,
+        MULTICAST.replace(
+            "EXPECT", "if (<<rank() == 0|true>>) expect(&bar, 256); else arrive(&bar)"
+        )
+        .replace("// !", "// ?")
+        .replace("s[threadIdx.x];", "s[threadIdx.x]; // !"),
+        "the mbarrier bar of block (1, 0, 0) is told of its end",
+        None,
+        grid=2,
+        before=LOAD_FOR_BOTH,
+        prefix=TWO,
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(128)),
+        also=(IN_FLIGHT,),
+    ),
+    Bug(
+        "a multicast into a stage that the other block still reads",
+        DATA_RACE,
+        """__shared__ alignas(128) float s[64]; __shared__ u64 full, empty;
+int t = threadIdx.x;
+if (t == 0) { init(&full, 1); init(&empty, rank() == 0 ? <<64|128>> : 64); fence(); }
+cluster_sync();
+if (t == 64)
+    for (int i = 0; i < 3; ++i) {
+        wait(&empty, i & 1 ^ 1); expect(&full, 256);
+        if (rank() == 0) load_for_both(s, &map, &full); // !
+    }
+else if (t < 64)
+    for (int i = 0; i < 3; ++i) {
+        wait(&full, i & 1);
+        y[blockIdx.x * 64 + t] = s[63 - t];
+        arrive(&empty);
+        <<|if (rank() == 1) arrive_remote(map_rank(&empty, 0));>>
+    }
+cluster_sync();""",
+        "the mbarrier full of block (1, 0, 0) is told of its end",
+        None,
+        grid=2,
+        block=96,
+        before=LOAD_FOR_BOTH,
+        prefix=TWO,
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(128)),
+    ),
+    Bug(
+        "a multicast to a block that may not have made its mbarrier",
+        BARRIER,
+        MULTICAST.replace("cluster_sync(); // 1", "<<__syncthreads();|cluster_sync();>>").replace(
+            "EXPECT", "expect(&bar, 256)"
+        ),
+        "before it is certain that this block has started",
+        None,
+        grid=2,
+        before=LOAD_FOR_BOTH,
+        prefix=TWO,
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(128)),
+        also=(DATA_RACE,),
+    ),
+    Bug(
         "a bulk store whose source is overwritten",
         DATA_RACE,
         """
@@ -1271,6 +1446,22 @@ if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } /
         "no fence.proxy.async in between",
         (0, 0, 0),
         (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+    ),
+    Bug(
+        "a fence of the storing thread alone, before the others have written",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; // ?
+<<if (threadIdx.x == 0) fence();|>>
+__syncthreads();
+<<|if (threadIdx.x == 0) fence();>>
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); } // !""",
+        "no fence.proxy.async in between",
+        (0, 0, 0),
+        (32, 0, 0),
         parameters="const __grid_constant__ TensorMap map",
         args=lambda: (the_map(),),
     ),
@@ -1669,6 +1860,66 @@ y[threadIdx.x] = s[threadIdx.x];""",
         "256 more bytes",
     ),
     Bug(
+        "fewer bytes announced than come",
+        DEADLOCK,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+__syncthreads();
+if (threadIdx.x == 0) { expect(&bar, <<128|256>>); bulk_load(s, x, 256, &bar); }
+wait(&bar, 0); // !
+y[threadIdx.x] = s[threadIdx.x];""",
+        "of the mbarrier bar: 128 bytes announced at kernel.cu:4, 256 bytes copied at kernel.cu:4",
+    ),
+    Bug(
+        "a producer that waits for the wrong parity in the first lap",
+        DEADLOCK,
+        """__shared__ alignas(128) float tile[2][64]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) { for (int s = 0; s < 2; ++s) { init(&full[s], 1); init(&empty[s], 64); } fence(); }
+__syncthreads();
+if (t == 64)
+    for (int i = 0; i < n; ++i) {
+        wait(&empty[i % 2], i / 2 & 1<<| ^ 1>>); // !
+        expect(&full[i % 2], 256);
+        bulk_load(tile[i % 2], x + i * 64, 256, &full[i % 2]);
+    }
+else if (t < 64)
+    for (int i = 0; i < n; ++i) {
+        wait(&full[i % 2], i / 2 & 1);
+        y[i * 64 + t] = tile[i % 2][63 - t];
+        arrive(&empty[i % 2]);
+    }""",
+        "for the mbarrier empty[0] (byte 0) (missing: 64 of 64 arrivals)",
+        None,
+        block=96,
+        args=lambda: (numbers(320), zeros(320), np.int32(5)),
+    ),
+    Bug(
+        "consumers that do not say that a stage is empty",
+        DEADLOCK,
+        """__shared__ alignas(128) float tile[2][64]; __shared__ u64 full[2], empty[2];
+int t = threadIdx.x;
+if (t == 0) { for (int s = 0; s < 2; ++s) { init(&full[s], 1); init(&empty[s], 64); } fence(); }
+__syncthreads();
+if (t == 64)
+    for (int i = 0; i < n; ++i) {
+        wait(&empty[i % 2], i / 2 & 1 ^ 1); // !
+        expect(&full[i % 2], 256);
+        bulk_load(tile[i % 2], x + i * 64, 256, &full[i % 2]);
+    }
+else if (t < 64)
+    for (int i = 0; i < n; ++i) {
+        wait(&full[i % 2], i / 2 & 1);
+        y[i * 64 + t] = tile[i % 2][63 - t];
+        <<|arrive(&empty[i % 2]);>>
+    }""",
+        "for the mbarrier empty[0] (byte 0) (missing: 64 of 64 arrivals)",
+        None,
+        block=96,
+        args=lambda: (numbers(320), zeros(320), np.int32(5)),
+    ),
+    Bug(
         "bytes announced that nobody waits for and that never come",
         BARRIER,
         """
@@ -1737,6 +1988,25 @@ CLUSTERS = [
         block=32,
         prefix=TWO,
         also=(DATA_RACE,),
+    ),
+    Bug(
+        "an arrival for the cluster, and no wait before another block is reached",
+        BARRIER,
+        """
+__shared__ float s[32];
+ASM("barrier.cluster.arrive.aligned;" ::: "memory");
+for (int i = 0; i < n; ++i) __syncthreads();
+<<|ASM("barrier.cluster.wait.aligned;" ::: "memory");>>
+ASM("st.shared::cluster.f32 [%0], %1;"
+    :: "r"(map_rank(&s[threadIdx.x], rank() ^ 1)), "f"(1.0f) : "memory"); // !
+<<ASM("barrier.cluster.wait.aligned;" ::: "memory");|>>
+cluster_sync();
+y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];""",
+        "before it is certain that this block has started",
+        None,
+        grid=2,
+        block=32,
+        prefix=TWO,
     ),
     Bug(
         "a block that may end while others read it",

@@ -177,8 +177,10 @@ def test_a_missing_wait_or_a_wrong_parity_is_reported(wait):
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy into it at "
         "kernel.cu:7\n"
+        "    (cp.async.bulk, 1024 bytes; the mbarrier bar is told of its end)\n"
         "  thread (0, 0, 0) reads it at kernel.cu:9\n"
-        "  before anybody has waited for the end of the copy."
+        "  before anybody has waited for the end of the copy. "
+        "First comes a wait for the mbarrier bar, its phase of parity 0."
     )
 
 
@@ -188,7 +190,7 @@ def test_a_store_that_nobody_waits_for_before_the_end_is_reported():
     result = run("const float* x, float* y", body, 1, 64, (x, y), checks=ALL_CHECKS)
     assert [f.message for f in result.findings] == [
         "Copy in flight: thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy at "
-        "kernel.cu:12, and its block ended without waiting for it."
+        "kernel.cu:12 (cp.async.bulk, 1024 bytes), and its block ended without waiting for it."
     ]
     assert np.array_equal(y, 2 * x)
 
@@ -206,8 +208,10 @@ if (threadIdx.x == 0) bulk_wait();"""
         "Data race on tile[0] in shared memory, block (0, 0, 0):\n"
         "  thread (0, 0, 0) of block (0, 0, 0) started an asynchronous copy out of it at "
         "kernel.cu:3\n"
+        "    (cp.async.bulk, 256 bytes)\n"
         "  thread (0, 0, 0) writes it at kernel.cu:5\n"
-        "  before anybody has waited for the end of the copy."
+        "  before anybody has waited for the end of the copy. "
+        "First comes cp.async.bulk.commit_group and .wait_group, by the thread that started it."
     )
 
 

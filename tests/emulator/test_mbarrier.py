@@ -109,7 +109,8 @@ def test_a_producer_that_does_not_wait_for_an_empty_stage_is_reported():
         pipeline(empty="")
     assert str(caught.value) == (
         "Barrier misuse: at kernel.cu:11 thread (64, 0, 0) of block (0, 0, 0) arrives at the "
-        "mbarrier full[0] (byte 0) 1 times, but its phase waits for 0 more of 1 arrivals."
+        "mbarrier full[0] (byte 0) 1 times, but its phase waits for 0 more of 1 arrivals. "
+        "So far: 256 bytes announced at kernel.cu:11, 256 bytes on their way from kernel.cu:12."
     )
 
 
@@ -128,7 +129,8 @@ y[threadIdx.x] = tile[threadIdx.x];"""
         "  warp 0 of block (0, 0, 0): 32 threads waiting at kernel.cu:5 for the mbarrier bar "
         "(missing: 256 more bytes), first thread (0, 0, 0) of block (0, 0, 0)\n"
         "  warp 1 of block (0, 0, 0): 32 threads waiting at kernel.cu:5 for the mbarrier bar "
-        "(missing: 256 more bytes), first thread (32, 0, 0) of block (0, 0, 0)"
+        "(missing: 256 more bytes), first thread (32, 0, 0) of block (0, 0, 0)\n"
+        "  of the mbarrier bar: 512 bytes announced at kernel.cu:4, 256 bytes copied at kernel.cu:4"
     )
 
 

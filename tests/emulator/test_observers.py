@@ -20,7 +20,7 @@ from course_utils.emulator.checks import (
     tensor_memory_check,
 )
 from course_utils.emulator.machine.observer import EVENTS, Observer, Observers, nobody
-from course_utils.emulator.recording import counters, thread_work, trace_recorder
+from course_utils.emulator.recording import async_recorder, counters, thread_work, trace_recorder
 from course_utils.emulator.watchers import CHECKS
 
 MODULES = (
@@ -32,6 +32,7 @@ MODULES = (
     tensor_memory_check,
     counters,
     thread_work,
+    async_recorder,
     trace_recorder,
 )
 FAULTY = """extern "C" __global__ void f(float* y)

@@ -513,6 +513,12 @@ def test_two_chunks_in_one_position_are_refused():
         figures.swizzle({"wrong": SWIZZLED | 1})
 
 
+def test_three_swizzles_stand_two_side_by_side_and_the_last_place_stays_empty():
+    axes = figures.swizzle(dict.fromkeys("abc", SWIZZLED)).axes
+    assert [one.axison for one in axes] == [True, True, True, False]
+    assert axes[0].get_position().y0 > axes[2].get_position().y1
+
+
 def test_a_format_has_a_box_for_each_bit():
     axes = figures.number_formats({"bf16": (1, 8, 7), "int8": (1, 0, 7)}).axes[0]
     assert len(axes.patches) == 16 + 8

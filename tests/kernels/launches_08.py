@@ -1,9 +1,10 @@
 """How tests launch the kernels of chapter 08 that no benchmark measures."""
 
 import numpy as np
-from launchers import Chapter, draw, work
+from launchers import Chapter, InPlace, draw, work
+from ml_dtypes import bfloat16
 
-from course_utils import cp
+from course_utils import cp, tensor_map
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")
@@ -131,3 +132,92 @@ def mma_layouts(name, _):
     tables = [cp.empty(n, cp.int32) for n in (256, 128, 128, 1024, 1024, 1024)]
     tiled = Layout("((4,8,2,2),(2,2,2)):((64,1,16,256),(32,8,512))")
     return work(kernel(name), 1, 32, tuple(tables), tables[5], tiled.offsets())
+
+
+# --- tma ---
+
+
+@CHAPTER.launch("box_copied", sizes=[(0, 0, None), (48, -3, 128)])
+def box_copied(name, column, row, swizzle):
+    """A box of 8 x 32 of a 20 x 60 matrix, which may lie outside of it in part."""
+    x, out = draw((20, 60)), cp.empty(256, cp.float32)
+    around = np.zeros((60, 160), np.float32)
+    around[20:40, 40:100] = x
+    box = around[20 + row :, 40 + column :][:8, :32].reshape(8, 8, 4)
+    chunks = np.arange(8) ^ (np.arange(8)[:, None] if swizzle else 0)
+    expected = np.take_along_axis(box, np.broadcast_to(chunks, (8, 8))[..., None], 1)
+    arguments = (
+        tensor_map(cp.asarray(x), (8, 32), swizzle=swizzle),
+        out.view(cp.uint32),
+        column,
+        row,
+    )
+    return work(kernel(name), 1, 128, arguments, out, expected.ravel())
+
+
+@CHAPTER.launch("column_sums", sizes=[(1, 4), (33, 36), (100, 64)])
+def column_sums(name, rows, columns):
+    x, sums = draw((rows, columns)), cp.empty(columns, cp.float32)
+    arguments = tensor_map(cp.asarray(x), (16, 32)), sums, rows, columns
+    exact = x.astype(np.float64).sum(axis=0)
+    launch = -(-columns // 32), 64, arguments
+    return work(kernel(name), *launch, sums, exact, rtol=1e-5, atol=1e-4)
+
+
+@CHAPTER.launch("weighted_sum", sizes=[(1, 1, 4), (3, 20, 36)])
+def weighted_sum(name, images, rows, columns):
+    x, weight, before = draw((images, rows, columns)), draw(images, 1), draw((rows, columns), 2)
+    y = cp.asarray(before)
+    maps = tensor_map(cp.asarray(x), (1, 16, 32)), tensor_map(y, (16, 32))
+    grid = -(-columns // 32), -(-rows // 16), images
+    exact = before + np.einsum("b,bij->ij", weight.astype(np.float64), x)
+    return work(
+        kernel(name),
+        grid,
+        128,
+        (maps[0], cp.asarray(weight), maps[1]),
+        y,
+        exact,
+        InPlace,
+        start=before,
+        rtol=1e-5,
+        atol=1e-5,
+        same_bits=False,  # atomics add in any order
+    )
+
+
+@CHAPTER.launch("tile_loader", sizes=[(1, 1, 8), (64, 128, 64), (70, 33, 264)])
+def tile_loader(name, m, n, k):
+    a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))
+    c = cp.empty((m, n), cp.float32)
+    maps = [tensor_map(cp.asarray(x.view(np.uint16)), (64, 64), swizzle=128) for x in (a, b)]
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    return work(
+        kernel(name),
+        (-(-n // 64), -(-m // 64)),
+        160,
+        (*maps, c, m, n, k),
+        c,
+        exact,
+        shared_mem=3 * 16384,
+        rtol=1e-4,
+        atol=1e-3,
+        same_bits=False,
+    )
+
+
+@CHAPTER.launch("shared_pattern", sizes=[2, 6])
+def shared_pattern(name, images):
+    x, pattern = draw((images * 32, 32)), draw((32, 32), 1)
+    y = cp.empty((images * 32, 32), cp.float32)
+    boxes = (cp.asarray(x), 32), (cp.asarray(pattern), 16), (y, 32)
+    maps = [tensor_map(array, (rows, 32)) for array, rows in boxes]
+    expected = x + np.tile(pattern, (images, 1))
+    return work(kernel(name), images, 256, tuple(maps), y, expected)
+
+
+@CHAPTER.launch("row_maximum", sizes=[(1, 1), (3, 100), (2, 1031)])
+def row_maximum(name, rows, columns):
+    x, largest = draw((rows, columns)), cp.empty(rows, cp.float32)
+    arguments = cp.asarray(x), largest, columns
+    return work(kernel(name), 4 * rows, 32, arguments, largest, x.max(axis=1))

@@ -72,3 +72,10 @@ def test_a_tensor_map_of_a_copy_describes_the_copy():
     assert other.array is copy
     assert other.tobytes() == tensor_map(copy, (8, 16), swizzle=64).tobytes()
     assert other.tobytes() != one.tobytes()
+
+
+def test_a_tensor_map_keeps_the_array_that_it_describes():
+    numbers = np.arange(1024, dtype=np.uint32).reshape(32, 32)
+    one, to = tensor_map(cp.asarray(numbers), (32, 32)), cp.zeros(1024, cp.uint32)
+    load(source=COPY, arch="sm_90a", defines={"SIZE": to.size})(1, 128, (one, to, 0))
+    assert np.array_equal(to.get(), numbers.ravel())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course_utils import cp, figures, load, trace
+from course_utils import cp, figures, load, tensor_map, trace
 from course_utils.devices.limits import LaunchError
 
 BRANCH = r"""
@@ -161,3 +161,24 @@ def test_warp_steps_draws_the_same_bytes_each_time(kernel):
 def test_warp_steps_refuses_lines_that_never_ran(kernel):
     with pytest.raises(ValueError, match=r"no step to draw in the lines \[99\]"):
         figures.warp_steps(trace(kernel, 4, 64, arguments()), source_lines=[99])
+
+
+@pytest.mark.parametrize("seed", (0, 1))
+def test_the_spans_are_copies_and_phases_that_follow_each_other_and_waits_for_their_ends(seed):
+    kernel = load("08_cute_tma_blackwell/tma/column_sums.cu").column_sums
+    x, sums = cp.zeros((80, 32), cp.float32), cp.empty(32, cp.float32)
+    spans = trace(kernel, 1, 64, (tensor_map(x, (16, 32)), sums, 80, 32), seed=seed).spans
+    rows: dict[str, list] = {}
+    for row, label, start, end in spans:
+        assert start < end
+        rows.setdefault(row, []).append((label, start, end))
+    for stage, boxes in ((0, 3), (1, 2)):
+        copies, phases = rows[f"copy for full[{stage}]"], rows[f"full[{stage}]"]
+        assert [label for label, _, _ in copies] == ["2,048 B"] * boxes
+        assert [label for label, _, _ in phases] == [f"phase {n}" for n in range(boxes)]
+        # A phase ends with the landing of its copy, and the next one begins there.
+        assert [end for _, _, end in phases] == [end for _, _, end in copies]
+        assert [start for _, start, _ in phases][1:] == [end for _, _, end in phases][:-1]
+    for label, _, end in rows["warp 0 waits"]:
+        assert end >= min(done for _, _, done in rows[label])
+    figures.timeline({"column_sums": spans}, unit="instructions")

@@ -1,4 +1,4 @@
-"""The benchmarks of chapter 08's first half: a product in CuTe beside chapter 06 and cuBLAS."""
+"""The benchmarks of chapter 08: a product in CuTe, a transpose by TMA, beside what came before."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from functools import partial
 from typing import Any
 
 from ...devices.selection import ON_GPU, cp
-from ..case import KernelCall, Work, course_kernel
+from ...launching.tensor_maps import tensor_map
+from ...paths import kernel_file
+from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from .first_kernels.transposes import transpose_call, transpose_libraries
 from .matmul import nt_case, nt_work, pipeline_call, specialized_call
 
 CHAPTER = "08_cute_tma_blackwell"
@@ -44,7 +47,36 @@ def _by_chapter_06(a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     return {name: ready(call) for name, call in zip(names, calls, strict=True)}
 
 
+def _transpose(size: tuple[int, int]) -> Work:
+    """Whole tiles of 64 x 64; chapter 04's best is among the libraries."""
+    rows, columns = size
+    a, out = normal(size), cp.empty((columns, rows), cp.float32)
+    maps = tuple(tensor_map(x, (64, 32), swizzle=128) for x in (a, out))
+    grid = blocks(rows, 64), blocks(columns, 64)
+    libraries = transpose_libraries(a, out)
+    if ON_GPU:
+        theirs = cp.empty_like(out)
+        launch = transpose_call("transpose_vector", a, theirs).ready()
+        libraries["transpose_vector"] = lambda: (launch(), theirs)[1]
+    return Work(
+        (KernelCall(course_kernel(CHAPTER, "transpose_tma"), grid, 256, maps),),
+        output=out,
+        expected=lambda: double(a.T),
+        libraries=libraries,
+    )
+
+
 CASES = (
+    Case(
+        "transpose_tma",
+        "transpose, fp32",
+        (kernel_file("transpose_tma", CHAPTER),),
+        _transpose,
+        bytes=lambda size: 8 * size[0] * size[1],
+        flops=lambda size: 0,
+        gpu_sizes=((8192, 8192),),
+        test_sizes=((4, 4), (36, 132), (128, 4), (64, 192)),
+    ),
     nt_case(
         "gemm_bf16_tiled",
         "bf16",

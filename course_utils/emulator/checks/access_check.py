@@ -7,6 +7,7 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
+from .copy_reports import copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
@@ -177,6 +178,11 @@ class AccessCheck:
         inside = cell * self.shadow.granule
         return inside % (self.region.stride or self.region.size) // self.site.width
 
+    def _home(self, cell: int) -> tuple[int, int, int]:
+        """The block whose shared memory holds a cell."""
+        batch, stride = self.group.batch, self.region.stride
+        return batch.block_index(batch.first + cell * self.shadow.granule // stride)
+
     def _race(self, kind: str, number: int, entries, cells, bad: np.ndarray) -> None:
         """Report that lanes, at the positions ``bad``, meet the earlier accesses ``entries``, all
         of one instruction."""
@@ -194,13 +200,18 @@ class AccessCheck:
         lane, earlier = int(self.group.lanes[at]), (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(lane), batch.who(earlier)
         index, verb = self._index(cell), "write" if self.writes else "read"
-        where = f" in shared memory, block {block}" if region.space == "shared" else ""
-        did, rule = _copied_by(there, waited) if waited else (f"{kind}s it at {there}", "")
+        home = self._home(cell) if region.space == "shared" else None
+        where = f" in shared memory, block {home}" if home else ""
+        did, rule = f"{kind}s it at {there}", ""
+        if waited:
+            did, rule = _copied_by(there, waited)
+        elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
+            did, rule = landed(there_site.instruction, kind)
         told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
             there_site, number
         )
         of, of_other = f" of block {block}", f" of block {other_block}"
-        if where and block == other_block:
+        if where and block == other_block == home:
             of = of_other = ""
         text = (
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
@@ -271,20 +282,23 @@ class AccessCheck:
         """Report that the lane at position ``at`` meets the copy in flight ``entry``."""
         batch = self.group.batch
         number = int(number_of(entry))
-        there = self.races.site(number).instruction.location
-        here = self.site.instruction.location
+        started = self.races.site(number).instruction
+        there, here = started.location, self.site.instruction.location
         key = ("flight", str(there), str(here), self.writes)
         if self.races.findings.again(key, times):
             return
         earlier = (entry & THREAD) - self.clocks.first
         (thread, block), (other, other_block) = batch.who(self.group.lanes[at]), batch.who(earlier)
         index, name = self._index(cell), self.region.name
+        copy = copy_at(batch, started, earlier, self.region, cell, self.shadow.granule)
+        what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
         text = (
-            f"Data race on {name}[{index}] in shared memory, block {block}:\n"
+            f"Data race on {name}[{index}] in shared memory, block {self._home(cell)}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
-            f"{'into' if number & 1 else 'out of'} it at {there}\n"
+            f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
             f"  thread {thread} {'writes' if self.writes else 'reads'} it at {here}\n"
             f"  before anybody has waited for the end of the copy."
+            f"{remedy(batch, copy) if copy else ''}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1

@@ -3,7 +3,7 @@
 Bulk copies, TMA and the tensor cores read shared memory by a way of their own, the *asynchronous
 proxy*. What threads wrote to shared memory the ordinary way is certain to be seen there only once
 ``fence.proxy.async`` has come in between: in the thread that wrote, after it wrote, or in the one
-that starts the read.
+that starts the read, after the two have met.
 Source: PTX ISA, "Async proxy", "Proxies", "membar/fence".
 """
 
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..machine.copies_in_flight import MBarrier
 from ..machine.fault_messages import where
+from ..machine.gpu_constants import WARP
 from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
@@ -28,13 +30,18 @@ def reads_asynchronously(instructions) -> bool:
 
 
 class _BatchState:
-    """``fences``: how often any thread has fenced; ``fenced``: when each lane did, int64;
-    ``writes``: for the cells of a shared array fences before the write, instruction, lane."""
+    """``now`` counts fences and meetings of threads. ``fenced``: when each lane fenced last, and
+    ``covers``: when its warp had met others last, by then; ``met``: when each warp has, all int64.
+    ``writes``: for the cells of a shared array when the write was, instruction, lane; ``made``:
+    mbarriers whose lane has not fenced since it made them, by key."""
 
     def __init__(self, batch):
-        self.fences = 0
-        self.fenced = np.zeros(batch.block_count * batch.lanes_per_block, np.int64)
+        self.now = 0
+        lanes = batch.block_count * batch.lanes_per_block
+        self.fenced, self.covers = np.zeros((2, lanes), np.int64)
+        self.met = np.zeros(lanes // WARP, np.int64)
         self.writes: dict[object, np.ndarray] = {}
+        self.made: dict[int, MBarrier] = {}
 
 
 class ProxyCheck(Observer):
@@ -53,10 +60,31 @@ class ProxyCheck(Observer):
 
     def fence(self, group: Group, instruction) -> None:
         modifiers = instruction.modifiers
+        state = self._batches[group.batch]
+        if state.made and ("mbarrier_init" in modifiers or "async" in modifiers):
+            lanes = set(group.lanes.tolist())
+            state.made = {k: b for k, b in state.made.items() if b.lane not in lanes}
         if {"proxy", "async"} <= {*modifiers} and modifiers[-1] != "global":
-            state = self._batches[group.batch]
-            state.fences += 1
-            state.fenced[group.lanes] = state.fences
+            state.now += 1
+            state.fenced[group.lanes] = state.now
+            state.covers[group.lanes] = state.met[group.lanes // WARP]
+
+    def _meet(self, batch, warps) -> None:
+        """Warps know from now on what those that they met have written."""
+        state = self._batches[batch]
+        state.now += 1
+        state.met[warps] = state.now
+
+    def barrier_completes(self, batch, joined: np.ndarray) -> None:
+        self._meet(batch, joined.ravel())
+
+    cluster_barrier_completes = barrier_completes
+
+    def mbarrier_passed(self, batch, barrier: MBarrier, lanes: np.ndarray) -> None:
+        self._meet(batch, lanes // WARP)
+
+    def mbarrier_made(self, batch, barrier: MBarrier) -> None:
+        self._batches[batch].made[barrier.key] = barrier
 
     def _memory(self, batch, region) -> np.ndarray:
         writes = self._batches[batch].writes
@@ -68,7 +96,7 @@ class ProxyCheck(Observer):
 
     def _entry(self, batch, lanes, instruction):
         number = self._instructions.number(instruction)
-        return (self._batches[batch].fences << NUMBER_BITS | number) << LANE_BITS | lanes
+        return (self._batches[batch].now << NUMBER_BITS | number) << LANE_BITS | lanes
 
     def access(self, site, group: Group, region, first: int, index, spread) -> None:
         """Note an ordinary store to shared memory."""
@@ -86,6 +114,8 @@ class ProxyCheck(Observer):
         for region, elements, index in transfer.reads:
             cells = self._cells(elements, index).ravel()
             self._read(batch, region, cells, int(transfer.lanes[0]), transfer.instruction)
+        if transfer.complete is not None and transfer.instruction.opcode == "cp":
+            self._reports_to(batch, transfer)
         target, source = transfer.regions
         if transfer.queue == "async":
             if target is not None:
@@ -99,6 +129,26 @@ class ProxyCheck(Observer):
             self._read(batch, source, cells, lane, transfer.instruction)
         if target is not None and target.space == "shared":
             self._memory(batch, target)[self._cells(transfer.target, transfer.put)] = -1
+
+    def _reports_to(self, batch, transfer) -> None:
+        """A copy starts that will tell an mbarrier of its end."""
+        barrier = self._batches[batch].made.get(transfer.complete[0])
+        if barrier is None:
+            return
+        here, there = transfer.instruction.location, barrier.instruction.location
+        (thread, block), (other, _) = batch.who(transfer.lanes[0]), batch.who(barrier.lane)
+        text = (
+            f"Missing fence: {batch.engine.name(barrier.key)}, block {block}, may not be there yet "
+            f"for the asynchronous proxy:\n"
+            f"  {where(other, block)} initialises it at {there}\n"
+            f"  thread {thread} starts `{_short(transfer.instruction)}`, which tells it of its "
+            f"end, at {here}\n"
+            f"  with no fence.mbarrier_init or fence.proxy.async after the initialisation."
+        )
+        self.findings.add(
+            ("made", there, here),
+            Finding(DATA_RACE, text, here, thread, block, None, None, 0, there, other),
+        )
 
     def _cells(self, view: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Cells of elements; of those wider than a cell all, shape (lanes, cells)."""
@@ -126,8 +176,8 @@ class ProxyCheck(Observer):
         entries = memory[cells]
         writer = entries & (1 << LANE_BITS) - 1
         moment = entries >> LANE_BITS + NUMBER_BITS
-        latest = np.maximum(state.fenced[writer], state.fenced[lane])
-        bad = latest <= moment
+        known = (state.covers[lane] > moment) | (writer // WARP == lane // WARP)
+        bad = (state.fenced[writer] <= moment) & ~(known & (state.fenced[lane] > moment))
         if not bad.any():
             return
         at = int(np.argmax(bad))

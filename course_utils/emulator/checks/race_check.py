@@ -18,13 +18,12 @@ import numpy as np
 
 from ..instructions.loads_stores import Spread
 from ..machine.copies_in_flight import KEY_SHIFT
-from ..machine.fault_messages import where
 from ..machine.instruction_set import PLAIN, traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
-from ..machine.report import BARRIER, DATA_RACE, Finding
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
+from .cluster_lifetimes import left_too_early, not_started, reaches_too_early
 from .first_looks import first_looks
 from .flags import Flags
 from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
@@ -75,10 +74,11 @@ class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
     ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
     lane, instruction, name); ``accesses``: how many there were, and had been when last all arrived
-    for their clusters at once."""
+    for their clusters at once; ``waited``: blocks of which a thread has waited for its cluster."""
 
     clocks: VectorClocks
     meetings: Meetings
+    waited: np.ndarray
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
     visits: dict[int, dict[int, tuple]] = field(default_factory=dict)
@@ -111,7 +111,8 @@ class RaceCheck(Observer):
 
     def batch_starts(self, batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
-        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks))
+        nobody = np.zeros(batch.block_count, bool)
+        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
@@ -151,6 +152,7 @@ class RaceCheck(Observer):
 
     def cluster_passed(self, group: Group) -> None:
         state = self._batches[group.batch]
+        state.waited[group.slots] = True
         if state.at_arrival == state.accesses and self._all(group):
             state.clocks.meet(np.ones(state.clocks.known.shape[:2], bool))
             return
@@ -369,33 +371,15 @@ class RaceCheck(Observer):
                 self._left_too_early(batch, block, name, "arrives at", lane, instruction, told)
 
     def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
-        location = i.location
-        thread, other = batch.who(lane)
-        advice = f",\n  {told}" if told else ". Call cluster.sync() before a block ends."
-        text = (
-            f"Data race: block {batch.block_index(batch.first + block)} may end, and its "
-            f"{name} with it, before thread {thread} of block {other} {kind} it at "
-            f"{location}{advice}"
-        )
-        self.findings.add(
-            ("gone", location, kind), Finding(DATA_RACE, text, location, thread, other, name)
-        )
+        finding = left_too_early(batch, block, name, kind, int(lane), i, told)
+        self.findings.add(("gone", i.location, kind), finding)
 
     def remote_access(self, site, group: Group, homes: np.ndarray) -> None:
         """Is it certain that the block whose shared memory is meant has started?"""
-        batch, clusters = group.batch, group.batch.clusters
-        away = homes != group.slots
-        if clusters.met[group.slots[away] // clusters.size].all():
-            return
-        at, location = int(np.argmax(away)), site.instruction.location
-        thread, block = batch.who(group.lanes[at])
-        other = batch.block_index(batch.first + int(homes[at]))
-        text = (
-            f"Barrier misuse: {where(thread, block)} reaches into the shared memory of block "
-            f"{other} at {location} before it is certain that this block has started. "
-            "Call cluster.sync() first."
-        )
-        self.findings.add(("early", id(site)), Finding(BARRIER, text, location, thread, block))
+        state = self._batches[group.batch]
+        at = reaches_too_early(state.clocks, state.waited, group, homes)
+        if at is not None:
+            self.findings.add(("early", id(site)), not_started(site, group, at, int(homes[at])))
 
     def tiles_read(self, reader, group: Group, firsts, region, index, inside) -> None:
         """As if the lanes of each warpgroup's first warp read it all: the four warps read together,

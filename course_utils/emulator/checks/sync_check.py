@@ -13,6 +13,7 @@ from ..machine.fault_messages import where
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from ..machine.report import BARRIER, ERROR, IN_FLIGHT, WARNING, Finding
+from .copy_reports import named, told
 from .severity import LEFT_BEHIND
 
 EVERYONE = 0xFFFFFFFF
@@ -188,7 +189,7 @@ class SyncCheck(Observer):
         _, block = batch.who(lane)
         text = (
             f"Barrier misuse: block {block} ended before {batch.engine.name(key)}, initialised at "
-            f"{i.location}, had completed its phase: {missing}."
+            f"{i.location}, had completed its phase: {missing} ({barrier.bytes_so_far()})."
         )
         self.findings.add(("bytes", i.location), Finding(BARRIER, text, i.location, None, block))
 
@@ -227,9 +228,10 @@ class SyncCheck(Observer):
     def _left_in_flight(self, batch, transfer) -> None:
         location = transfer.instruction.location
         thread, block = batch.who(transfer.lanes[0])
+        what = "" if transfer.queue == "async" else f" ({named(transfer)}{told(batch, transfer)})"
         text = (
             f"Copy in flight: thread {thread} of block {block} started an asynchronous copy at "
-            f"{location}, and its block ended without waiting for it."
+            f"{location}{what}, and its block ended without waiting for it."
         )
         level = WARNING if transfer.queue == "async" else ERROR
         finding = Finding(IN_FLIGHT, text, location, thread, block, level=level)

@@ -25,6 +25,7 @@ LATE = 100_000  # instructions until a copy lands by itself
 SOON = 400  # the longest random delay under a seed
 POLL = 2_000  # what a test_wait that fails adds to the time that seems to pass
 TIMEOUTS = 16  # how often every try_wait may give up before that is called a deadlock
+MOST_ACCOUNTS = 4  # mbarriers whose bytes a report of a deadlock lists
 QUEUES = ("async", "bulk", "tensor", "tensor store")
 IN_ORDER = ("async", "tensor")  # queues whose work is done in the order in which it was started
 
@@ -202,7 +203,8 @@ class AsyncEngine:
                     key,
                     f"initialises {{}} for {count} arrivals: 1 to {(1 << 20) - 1} are possible.",
                 )
-            self.barriers[key] = MBarrier(key, count, count, instruction)
+            barrier = self.barriers[key] = MBarrier(key, count, count, instruction, lane)
+            self.observers.mbarrier_made(self.batch, barrier)
 
     def invalidate(self, keys, lanes, instruction) -> None:
         for key, lane in zip(keys.tolist(), lanes.tolist(), strict=True):
@@ -237,16 +239,18 @@ class AsyncEngine:
             for part in [rows] if whole else rows[:, None]:
                 total = int(counts[part].sum())
                 if total > barrier.pending:
+                    so_far = f" So far: {self._so_far(barrier)}." if barrier.account else ""
                     self._misuse(
                         instruction,
                         lanes[part[0]],
                         key,
                         f"arrives at {{}} {total} times, but its phase waits for "
-                        f"{barrier.pending} more of {barrier.expected} arrivals.",
+                        f"{barrier.pending} more of {barrier.expected} arrivals.{so_far}",
                     )
                 before = barrier.pending - (np.cumsum(counts[part]) - counts[part])
                 states[part] = (barrier.phase << 32) + before
-                barrier.tx += 0 if expect is None else int(expect[part].sum())
+                if expect is not None:
+                    barrier.announce(int(expect[part].sum()), instruction)
                 barrier.pending -= total
                 barrier.expected -= total if drop else 0
                 self._settle(barrier)
@@ -254,11 +258,11 @@ class AsyncEngine:
 
     def expect_tx(self, keys, lanes, sizes, instruction) -> None:
         for key, lane, size in zip(keys.tolist(), lanes.tolist(), sizes.tolist(), strict=True):
-            self.find(key, lane, instruction).tx += size
+            self.find(key, lane, instruction).announce(size, instruction)
 
     def complete_tx(self, key: int, size: int, lane: int, instruction) -> None:
         barrier = self.find(key, lane, instruction)
-        barrier.tx -= size
+        barrier.receive(size, instruction)
         self._settle(barrier)
 
     def _settle(self, barrier: MBarrier) -> None:
@@ -266,6 +270,7 @@ class AsyncEngine:
             return
         barrier.phase += 1
         barrier.pending = barrier.expected
+        barrier.account.clear()
         self.timeouts = 0
         self.observers.mbarrier_completes(self.batch, barrier)
         waits, self.waits = self.waits, []
@@ -324,6 +329,21 @@ class AsyncEngine:
                 return f" for {self.name(b.key)} (missing: {' and '.join(missing)})"
         memory = self.batch.tensor_memory
         return memory.why(group) if memory is not None else ""
+
+    def accounts(self) -> list[str]:
+        """Of each mbarrier for whose bytes somebody waits: those announced, and those come."""
+        keys = dict.fromkeys(int(key) for wait in self.waits for key in wait.keys[:1])
+        uneven = [b for key in keys if (b := self.barriers.get(key)) and b.tx]
+        return [f"of {self.name(b.key)}: {self._so_far(b)}" for b in uneven[:MOST_ACCOUNTS]]
+
+    def _so_far(self, barrier: MBarrier) -> str:
+        """Bytes of this phase: announced, come, and on their way."""
+        coming = [
+            f"{t.complete[1]} bytes on their way from {t.instruction.location}"
+            for t in self.flying.values()
+            if t.complete is not None and t.complete[0] == barrier.key
+        ]
+        return ", ".join([*filter(None, [barrier.bytes_so_far()]), *coming])
 
     def _misuse(self, instruction, lane: int, key: int, text: str) -> None:
         thread, block = self.batch.who(lane)

@@ -30,7 +30,6 @@ class Clusters:
         count = batch.block_count // self.size
         self.span = self.size * batch.lanes_per_block  # lanes of a cluster
         self.phase = np.zeros(count, np.int64)
-        self.met = np.zeros(count, bool)  # clusters whose blocks have all certainly started
         lanes = batch.block_count * batch.lanes_per_block
         self.arrived = np.zeros(lanes, bool)
         self.seen = np.full(lanes, -1, np.int64)  # the phase in which each lane last arrived
@@ -131,7 +130,6 @@ class Clusters:
         self.batch.launch.observers.cluster_barrier_completes(self.batch, joined)
         lanes[done] = False
         self.phase[done] += 1
-        self.met |= done
         for group in self._resume():
             self.batch.add(group)
 

@@ -6,7 +6,7 @@ Source: PTX ISA, "Asynchronous Data Movement", "mbarrier".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -67,14 +67,37 @@ class Transfer:
 
 @dataclass(eq=False)
 class MBarrier:
-    """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object"."""
+    """Arrivals and bytes that the current phase still waits for. Source: "mbarrier object".
+
+    ``lane`` is who made it, by ``instruction``; ``account`` says of the phase where how many bytes
+    were announced and where copies started whose bytes have come.
+    """
 
     key: int
     expected: int
     pending: int
     instruction: object
+    lane: int
     tx: int = 0
     phase: int = 0
+    account: dict[tuple[str, object], int] = field(default_factory=dict)
+
+    def announce(self, size: int, instruction) -> None:
+        self.tx += size
+        self._enter(size, "announced", instruction)
+
+    def receive(self, size: int, instruction) -> None:
+        self.tx -= size
+        self._enter(size, "copied", instruction)
+
+    def _enter(self, size: int, word: str, instruction) -> None:
+        entry = word, instruction.location
+        self.account[entry] = self.account.get(entry, 0) + size
+
+    def bytes_so_far(self) -> str:
+        """Of this phase: ``512 bytes announced at x.cu:4, 256 bytes copied at x.cu:5``."""
+        parts = [f"{n} bytes {word} at {place}" for (word, place), n in self.account.items()]
+        return ", ".join(parts)
 
 
 @dataclass(eq=False)

@@ -103,6 +103,8 @@ class EmulatedLaunch:
                 data = address.to_bytes(8, "little")
             else:
                 data = value if isinstance(value, bytes) else np.asarray(value).tobytes()
+                if by_value and getattr(value, "array", None) is not None:
+                    GLOBAL.pointer(value.array, name)  # the array that the map describes
             if len(data) != parameter.size:
                 raise ValueError(
                     f"{name}: {self.entry.name} takes {parameter.size} bytes, not {len(data)}"

@@ -209,6 +209,7 @@ def deadlock(batch) -> KernelFault:
             )
         if len(group.warps) > 8:
             lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
+    lines += [f"  {account}" for account in batch.engine.accounts()]
     first = (stalled or parked)[0]
     thread, block_index = batch.who(first.lanes[0])
     location = (

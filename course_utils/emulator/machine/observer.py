@@ -176,6 +176,9 @@ class Observer:
     ) -> None:
         """A bulk copy moves bytes from one memory to another."""
 
+    def mbarrier_made(self, batch: Batch, barrier: MBarrier) -> None:
+        """A lane has initialised an mbarrier."""
+
     def mbarrier_arrives(
         self,
         batch: Batch,

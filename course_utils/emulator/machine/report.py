@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..recording.async_recorder import Span
     from ..recording.counters import InstructionCounts, Tally
     from ..recording.thread_work import ThreadWork
     from ..recording.trace_recorder import TraceRecorder
@@ -194,7 +195,8 @@ class Counts:
 class LaunchResult:
     """What came of a launch that ran to its end: counts, findings (races) and printf's text.
 
-    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them; ``tally`` and
+    ``trace`` holds the steps of one warp where ``Options.trace`` asked for them, and ``spans`` what
+    went on beside the threads of its block; ``tally`` and
     ``instructions`` what each instruction did where ``Options.counters`` did; ``work`` what each
     thread did where ``Options.work`` did.
     """
@@ -203,6 +205,7 @@ class LaunchResult:
     findings: list[Finding] = field(default_factory=list)
     printed: str = ""
     trace: TraceRecorder | None = None
+    spans: list[Span] = field(default_factory=list)
     tally: Tally | None = None
     instructions: list[InstructionCounts] = field(default_factory=list)
     work: ThreadWork | None = None

@@ -10,32 +10,42 @@ from ...case import Case, KernelCall, Work, blocks, double, normal, torch_on_gpu
 from .common import as_tensors, files_of, kernel_named
 
 
+def transpose_libraries(a: Any, out: Any) -> dict[str, Callable[[], Any]]:
+    """What else transposes ``a`` into arrays like ``out``, where there is a GPU."""
+    libraries: dict[str, Callable[[], Any]] = {}
+    if ON_GPU:
+        from cupy import cublas
+
+        theirs = cp.empty_like(out)
+
+        def geam() -> Any:  # column-major: it sees both matrices transposed already
+            cublas.geam("T", "T", 1.0, a.T, 0.0, a.T, out=theirs.T)
+            return theirs
+
+        libraries["cuBLAS geam"] = geam
+    if torch_on_gpu():
+        x, y = as_tensors(a, cp.empty_like(out))
+        libraries["torch"] = lambda: y.copy_(x.T)
+    return libraries
+
+
+def transpose_call(name: str, a: Any, out: Any) -> KernelCall:
+    """The kernel ``name`` of the ladder, for matrices of its shape."""
+    rows, columns = a.shape
+    grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
+    if name == "transpose_vector":
+        grid, block = (blocks(rows, 64), blocks(columns, 64)), (256,)
+    return KernelCall(kernel_named(name), grid, block, (a, out, rows, columns))
+
+
 def _transpose(name: str) -> Callable[[Any], Work]:
     def make(size: tuple[int, int]) -> Work:
-        rows, columns = size
-        a, out = normal(size), cp.empty((columns, rows), cp.float32)
-        grid, block = (blocks(columns, 32), blocks(rows, 32)), (32, 32)
-        if name == "transpose_vector":
-            grid, block = (blocks(rows, 64), blocks(columns, 64)), 256
-        libraries = {}
-        if ON_GPU:
-            from cupy import cublas
-
-            theirs = cp.empty_like(out)
-
-            def geam():  # column-major: it sees both matrices transposed already
-                cublas.geam("T", "T", 1.0, a.T, 0.0, a.T, out=theirs.T)
-                return theirs
-
-            libraries["cuBLAS geam"] = geam
-        if torch_on_gpu():
-            x, y = as_tensors(a, cp.empty_like(out))
-            libraries["torch"] = lambda: y.copy_(x.T)
+        a, out = normal(size), cp.empty(size[::-1], cp.float32)
         return Work(
-            (KernelCall(kernel_named(name), grid, block, (a, out, rows, columns)),),
+            (transpose_call(name, a, out),),
             output=out,
             expected=lambda: double(a.T),
-            libraries=libraries,
+            libraries=transpose_libraries(a, out),
         )
 
     return make

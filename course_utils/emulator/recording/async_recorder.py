@@ -1,0 +1,100 @@
+"""Records what goes on beside the threads of one block: copies, phases of mbarriers, waits."""
+
+from __future__ import annotations
+
+from ..machine.copies_in_flight import KEY_SHIFT
+from ..machine.gpu_constants import WARP
+from ..machine.observer import Observer
+from ..machine.options import TraceOptions
+
+Span = tuple[str, str, int, int]
+
+
+class AsyncRecorder(Observer):
+    """Fills ``spans``: (row, label, start, end), in instructions issued by the block's batch.
+
+    A copy is in flight from its start until it lands, a phase of an mbarrier lasts until it is
+    complete, and a warp waits from a try_wait until it passes. What takes no time has no span.
+    """
+
+    def __init__(self, options: TraceOptions):
+        self.block = options.block
+        self.spans: list[Span] = []
+        self._batch, self._slot = None, -1
+        self._copies: dict[int, int] = {}  # number of a copy -> when it started
+        self._phases: dict[int, int] = {}  # mbarrier -> when its phase began
+        self._waits: dict[int, int] = {}  # warp of the batch -> since when
+
+    def batch_starts(self, batch) -> None:
+        for slot in range(batch.block_count):
+            if batch.block_index(batch.first + slot) == self.block:
+                self._batch, self._slot = batch, slot
+
+    def launch_ends(self, result) -> None:
+        waits_first = sorted(
+            self.spans, key=lambda span: (not span[0].startswith("warp"), *span[::2])
+        )
+        result.spans = waits_first
+
+    def _note(self, row: str, label: str, start: int) -> None:
+        if self._batch.issued > start:
+            self.spans.append((row, label, start, self._batch.issued))
+
+    def _name(self, key: int) -> str:
+        """``full[0]`` of "the mbarrier full[0] (byte 0)"."""
+        return self._batch.engine.name(key).removeprefix("the mbarrier ").partition(" (")[0]
+
+    # --- copies ---
+
+    def _told(self, batch, transfer) -> str | None:
+        """The row of a copy of this block, or for it; None for others."""
+        if batch is not self._batch or transfer.target is None:
+            return None
+        if transfer.complete is not None:
+            key = transfer.complete[0]
+            return f"copy for {self._name(key)}" if key >> KEY_SHIFT == self._slot else None
+        mine = int(transfer.lanes[0]) // batch.lanes_per_block == self._slot
+        return f"copy by warp {self._warp(transfer.lanes[0])}" if mine else None
+
+    def _warp(self, lane) -> int:
+        return int(lane) % self._batch.lanes_per_block // WARP
+
+    def copy_starts(self, batch, transfer) -> None:
+        if self._told(batch, transfer):
+            self._copies[transfer.number] = batch.issued
+
+    def copy_lands(self, batch, transfer) -> None:
+        row = self._told(batch, transfer)
+        if row and transfer.number in self._copies:
+            size = transfer.put.size * transfer.target.itemsize
+            self._note(row, f"{size:,} B", self._copies.pop(transfer.number))
+
+    # --- mbarriers ---
+
+    def mbarrier_made(self, batch, barrier) -> None:
+        if batch is self._batch and barrier.key >> KEY_SHIFT == self._slot:
+            self._phases[barrier.key] = batch.issued
+
+    def mbarrier_completes(self, batch, barrier) -> None:
+        if batch is self._batch and barrier.key in self._phases:
+            label = f"phase {barrier.phase - 1}"
+            self._note(self._name(barrier.key), label, self._phases[barrier.key])
+            self._phases[barrier.key] = batch.issued
+
+    # --- waits ---
+
+    def follows(self, group, block) -> bool:
+        last = block.instructions[-1] if block.instructions else None
+        return group.batch is self._batch and last is not None and last.opcode == "mbarrier"
+
+    def instruction_starts(self, group, decoded) -> None:
+        if decoded.instruction.opcode == "mbarrier" and "try_wait" in decoded.instruction.modifiers:
+            for lane in group.lanes[group.slots == self._slot].tolist():
+                self._waits.setdefault(lane // WARP, group.batch.issued)
+
+    def mbarrier_passed(self, batch, barrier, lanes) -> None:
+        if batch is not self._batch:
+            return
+        for warp in sorted({lane // WARP for lane in lanes.tolist()} & self._waits.keys()):
+            row = f"warp {self._warp(warp * WARP)} waits"
+            self._note(row, self._name(barrier.key), self._waits.pop(warp))
