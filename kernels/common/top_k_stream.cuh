@@ -6,10 +6,16 @@
 #include "row_part.cuh"
 #include "top_k.cuh"
 
-constexpr int kStages = 8;         // of 16 bytes for each thread, on their way from memory
-constexpr int kSampled = 4;        // stages that the first bound is made of
-constexpr int kOwn = 8;            // candidates for which a thread has room
-constexpr int kStageElements = 4;  // of a thread
+#ifndef STAGES
+#define STAGES 8 // of 16 bytes for each thread, on their way from memory
+#endif
+#ifndef SAMPLED
+#define SAMPLED 4 // stages that the first bound is made of
+#endif
+
+constexpr int kStages = STAGES, kSampled = SAMPLED;
+constexpr int kOwn = 8;           // candidates for which a thread has room
+constexpr int kStageElements = 4; // of a thread
 
 // The most candidates before a stage, so that there is room for all of it.
 template <int kThreads>

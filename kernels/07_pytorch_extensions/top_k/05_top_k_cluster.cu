@@ -3,7 +3,7 @@
 // Adds to top_k_merge.cu: the blocks of a row are a cluster. The first block reads the candidates of
 // the others in their shared memory, so that there is one launch, and no list in global memory.
 // Limit: latency; for many rows memory bandwidth, where blocks of one row wait for each other.
-// grid (rows * CLUSTER), block (THREADS), dynamic shared 192 * THREADS
+// grid (rows * CLUSTER), block (THREADS), dynamic shared (16 * STAGES + 64) * THREADS
 
 #include "cluster.cuh"
 #include "top_k_stream.cuh"
