@@ -19,7 +19,7 @@ constexpr int kStageElements = 4; // of a thread
 
 // The most candidates before a stage, so that there is room for all of it.
 template <int kThreads>
-constexpr int kMostBefore = kThreads *(kOwn - kStageElements);
+constexpr int kMostBefore = kThreads * (kOwn - kStageElements);
 
 // A lower bound for the k-th largest: each thread gives kGroups groups of its elements, of each the
 // largest. k of those reach it, so at least k elements do.

@@ -865,8 +865,8 @@ FAIR_RACE = Exercise(
 Draw a token from each row without a sum: the random bits are given, each token's time is −log(1 −
 u), and the highest logit − log(time) wins. All 2³² values of the bits may come. Where they are all
 ones, u is 1: that token waits for ever. Where they are few, u is tiny: that token is fast, and how
-fast must be right to fp32's last digits. Forbidden tokens have a logit of −∞. The logits are a part of
-the vocabulary, whose tokens are counted from `first`.
+fast must be right to fp32's last digits. Forbidden tokens have a logit of −∞. The logits are a
+part of the vocabulary, whose tokens are counted from `first`.
 """,
     source="07_pytorch_extensions/exercises/fair_race.cu",
     kernel="fair_race",
@@ -918,7 +918,7 @@ multiples of 2⁻²⁴. `log1pf` has neither fault.
         mutant(
             "1 - u", kinds.WRONG, ("-log1pf(-uniform(bits[i]))", "-logf(1.0f - uniform(bits[i]))")
         ),
-        mutant("from 0 on", kinds.WRONG, ("-uniform(bits[i])", "-(bits[i] * 2.3283064e-10f)")),
+        mutant("from 0 on", kinds.OFF_BY_ONE, ("-uniform(bits[i])", "-(bits[i] * 2.3283064e-10f)")),
         mutant("the slowest", kinds.WRONG, ("score > best", "score < best")),
         mutant("logits alone", kinds.WRONG, ("logits[i] - logf(time)", "logits[i]")),
         mutant("time, no logarithm", kinds.WRONG, ("logits[i] - logf(time)", "logits[i] - time")),

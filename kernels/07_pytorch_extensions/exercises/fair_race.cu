@@ -1,7 +1,7 @@
-// token[r] = the winner of a race in row r of logits, rows x n: token i waits for -log(1 - u), with u =
-// uniform(bits[r, i]), above 0 and up to 1, and scores logit - log(time). The highest score wins, and
-// the lower index where scores are equal; tokens are counted from `first`. Logits may be -inf, but
-// not NaN or +inf. A warp a row.
+// token[r] = the winner of a race in row r of logits, rows x n: token i waits for -log(1 - u), with
+// u = uniform(bits[r, i]), above 0 and up to 1, and scores logit - log(time). The highest score
+// wins, and the lower index where scores are equal; tokens are counted from `first`. Logits may be
+// -inf, but not NaN or +inf. A warp a row.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
 #include <math_constants.h> // CUDART_INF_F
@@ -10,8 +10,8 @@
 constexpr int kWarpSize = 32;
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-extern "C" __global__ void fair_race(const float *logits, const unsigned *bits, int *token, int rows,
-                                     int first, int n)
+extern "C" __global__ void fair_race(const float *logits, const unsigned *bits, int *token,
+                                     int rows, int first, int n)
 {
     int lane = threadIdx.x % kWarpSize;
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / kWarpSize;

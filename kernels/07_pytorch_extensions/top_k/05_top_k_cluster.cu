@@ -57,12 +57,14 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
     if (rank == 0) {
         int most = 0; // candidates of a block
         for (int other = 1; other < CLUSTER; ++other) {
-            most = max(most, load_cluster_int(address_in_block(shared_address(&room.count), other)));
+            most =
+                max(most, load_cluster_int(address_in_block(shared_address(&room.count), other)));
         }
         int other = threadIdx.x / kReaders;
         int theirs = load_cluster_int(address_in_block(shared_address(&room.count), other));
         __syncthreads(); // all have read, before one is added to this block's
-        for (int i = threadIdx.x % kReaders; i - int(threadIdx.x % kReaders) < most; i += kReaders) {
+        for (int i = threadIdx.x % kReaders; i - int(threadIdx.x % kReaders) < most;
+             i += kReaders) {
             bool there = other > 0 && i < theirs;
             Pair pair = 0;
             if (there) {
