@@ -426,92 +426,6 @@ rule costs two ballots for 32 elements, and makes a result that can be repeated 
 )
 
 
-HALVE_THE_LIMIT = Exercise(
-    id="07.halve_the_limit",
-    title="the k-th largest without a histogram",
-    task="""
-A row of up to 256 keys lies in the registers of a warp. Find its k-th largest key by halving:
-count over the warp how many keys reach a limit, and go up or down. Keys may be any unsigned
-integers. Lanes that have no key hold 0, which must not count as a key that is larger than others.
-""",
-    source="07_pytorch_extensions/exercises/halve_the_limit.cu",
-    kernel="halve_the_limit",
-    inputs=keys_and_rows,
-    reference=kth_of_rows,
-    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
-    small=((9, 100), (8, 256), (3, 33), (1, 1)),
-    full=(1 << 16, 256),
-    exact=True,
-    promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 255, 256)),
-        values=((AS_GIVEN, *KEYS), ANY_K),
-    ),
-    means=(
-        means.reads_each_once(4 * 8 * 256, size=(8, 256)),
-        means.one_store_each(size=(8, 256)),
-        means.no_shared_memory("The counts of a warp need no shared memory.", size=(8, 256)),
-        means.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
-        Means(
-            "votes, reductions and shuffles of a warp",
-            lambda work: work.opcodes("redux.", "vote.", "shfl.") / (8 * 32),
-            at_least=8,
-            at_most=300,
-            advice="A row has 2³² possible limits, and halving finds the one in 32 steps.",
-            size=(8, 256),
-        ),
-    ),
-    within=3.0,
-    hints=(
-        "If at least k keys reach the middle, the k-th largest does too: low goes up to the "
-        "middle. Otherwise high goes below it.",
-        "`__reduce_add_sync` adds up over the warp in one instruction.",
-        "The middle must be above low, or two neighbours never meet. `(low + high) / 2` overflows.",
-    ),
-    explanation="""
-Thirty-two steps of eight comparisons and one reduction, with no barrier and no atomic. For a short
-row this beats four histograms. It loses where a row has thousands of keys: each step counts all.
-""",
-    mutants=(
-        mutant(
-            "the sum overflows", kinds.ENDLESS_LOOP, ("high - (high - low) / 2", "(low + high) / 2")
-        ),
-        mutant(
-            "the middle below",
-            kinds.ENDLESS_LOOP,
-            ("high - (high - low) / 2", "low + (high - low) / 2"),
-        ),
-        mutant("more than k", kinds.WRONG, (">= k)", "> k)")),
-        mutant("above the limit alone", kinds.WRONG, ("own[j] >= middle", "own[j] > middle")),
-        mutant(
-            "this lane's keys alone",
-            kinds.ALL_ZEROS,
-            ("__reduce_add_sync(kWholeWarp, count) >= k", "count >= k"),
-        ),
-        mutant("the k-th smallest", kinds.WRONG, ("own[j] >= middle", "own[j] <= middle")),
-        mutant("compares signed", kinds.WRONG, ("own[j] >= middle", "int(own[j]) >= int(middle)")),
-        mutant(
-            "stops at neighbours", kinds.WRONG, ("while (low < high)", "while (high - low > 1)")
-        ),
-        mutant(
-            "four keys of a lane",
-            kinds.WRONG,
-            ("            count += own[j]", "            count += j % 2 == 0 && own[j]"),
-        ),
-        mutant(
-            "counts in shared memory",
-            kinds.MEANS_MISSING,
-            (
-                "if (__reduce_add_sync(kWholeWarp, count) >= k)",
-                "__shared__ int counts[8];\n        int &all = counts[threadIdx.x / 32];\n"
-                "        if (lane == 0) all = 0;\n        __syncwarp();\n"
-                "        atomicAdd(&all, count);\n        __syncwarp();\n"
-                "        int reached = all;\n        __syncwarp();\n        if (reached >= k)",
-            ),
-        ),
-    ),
-)
-
-
 def two_lists(rng: np.random.Generator, k: int) -> dict:
     return {
         "a": falling(floats(rng, k)),
@@ -644,6 +558,92 @@ and once with ≥, is what gives every thread a place of its own.
         ),
         mutant(
             "no guard", kinds.OUT_OF_BOUNDS, ("if (thread >= 2 * k)", "if (thread >= 2 * k + 1)")
+        ),
+    ),
+)
+
+
+HALVE_THE_LIMIT = Exercise(
+    id="07.halve_the_limit",
+    title="the k-th largest without a histogram",
+    task="""
+A row of up to 256 keys lies in the registers of a warp. Find its k-th largest key by halving:
+count over the warp how many keys reach a limit, and go up or down. Keys may be any unsigned
+integers. Lanes that have no key hold 0, which must not count as a key that is larger than others.
+""",
+    source="07_pytorch_extensions/exercises/halve_the_limit.cu",
+    kernel="halve_the_limit",
+    inputs=keys_and_rows,
+    reference=kth_of_rows,
+    launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
+    small=((9, 100), (8, 256), (3, 33), (1, 1)),
+    full=(1 << 16, 256),
+    exact=True,
+    promises=Promises(
+        sizes=promises.shapes(rows=(1, 3, 8, 9, 17), n=(1, 2, 31, 32, 33, 65, 255, 256)),
+        values=((AS_GIVEN, *KEYS), ANY_K),
+    ),
+    means=(
+        means.reads_each_once(4 * 8 * 256, size=(8, 256)),
+        means.one_store_each(size=(8, 256)),
+        means.no_shared_memory("The counts of a warp need no shared memory.", size=(8, 256)),
+        means.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
+        Means(
+            "votes, reductions and shuffles of a warp",
+            lambda work: work.opcodes("redux.", "vote.", "shfl.") / (8 * 32),
+            at_least=8,
+            at_most=300,
+            advice="A row has 2³² possible limits, and halving finds the one in 32 steps.",
+            size=(8, 256),
+        ),
+    ),
+    within=3.0,
+    hints=(
+        "If at least k keys reach the middle, the k-th largest does too: low goes up to the "
+        "middle. Otherwise high goes below it.",
+        "`__reduce_add_sync` adds up over the warp in one instruction.",
+        "The middle must be above low, or two neighbours never meet. `(low + high) / 2` overflows.",
+    ),
+    explanation="""
+Thirty-two steps of eight comparisons and one reduction, with no barrier and no atomic. For a short
+row this beats four histograms. It loses where a row has thousands of keys: each step counts all.
+""",
+    mutants=(
+        mutant(
+            "the sum overflows", kinds.ENDLESS_LOOP, ("high - (high - low) / 2", "(low + high) / 2")
+        ),
+        mutant(
+            "the middle below",
+            kinds.ENDLESS_LOOP,
+            ("high - (high - low) / 2", "low + (high - low) / 2"),
+        ),
+        mutant("more than k", kinds.WRONG, (">= k)", "> k)")),
+        mutant("above the limit alone", kinds.WRONG, ("own[j] >= middle", "own[j] > middle")),
+        mutant(
+            "this lane's keys alone",
+            kinds.ALL_ZEROS,
+            ("__reduce_add_sync(kWholeWarp, count) >= k", "count >= k"),
+        ),
+        mutant("the k-th smallest", kinds.WRONG, ("own[j] >= middle", "own[j] <= middle")),
+        mutant("compares signed", kinds.WRONG, ("own[j] >= middle", "int(own[j]) >= int(middle)")),
+        mutant(
+            "stops at neighbours", kinds.WRONG, ("while (low < high)", "while (high - low > 1)")
+        ),
+        mutant(
+            "four keys of a lane",
+            kinds.WRONG,
+            ("            count += own[j]", "            count += j % 2 == 0 && own[j]"),
+        ),
+        mutant(
+            "counts in shared memory",
+            kinds.MEANS_MISSING,
+            (
+                "if (__reduce_add_sync(kWholeWarp, count) >= k)",
+                "__shared__ int counts[8];\n        int &all = counts[threadIdx.x / 32];\n"
+                "        if (lane == 0) all = 0;\n        __syncwarp();\n"
+                "        atomicAdd(&all, count);\n        __syncwarp();\n"
+                "        int reached = all;\n        __syncwarp();\n        if (reached >= k)",
+            ),
         ),
     ),
 )
