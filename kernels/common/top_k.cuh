@@ -144,13 +144,13 @@ __device__ inline Pair reached_by(const Pair (&own)[kOwn], int wanted, int slack
     return low;
 }
 
-// Append the pairs of the lanes that want it; how many there are then, 0 if no lane does. Whole
-// warps call it.
-__device__ inline int append(bool wants, Pair pair, Pair *kept, int *count)
+// Add the pairs of the lanes that want it to the candidates, as far as there is room; false where
+// there is none for the lane's. Whole warps call it. *count may end above the capacity.
+__device__ inline bool add(bool wants, Pair pair, Pair *kept, int capacity, int *count)
 {
     unsigned takers = __ballot_sync(kWholeWarp, wants);
     if (takers == 0) {
-        return 0;
+        return true;
     }
     int lane = threadIdx.x % kWarpSize;
     int leader = __ffs(takers) - 1;
@@ -159,34 +159,45 @@ __device__ inline int append(bool wants, Pair pair, Pair *kept, int *count)
         first = atomicAdd(count, __popc(takers));
     }
     first = __shfl_sync(kWholeWarp, first, leader);
-    if (wants) {
-        kept[first + __popc(takers & ((1u << lane) - 1))] = pair;
+    int slot = first + __popc(takers & ((1u << lane) - 1));
+    if (wants && slot < capacity) {
+        kept[slot] = pair;
     }
-    return first + __popc(takers);
+    return !wants || slot < capacity;
 }
 
-// Of the room.count candidates, at most kThreads * kOwn, keep the `wanted` largest, which must be
-// there, in any order. A pair that those kept reach and no other. A barrier comes before.
+// Of the room.count candidates, of which kThreads * kOwn at most are there, keep the `wanted`
+// largest and up to `slack` more, in any order. Returns a pair that those kept reach and no other. A
+// barrier comes before.
 template <int kThreads, int kOwn>
-__device__ inline Pair keep_largest(Pair *kept, int wanted, Room &room)
+__device__ inline Pair keep_largest(Pair *kept, int wanted, int slack, Room &room)
 {
+    constexpr int kCapacity = kThreads * kOwn;
+    int count = min(room.count, kCapacity);
     Pair own[kOwn];
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
         int i = j * kThreads + threadIdx.x;
-        own[j] = i < room.count ? kept[i] : 0;
+        own[j] = i < count ? kept[i] : 0;
     }
-    Pair low = reached_by<kThreads, 0>(own, wanted, 0, room);
+    Pair low = reached_by<kThreads, 0>(own, wanted, slack, room);
     if (threadIdx.x == 0) {
         room.count = 0;
     }
     __syncthreads(); // nothing is kept yet
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
-        append(own[j] > 0 && own[j] >= low, own[j], kept, &room.count);
+        add(own[j] > 0 && own[j] >= low, own[j], kept, kCapacity, &room.count);
     }
     __syncthreads(); // all that is kept is there
     return low;
+}
+
+// A bound for what comes, once there is no room for more.
+template <int kThreads, int kOwn>
+__device__ inline Pair make_room(Pair *kept, int k, Room &room)
+{
+    return keep_largest<kThreads, kOwn>(kept, k, k / 4 + 4, room);
 }
 
 __device__ inline void store_pair(Pair pair, int at, float *values, long long *indices)
@@ -222,8 +233,9 @@ __device__ inline void store_largest(Pair *kept, int k, float *values, long long
                                      Room &room)
 {
     constexpr int kFew = 128; // that many are ranked as they are
-    if (room.count > (kSorted ? max(k, kFew) : k)) {
-        keep_largest<kThreads, kOwn>(kept, k, room);
+    int slack = kSorted ? max(kFew - k, 0) : 0;
+    if (room.count > k + slack) {
+        keep_largest<kThreads, kOwn>(kept, k, slack, room);
     }
     int count = room.count;
     if (kSorted && count <= 2 * kFew) {

@@ -378,7 +378,7 @@ def selected(name, kind, shape, k):
 SELECTION_CALLS = {
     "top_k_rounds": top_k.rounds_calls,
     "top_k_radix": top_k.radix_calls,
-    "top_k_stream": partial(top_k.stream_calls, THREADS=128, STAGES=2, SAMPLED=1),
+    "top_k_stream": partial(top_k.stream_calls, THREADS=128, STAGES=2, SAMPLED=2),
     "top_k_merge": top_k.merge_calls,
     "top_k_cluster": partial(top_k.cluster_calls, THREADS=128, CLUSTER=4),
     "top_k_warp": top_k.warp_calls,

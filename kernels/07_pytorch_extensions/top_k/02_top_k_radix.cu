@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     for (int i = threadIdx.x; i - int(threadIdx.x) < columns; i += kThreads) { // whole warps
         Pair pair = i < columns ? pair_of(row[i], i) : 0;
-        append(i < columns && pair >= low, pair, kept, &room.count);
+        add(i < columns && pair >= low, pair, kept, kMost, &room.count);
     }
     __syncthreads(); // k candidates are there
     long long first = (long long)blockIdx.x * k;

@@ -34,9 +34,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             int index = i / each * length + int(indices_of_parts[begin + i]);
             pair = pair_of(of_parts[begin + i], index);
         }
-        int count = append(i < n && pair >= bound, pair, kept, &room.count);
-        if (__syncthreads_or(count > (kOwn - 1) * THREADS)) { // no room for as many again
-            bound = keep_largest<THREADS, kOwn>(kept, k, room);
+        bool open = i < n;
+        while (true) {
+            open = !add(open && pair >= bound, pair, kept, kOwn * THREADS, &room.count);
+            if (!__syncthreads_or(open)) {
+                break;
+            }
+            bound = make_room<THREADS, kOwn>(kept, k, room);
         }
     }
     long long first = (long long)blockIdx.x * k;

@@ -3,7 +3,7 @@
 // Adds to top_k_merge.cu: the blocks of a row are a cluster. The first block reads the candidates of
 // the others in their shared memory, so that there is one launch, and no list in global memory.
 // Limit: latency; for many rows memory bandwidth, where blocks of one row wait for each other.
-// grid (rows * CLUSTER), block (THREADS), dynamic shared (16 * STAGES + 64) * THREADS
+// grid (rows * CLUSTER), block (THREADS), dynamic shared (16 * STAGES + 8 * OWN) * THREADS
 
 #include "cluster.cuh"
 #include "top_k_stream.cuh"
@@ -70,9 +70,12 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
             if (there) {
                 pair = load_cluster_pair(address_in_block(shared_address(&kept[i]), other));
             }
-            int count = append(there && pair >= bound, pair, kept, &room.count);
-            if (__syncthreads_or(count > kMostBefore<THREADS>)) {
-                bound = keep_largest<THREADS, kOwn>(kept, k, room);
+            while (true) {
+                there = !add(there && pair >= bound, pair, kept, kOwn * THREADS, &room.count);
+                if (!__syncthreads_or(there)) {
+                    break;
+                }
+                bound = make_room<THREADS, kOwn>(kept, k, room);
             }
         }
         long long first = (long long)row * k;

@@ -1,8 +1,8 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
-// first; order and ties as in top_k_rounds.cu. columns is at most 32 * EACH, k at most 96.
+// first; order and ties as in top_k_rounds.cu. columns is at most 32 * EACH, k at most 32 * GROUPS.
 // Adds to top_k_stream.cu: a row for a warp, in its registers. With no barrier and no histogram: the
-// limit is halved in, by counts over the warp, until k elements reach it, or up to 32 more.
-// GROUPS should be k / 32, rounded up.
+// limit is halved in, by counts over the warp, until k elements reach it and no more than the lanes
+// have places for, GROUPS each. Then every lane counts how many candidates are larger than its own.
 // Limit: memory bandwidth for few elements, the instructions that count for many.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
@@ -12,11 +12,11 @@
 #define EACH 32 // elements of a lane
 #endif
 #ifndef GROUPS
-#define GROUPS 2 // of them, of which the largest are looked at for the first limit
+#define GROUPS 2 // of them, of which the largest are looked at for the first limit; and candidates
 #endif
 
 constexpr int kThreads = 256, kWarps = kThreads / kWarpSize;
-constexpr int kSlack = 32, kMost = 96 + kSlack; // candidates
+constexpr int kMost = GROUPS * kWarpSize; // candidates
 
 __device__ int count_from(const unsigned (&own)[EACH], unsigned limit)
 {
@@ -31,7 +31,7 @@ __device__ int count_from(const unsigned (&own)[EACH], unsigned limit)
 extern "C" __global__ void __launch_bounds__(kThreads)
     top_k_warp(const float *x, float *values, long long *indices, int rows, int columns, int k)
 {
-    __shared__ Pair of_warps[kWarps][kMost];
+    __shared__ __align__(16) Pair of_warps[kWarps][kMost];
     int lane = threadIdx.x % kWarpSize;
     int row = blockIdx.x * kWarps + threadIdx.x / kWarpSize;
     if (row >= rows) {
@@ -54,11 +54,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         low = min(low, largest[group]);
         high = max(high, largest[group]);
     }
-    low = 32 * GROUPS < k ? 0 : __reduce_min_sync(kWholeWarp, low); // k elements reach it
+    low = __reduce_min_sync(kWholeWarp, low); // 32 * GROUPS elements reach it, so k do
     high = __reduce_max_sync(kWholeWarp, high);
     int reach = count_from(own, low);
-    int beyond = 0; // how many reach high + 1: fewer than k
-    while (low < high && reach > k + kSlack) {
+    int beyond = 0; // how many are above high: fewer than k
+    while (low < high && reach > kMost) {
         unsigned middle = high - (high - low) / 2; // above low
         int count = count_from(own, middle);
         if (count >= k) {
@@ -70,33 +70,46 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
     }
     // Where still too many reach it, low is the k-th itself, and the first that equal it are wanted.
-    int equal = reach > k + kSlack ? k - beyond : reach;
+    int equal = reach > kMost ? k - beyond : reach;
     Pair *kept = of_warps[threadIdx.x / kWarpSize];
+#pragma unroll
+    for (int group = 0; group < GROUPS; ++group) {
+        kept[group * kWarpSize + lane] = 0; // none
+    }
+    __syncwarp(); // what is none is there
     unsigned before = (1u << lane) - 1;
-    int count = 0;
+    int stored = 0;
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
-        bool same = own[j] == low;
-        unsigned all_same = __ballot_sync(kWholeWarp, same);
-        bool wants = own[j] > low || (same && __popc(all_same & before) < equal);
-        equal -= __popc(all_same);
-        unsigned takers = __ballot_sync(kWholeWarp, wants);
-        if (wants) {
-            kept[count + __popc(takers & before)] =
+        unsigned all_same = __ballot_sync(kWholeWarp, own[j] == low);
+        bool first = own[j] == low && __popc(all_same & before) < equal;
+        unsigned takers = __ballot_sync(kWholeWarp, own[j] > low || first);
+        if (takers >> lane & 1) {
+            kept[stored + __popc(takers & before)] =
                 Pair(own[j]) << 32 | ~unsigned(j * kWarpSize + lane);
         }
-        count += __popc(takers);
+        equal -= __popc(all_same);
+        stored += __popc(takers);
     }
     __syncwarp(); // the candidates are there
-    for (int i = lane; i < count; i += kWarpSize) {
-        Pair pair = kept[i];
-        int rank = 0; // as many are larger
-        for (int j = 0; j < count; ++j) {
-            rank += kept[j] > pair;
+    Pair mine[GROUPS];
+    int rank[GROUPS] = {}; // as many are larger
+#pragma unroll
+    for (int group = 0; group < GROUPS; ++group) {
+        mine[group] = kept[group * kWarpSize + lane];
+    }
+    for (int i = 0; i < stored; i += 2) {
+        ulonglong2 two = *reinterpret_cast<const ulonglong2 *>(&kept[i]);
+#pragma unroll
+        for (int group = 0; group < GROUPS; ++group) {
+            rank[group] += int(two.x > mine[group]) + int(two.y > mine[group]);
         }
-        if (rank < k) {
+    }
+#pragma unroll
+    for (int group = 0; group < GROUPS; ++group) {
+        if (rank[group] < k && mine[group] > 0) {
             long long first = (long long)row * k;
-            store_pair(pair, rank, values + first, indices + first);
+            store_pair(mine[group], rank[group], values + first, indices + first);
         }
     }
 }

@@ -60,12 +60,18 @@ def stream_defines(columns: int, k: int) -> dict[str, int]:
     stages = 2  # of four elements a thread; more than a row has would only take shared memory
     while stages < 8 and 4 * threads * stages < columns:
         stages *= 2
-    return {"THREADS": threads, "GROUPS": groups, "STAGES": stages, "SAMPLED": min(stages, 4)}
+    return {
+        "THREADS": threads,
+        "GROUPS": groups,
+        "STAGES": stages,
+        "SAMPLED": min(stages, 4),
+        "OWN": 4 if k <= 256 else 8,
+    }
 
 
 def shared_bytes(defines: Mapping[str, int]) -> int:
     """Dynamic shared memory of ``top_k_stream.cu`` and ``top_k_cluster.cu``: stages, candidates."""
-    return (16 * defines["STAGES"] + 8 * 8) * defines["THREADS"]
+    return (16 * defines["STAGES"] + 8 * defines["OWN"]) * defines["THREADS"]
 
 
 def blocks_of_a_row(rows: int, columns: int, most: int = 8) -> int:
@@ -159,7 +165,9 @@ def warp_calls(x: Any, k: int, found: Found) -> Calls:
     rows, columns = x.shape
     if not 0 < k <= min(WARP_MOST_K, columns):
         raise LessonError(f"k is {k}: a warp takes 1 to {WARP_MOST_K}, and at most the columns.")
-    kernel = _kernel("top_k_warp", EACH=blocks(columns, 32), GROUPS=blocks(k, 32))
+    each = blocks(columns, 32)
+    groups = min(each, blocks(k + 8, 32))  # a few places more than k, so that halving ends sooner
+    kernel = _kernel("top_k_warp", EACH=each, GROUPS=groups)
     return (KernelCall(kernel, blocks(rows, 8), 256, (x, *found.both, rows, columns, k)),)
 
 
