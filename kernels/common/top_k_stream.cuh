@@ -13,12 +13,14 @@
 #define SAMPLED 4 // stages that the first bound is made of
 #endif
 
+#ifndef TURN
+#define TURN 2 // stages between two barriers
+#endif
 #ifndef OWN
 #define OWN 4 // candidates for which a thread has room
 #endif
 
-constexpr int kStages = STAGES, kSampled = SAMPLED, kOwn = OWN;
-constexpr int kTurn = 2; // stages between two barriers
+constexpr int kStages = STAGES, kSampled = SAMPLED, kTurn = TURN, kOwn = OWN;
 static_assert(kSampled <= kStages && kSampled % kTurn == 0 && kStages % kTurn == 0, "whole turns");
 
 // A lower bound for the k-th largest: each thread gives kGroups groups of its elements, of each the
@@ -63,7 +65,7 @@ __device__ inline Pair stream(const float *part, int length, int first_index, in
             unsigned to = shared_address(&four_of(stage));
             if (begin <= i && i + 4 <= end) {
                 cp_async_16(to, from + i);
-            } else if (stage < max(stages, kSampled)) { // an end of the part, or past it: zeros there
+            } else if (stage < max(stages, kSampled)) { // an end of the part, or past it: zeros
                 for (int j = 0; j < 4; ++j) {
                     bool exists = begin <= i + j && i + j < end;
                     cp_async_4(to + 4 * j, exists ? from + i + j : part, exists);
