@@ -340,6 +340,8 @@ def packed_gradients(name, lengths, heads, kv_heads, d, causal):
 def hostile(kind, shape):
     """Rows that a selection may stumble over."""
     rng, x = np.random.default_rng(3), draw(shape)
+    if kind == "normal":
+        return x
     if kind == "equal":
         return np.full_like(x, 3)
     if kind == "zeros":
