@@ -9,7 +9,8 @@
 // all bits turned, so that of equal elements the first is the largest pair. 0 stands for none.
 using Pair = unsigned long long;
 
-// An integer that is the larger, the larger x is: -inf, ..., -0, +0, ..., +inf, then all NaNs alike.
+// An integer that is the larger, the larger x is: -inf, ..., -0, +0, ..., +inf, then all NaNs
+// alike.
 __device__ inline unsigned order_of(float x)
 {
     if (x != x) {
@@ -17,6 +18,13 @@ __device__ inline unsigned order_of(float x)
     }
     unsigned bits = __float_as_uint(x);
     return bits >> 31 ? ~bits : bits | 0x80000000;
+}
+
+// The order of a float, or less if it is a NaN with a sign.
+__device__ inline unsigned order_at_least(float x)
+{
+    unsigned bits = __float_as_uint(x);
+    return bits ^ (unsigned(int(bits) >> 31) | 0x80000000);
 }
 
 // The float of an order; a NaN for what is the order of none.
@@ -91,9 +99,9 @@ __device__ inline void find_bin(Room &room, int wanted)
     }
 }
 
-// A pair that at least `wanted` of the block's pairs reach, and at most `slack` more do, unless they
-// agree in all bits from kLowest on. 0 where there are fewer than wanted. Each thread has kOwn of
-// them. Digits begin at the highest bit in which the pairs differ.
+// A pair that at least `wanted` of the block's pairs reach, and at most `slack` more do, unless
+// they agree in all bits from kLowest on. 0 where there are fewer than wanted. Each thread has kOwn
+// of them. Digits begin at the highest bit in which the pairs differ.
 template <int kThreads, int kLowest, int kOwn>
 __device__ inline Pair reached_by(const Pair (&own)[kOwn], int wanted, int slack, Room &room)
 {
@@ -167,8 +175,8 @@ __device__ inline bool add(bool wants, Pair pair, Pair *kept, int capacity, int 
 }
 
 // Of the room.count candidates, of which kThreads * kOwn at most are there, keep the `wanted`
-// largest and up to `slack` more, in any order. Returns a pair that those kept reach and no other. A
-// barrier comes before.
+// largest and up to `slack` more, in any order. Returns a pair that those kept reach and no other.
+// A barrier comes before.
 template <int kThreads, int kOwn>
 __device__ inline Pair keep_largest(Pair *kept, int wanted, int slack, Room &room)
 {

@@ -1,6 +1,6 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
-// first; of equal elements the one with the lower index comes first. NaN is larger than +inf, and +0
-// larger than -0. k is at most columns.
+// first; of equal elements the one with the lower index comes first. NaN is larger than +inf, and
+// +0 larger than -0. k is at most columns.
 // The idea: k rounds. Each finds the largest of what comes after the last one found.
 // Limit: a block reads its row k times.
 // grid (rows), block (256), dynamic shared 0

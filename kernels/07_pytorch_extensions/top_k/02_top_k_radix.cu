@@ -1,10 +1,10 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
 // first if SORTED; order and ties as in top_k_rounds.cu. k is at most columns and 2048.
 // Adds to top_k_rounds.cu: radix select. A histogram of the highest 8 bits says in which bin the
-// k-th largest is; the next one counts the next 8 bits of what is in that bin, and so on until a bin
-// is wanted whole. Then one reading more collects what reached it.
-// Limit: a block reads its row once for each digit and once to collect; the highest digit of a float
-// is little but its exponent, so that few bins get all atomics.
+// k-th largest is; the next one counts the next 8 bits of what is in that bin, and so on until a
+// bin is wanted whole. Then one reading more collects what reached it.
+// Limit: a block reads its row once for each digit and once to collect; the highest digit of a
+// float is little but its exponent, so that few bins get all atomics.
 // grid (rows), block (512), dynamic shared 0
 
 #include "top_k.cuh"

@@ -1,7 +1,7 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
 // first if SORTED; order and ties as in top_k_rounds.cu. k is at most columns and 2 * THREADS.
-// Adds to top_k_radix.cu: one reading. The largest of each thread's first elements give a bound that
-// k elements reach; whatever is below is dropped as it comes. Radix select only sees the few
+// Adds to top_k_radix.cu: one reading. The largest of each thread's first elements give a bound
+// that k elements reach; whatever is below is dropped as it comes. Radix select only sees the few
 // candidates left, in shared memory, and again whenever they get too many, which raises the bound.
 // GROUPS * THREADS should be a few times k. Copies of later elements are always under way.
 // Limit: memory bandwidth where there is a row for each SM, and latency where rows are short.

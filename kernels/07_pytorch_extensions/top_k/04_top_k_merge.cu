@@ -1,7 +1,8 @@
 // The k largest of `parts` lists of `each` elements with their indices, for each row: what
 // top_k_stream.cu found in the parts of a row, where part p begins at index p * length. Order and
 // ties as in top_k_rounds.cu. k is at most parts * each and 2 * THREADS.
-// Adds to top_k_stream.cu: several blocks work on a row, each on a part, and a second launch merges.
+// Adds to top_k_stream.cu: several blocks work on a row, each on a part, and a second launch
+// merges.
 // Limit: the two launches, one after the other.
 // grid (rows), block (THREADS), dynamic shared 0
 

@@ -1,7 +1,7 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
 // first if SORTED; order and ties as in top_k_rounds.cu. k is at most columns and 2 * THREADS.
-// Adds to top_k_merge.cu: the blocks of a row are a cluster. The first block reads the candidates of
-// the others in their shared memory, so that there is one launch, and no list in global memory.
+// Adds to top_k_merge.cu: the blocks of a row are a cluster. The first block reads the candidates
+// of the others in their shared memory, so that there is one launch, and no list in global memory.
 // Limit: latency; for many rows memory bandwidth, where blocks of one row wait for each other.
 // grid (rows * CLUSTER), block (THREADS), dynamic shared (16 * STAGES + 8 * OWN) * THREADS
 

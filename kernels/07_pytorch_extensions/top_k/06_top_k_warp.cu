@@ -1,8 +1,9 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
 // first; order and ties as in top_k_rounds.cu. columns is at most 32 * EACH, k at most 32 * GROUPS.
-// Adds to top_k_stream.cu: a row for a warp, in its registers. With no barrier and no histogram: the
-// limit is halved in, by counts over the warp, until k elements reach it and no more than the lanes
-// have places for, GROUPS each. Then every lane counts how many candidates are larger than its own.
+// Adds to top_k_stream.cu: a row for a warp, in its registers. With no barrier and no histogram:
+// the limit is halved in, by counts over the warp, until k elements reach it and no more than the
+// lanes have places for, GROUPS each. Then every lane counts how many candidates are larger than
+// its own.
 // Limit: memory bandwidth for few elements, the instructions that count for many.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 
@@ -69,7 +70,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             beyond = count;
         }
     }
-    // Where still too many reach it, low is the k-th itself, and the first that equal it are wanted.
+    // Where still too many reach it, low is the k-th itself, and the first that equal it are
+    // wanted.
     int equal = reach > kMost ? k - beyond : reach;
     Pair *kept = of_warps[threadIdx.x / kWarpSize];
 #pragma unroll

@@ -1,7 +1,8 @@
-// A token for each row, drawn from its nucleus: of k logits, sorted, the largest first, as many as it
-// takes for their probabilities to reach `p` of the sum of all k. Probabilities are the softmax of
-// logits / temperature; indices names the tokens. A number of Philox, of subsequence `row` at
-// `offset`, chooses: the same seed and offset, the same tokens. The largest logit of a row is finite.
+// A token for each row, drawn from its nucleus: of k logits, sorted, the largest first, as many as
+// it takes for their probabilities to reach `p` of the sum of all k. Probabilities are the softmax
+// of logits / temperature; indices names the tokens. A number of Philox, of subsequence `row` at
+// `offset`, chooses: the same seed and offset, the same tokens. The largest logit of a row is
+// finite.
 // Limit: latency.
 // grid (ceil(rows / 8)), block (256), dynamic shared 0
 

@@ -60,13 +60,12 @@ def stream_defines(columns: int, k: int) -> dict[str, int]:
     stages = 2  # of four elements a thread; more than a row has would only take shared memory
     while stages < 8 and 4 * threads * stages < columns:
         stages *= 2
-    return {
-        "THREADS": threads,
-        "GROUPS": groups,
-        "STAGES": stages,
-        "SAMPLED": min(stages, 4),
-        "OWN": 4 if k <= 256 else 8,
-    }
+    defines = {"THREADS": threads, "GROUPS": groups, "SAMPLED": min(stages, 4)}
+    if k > 256:
+        return defines | {"STAGES": stages, "TURN": 2, "OWN": 8}
+    if 12 * 4 * threads <= columns:
+        return defines | {"STAGES": 12, "TURN": 4, "OWN": 4}
+    return defines | {"STAGES": stages, "TURN": 2, "OWN": 4}
 
 
 def shared_bytes(defines: Mapping[str, int]) -> int:
