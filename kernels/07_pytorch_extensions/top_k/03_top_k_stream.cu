@@ -4,7 +4,8 @@
 // that k elements reach; whatever is below is dropped as it comes. Radix select only sees the few
 // candidates left, in shared memory, and again whenever they get too many, which raises the bound.
 // GROUPS * THREADS should be a few times k. Copies of later elements are always under way.
-// Limit: memory bandwidth where there is a row for each SM, and latency where rows are short.
+// Limit: with a row for each SM, the instructions of the loop and memory bandwidth; latency where
+// rows are short.
 // grid (rows), block (THREADS), dynamic shared (16 * STAGES + 8 * OWN) * THREADS
 
 #include "top_k_stream.cuh"

@@ -1,5 +1,6 @@
 // The k largest elements of each row of x, rows x columns of fp32, and their indices, the largest
-// first; order and ties as in top_k_rounds.cu. columns is at most 32 * EACH, k at most 32 * GROUPS.
+// first; order and ties as in top_k_rounds.cu. columns is at most 32 * EACH, which is at most 1024,
+// k at most 32 * GROUPS.
 // Adds to top_k_stream.cu: a row for a warp, in its registers. With no barrier and no histogram:
 // the limit is halved in, by counts over the warp, until k elements reach it and no more than the
 // lanes have places for, GROUPS each. Then every lane counts how many candidates are larger than
@@ -18,6 +19,7 @@
 
 constexpr int kThreads = 256, kWarps = kThreads / kWarpSize;
 constexpr int kMost = GROUPS * kWarpSize; // candidates
+static_assert(EACH <= kWarpSize, "a bit of a word for each element");
 
 __device__ int count_from(const unsigned (&own)[EACH], unsigned limit)
 {
@@ -70,28 +72,35 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             beyond = count;
         }
     }
-    // Where still too many reach it, low is the k-th itself, and the first that equal it are
-    // wanted.
-    int equal = reach > kMost ? k - beyond : reach;
-    Pair *kept = of_warps[threadIdx.x / kWarpSize];
-#pragma unroll
-    for (int group = 0; group < GROUPS; ++group) {
-        kept[group * kWarpSize + lane] = 0; // none
-    }
-    __syncwarp(); // what is none is there
-    unsigned before = (1u << lane) - 1;
-    int stored = 0;
+    unsigned taken = 0; // a bit for each of the lane's elements
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
-        unsigned all_same = __ballot_sync(kWholeWarp, own[j] == low);
-        bool first = own[j] == low && __popc(all_same & before) < equal;
-        unsigned takers = __ballot_sync(kWholeWarp, own[j] > low || first);
-        if (takers >> lane & 1) {
-            kept[stored + __popc(takers & before)] =
-                Pair(own[j]) << 32 | ~unsigned(j * kWarpSize + lane);
+        taken |= unsigned(own[j] >= low) << j;
+    }
+    unsigned before = (1u << lane) - 1;
+    if (reach > kMost) { // low is the k-th itself: of those that equal it, the first are wanted
+        int equal = k - beyond;
+#pragma unroll
+        for (int j = 0; j < EACH; ++j) {
+            unsigned all_same = __ballot_sync(kWholeWarp, own[j] == low);
+            if (own[j] == low && __popc(all_same & before) >= equal) {
+                taken &= ~(1u << j);
+            }
+            equal -= __popc(all_same);
         }
-        equal -= __popc(all_same);
-        stored += __popc(takers);
+    }
+    Pair *kept = of_warps[threadIdx.x / kWarpSize];
+    int end = warp_scan(__popc(taken)); // of the lane's places
+    int stored = __shfl_sync(kWholeWarp, end, kWarpSize - 1);
+    int place = end - __popc(taken);
+#pragma unroll
+    for (int j = 0; j < EACH; ++j) {
+        if (taken >> j & 1) {
+            kept[place++] = Pair(own[j]) << 32 | ~unsigned(j * kWarpSize + lane);
+        }
+    }
+    for (int i = stored + lane; i < kMost; i += kWarpSize) {
+        kept[i] = 0; // none
     }
     __syncwarp(); // the candidates are there
     Pair mine[GROUPS];

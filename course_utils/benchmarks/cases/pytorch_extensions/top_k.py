@@ -24,7 +24,7 @@ CHAPTER = "07_pytorch_extensions"
 Size = tuple[int, int, int]
 Calls = tuple[KernelCall, ...]
 MOST_K = 2048
-WARP_MOST_K = 96
+WARP_MOST_K, WARP_COLUMNS = 96, 1024
 SEED = 2026
 _kernel = partial(course_kernel, CHAPTER)
 
@@ -162,8 +162,9 @@ def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
 
 def warp_calls(x: Any, k: int, found: Found) -> Calls:
     rows, columns = x.shape
-    if not 0 < k <= min(WARP_MOST_K, columns):
-        raise LessonError(f"k is {k}: a warp takes 1 to {WARP_MOST_K}, and at most the columns.")
+    if not 0 < k <= min(WARP_MOST_K, columns) or columns > WARP_COLUMNS:
+        limits = f"1 to {WARP_MOST_K} of {WARP_COLUMNS} columns at most"
+        raise LessonError(f"k is {k} of {columns} columns: a warp selects {limits}.")
     each = blocks(columns, 32)
     groups = min(each, blocks(k + 8, 32))  # a few places more than k, so that halving ends sooner
     kernel = _kernel("top_k_warp", EACH=each, GROUPS=groups)
@@ -375,7 +376,13 @@ CASES = (
     _case("top_k_stream", stream_calls),
     _case("top_k_merge", merge_calls, "top_k_stream", "top_k_merge"),
     _case("top_k_cluster", cluster_calls, "top_k_cluster", "top_k_stream", beside=True),
-    _case("top_k_warp", warp_calls, beside=True, gpu_sizes=(SHORT_ROWS,)),
+    _case(
+        "top_k_warp",
+        warp_calls,
+        beside=True,
+        gpu_sizes=(SHORT_ROWS,),
+        test_sizes=((1, 1, 1), (9, 1024, 50)),
+    ),
     Case(
         "sample_race",
         "a token from each row of logits, fp32",
