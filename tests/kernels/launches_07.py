@@ -1,6 +1,6 @@
 """How tests launch the kernels of chapter 07 that no benchmark measures, against float64."""
 
-from functools import cache
+from functools import cache, partial
 from runpy import run_path
 
 import numpy as np
@@ -9,7 +9,7 @@ from launchers import Chapter, InPlace, draw, work
 from course_utils import cp, load
 from course_utils.benchmarks.case import Work, blocks
 from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
-from course_utils.benchmarks.cases.pytorch_extensions import attention
+from course_utils.benchmarks.cases.pytorch_extensions import attention, top_k
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
 from course_utils.paths import KERNELS, kernel_file
 
@@ -332,3 +332,58 @@ def packed_gradients(name, lengths, heads, kv_heads, d, causal):
     return PackedWork(
         calls, flat, lambda: cp.asarray(expected), rtol=2**-6, atol=2**-5, cleared=(sums,)
     )
+
+
+# --- 05: top-k ---
+
+
+def hostile(kind, shape):
+    """Rows that a selection may stumble over."""
+    rng, x = np.random.default_rng(3), draw(shape)
+    if kind == "normal":
+        return x
+    if kind == "equal":
+        return np.full_like(x, 3)
+    if kind == "zeros":
+        return np.float32([0.0, -0.0, 1e-45, -1e-45])[rng.integers(0, 4, shape)]
+    if kind == "masked":
+        return np.where(rng.random(shape) < 0.9, -np.inf, x).astype(np.float32)
+    if kind == "nan":
+        x[rng.random(shape) < 0.03] = np.nan
+        x[rng.random(shape) < 0.05] = np.inf
+        return x
+    if kind == "bits":
+        x = rng.integers(0, 1 << 32, shape, dtype=np.uint32).view(np.float32)
+        return np.where(np.isnan(x), np.float32(np.nan), x)
+    return np.sort(x, axis=1)  # "rising": each is above the bound
+
+
+SELECTIONS = [
+    ("equal", (2, 600), 40),
+    ("zeros", (2, 777), 33),
+    ("masked", (2, 600), 80),
+    ("nan", (3, 641), 50),
+    ("bits", (2, 1023), 96),
+    ("rising", (1, 1024), 20),
+]
+
+
+def selected(name, kind, shape, k):
+    x = hostile(kind, shape)
+    found, on_device = top_k.Found.of(len(x), k), cp.asarray(x)
+    calls = SELECTION_CALLS[name](on_device, k, found)
+    indices = cp.asnumpy(top_k.largest(on_device, k))
+    expected = np.stack([np.take_along_axis(x, indices, axis=1).astype(float), indices])
+    return top_k.TopKWork(calls, found.room, lambda: cp.asarray(expected), x=on_device, rows=len(x))
+
+
+SELECTION_CALLS = {
+    "top_k_rounds": top_k.rounds_calls,
+    "top_k_radix": top_k.radix_calls,
+    "top_k_stream": partial(top_k.stream_calls, THREADS=128, STAGES=2, SAMPLED=2),
+    "top_k_merge": top_k.merge_calls,
+    "top_k_cluster": partial(top_k.cluster_calls, THREADS=128, CLUSTER=4),
+    "top_k_warp": top_k.warp_calls,
+}
+for each in SELECTION_CALLS:
+    CHAPTER.launch(each, sizes=SELECTIONS if each != "top_k_rounds" else SELECTIONS[:2])(selected)

@@ -1,11 +1,12 @@
 """The benchmarks of chapter 07: operators that PyTorch has too, a module a topic."""
 
 from ...case import Case
-from . import activation, attention, cross_entropy, normalisation
+from . import activation, attention, cross_entropy, normalisation, top_k
 
 CASES: tuple[Case, ...] = (
     *activation.CASES,
     *normalisation.CASES,
     *cross_entropy.CASES,
     *attention.CASES,
+    *top_k.CASES,
 )

@@ -1,0 +1,410 @@
+"""The k largest of each row, and tokens drawn from logits, beside PyTorch.
+
+A size of a selection is (rows, columns, k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ....devices.properties import sm_count
+from ....devices.selection import cp
+from ....errors import LessonError
+from ....paths import kernel_file
+from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ...case import program as python_program
+from ..first_kernels.common import as_tensors, compiled
+
+CHAPTER = "07_pytorch_extensions"
+Size = tuple[int, int, int]
+Calls = tuple[KernelCall, ...]
+MOST_K = 2048
+WARP_MOST_K, WARP_COLUMNS = 96, 1024
+SEED = 2026
+_kernel = partial(course_kernel, CHAPTER)
+
+
+def orders(x: Any) -> Any:
+    """An integer for each float of ``x`` that is the larger, the larger the float is; all NaNs get
+    the largest. int64, as top_k.cuh has it in 32 bits."""
+    bits = x.view(np.uint32).astype(np.int64)
+    order = np.where(bits >> 31, 0xFFFFFFFF - bits, bits + 0x80000000)
+    return np.where(np.isnan(x), 0xFFFFFFFF, order)
+
+
+def largest(x: Any, k: int) -> Any:
+    """The columns of the ``k`` largest of each row of ``x``, of equal ones the first, in order."""
+    columns = x.shape[1]
+    pairs = (orders(x) << 31) + (columns - 1 - cp.arange(columns))
+    return columns - 1 - (np.sort(pairs, axis=1)[:, ::-1][:, :k] & ((1 << 31) - 1))
+
+
+def stream_defines(columns: int, k: int) -> dict[str, int]:
+    """What ``top_k_stream.cu`` is compiled with for rows of ``columns``.
+    Raises LessonError where ``k`` is too large."""
+    if not 0 < k <= min(MOST_K, columns):
+        raise LessonError(
+            f"k is {k}: it has to be 1 to {MOST_K}, and at most the {columns} columns."
+        )
+    threads = 128
+    while threads < 1024 and (2 * threads < k or 16 * threads < columns):
+        threads *= 2
+    groups = 1
+    while groups < 16 and groups * threads < 4 * k:
+        groups *= 2
+    stages = 2  # of four elements a thread; more than a row has would only take shared memory
+    while stages < 8 and 4 * threads * stages < columns:
+        stages *= 2
+    defines = {"THREADS": threads, "GROUPS": groups, "SAMPLED": min(stages, 4)}
+    if k > 256:
+        return defines | {"STAGES": stages, "TURN": 2, "OWN": 8}
+    if 12 * 4 * threads <= columns:
+        return defines | {"STAGES": 12, "TURN": 4, "OWN": 4}
+    return defines | {"STAGES": stages, "TURN": 2, "OWN": 4}
+
+
+def shared_bytes(defines: Mapping[str, int]) -> int:
+    """Dynamic shared memory of ``top_k_stream.cu`` and ``top_k_cluster.cu``: stages, candidates."""
+    return (16 * defines["STAGES"] + 8 * defines["OWN"]) * defines["THREADS"]
+
+
+def blocks_of_a_row(rows: int, columns: int, most: int = 8) -> int:
+    """How many blocks share a row of ``columns``: 1, 2, 4 or 8, so that all of them have an SM."""
+    count = 1
+    while count < most and 2 * count * rows <= sm_count() and columns >= 2 * count * 4096:
+        count *= 2
+    return count
+
+
+@dataclass(frozen=True)
+class Found:
+    """Room for values (rows, k) in fp32 and indices (rows, k) in int64, in one array."""
+
+    room: Any
+    rows: int
+    k: int
+
+    @classmethod
+    def of(cls, rows: int, k: int) -> Found:
+        return cls(cp.empty(3 * rows * k, np.float32), rows, k)
+
+    @property
+    def indices(self) -> Any:
+        return self.room[: 2 * self.rows * self.k].view(np.int64).reshape(self.rows, self.k)
+
+    @property
+    def values(self) -> Any:
+        return self.room[2 * self.rows * self.k :].reshape(self.rows, self.k)
+
+    @property
+    def both(self) -> tuple[Any, Any]:
+        return self.values, self.indices
+
+
+# --- calls ---
+
+
+def rounds_calls(x: Any, k: int, found: Found) -> Calls:
+    rows, columns = x.shape
+    arguments = x, *found.both, columns, k
+    return (KernelCall(_kernel("top_k_rounds"), rows, 256, arguments),)
+
+
+def radix_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
+    rows, columns = x.shape
+    arguments = x, *found.both, columns, k
+    return (KernelCall(_kernel("top_k_radix", **tried), rows, 512, arguments),)
+
+
+def stream_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
+    """``top_k_stream.cu``; ``tried`` are defines in place of ours."""
+    rows, columns = x.shape
+    defines = stream_defines(columns, k) | tried
+    threads, arguments = defines["THREADS"], (x, *found.both, columns, k)
+    kernel = _kernel("top_k_stream", **defines)
+    return (KernelCall(kernel, rows, threads, arguments, shared_bytes(defines)),)
+
+
+def merge_calls(x: Any, k: int, found: Found, parts: int | None = None, **tried: int) -> Calls:
+    """``top_k_stream.cu`` on ``parts`` of each row, then ``top_k_merge.cu``. The parts divide the
+    columns."""
+    rows, columns = x.shape
+    if parts is None:
+        parts = 1
+        while parts < 64 and rows * parts < sm_count() and columns % (2 * parts) == 0:
+            parts *= 2
+    length = columns // parts
+    each = min(k, length)
+    lists = Found.of(rows * parts, each)
+    first = stream_calls(x.reshape(rows * parts, length), each, lists, SORTED=0, **tried)
+    threads = max(128, 32 * blocks(k, 64))
+    arguments = *lists.both, *found.both, parts, each, length, k
+    return *first, KernelCall(_kernel("top_k_merge", THREADS=threads), rows, threads, arguments)
+
+
+def cluster_calls(x: Any, k: int, found: Found, **tried: int) -> Calls:
+    """``top_k_cluster.cu``, or ``top_k_stream.cu`` where a row has one block; ``tried`` are defines
+    in place of ours."""
+    rows, columns = x.shape
+    cluster = tried.get("CLUSTER", blocks_of_a_row(rows, columns))
+    if cluster == 1:
+        return stream_calls(x, k, found, **{key: tried[key] for key in tried if key != "CLUSTER"})
+    defines = stream_defines(max(blocks(columns, cluster), k), k) | {"CLUSTER": cluster} | tried
+    threads, arguments = defines["THREADS"], (x, *found.both, columns, k)
+    kernel = _kernel("top_k_cluster", **defines)
+    return (KernelCall(kernel, rows * cluster, threads, arguments, shared_bytes(defines)),)
+
+
+def warp_calls(x: Any, k: int, found: Found) -> Calls:
+    rows, columns = x.shape
+    if not 0 < k <= min(WARP_MOST_K, columns) or columns > WARP_COLUMNS:
+        limits = f"1 to {WARP_MOST_K} of {WARP_COLUMNS} columns at most"
+        raise LessonError(f"k is {k} of {columns} columns: a warp selects {limits}.")
+    each = blocks(columns, 32)
+    groups = min(each, blocks(k + 8, 32))  # a few places more than k, so that halving ends sooner
+    kernel = _kernel("top_k_warp", EACH=each, GROUPS=groups)
+    return (KernelCall(kernel, blocks(rows, 8), 256, (x, *found.both, rows, columns, k)),)
+
+
+# --- cases ---
+
+
+@dataclass(frozen=True)
+class TopKWork(Work):
+    """Work whose result is a Found's room, or PyTorch's values and indices of elements of ``x``."""
+
+    x: Any = None
+    rows: int = 0
+
+    def numbers(self, result: Any) -> Any:
+        """Values, then indices. PyTorch may take any of equal elements, and says so."""
+        if isinstance(result, tuple):
+            values, indices = (cp.asarray(tensor) for tensor in result)
+            value_there = np.take_along_axis(self.x, indices, axis=1)
+            wanted = largest(self.x, indices.shape[1])
+            indices = np.where(value_there == values, wanted, -1)
+        else:
+            values, indices = Found(result, self.rows, result.size // 3 // self.rows).both
+        return np.stack([double(values), double(indices)])
+
+
+def _by_torch(x: Any, k: int, ordered: bool = True) -> dict[str, Callable[[], Any]]:
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    (tensor,) = as_tensors(x)
+
+    def top(x: Any) -> tuple:
+        return tuple(torch.topk(x, k, dim=-1))
+
+    def top_unsorted() -> None:
+        torch.topk(tensor, k, dim=-1, sorted=False)
+
+    return {
+        "torch.topk": lambda: top(tensor),
+        "torch.topk, unsorted": top_unsorted,  # not checked: any order
+        "torch.compile": compiled(top, tensor)["torch.compile"],
+    }
+
+
+def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
+    def make(n: Size) -> Work:
+        rows, columns, k = n
+        x, found = normal((rows, columns)), Found.of(rows, k)
+
+        def expected() -> Any:
+            indices = largest(x, k)
+            return np.stack([double(np.take_along_axis(x, indices, axis=1)), double(indices)])
+
+        return TopKWork(
+            calls(x, k, found),
+            output=found.room,
+            expected=expected,
+            libraries=_by_torch(x, k) if beside else {},
+            x=x,
+            rows=rows,
+        )
+
+    return make
+
+
+ONE_ROW, SHORT_ROWS, LONG_ROWS = (1, 131072, 50), (4096, 1024, 50), (128, 131072, 50)
+TEST_SIZES = ((1, 1, 1), (2, 1031, 50))
+
+
+def _case(
+    name: str, calls: Callable[..., Calls], *kernels: str, beside: bool = False, **other: Any
+) -> Case:
+    settings = {
+        "gpu_sizes": (ONE_ROW, SHORT_ROWS, LONG_ROWS),
+        "test_sizes": TEST_SIZES,
+    } | other
+    return Case(
+        name,
+        "the k largest of each row, fp32",
+        tuple(kernel_file(kernel, CHAPTER) for kernel in kernels or (name,)),
+        _work(calls, beside),
+        bytes=lambda n: 4 * n[0] * n[1] + 12 * n[0] * n[2],
+        flops=lambda n: 0,
+        ceiling="read",
+        **settings,
+    )
+
+
+# --- tokens ---
+
+TEMPERATURE, P = 0.8, 0.9
+
+
+@cache
+def _philox() -> Any:
+    return {name: python_program(f"{CHAPTER}/philox.py", name) for name in ("philox", "uniform")}
+
+
+def race_winners(logits: np.ndarray, temperature: float, seed: int, offset: int = 0) -> np.ndarray:
+    """What ``sample_race.cu`` draws, in float64, for ``logits`` on the host."""
+    rows, columns = logits.shape
+    groups = blocks(columns, 4)
+    winners = np.empty(rows, np.int64)
+    for row in range(rows):  # one at a time: ten arrays of 64 bits for each number
+        bits = _philox()["philox"](seed, row * groups + np.arange(groups), offset // 4)
+        u = _philox()["uniform"](bits).ravel()[:columns].astype(np.float64)
+        with np.errstate(divide="ignore"):
+            score = logits[row].astype(np.float64) / temperature - np.log(-np.log1p(-u))
+        winners[row] = np.argmax(score)
+    return winners
+
+
+def nucleus_tokens(
+    logits: np.ndarray,
+    indices: np.ndarray,
+    p: float,
+    temperature: float,
+    seed: int,
+    offset: int = 0,
+) -> np.ndarray:
+    """What ``sample_top_p.cu`` draws, in float64, for sorted ``logits`` on the host."""
+    weights = np.exp((logits.astype(np.float64) - logits[:, :1]) / temperature)
+    running = weights.cumsum(axis=1)
+    ends = (running < p * running[:, -1:]).sum(axis=1).clip(max=logits.shape[1] - 1)
+    rows = np.arange(len(logits))
+    bits = _philox()["philox"](seed, rows, offset // 4)
+    u = _philox()["uniform"](bits)[:, 0].astype(np.float64)
+    places = (running < (u * running[rows, ends])[:, None]).sum(axis=1)
+    return indices[rows, places]
+
+
+def race_call(
+    logits: Any, token: Any, temperature: float, seed: int, offset: int = 0
+) -> KernelCall:
+    arguments = logits, token, logits.shape[1], np.float32(temperature), seed, offset
+    return KernelCall(_kernel("sample_race"), logits.shape[0], 512, arguments)
+
+
+def nucleus_call(
+    found: Found, token: Any, p: float, temperature: float, seed: int, offset: int = 0
+) -> KernelCall:
+    settings = np.float32(p), np.float32(temperature), seed, offset
+    arguments = *found.both, token, found.rows, found.k, *settings
+    return KernelCall(_kernel("sample_top_p"), blocks(found.rows, 8), 256, arguments)
+
+
+def _race(n: tuple[int, int]) -> Work:
+    logits, token = normal(n), cp.empty(n[0], np.int64)
+
+    def expected() -> Any:
+        return cp.asarray(race_winners(cp.asnumpy(logits), TEMPERATURE, SEED))
+
+    call = race_call(logits, token, TEMPERATURE, SEED)
+    return Work((call,), token, expected, libraries=_tokens_by_torch(logits, _torch_race))
+
+
+def _nucleus(n: Size) -> Work:
+    rows, columns, k = n
+    logits, found, token = normal((rows, columns)), Found.of(rows, k), cp.empty(rows, np.int64)
+    calls = cluster_calls(logits, k, found)
+
+    def expected() -> Any:
+        indices = largest(logits, k)
+        sorted_logits = np.take_along_axis(logits, indices, axis=1)
+        given = map(cp.asnumpy, (sorted_logits, indices))
+        return cp.asarray(nucleus_tokens(*given, P, TEMPERATURE, SEED))
+
+    draw = nucleus_call(found, token, P, TEMPERATURE, SEED)
+    libraries = _tokens_by_torch(logits, partial(_torch_nucleus, k=k))
+    return Work((*calls, draw), token, expected, libraries=libraries)
+
+
+def _torch_race(logits: Any) -> Any:
+    weights = (logits / TEMPERATURE).softmax(dim=-1)
+    return (weights / torch_on_gpu().empty_like(weights).exponential_()).argmax(dim=-1)
+
+
+def _torch_nucleus(logits: Any, k: int) -> Any:
+    values, indices = torch_on_gpu().topk(logits, k, dim=-1)
+    weights = (values / TEMPERATURE).softmax(dim=-1)
+    weights = weights.where(weights.cumsum(dim=-1) - weights < P, 0)
+    place = (weights / torch_on_gpu().empty_like(weights).exponential_()).argmax(-1, keepdim=True)
+    return indices.gather(-1, place)
+
+
+def _tokens_by_torch(logits: Any, draw: Callable) -> dict[str, Callable[[], Any]]:
+    """Timed without a check: PyTorch draws other numbers."""
+    if torch_on_gpu() is None:
+        return {}
+    (tensor,) = as_tensors(logits)
+    runs = {"torch eager": lambda: draw(tensor), **_direct(draw, tensor)}
+
+    def unchecked(run: Callable[[], Any]) -> None:
+        run()
+
+    return {name: partial(unchecked, run) for name, run in runs.items()}
+
+
+def _direct(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
+    return {"torch.compile": compiled(function, *inputs)["torch.compile"]}
+
+
+CASES = (
+    _case("top_k_rounds", rounds_calls),
+    _case("top_k_radix", radix_calls),
+    _case("top_k_stream", stream_calls),
+    _case("top_k_merge", merge_calls, "top_k_stream", "top_k_merge"),
+    _case("top_k_cluster", cluster_calls, "top_k_cluster", "top_k_stream", beside=True),
+    _case(
+        "top_k_warp",
+        warp_calls,
+        beside=True,
+        gpu_sizes=(SHORT_ROWS,),
+        test_sizes=((1, 1, 1), (9, 1024, 50)),
+    ),
+    Case(
+        "sample_race",
+        "a token from each row of logits, fp32",
+        (kernel_file("sample_race", CHAPTER),),
+        _race,
+        bytes=lambda n: 4 * n[0] * n[1],
+        flops=lambda n: 0,
+        gpu_sizes=((128, 131072),),
+        test_sizes=((3, 1), (7, 1030)),
+        ceiling="read",
+    ),
+    Case(
+        "sample_top_p",
+        "a token from the nucleus of each row, fp32",
+        tuple(
+            kernel_file(name, CHAPTER) for name in ("sample_top_p", "top_k_stream", "top_k_cluster")
+        ),
+        _nucleus,
+        bytes=lambda n: 4 * n[0] * n[1],
+        flops=lambda n: 0,
+        gpu_sizes=(LONG_ROWS,),
+        test_sizes=((3, 40, 7), (9, 300, 40)),
+        ceiling="read",
+    ),
+)
