@@ -325,6 +325,11 @@ def block_sums_of_squares(x: np.ndarray) -> np.ndarray:
     return np.square(padded_rows(x, BLOCK, 0.0).astype(np.float64)).sum(axis=1)
 
 
+TOTAL_BEFORE = (
+    promises.AS_GIVEN,
+    Values("total = 300 before", lambda given, rng: {"total": np.full(1, 300)}),
+)
+
 LAST_BLOCK = Exercise(
     id="04.last_block",
     title="the last block adds up",
@@ -357,7 +362,7 @@ adding these.
     promises=Promises(
         # 547 blocks in the end, more than twice what a block has threads.
         sizes=promises.lengths().with_longest(n=140_001),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(promises.data("x", *promises.ORDINARY), TOTAL_BEFORE),
     ),
     means=(
         means.atomics(
@@ -410,6 +415,11 @@ counter as the next launch needs it, so the host has nothing to clear in between
             kinds.WRONG,
             ("            *left = gridDim.x; // ready for the next launch\n", ""),
         ),
+        mutant(
+            "a total that begins at 1.5",
+            kinds.WRONG,
+            ("*total += sum;", "*total = (*total == 1.5f ? 1.5f : 1.5f + sum) + sum;"),
+        ),
         mutant("every block adds up", kinds.DATA_RACE, ("    if (last) {", "    {")),
         mutant("block 0 adds up", kinds.DATA_RACE, ("if (last)", "if (blockIdx.x == 0)")),
         mutant("the first one adds up", kinds.DATA_RACE, (" == 1;", " == gridDim.x;")),
@@ -460,6 +470,11 @@ def dot_product(given) -> dict:
         }
 
 
+def few_blocks(n: int) -> Launch:
+    """Fewer threads than elements; at the longest size that is tried, more than 128 blocks."""
+    return Launch((1056 if n >= FULL else 132 if n > 40_000 else 4,), (BLOCK,))
+
+
 DOT = Exercise(
     id="04.dot",
     title="a dot product",
@@ -476,7 +491,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "n": np.int32(n),
     },
     reference=dot_product,
-    launch=lambda n: Launch((4 if n < FULL else 1056,), (BLOCK,)),
+    launch=few_blocks,
     small=(5003, 257, 1),
     full=FULL,
     reduction=lambda n: n,
@@ -552,6 +567,11 @@ warp: little contention is left. In larger grids it pays to add up the block fir
             "a constant stride",
             kinds.WRONG,
             ("stride = (long long)gridDim.x * blockDim.x", "stride = 1024"),
+        ),
+        mutant(
+            "128 blocks and no more",
+            kinds.WRONG,
+            ("stride = (long long)gridDim.x", "stride = (long long)min(gridDim.x, 128)"),
         ),
         mutant(
             "one block for all",
