@@ -389,7 +389,7 @@ any N and K.
     promises=Promises(
         sizes=chosen(
             *((1, 1, 1), (2, 3, 31), (8, 5, 32), (5, 4, 33), (7, 17, 65), (6, 1, 300), (3, 9, 2)),
-            *((1, 33, 5), (8, 2, 1025), (8, 300, 3), (1, 1025, 2), (1, 1, 4099)),
+            *((1, 33, 5), (8, 2, 1025), (8, 8200, 3), (1, 1025, 65), (1, 1, 4099)),
         ),
         values=(
             (*promises.data("A", *ORDINARY), *strange("A", 1)),
@@ -456,6 +456,11 @@ shared memory.)
                 "            if (m < M) sum",
                 "#pragma unroll 1\n        for (int m = 0; m < M; ++m) {\n            sum",
             ),
+        ),
+        mutant(
+            "C in 16 bits",
+            kinds.DATA_RACE,
+            ("C[(size_t)m * N + column]", "C[(unsigned short)(m * N + column)]"),
         ),
         mutant("no shuffles", kinds.WRONG, ("distance = 16", "distance = 0")),
         mutant(
