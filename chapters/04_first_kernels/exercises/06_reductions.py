@@ -27,6 +27,14 @@ def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
 
 
+def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) -> np.ndarray:
+    """``x``, whose last number is in half of all cases ``further`` than any other: where a few of
+    many are left out, chance seldom finds that one among them."""
+    if rng.random() < 0.5:
+        x[-1] = (x.max() if further > 0 else x.min()) + np.float32(further)
+    return x
+
+
 BLOCK_MIN = Exercise(
     id="04.block_min",
     title="a tree in shared memory",
@@ -38,7 +46,7 @@ what can they put into the tree that changes nothing?
     source="04_first_kernels/exercises/block_min.cu",
     kernel="block_min",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) + np.float32(5),
+        "x": often_found_last(floats(rng, n) + np.float32(5), rng, -0.25),
         "smallest": empty(-(-n // BLOCK)),
         "n": np.int32(n),
     },
@@ -100,6 +108,11 @@ needs a guard for the end of the array.
             ),
         ),
         mutant("the largest", kinds.WRONG, ("fminf(", "fmaxf(")),
+        mutant(
+            "half a tree for half a block",
+            kinds.WRONG,
+            ("= kThreads / 2;", "= n - blockIdx.x * kThreads <= 128 ? 32 : kThreads / 2;"),
+        ),
         mutant("no step", kinds.WRONG, ("= fminf(tree[t], tree[t + distance]);", "= tree[t];")),
     ),
 )
@@ -115,7 +128,7 @@ Lane 0 stores it.
     source="04_first_kernels/exercises/warp_max.cu",
     kernel="warp_max",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) - np.float32(5),
+        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
         "largest": empty(-(-n // 32)),
         "n": np.int32(n),
     },
