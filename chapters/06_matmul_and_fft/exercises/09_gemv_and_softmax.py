@@ -427,7 +427,7 @@ them exchange their pairs through distributed shared memory. Any number of colum
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 3, 8), columns=(*COLUMNS, 9001)),
+        sizes=promises.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
         values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
     ),
     means=(
