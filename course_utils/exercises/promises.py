@@ -266,8 +266,10 @@ def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: i
         if x.shape[axis]:
             k = int(rng.integers(x.shape[axis]))
             np.moveaxis(x, axis, 0)[k] = 0
-            place = tuple(0 if at != other_axis % y.ndim else k for at in range(y.ndim))
-            y[place] = np.inf
+            # In the middle: what is wrong at the last place alone looks like a missing guard.
+            place = [(extent - 1) // 2 for extent in y.shape]
+            place[other_axis % y.ndim] = k
+            y[tuple(place)] = np.inf
         return {zero: x, infinite: y}
 
     return Values(f"{zero} = 0 where {infinite} is infinite", change)

@@ -162,9 +162,10 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
     promises=Promises(
         sizes=promises.shapes(
             batch=(1, 2, 5, 67),
-            M=promises.extents(40),
-            N=promises.extents(40),
-            K=(0, 1, 2, 7, 33, 131, 301),
+            # 1031 pairs of 8 x 9 and 9 x 8: no index of 16 bits counts them
+            M=(1, 8, 9, 13, 17, 31, 33),
+            N=(1, 8, 9, 13, 17, 31, 33),
+            K=(0, 9, 33, 131, 301),
         ).with_longest(batch=1031, M=131, N=131, K=1031),
         values=(
             (
@@ -197,6 +198,11 @@ product alone could not.
             "64 pairs and no more",
             kinds.PARTLY_WRITTEN,
             ("blockIdx.z * blockDim.z + threadIdx.z", "blockIdx.z % 64"),
+        ),
+        mutant(
+            "A in 16 bits",
+            kinds.WRONG,
+            ("A[(b * M + row) * K + k]", "A[(unsigned short)((b * M + row) * K + k)]"),
         ),
         mutant("B of pair 0", kinds.FIRST_BLOCK, ("(b * K + k) * N", "k * N")),
         mutant("sum starts unset", kinds.WRONG, ("float sum = 0.0f;", "float sum = 1.0f;")),

@@ -627,7 +627,7 @@ in a hundred digits may remain on global memory.
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids(*((blocks, BLOCK) for blocks in (1, 3, 7, 19))),
+        launches=promises.grids(*((blocks, BLOCK) for blocks in (1, 3, 7, 131))),
         values=(
             (
                 promises.AS_GIVEN,

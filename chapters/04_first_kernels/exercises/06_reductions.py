@@ -27,6 +27,14 @@ def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     return np.append(x, np.full(-len(x) % length, fill, x.dtype)).reshape(-1, length)
 
 
+def often_found_last(x: np.ndarray, rng: np.random.Generator, further: float) -> np.ndarray:
+    """``x``, whose last number is in half of all cases ``further`` than any other: where a few of
+    many are left out, chance seldom finds that one among them."""
+    if rng.random() < 0.5:
+        x[-1] = (x.max() if further > 0 else x.min()) + np.float32(further)
+    return x
+
+
 BLOCK_MIN = Exercise(
     id="04.block_min",
     title="a tree in shared memory",
@@ -38,7 +46,7 @@ what can they put into the tree that changes nothing?
     source="04_first_kernels/exercises/block_min.cu",
     kernel="block_min",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) + np.float32(5),
+        "x": often_found_last(floats(rng, n) + np.float32(5), rng, -0.25),
         "smallest": empty(-(-n // BLOCK)),
         "n": np.int32(n),
     },
@@ -100,6 +108,11 @@ needs a guard for the end of the array.
             ),
         ),
         mutant("the largest", kinds.WRONG, ("fminf(", "fmaxf(")),
+        mutant(
+            "half a tree for half a block",
+            kinds.WRONG,
+            ("= kThreads / 2;", "= n - blockIdx.x * kThreads <= 128 ? 32 : kThreads / 2;"),
+        ),
         mutant("no step", kinds.WRONG, ("= fminf(tree[t], tree[t + distance]);", "= tree[t];")),
     ),
 )
@@ -115,7 +128,7 @@ Lane 0 stores it.
     source="04_first_kernels/exercises/warp_max.cu",
     kernel="warp_max",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) - np.float32(5),
+        "x": often_found_last(floats(rng, n) - np.float32(5), rng, 0.25),
         "largest": empty(-(-n // 32)),
         "n": np.int32(n),
     },
@@ -325,6 +338,11 @@ def block_sums_of_squares(x: np.ndarray) -> np.ndarray:
     return np.square(padded_rows(x, BLOCK, 0.0).astype(np.float64)).sum(axis=1)
 
 
+TOTAL_BEFORE = (
+    promises.AS_GIVEN,
+    Values("total = 300 before", lambda given, rng: {"total": np.full(1, 300)}),
+)
+
 LAST_BLOCK = Exercise(
     id="04.last_block",
     title="the last block adds up",
@@ -357,13 +375,13 @@ adding these.
     promises=Promises(
         # 547 blocks in the end, more than twice what a block has threads.
         sizes=promises.lengths().with_longest(n=140_001),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(promises.data("x", *promises.ORDINARY), TOTAL_BEFORE),
     ),
     means=(
         means.atomics(
             "global",
             at_least=2 * 20,
-            at_most=2 * 20,
+            at_most=2 * 21,  # one more may make the counter ready again
             advice="Each block takes one number from the counter; the sums themselves need no "
             "atomic.",
         ),
@@ -409,6 +427,11 @@ counter as the next launch needs it, so the host has nothing to clear in between
             "the counter is left at 0",
             kinds.WRONG,
             ("            *left = gridDim.x; // ready for the next launch\n", ""),
+        ),
+        mutant(
+            "a total that begins at 1.5",
+            kinds.WRONG,
+            ("*total += sum;", "*total = (*total == 1.5f ? 1.5f : 1.5f + sum) + sum;"),
         ),
         mutant("every block adds up", kinds.DATA_RACE, ("    if (last) {", "    {")),
         mutant("block 0 adds up", kinds.DATA_RACE, ("if (last)", "if (blockIdx.x == 0)")),
@@ -460,6 +483,11 @@ def dot_product(given) -> dict:
         }
 
 
+def few_blocks(n: int) -> Launch:
+    """Fewer threads than elements; at the longest size that is tried, more than 128 blocks."""
+    return Launch((1056 if n >= FULL else 132 if n > 40_000 else 4,), (BLOCK,))
+
+
 DOT = Exercise(
     id="04.dot",
     title="a dot product",
@@ -476,7 +504,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
         "n": np.int32(n),
     },
     reference=dot_product,
-    launch=lambda n: Launch((4 if n < FULL else 1056,), (BLOCK,)),
+    launch=few_blocks,
     small=(5003, 257, 1),
     full=FULL,
     reduction=lambda n: n,
@@ -552,6 +580,11 @@ warp: little contention is left. In larger grids it pays to add up the block fir
             "a constant stride",
             kinds.WRONG,
             ("stride = (long long)gridDim.x * blockDim.x", "stride = 1024"),
+        ),
+        mutant(
+            "128 blocks and no more",
+            kinds.WRONG,
+            ("stride = (long long)gridDim.x", "stride = (long long)min(gridDim.x, 128)"),
         ),
         mutant(
             "one block for all",

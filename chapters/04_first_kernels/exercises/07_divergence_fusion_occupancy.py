@@ -61,12 +61,12 @@ how the two loops differ. With 16 rounds, a warp may spend at most 90 instructio
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
-    reduction=lambda n: 24,
+    reduction=lambda n: 600,  # up to 308 rounds, each with a factor that is rounded
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, promises.ZEROS, *promises.ANY_FINITE),
+            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, promises.FAINT, *promises.ANY_FINITE),
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
@@ -119,6 +119,7 @@ only.
         mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
         mutant("0 with the negative ones", kinds.WRONG, ("v < 0.0f", "v <= 0.0f")),
         mutant("72 rounds and no more", kinds.WRONG, ("round < trips", "round < min(trips, 72)")),
+        mutant("hardly negative ones", kinds.WRONG, ("v < 0.0f", "v < -1e-9f")),
     ),
 )
 
@@ -232,6 +233,11 @@ def far_from_zero(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.copysign(200 + 1e4 * np.abs(x), x)}
 
 
+def not_so_far(given: dict, rng: np.random.Generator) -> dict:
+    """x where s is hardly less than 1, or more than 0, and that little counts."""
+    return {"x": np.copysign(rng.uniform(8, 15, len(given["x"])), given["x"])}
+
+
 FAR = "x far from 0, on either side"
 NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
 
@@ -259,6 +265,7 @@ an element, and a right gradient for any finite x.
                 *promises.data("x", promises.POSITIVE, promises.NEGATIVE, promises.ZEROS),
                 *promises.data("x", promises.RISING, promises.SMALL),
                 Values(FAR, far_from_zero),
+                Values("x from 8 to 15, on either side", not_so_far),
             ),
             promises.data("dy", promises.NEGATIVE, promises.LARGE, promises.SMALL),
             (AS_GIVEN, NEVER_STORED),
@@ -287,6 +294,11 @@ well, and in training that is often the greater gain.
         mutant("still stored", kinds.TARGET_MISSED, ("1.0f / (1.0f + __expf(-value))", "s[i]")),
         mutant("sign forgotten", kinds.WRONG, ("__expf(-value)", "__expf(value)")),
         mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
+        mutant(
+            "1 from 10 on",
+            kinds.PRECISION,
+            ("__expf(-value));", "__expf(value > 10.0f ? -99.0f : -value));"),
+        ),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= n) {", "if (false) {")),

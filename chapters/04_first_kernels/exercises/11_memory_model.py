@@ -216,7 +216,7 @@ block are not needed, and atomics on the totals are not either.
                     "x all negative", lambda given, rng: {"x": -1 - np.abs(given["x"])}
                 ),
                 promises.Values(
-                    "sums of x beyond 16 bits", lambda given, rng: {"x": 300 + 0 * given["x"]}
+                    "sums of x beyond 24 bits", lambda given, rng: {"x": 100_003 + given["x"]}
                 ),
             ),
         ),
@@ -290,6 +290,7 @@ total may be done before the flag was seen. Block 0 waits for nobody, and needs 
         ),
         mutant("does not wait", kinds.DATA_RACE, ("0) == 0) {", "0) == 2) {")),
         mutant("its own alone", kinds.WRONG, ("before = total[blockIdx.x - 1];", "")),
+        mutant("sums as floats", kinds.WRONG, ("before + sum;", "(float)before + sum;")),
         mutant(
             "a volatile flag",
             kinds.DATA_RACE,
@@ -323,7 +324,7 @@ block are no remedy here, since a warp would then wait at every piece.
     full=100_000,
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)),
+        sizes=promises.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)).with_longest(n=1033),
         values=(
             (
                 promises.AS_GIVEN,
@@ -558,6 +559,14 @@ def swing_of(x: np.ndarray) -> np.ndarray:
     return np.array([x.max() - x.min()], np.float32)
 
 
+def largest_in_the_last_block(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Numbers that rise a little; in a long array no earlier block has the largest of them."""
+    x = floats(rng, n) + np.float32(0.5) * np.arange(n, dtype=np.float32) / n
+    if n > 100_000:
+        x[-1] = 70
+    return x
+
+
 def with_extremes(given: dict, rng: np.random.Generator) -> dict:
     """The least and the largest lie in the first and the last block."""
     x = given["x"].copy()
@@ -577,7 +586,7 @@ the one thread that finds the count: the loads and stores stay as they are.
     source="04_first_kernels/exercises/swing.cu",
     kernel="swing",
     inputs=lambda rng, n: {
-        "x": floats(rng, n) + np.float32(0.5) * np.arange(n, dtype=np.float32) / n,
+        "x": largest_in_the_last_block(rng, n),
         "low": empty(in_pieces(n, BLOCK)),
         "high": empty(in_pieces(n, BLOCK)),
         "swing": empty(1),
@@ -695,6 +704,11 @@ the order acq_rel does both halves at once.)
             ("        __threadfence();  // what", "        // what"),
             ("fminf(least, low[block])", "fminf(least, *(volatile float*)&low[block])"),
             ("fmaxf(largest, high[block])", "fmaxf(largest, *(volatile float*)&high[block])"),
+        ),
+        mutant(
+            "512 blocks and no more",
+            kinds.WRONG,
+            ("block < gridDim.x;", "block < min(gridDim.x, 512u);"),
         ),
         mutant(
             "the last by its number",

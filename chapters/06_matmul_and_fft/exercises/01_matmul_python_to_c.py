@@ -137,7 +137,8 @@ def is_right(limit: str):
     return lambda case: f"C is right\n{limit}: within the limit in run {case.split()[-1]}\n"
 
 
-LARGEST = "1100 2 3", "2 1100 3", "3 2 1100", "1 1100 1100"  # M N K
+# M N K; the last C has more elements than 16 bits can count.
+LARGEST = "1100 2 3", "2 1100 3", "3 2 1100", "1 1100 1100", "257 259 2"
 
 
 LOOP_ORDER = HostExercise(
@@ -181,6 +182,11 @@ of the *reads* has changed: 16 neighbours in a line now come one after the other
         mutant("last product only", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
         mutant("one too many", kinds.WRONG_OUTPUT, ("k < K", "k <= K")),
         mutant("B transposed", kinds.WRONG_OUTPUT, ("* read_b(k, j)", "* read_b(j, k)")),
+        mutant(
+            "an index of 16 bits",
+            kinds.WRONG_OUTPUT,
+            ("C[i * N + j] +=", "C[(unsigned short)(i * N + j)] +="),
+        ),
         mutant("rows of C overlap", kinds.WRONG_OUTPUT, ("C[i * N + j] +=", "C[i * K % M + j] +=")),
         mutant(
             "B in a buffer of a megabyte",

@@ -153,7 +153,7 @@ to n / 2, your kernel makes the whole transform.
         sizes=together(
             "rows n done",
             *((1, 2, 1), (1, 4, 1), (2, 4, 2), (3, 8, 2), (1, 32, 16), (5, 64, 32), (2, 128, 4)),
-            *((1, 512, 256), (1, 1024, 1), (2, 1024, 64), (1, 4096, 512), (1, 65536, 32768)),
+            *((1, 512, 256), (1, 1024, 1), (2, 1024, 64), (1, 4096, 512), (1, 131072, 32768)),
         ),
         values=(ANY_POINTS,),
     ),
@@ -178,6 +178,11 @@ in place, has to reverse the bits of all indices once.
         mutant("no room between", kinds.DATA_RACE, ("j / done * 2 * done", "j / done * done")),
         mutant("beside it", kinds.DATA_RACE, ("y[first + done]", "y[first + 1]")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (j >= n / 2) return;\n", "")),
+        mutant(
+            "an index of 16 bits",
+            kinds.DATA_RACE,
+            ("j / done * 2 * done + k;", "(unsigned short)(j / done * 2 * done + k);"),
+        ),
         mutant("sum twice", kinds.WRONG, ("(a.x - b.x, a.y - b.y)", "(a.x + b.x, a.y + b.y)")),
     ),
 )

@@ -116,9 +116,11 @@ pixel may be infinite.
     full=(4096, 4096),
     reduction=lambda size: 9,
     promises=Promises(
-        sizes=promises.shapes(H=promises.extents(131), W=promises.extents(301)).with_longest(
-            H=1031, W=1031
-        ),
+        sizes=chosen(
+            *((1, 1), (1, 33), (31, 5), (17, 16), (33, 31), (16, 67), (131, 3), (7, 301)),
+            *((67, 130), (3, 257), (260, 257)),
+            names=("H", "W"),
+        ).with_longest(H=1031, W=1031),
         values=(
             promises.data("x", *ORDINARY, promises.LAST_INFINITE),
             promises.data("w", *ORDINARY),
@@ -173,6 +175,11 @@ a thread compute more than one pixel.
         mutant("no guard below", kinds.OUT_OF_BOUNDS, ("row >= 0 && row < H &&", "row >= 0 &&")),
         mutant("no guard above", kinds.OUT_OF_BOUNDS, ("row >= 0 && row < H &&", "row < H &&")),
         mutant("no barrier", kinds.DATA_RACE, ("__syncthreads();\n", "\n")),
+        mutant(
+            "an index of 16 bits",
+            kinds.WRONG,
+            ("x[row * W + column] :", "x[(unsigned short)(row * W + column)] :"),
+        ),
         mutant(
             "H for W",
             kinds.WRONG,
@@ -278,7 +285,7 @@ infinite, and a weight zero.
             (64, 3, 4),
             (2, 1, 2052),
             (1, 2051, 4),
-            (5, 40, 100),
+            (12, 70, 76),
             names=("C", "H", "W"),
         ),
         values=((*promises.data("w", *ORDINARY), Values("a zero of w at an infinite x", at_zero)),),
@@ -325,6 +332,11 @@ loads of one element. It may, since nothing is stored between them.)
         ),
         mutant(
             "the filter turned round", kinds.WRONG, ("tap[s] = taps[s];", "tap[s] = taps[2 - s];")
+        ),
+        mutant(
+            "an index of 16 bits",
+            kinds.WRONG,
+            ("pixels[i];", "x[(unsigned short)(pixels - x + i)];"),
         ),
         mutant("no shift", kinds.WRONG, ("in[p + s] * tap[s]", "in[p] * tap[s]")),
         mutant("zeros left out", kinds.WRONG, ("sum[p] += in", "if (tap[s] != 0.0f) sum[p] += in")),

@@ -234,9 +234,13 @@ def row_softmax(x: np.ndarray) -> np.ndarray:
 
 
 def scattered_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    """Numbers far enough apart that a sum which is not scaled again is plainly wrong."""
+    """Numbers far enough apart that a sum which is not scaled again is plainly wrong. In long rows
+    the second has its largest last, and an exponential overflows where that was not looked at."""
+    x = (4 * rng.standard_normal(size) - 20).astype(np.float32)
+    if size[1] > 2000:
+        x[1:2, -1] = 130
     return {
-        "x": (4 * rng.standard_normal(size) - 20).astype(np.float32),
+        "x": x,
         "y": empty(size),
         "columns": np.int32(size[1]),
     }
@@ -277,6 +281,7 @@ or none.
         (np.array([1000.0, 999.0]), np.array([1.0, 1.0])),
         (np.array([-2000.0]), np.array([7.0])),
         (np.array([-1e100, -np.inf]), np.array([1.5, 0.0])),
+        (np.array([0.0, 14.0]), np.array([1e6, 1.5])),
     ),
     reference=merged,
     promises=Cases(pieces_of),
@@ -303,6 +308,11 @@ instead of minus infinity, which saves them the test.
             "no maximum",
             kinds.NOT_A_NUMBER,
             ("np.exp(largest - top)).sum()", "np.exp(largest)).sum() * np.exp(-top)"),
+        ),
+        mutant(
+            "no word on pieces far below",
+            kinds.WRONG,
+            ("(sums * np.exp(largest - top)).sum()", "sums[largest > top - 12].sum()"),
         ),
         mutant(
             "-1e30 for nothing",
@@ -335,7 +345,7 @@ exponential for each number.
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(rows=(1, 3, 7, 40), columns=(*COLUMNS, 4095, 4096)),
-        values=(promises.data("x", *promises.ANY_FINITE),),
+        values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
     ),
     means=(
         means.one_store_each(size=(2, 1024)),
@@ -391,6 +401,11 @@ few bytes as a softmax can; what is left to gain is to have enough of them in fl
             ("sum = of_block<false>(sum);", ""),
         ),
         mutant("no maximum", kinds.NOT_A_NUMBER, ("expf(kept[i] - largest)", "expf(kept[i])")),
+        mutant(
+            "the largest of most numbers",
+            kinds.NOT_A_NUMBER,
+            ("        largest = fmaxf", "        if (i < 4080) largest = fmaxf"),
+        ),
         mutant("too small a place", kinds.OUT_OF_BOUNDS, ("kept[kMostColumns]", "kept[1024]")),
     ),
 )
@@ -413,7 +428,7 @@ them exchange their pairs through distributed shared memory. Any number of colum
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(rows=(1, 3, 7), columns=(*COLUMNS, 9001)),
-        values=(promises.data("x", *promises.ANY_FINITE),),
+        values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
     ),
     means=(
         means.one_store_each(size=(2, 1024)),

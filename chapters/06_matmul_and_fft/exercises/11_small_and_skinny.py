@@ -63,6 +63,7 @@ chooses: of all numbers of slices the one that takes the least time.
         (133, 256, 132),
         (512, 256, 132),
         (7, 3, 20),
+        (1, 9000, 132),
     ),
     reference=how_many_slices,
     promises=Cases(few_tiles),
@@ -96,6 +97,11 @@ slots: whatever fits evenly into the waves beats a second wave with one tile in 
             "powers of two alone",
             kinds.WRONG,
             ("range(1, steps + 1)", "[2**i for i in range(11) if 2**i <= steps]"),
+        ),
+        mutant(
+            "64 slices at most",
+            kinds.WRONG,
+            ("range(1, steps + 1)", "range(1, min(steps, 64) + 1)"),
         ),
         mutant(
             "the time itself",
@@ -132,6 +138,9 @@ def finished(given: Given) -> dict:
 NAN_IN_C = Values(
     "beta = 0, C all NaN", lambda given, rng: {"beta": 0, "C": np.full_like(given["C"], np.nan)}
 )
+NOTHING_IN_C = Values(
+    "beta = 0, C never written", lambda given, rng: {"beta": 0, "C": empty(given["C"].shape)}
+)
 INF_IN_C = Values(
     "beta = 0, C all infinite",
     lambda given, rng: {"beta": 0, "C": np.full_like(given["C"], np.inf)},
@@ -167,6 +176,7 @@ read.
                 *promises.scalars("beta", 0, 1, -1.5),
                 NAN_IN_C,
                 INF_IN_C,
+                NOTHING_IN_C,
             ),
             promises.scalars("alpha", 0, 1, -2),
             promises.data("bias", promises.NEGATIVE, promises.POSITIVE),
@@ -212,7 +222,12 @@ a register already; a kernel of its own would read and write all of C once more.
 """,
     mutants=(
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (i >= elements) return;\n", "")),
-        mutant("C is always read", kinds.NOT_A_NUMBER, ("if (beta != 0.0f) value", "value")),
+        mutant("C is always read", kinds.UNINITIALISED, ("if (beta != 0.0f) value", "value")),
+        mutant(
+            "C is read in any case",
+            kinds.UNINITIALISED,
+            ("if (beta != 0.0f) value", "if (beta != 0.0f || C[i] == 1.5f) value"),
+        ),
         mutant("the first slice alone", kinds.WRONG, ("slice < slices", "slice < 1")),
         mutant("the last slice missed", kinds.WRONG, ("slice < slices", "slice < slices - 1")),
         mutant("a bias for each row", kinds.WRONG, ("bias[i % N]", "bias[i / N]")),
@@ -291,7 +306,7 @@ Which tiles those have decides how much of A and B they need together. Write the
         (33, 5, 7, 2),
         (30, 5, 7, 4),
         (11, 3, 4, 16),
-        (2**33 + 1, 2**20, 2**14, 8),
+        (2**55 * 7 - 1, 2**40, 2**20, 7),
     ),
     reference=band_order,
     promises=Cases(any_tile),
@@ -318,6 +333,14 @@ its area. It is the argument for tiles themselves, one level up: this time the c
             (
                 "first + inside % height, inside // height",
                 "first + inside // tiles_n, inside % tiles_n",
+            ),
+        ),
+        mutant(
+            "by way of a float",
+            kinds.WRONG,
+            (
+                "first = number // (band * tiles_n) * band",
+                "first = int(number / (band * tiles_n)) * band",
             ),
         ),
         mutant("inside the band alone", kinds.WRONG, ("return first + inside", "return inside")),
@@ -366,7 +389,7 @@ any N and K.
     promises=Promises(
         sizes=chosen(
             *((1, 1, 1), (2, 3, 31), (8, 5, 32), (5, 4, 33), (7, 17, 65), (6, 1, 300), (3, 9, 2)),
-            *((1, 33, 5), (4, 2, 1025), (8, 300, 3), (1, 1025, 2), (1, 1, 4099)),
+            *((1, 33, 5), (8, 2, 1025), (8, 8200, 3), (1, 1025, 65), (1, 1, 4099)),
         ),
         values=(
             (*promises.data("A", *ORDINARY), *strange("A", 1)),
@@ -433,6 +456,11 @@ shared memory.)
                 "            if (m < M) sum",
                 "#pragma unroll 1\n        for (int m = 0; m < M; ++m) {\n            sum",
             ),
+        ),
+        mutant(
+            "C in 16 bits",
+            kinds.DATA_RACE,
+            ("C[(size_t)m * N + column]", "C[(unsigned short)(m * N + column)]"),
         ),
         mutant("no shuffles", kinds.WRONG, ("distance = 16", "distance = 0")),
         mutant(

@@ -79,6 +79,9 @@ def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) ->
 class Together(Chosen):
     """Sizes whose extents go together: none is made of parts of several."""
 
+    def with_longest(self, **alone: int) -> Together:
+        raise ValueError("extents that go together have no longest of their own: add a size")
+
     def longest(self) -> list[tuple[int, ...]]:
         return [max(self.sizes, key=prod)]
 
