@@ -305,13 +305,13 @@ def syrk(given: Given) -> dict:
     return {"C": C}
 
 
-def strange_triangle(value: float) -> Callable[[Given, np.random.Generator], dict]:
-    """beta is 0, and the lower triangle of C holds what nobody may read."""
+def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Generator], dict]:
+    """The lower triangle of C holds what nobody may read where beta is 0, and nobody hide else."""
 
     def change(given: Given, rng: np.random.Generator) -> dict:
         C, n = given["C"].copy(), int(given["n"])
         C[:, :n][np.triu(np.ones((n, n), bool)) & (rng.random((n, n)) < 0.3)] = value
-        return {"C": C, "beta": 0}
+        return {"C": C, "beta": beta}
 
     return change
 
@@ -344,8 +344,8 @@ not read. The upper triangle of C, and what lies between its columns, keep what 
             promises.scalars("alpha", 0, 1, -2),
             (
                 *promises.scalars("beta", 0, 1, -1.5),
-                Values("beta = 0, NaN in its triangle", strange_triangle(np.nan)),
-                Values("beta = 0, infinities in its triangle", strange_triangle(np.inf)),
+                Values("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
+                Values("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
             ),
         ),
     ),
@@ -398,6 +398,15 @@ what is not named is not touched.
             "never transposed",
             kinds.OUT_OF_BOUNDS,
             ("trans ? A[at + (size_t)j * lda] :", "false ? 0.0f :"),
+        ),
+        mutant(
+            "infinities hidden and not left unread",
+            kinds.WRONG,
+            (
+                "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
+                "const float old = beta * *c;\n"
+                "    *c = alpha * sum + (isfinite(old) ? old : 0.0f);",
+            ),
         ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
         mutant("beta forgotten", kinds.WRONG, ("beta * *c)", "*c)")),
@@ -525,9 +534,9 @@ share keys: that takes an array of pointers, or one call a group.
 
 
 def routed(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
-    """Products of any token with any of four experts, some of them several times."""
+    """Products of any token with any of three to six experts, some of them several times."""
     count, outputs, inputs = size
-    experts, tokens = 4, max(1, count // 2)
+    experts, tokens = 3 + outputs % 4, max(1, count // 2)
     return {
         "W": floats(rng, (experts, outputs, inputs)),
         "X": floats(rng, (tokens, inputs)),
@@ -585,7 +594,8 @@ fills them. Tokens may occur several times, experts often or never.
             promises.data("W", promises.NEGATIVE, promises.TIES),
             (
                 Values(
-                    "one expert for all", lambda given, rng: {"expert": given["expert"] * 0 + 3}
+                    "the last expert for all",
+                    lambda given, rng: {"expert": given["expert"] * 0 + len(given["W"]) - 1},
                 ),
                 Values("one token for all", lambda given, rng: {"token": given["token"] * 0}),
                 Values("as drawn", lambda given, rng: {}),
@@ -615,7 +625,8 @@ strided batch could not do this: the matrices of neighbours are no constant dist
     mutants=(
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (z < count) {\n", "    {\n")),
         mutant("the last one missed", kinds.NULL_POINTER, ("z < count", "z < count - 1")),
-        mutant("matrices in order", kinds.WRONG, ("(size_t)expert[z]", "(size_t)(z % 4)")),
+        mutant("matrices in order", kinds.WRONG, ("(size_t)expert[z]", "(size_t)(z % 3)")),
+        mutant("never more than four experts", kinds.WRONG, ("expert[z] *", "min(expert[z], 3) *")),
         mutant("tokens in order", kinds.OUT_OF_BOUNDS, ("(size_t)token[z]", "(size_t)z")),
         mutant(
             "a row for a matrix",
@@ -696,7 +707,7 @@ is 0.
             promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.LARGE),
             (
                 Values("as drawn", lambda given, rng: {}),
-                Values("x = -bias now and then", lambda given, rng: sums_of_zero(given, rng)),
+                Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
             ),
         ),
     ),
@@ -734,6 +745,9 @@ notebook compares this mask with cuBLASLt's, bit by bit.
             kinds.WRONG,
             ("0xffffffff, value > 0.0f", "0xffffffff, column < columns && value >= 0.0f"),
         ),
+        mutant(
+            "a threshold", kinds.WRONG, ("0xffffffff, value > 0.0f", "0xffffffff, value > 1e-6f")
+        ),
         mutant("the padding votes 1", kinds.EDGES, ("float value = 0.0f;", "float value = 1.0f;")),
         mutant(
             "a vote without the bias",
@@ -764,10 +778,11 @@ notebook compares this mask with cuBLASLt's, bit by bit.
 )
 
 
-def sums_of_zero(given: Given, rng: np.random.Generator) -> dict:
-    """Every third column of x is the bias with the other sign: the sum is 0 there."""
+def sums_about_zero(given: Given, rng: np.random.Generator) -> dict:
+    """x is -bias in two columns of three: a sum of 0 in one, the least above 0 in the other."""
     x = given["x"].copy()
     x[:, ::3] = -given["bias"][::3]
+    x[:, 1::3] = np.nextafter(-given["bias"][1::3], np.float32(np.inf))
     return {"x": x}
 
 
