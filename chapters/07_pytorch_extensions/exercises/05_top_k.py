@@ -606,7 +606,8 @@ integers. Lanes that have no key hold 0, which must not count as a key that is l
     ),
     explanation="""
 Thirty-two steps of eight comparisons and one reduction, with no barrier and no atomic. For a short
-row this beats four histograms. It loses where a row has thousands of keys: each step counts all.
+row that is enough. A row of many thousands of keys has no room in a warp's registers, and each step
+counts all of it.
 """,
     mutants=(
         mutant(

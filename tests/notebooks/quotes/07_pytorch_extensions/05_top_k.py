@@ -1,0 +1,23 @@
+from tests.notebooks.drawn import DATA_SHEET, case, milliseconds
+
+BATCH = [128, 131072, 50]
+
+
+def beside(name):
+    """How many times as long a call of PyTorch takes for the batch."""
+    return case("top_k_cluster", BATCH)["libraries"][name] / milliseconds("top_k_cluster", BATCH)
+
+
+def race_beside_nucleus():
+    return milliseconds("sample_race", BATCH[:2]) / milliseconds("sample_top_p", BATCH)
+
+
+QUOTES = {
+    "28.0 µs are 9.9 times as fast as": lambda: [
+        1e3 * milliseconds("top_k_cluster", BATCH),
+        beside("torch.topk"),
+    ],
+    "and 9.6 times as fast as that without": lambda: beside("torch.topk, unsorted"),
+    "but 2.5 times as long as top-k": race_beside_nucleus,
+}
+FACTS = {"4.8 TB/s is the rate": DATA_SHEET}
