@@ -71,8 +71,8 @@ def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
         thread, block = group.batch.who(group.lanes[n])
         text = (
             f"Misaligned copy: {where(thread, block)} starts a copy at {i.location} whose box "
-            f"begins at {first} along the tensor's last axis: that must be a multiple of {16 // size} "
-            "elements (16 bytes)."
+            f"begins at {first} along the tensor's last axis: that must be a multiple of "
+            f"{16 // size} elements (16 bytes)."
         )
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block))
 
