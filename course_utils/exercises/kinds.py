@@ -151,7 +151,8 @@ NEXT_STEP: dict[str, str] = {
     CRASHED: "Run it on the emulator, which names the line.",
     OUT_OF_BOUNDS: "Does that thread own an element? If not, guard the access with a comparison; "
     "if so, its index or the end of its loop is wrong.",
-    MISALIGNED: "A vector access needs an address that is a multiple of its size.",
+    MISALIGNED: "A vector access needs an address that is a multiple of its size, a copy by TMA "
+    "one of 16 bytes.",
     DATA_RACE: "Two threads access one location, and nothing orders them: give each its own "
     "element. If both have to use it, a barrier between the two lines orders them: __syncwarp() "
     "the lanes of a warp, __syncthreads() the threads of a block. Across blocks, or where one line "

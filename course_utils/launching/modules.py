@@ -155,10 +155,12 @@ class Module:
             f"-I{KERNELS / 'common'}",
             f"-I{folder}",
             *(f"-I{path}" for path in cute_header_paths()),
+            # Before a toolkit's folders: its <cccl/cuda/std/tuple> does not fit the rest of CCCL,
+            # which comes from CuPy's own copy.
+            f"-I{STANDARD}",
             *(f"-I{path}" for path in (cuda_header_paths() if _beyond_cupy(source) else ())),
             # Compiler caches look at the source and the options only, not at included files.
             f"-DCOURSE_HEADERS=0x{digest(headers)}",
-            f"-I{STANDARD}",
             *options,
         )
         code, options = without_nvcc_options(source, options)

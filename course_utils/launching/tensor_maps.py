@@ -68,10 +68,11 @@ def tensor_map(
 
     ``array``: a cp array of 1 to 5 dimensions, its last axis contiguous. ``box``: elements along
     each axis, in the order of ``array.shape``; a kernel names coordinates the other way round, the
-    last axis first. ``swizzle``: span in bytes of the pattern in shared memory, 32, 64 or 128.
-    ``interleave``: 16 or 32 bytes (on a GPU only). ``element_strides``: copy every n-th element
-    along each axis; TMA ignores that of the last. ``fill``: what elements outside the array become,
-    "zero" or "nan". ``tf32``: round the float32 elements of a load to TF32, to nearest even.
+    last axis first, and that one a multiple of 16 bytes. ``swizzle``: span in bytes of the pattern
+    in shared memory, 32, 64 or 128. ``interleave``: 16 or 32 bytes (on a GPU only).
+    ``element_strides``: copy every n-th element along each axis; TMA ignores that of the last.
+    ``fill``: what elements outside the array become, "zero" or "nan". ``tf32``: round the float32
+    elements of a load to TF32, to nearest even.
 
     Returns 128 bytes as an array of shape (1,) and dtype ``V128`` on a 64-byte boundary, for a
     parameter ``const __grid_constant__ CUtensorMap``. It keeps ``array`` alive.

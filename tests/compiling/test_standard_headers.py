@@ -7,6 +7,7 @@ import pytest
 
 from course_utils import cp, load
 from course_utils.compiling.headers import STANDARD
+from course_utils.launching import modules
 
 HEADERS = sorted(
     path.name for path in STANDARD.iterdir() if path.is_file() and path.suffix != ".md"
@@ -81,3 +82,11 @@ def test_lambdas_marked_for_the_device_and_constexpr_functions(dashes):
     expected = np.where(np.arange(8) < 6, np.arange(8) ** 2 + 7, 0)
     assert np.array_equal(np.asarray(y.tolist()), expected)
     assert ".entry f" in module.compiled("compute_90a").ptx
+
+
+def test_a_toolkit_does_not_come_before_them(monkeypatch):
+    """CuPy brings CCCL: a toolkit's <cccl/cuda/std/tuple> next to it does not compile."""
+    monkeypatch.setattr(modules, "cuda_header_paths", lambda: ("/toolkit/include",))
+    product = load("05_cuda_libraries/cutlass/cutlass_simt.cu", device="emulator")
+    options = product._flags[0]
+    assert options.index(f"-I{STANDARD}") < options.index("-I/toolkit/include")

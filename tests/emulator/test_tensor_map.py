@@ -61,8 +61,8 @@ def test_elements_outside_are_zero_and_still_counted():
 
 
 def test_elements_outside_can_be_nan():
-    tile = load(np.ones((4, 8), np.float16), (4, 8), (4, 0), fill="nan").view(np.float16)
-    assert np.array_equal(np.isnan(tile.reshape(4, 8)), np.tile(np.arange(8) >= 4, (4, 1)))
+    tile = load(np.ones((4, 16), np.float16), (4, 16), (8, 0), fill="nan").view(np.float16)
+    assert np.array_equal(np.isnan(tile.reshape(4, 16)), np.tile(np.arange(16) >= 8, (4, 1)))
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
@@ -150,6 +150,18 @@ def test_a_box_must_start_at_a_multiple_of_128_bytes():
     body = STORE.replace("INSTRUCTION", "store_2d(&map, 0, 0, tile + 4);")
     found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 4)),))
     assert "whose shared memory address is no multiple of 128 bytes" in found.message
+
+
+@pytest.mark.parametrize(("column", "of"), [(-6, 4), (2, 4), (4, 8)])
+def test_the_rows_of_a_box_must_begin_at_multiples_of_16_bytes(column, of):
+    y = np.zeros((8, 16), {4: F32, 8: np.float16}[of])
+    body = STORE.replace("INSTRUCTION", f"store_2d(&map, {column}, 3, tile);")
+    found = fault("const __grid_constant__ TensorMap map", body, 1, 32, (tensor_map(y, (4, 8)),))
+    assert found.message == (
+        "Misaligned copy: thread (0, 0, 0) of block (0, 0, 0) starts a copy at kernel.cu:3 whose "
+        f"box begins at {column} along the tensor's last axis: that must be a multiple of {of} "
+        "elements (16 bytes)."
+    )
 
 
 def test_a_tile_too_small_for_its_box_is_reported():

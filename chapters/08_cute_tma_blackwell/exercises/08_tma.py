@@ -329,7 +329,7 @@ load needs none, since the map knows where x ends.
         ),
         mutant(
             "boxes counted",
-            kinds.WRONG,
+            kinds.MISALIGNED,
             ("first_column, first_row, shared", "blockIdx.x, blockIdx.y, shared"),
         ),
         mutant(
