@@ -125,7 +125,7 @@ SPECIAL_STEPS = {
     "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "
     "the cluster, comes before others use it.",
     "it is certain that this block has started": "A block reaches into another after a barrier of "
-    "the cluster: cluster_arrive() and cluster_wait().",
+    "the cluster: cluster_arrive() and then cluster_wait().",
     "cluster.sync()": "Between blocks of a cluster only a barrier of the cluster makes an order: "
     "cluster.sync(), or cluster_arrive() and then cluster_wait(). Where both write, give each its "
     "own element.",

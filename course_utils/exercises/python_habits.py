@@ -40,12 +40,13 @@ HABITS: tuple[tuple[str, str], ...] = (
 FLOOR_DIVISION = re.compile(r"[=(<*+\-].*[\w\])]\s*//\s*[\w(]+[^;]*[;{](?:\s*\+\+\w+\)\s*\{)?\s*$")
 LONGEST = 400  # characters of a line that somebody typed: the search in it is quadratic
 ENDS = (";", "{", "}", ",", ")", ":", ">")
+TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')  # PTX in an asm statement has an address [%0, {%1, %2}]
 
 
 def python_habits(source: str) -> list[tuple[int, str]]:
     """(line, remark) for each line of a cell that looks like one, in order."""
     found = []
-    bare = strip_comments(source).splitlines()
+    bare = TEXT.sub('""', strip_comments(source)).splitlines()
     for number, (line, whole) in enumerate(zip(bare, source.splitlines(), strict=True), 1):
         if len(whole) > LONGEST:
             continue

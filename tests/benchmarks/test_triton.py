@@ -1,5 +1,7 @@
 """Triton beside CUDA: PTX from a file on the emulator, and the kernels and texts compared."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -61,9 +63,14 @@ class OnGPU:
     """What the emulator sees of an array of a GPU: it can be fetched and set."""
 
     __cuda_array_interface__ = {}
+    base = None  # it is no view of another
 
     def __init__(self, host):
         self.host = host
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=id(self))
 
     def get(self, order="C"):
         return self.host.copy(order)

@@ -11,7 +11,8 @@ COPY = """extern "C" __global__ void f(float *x, float *y, int patience) {
     __shared__ alignas(8) unsigned long long bar;
     unsigned to = (unsigned)__cvta_generic_to_shared(tile), landed = 0;
     unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(at));
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;"
+                                       "fence.mbarrier_init.release.cluster;" :: "r"(at));
     __syncthreads();
     if (threadIdx.x == 0)
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 256;"

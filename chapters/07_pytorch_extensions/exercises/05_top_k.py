@@ -335,7 +335,7 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
     inputs=rows_with_limit,
     reference=first_of_largest,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
-    small=((9, 100), (8, 64), (3, 33), (2, 1)),
+    small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 12, 1 << 12),
     exact=True,
     promises=Promises(
@@ -712,7 +712,7 @@ A warp adds up 32 of them at a time, and reads no more than it needs.
     inputs=some_weights,
     reference=sizes_of_nuclei,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
-    small=((9, 100), (8, 64), (3, 33), (2, 1)),
+    small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 14, 2048),
     exact=True,
     promises=Promises(
@@ -874,7 +874,7 @@ part of the vocabulary, whose tokens are counted from `first`.
     inputs=a_race,
     reference=winners,
     launch=lambda size: Launch((-(-size[0] // 8),), (256,)),
-    small=((9, 100), (8, 64), (3, 33), (2, 1)),
+    small=((9, 100), (8, 64), (3, 33), (1, 1)),
     full=(1 << 10, 1 << 14),
     exact=True,
     promises=Promises(
