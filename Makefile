@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint site site-check doctor torch ecosystem packages
+.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell torch ecosystem packages
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -36,7 +36,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -p tests.no_iri_grammar --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The root of the repository is served, so that links between chapters and pictures in assets/ work.
 # .jupyter/ holds JupyterLab's settings for the course; nothing is written to the user's own.
@@ -79,6 +79,9 @@ notebooks: $(READY)  ## execute every notebook and store its outputs (on the GPU
 
 bench: $(READY)  ## measure this machine
 	@$(PYTHON) -m course_utils bench $(ARGS)
+
+prove-blackwell: $(READY)  ## run the kernels for sm_100a on a B200, and time them beside cuBLAS
+	@$(PYTHON) -m course_utils prove-blackwell
 
 # Every kernel and notebook on the GPU, then every kernel again under compute-sanitizer.
 test-gpu: export COURSE_DEVICE := cuda

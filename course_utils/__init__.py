@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from . import figures, layouts
 from .benchmarks import autotune
 from .benchmarks.baselines.cublas_library import cublas_libraries
+from .benchmarks.baselines.cudnn_descriptors import cudnn_library
+from .benchmarks.baselines.cudnn_graph import CudnnGraph
 from .benchmarks.baselines.lt_products import LtProduct
 from .benchmarks.profilers import spans, step_spans
 from .benchmarks.simulated_gpu import SimulatedGPU
@@ -38,6 +40,7 @@ from .records.run_times import timed
 from .shell import running_shell
 
 __all__ = [
+    "CudnnGraph",
     "LtProduct",
     "SimulatedGPU",
     "answer",
@@ -50,6 +53,7 @@ __all__ = [
     "compare_ptx",
     "cp",
     "cublas_libraries",
+    "cudnn_library",
     "data_sheets",
     "device",
     "digits",

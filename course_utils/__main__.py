@@ -1,4 +1,4 @@
-"""``python -m course_utils COMMAND``: doctor, run, exercises, progress, bench."""
+"""``python -m course_utils COMMAND``: doctor, run, exercises, progress, bench, prove-blackwell."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ COMMANDS = (
     "course_utils.notebooks.run",
     "course_utils.exercises.cli",
     "course_utils.benchmarks.cli",
+    "course_utils.benchmarks.blackwell",
 )
 
 

@@ -19,13 +19,15 @@ from pathlib import Path
 from .compiling.bindings import nvrtc_version
 from .compiling.headers import cuda_header_paths
 from .compiling.host_compilers import HOW_TO_GET, IN_WORDS, host_compiler
+from .devices.compute_capability import capability
 from .devices.properties import device_name
 from .devices.selection import ON_GPU, PROBLEM, device
 from .errors import LessonError
-from .needs import ECOSYSTEM, PACKAGES, all_notebooks, capability, gpu_count, wanting
+from .needs import ECOSYSTEM, PACKAGES, all_notebooks, gpu_count, wanting
 from .text_tables import Column, Columns
 
 GOOD, ABSENT, BAD = "ok", "--", "!!"
+LATEST = 90  # compute capability that most of the course's kernels for tensor cores ask for
 
 
 def _columns(name_width: int) -> Columns:
@@ -127,6 +129,8 @@ def _device() -> ReportLine:
     if not ON_GPU:
         return ReportLine(GOOD, "kernels run on", "the emulator (a PTX machine in Python)")
     found = f"{device_name()}, sm_{capability()}, {gpu_count()} in all"
+    if capability() < LATEST:
+        found += "; on the emulator those that it is too old for"
     return ReportLine(GOOD, "kernels run on", found)
 
 

@@ -32,6 +32,7 @@ from .compiling.host_compilers import (
     IN_WORDS,
     host_compiler,
 )
+from .devices.compute_capability import capability
 from .devices.selection import ON_GPU, cp
 from .errors import LessonError
 from .paths import ROOT, notebook_files
@@ -79,11 +80,6 @@ ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.t
 def gpu_count() -> int:
     """GPUs that the course uses: 0 on the emulator."""
     return cp.cuda.runtime.getDeviceCount() if ON_GPU else 0
-
-
-def capability() -> int:
-    """The GPU's compute capability as a number, 90 for 9.0; 0 on the emulator."""
-    return int(cp.cuda.Device().compute_capability) if ON_GPU else 0
 
 
 @cache

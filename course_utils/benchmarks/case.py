@@ -23,7 +23,15 @@ from ..records.sources import source_hash
 Size = int | tuple[int, ...]
 
 # Operations per second by a GPU's name (dense, no sparsity), from NVIDIA's data sheets.
-PEAKS = {"NVIDIA H200": {"fp32": 66.9e12, "tf32": 494e12, "bf16": 989e12, "int8": 1979e12}}
+PEAKS = {
+    "NVIDIA H200": {
+        "fp32": 66.9e12,
+        "tf32": 494e12,
+        "bf16": 989e12,
+        "fp8": 1979e12,
+        "int8": 1979e12,
+    }
+}
 
 
 @dataclass(frozen=True)

@@ -144,30 +144,30 @@ def _write(producer: Producer) -> bool:
 
 
 def _run_gpu(cases: list[Case]) -> bool:
-    """Measure the cases into this GPU's file; whether every result was right."""
+    """Measure the cases into this GPU's file, each when it is done; whether all were right."""
     bandwidth = ceilings()
     rates = ", ".join(f"a large {key} {rate / 1e12:.2f} TB/s" for key, rate in bandwidth.items())
     print(f"{device_name()}: {rates}; cuBLAS {cublas_library.version() or 'not found'}")
     if not cub.available():
         print("CUB itself is not among the libraries: that needs nvcc on the PATH.")
     print(ON_THIS_GPU.headings)
-    records, failures = [], 0
-    for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
-        try:
-            records.append(measure(case, n, bandwidth))
-            _print(records[-1], _size(n))
-        except LessonError as error:
-            failures += 1
-            print(f"not recorded: {error}")
-        cp.get_default_memory_pool().free_all_blocks()
     content = {
         **description(),
         "cublas": cublas_library.version(),
         "copy_bytes_per_second": round(bandwidth["copy"]),
         "read_bytes_per_second": round(bandwidth["read"]),
-        "records": records,
     }
-    print(f"written to {shown(kernel_records.write_merged(content, NAMES))}")
+    file, failures = None, 0
+    for case, n in ((each, size) for each in cases for size in each.gpu_sizes):
+        try:
+            record = measure(case, n, bandwidth)
+            _print(record, _size(n))
+            file = kernel_records.write_merged(content | {"records": [record]}, NAMES)
+        except LessonError as error:
+            failures += 1
+            print(f"not recorded: {error}")
+        cp.get_default_memory_pool().free_all_blocks()
+    print(f"written to {shown(file)}" if file else "nothing was written")
     return not failures
 
 

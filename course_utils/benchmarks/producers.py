@@ -13,6 +13,7 @@ from ..records.measured_files import file_of, measurements, with_origin, write
 from ..records.sources import changed, hashes
 from . import (
     autotune,
+    cudnn_engines,
     lies,
     mnist_race,
     mnist_step,
@@ -135,6 +136,12 @@ PRODUCERS = (
         "how a benchmark lies: the clock, the caches, the inputs, the precision",
         lies.measure,
         partial(hashes, lies.SOURCES),
+    ),
+    Producer(
+        "cudnn",
+        "every engine of cuDNN for a few layers, beside our convolutions",
+        cudnn_engines.measure,
+        partial(hashes, cudnn_engines.SOURCES),
     ),
     Producer(
         "mnist_step",

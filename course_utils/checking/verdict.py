@@ -14,6 +14,7 @@ RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
 LEGEND = ". right   x some wrong   # all wrong   ? never written"
 COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
 PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR = "#009e73", "#d55e00", "#0072b2"
+WORDS = {PASS_COLOUR: "#006b4e", FAIL_COLOUR: "#a84a00"}  # of those that are too light for words
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,11 @@ class HeatMap:
 
     def to_html(self) -> str:
         lines = ["".join(_span(mark, count) for mark, count in _runs(row)) for row in self.rows]
+        marks = "".join(self.rows)
+        words = f"map of the elements: {marks.count(RIGHT)} of {len(marks)} marks are right"
         return (
-            "<pre style='line-height:1.05;margin:4px 0;color:#333;background:none'>"
+            f"<pre role='img' aria-label='{words}' "
+            "style='line-height:1.05;margin:4px 0;color:#333;background:none'>"
             + "\n".join(lines)
             + "</pre>"
         )
@@ -189,13 +193,17 @@ def heat_map(
 
 
 def panel(headline: str, body: str, colour: str) -> str:
-    """A box with a coloured bar: the frame of every verdict. The first line stands out."""
+    """A box with a coloured bar: the frame of every verdict. The first line stands out.
+
+    Screen readers announce it when it appears, and its words do without the colour.
+    """
     first, _, rest = headline.partition("\n")
     more = f"<div style='white-space:pre-wrap'>{html.escape(rest)}</div>" if rest else ""
     return (
-        f"<div style='border-left:6px solid {colour};background:#fafafa;color:#222;"
+        f"<div role='status' style='border-left:6px solid {colour};background:#fafafa;color:#222;"
         "padding:8px 12px;margin:4px 0'>"
-        f"<div style='font-weight:bold;color:{colour}'>{html.escape(first)}</div>{more}{body}</div>"
+        f"<div style='font-weight:bold;color:{WORDS.get(colour, colour)}'>{html.escape(first)}"
+        f"</div>{more}{body}</div>"
     )
 
 

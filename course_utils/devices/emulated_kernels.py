@@ -46,6 +46,11 @@ def recorded_launches(options: Any = None) -> Iterator[list[LaunchResult]]:
         _recorders.pop()
 
 
+def recorder_options() -> Any:
+    """The ``options`` of the :func:`recorded_launches` that is listening; None where none is."""
+    return _recorders[-1][1] if _recorders else None
+
+
 class RawModule:
     """CUDA C++ compiled to PTX for the emulator, with CuPy's arguments.
 
@@ -221,8 +226,7 @@ class RawKernel:
         if len(args) != len(sizes):
             raise TypeError(f"{self.name} takes {len(sizes)} arguments, {len(args)} were given")
         values = [_argument(arg, size) for arg, size in zip(args, sizes, strict=True)]
-        if options is None and _recorders:
-            options = _recorders[-1][1]
+        options = options or recorder_options()
         options = options or Options()
         if options.cooperative is None:
             options = replace(options, cooperative=bool(self.enable_cooperative_groups))

@@ -49,6 +49,7 @@ from .machine.report import (
     Finding,
     KernelFault,
     LaunchResult,
+    LaunchTooLong,
     Location,
 )
 
@@ -117,6 +118,7 @@ __all__ = [
     "InstructionCounts",
     "KernelFault",
     "LaunchResult",
+    "LaunchTooLong",
     "Location",
     "OperandList",
     "Options",

@@ -52,7 +52,13 @@ def load_answer(exercise: Launched, source: str, filename: str) -> Module:
     Raises CompileError.
     """
     with compile_limit(COMPILE_SECONDS):
-        return load(source=source, filename=filename, defines=exercise.defines, device=EMULATOR)
+        return load(
+            source=source,
+            filename=filename,
+            defines=exercise.defines,
+            arch=exercise.arch,
+            device=EMULATOR,
+        )
 
 
 def poison(spec: Empty, seed: int) -> np.ndarray:

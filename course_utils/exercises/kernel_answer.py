@@ -52,7 +52,8 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
     filename = f"{exercise.id}.cu"
     try:
         module = emulated_runs.load_answer(exercise, source, filename)
-        if has_assembly(source) and (refused := refused_assembly(module.compiled)):
+        target = (exercise.arch or "sm_90a").removeprefix("sm_")
+        if has_assembly(source) and (refused := refused_assembly(module.compiled, target)):
             raise refused
     except CompilerStopped as error:
         message, _, hint = str(error).partition("\n")

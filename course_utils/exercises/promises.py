@@ -52,7 +52,9 @@ class Sizes:
         for name, n in alone.items():
             if n <= self.extents[self.names.index(name)][-1]:
                 raise ValueError(f"{name} = {n} is among the sizes drawn, or below them")
-        return replace(self, alone=alone)
+            if name in self.alone:
+                raise ValueError(f"{name} has its longest already, {self.alone[name]}")
+        return replace(self, alone={**self.alone, **alone})
 
     def label(self, size: Any) -> str:
         sizes = size if isinstance(size, tuple) else (size,)

@@ -167,6 +167,11 @@ def _right(got: Any, want: Any, limit: float = RTOL) -> bool:
         if not isinstance(got, (tuple, list)) or len(got) != len(want):
             return False
         return all(_right(g, w, limit) for g, w in zip(got, want, strict=True))
+    if isinstance(want, np.ndarray) and want.dtype.kind == "f" and limit > RTOL:
+        if _type(got) != _type(want) or got.dtype != want.dtype or got.shape != want.shape:
+            return False
+        near = limit * np.abs(want[np.isfinite(want)]).max(initial=0)  # sums cancel in places
+        return not difference(got, want, 0.0, near)
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, limit, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))

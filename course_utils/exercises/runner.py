@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from ..checking.verdict import Verdict
+from ..needs import lacking
 from . import kernel_answer, kinds, number_answer
 from .outcome import Outcome, simple
 from .python_habits import python_habits
@@ -42,11 +43,16 @@ def run_source(
     outcome = check_source(exercise, "\n" * (first_line - 1) + source)
     if not outcome.passed and isinstance(exercise, (Exercise, HostExercise)):
         outcome = _with_habits(outcome, "\n" * (first_line - 1) + source)
-    if gpu and outcome.passed and isinstance(exercise, Exercise):
+    if gpu and outcome.passed and isinstance(exercise, Exercise) and _runs_here(exercise):
         from .full_size import run_full
 
         return run_full(exercise, source, outcome)
     return outcome
+
+
+def _runs_here(exercise: Exercise) -> bool:
+    """Whether this machine's GPU is of the kind that the exercise is written for."""
+    return exercise.arch is None or lacking(exercise.arch) is None
 
 
 def _with_habits(outcome: Outcome, source: str) -> Outcome:

@@ -164,6 +164,7 @@ class Launched(BaseExercise):
     ``budget`` bounds the instructions of one batch of blocks; what exceeds it is an endless loop.
     It should be five times what the solution needs, or more. ``maps`` are the parameters that take
     a tensor map of their input: the arguments of :func:`~course_utils.tensor_map` for each.
+    ``arch`` is the target of a kernel that one kind of GPU alone can run, such as ``"sm_90a"``.
     """
 
     kernel: str
@@ -172,6 +173,7 @@ class Launched(BaseExercise):
     defines: Mapping[str, Any] = field(default_factory=dict)
     budget: int = 50_000
     maps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    arch: str | None = None
 
     def passed(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """What a launch passes for the inputs, by name: a tensor map for each of ``maps``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..shell import running_shell
 from .address_maps import memory_map, struct_bytes
+from .bit_words import word_fields
 from .block_waves import block_timeline, waves
 from .built_files import build_files
 from .cell_grids import numbered_cells
@@ -16,17 +17,20 @@ from .growth_charts import growth
 from .images import image_grid, image_pair
 from .layout_maps import layout_map, thread_values
 from .line_charts import curves, memory_roofs, series
+from .marked_numbers import number_lines
 from .matrix_fragments import fragments, number_formats, swizzle
 from .memory_accesses import access_heatmap, shared_banks, warp_sectors
 from .network_maps import activations
 from .performance import ladder, roofline
 from .reductions import active_lanes, reduction_tree
+from .reflections import reflection
 from .residency import occupancy_steps
 from .searches import search_results
 from .software_stacks import lines_and_times, software_stack
 from .source_lines import source_heat
 from .stall_charts import stalls
 from .style import png, use_in_notebook
+from .tensor_memory_maps import tensor_memory_areas
 from .threads import thread_map
 from .tile_prefixes import look_backs
 from .tiles import product_tiles
@@ -55,11 +59,13 @@ __all__ = [
     "memory_map",
     "memory_roofs",
     "number_formats",
+    "number_lines",
     "numbered_cells",
     "occupancy_steps",
     "png",
     "product_tiles",
     "reduction_tree",
+    "reflection",
     "roofline",
     "search_results",
     "series",
@@ -69,6 +75,7 @@ __all__ = [
     "stalls",
     "struct_bytes",
     "swizzle",
+    "tensor_memory_areas",
     "thread_map",
     "thread_values",
     "timeline",
@@ -76,6 +83,7 @@ __all__ = [
     "warp_sectors",
     "warp_steps",
     "waves",
+    "word_fields",
 ]
 
 

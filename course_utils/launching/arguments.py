@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -74,6 +75,12 @@ def carry_over(args: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     if not isinstance(args, (tuple, list)):
         return args, []
     return tuple(map(carried, args)), list(copies.values())
+
+
+def bring_back(copies: Iterable[tuple[Any, Any]]) -> None:
+    """Write what the emulator left in the copies that :func:`carry_over` made to their arrays."""
+    for array, copy in copies:
+        array.set(copy.get(order="A"))
 
 
 def _owner(value: Any, array: Any) -> Any:

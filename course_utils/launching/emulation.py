@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arguments import carry_over
 from .kernels import Kernel
 from .modules import Module
 from .raw_kernels import kernel_of_raw
@@ -24,8 +23,3 @@ def kernel_of(kernel: Any) -> Kernel:
 def on_emulator(kernel: Any) -> Kernel:
     """``kernel``, one that :func:`kernel_of` takes, as the emulator runs it."""
     return kernel_of(kernel).emulated
-
-
-def emulator_arguments(args: Any) -> Any:
-    """Arrays of a GPU, and tensor maps of them, become the emulator's; the rest stays as it is."""
-    return carry_over(args)[0]

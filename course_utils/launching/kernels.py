@@ -7,17 +7,22 @@ and on the emulator, because a launch itself checks nothing: raw bytes go to the
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache, cached_property
+from numbers import Integral
 from typing import Any, Protocol
 
 from ..compiling.nvrtc import Compiled
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy, gpu
+from ..devices.compute_capability import shared_limit
+from ..devices.emulated_kernels import recorder_options
 from ..devices.limits import LaunchError, Limits, check_residence, check_shape, dimensions
 from ..devices.selection import EMULATOR, cp
-from ..emulator import KernelFault, LaunchResult
+from ..emulator import KernelFault, LaunchResult, LaunchTooLong, Options
 from ..errors import Interrupted, LessonError
-from .arguments import carry_over, converted
+from . import older_gpus
+from .arguments import bring_back, carry_over, converted
 
 Grid = tuple[int, int, int]  # blocks of a grid, or threads of a block, along x, y and z
 
@@ -68,6 +73,7 @@ class Kernel:
         self.module, self.name, self._prints = module, name, prints
         self.signature = signature.specialise(name) if signature else None
         self._raw_module = raw_module
+        self.stands_in = False  # on the emulator, for a GPU later than the one at hand
 
     @cached_property
     def raw(self) -> Any:
@@ -97,7 +103,7 @@ class Kernel:
         """What is known of the compiled kernel; registers and local memory on a GPU only."""
         return dict(self.raw.attributes)
 
-    @property
+    @cached_property
     def emulated(self) -> Kernel:
         """The same kernel on the emulator, whatever the machine."""
         return self.module.emulated[self.name]
@@ -120,6 +126,8 @@ class Kernel:
             return self._emulate(shape, args, shared_mem, options)
         if options is not None:
             raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
+        if self._needs_more_shared(shared_mem):
+            return self.emulated.launch(*shape, args, shared_mem=shared_mem)
         values = self.check(*shape, args, shared_mem)
         with gpu.readable_faults(self.name):
             self.raw(*shape, values, shared_mem=shared_mem)
@@ -129,17 +137,35 @@ class Kernel:
     def _emulate(
         self, shape: tuple[Grid, Grid], args: Any, shared_mem: int, options: Any
     ) -> LaunchResult:
+        if options is None and self.stands_in:
+            options = replace(recorder_options() or Options(), patience=older_gpus.PATIENCE)
         args, copies = carry_over(args)
         values = self.check(*shape, args, shared_mem)
         try:
             result = self.raw.launch(*shape, values, shared_mem=shared_mem, options=options)
         except KernelFault as fault:
             raise LaunchFault(fault.finding, fault.earlier) from None
+        except LaunchTooLong as error:
+            raise older_gpus.too_long(self.name, error.seconds) from None
         except KeyboardInterrupt:
             raise Interrupted(f"{self.name} was stopped before its end.") from None
-        for array, copy in copies:
-            array.set(copy.get(order="A"))
+        bring_back(copies)
         return result
+
+    def _needs_more_shared(self, shared_mem: Any) -> bool:
+        """Whether a block needs more shared memory than this GPU has and later ones have: the
+        emulator stands in then, and a line says so."""
+        if not isinstance(shared_mem, Integral):
+            return False
+        total = self.raw.shared_size_bytes + shared_mem
+        most = _shared_limits(self.device)[1]
+        if not most < total <= _shared_limits(EMULATOR)[1]:
+            return False
+        if not self.emulated.stands_in:
+            what = f"{total // 1024} KB of shared memory for a block"
+            print(older_gpus.announcement(self.name, what))
+            self.emulated.stands_in = True
+        return True
 
     def check(self, grid: Grid, block: Grid, args: Any, shared_mem: int = 0) -> tuple[Any, ...]:
         """The arguments as the device takes them; LaunchError where the launch cannot be right."""
@@ -193,7 +219,10 @@ class Kernel:
 def _shared_limits(device: str) -> tuple[int, int]:
     """Bytes of shared memory a block may have: as it is, and when the kernel asks for more."""
     attributes = namespace(device).cuda.Device().attributes
-    return attributes["MaxSharedMemoryPerBlock"], attributes["MaxSharedMemoryPerBlockOptin"]
+    most = attributes["MaxSharedMemoryPerBlockOptin"]
+    if device != EMULATOR:
+        most = shared_limit(most)
+    return attributes["MaxSharedMemoryPerBlock"], most
 
 
 def namespace(device: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -20,13 +21,16 @@ from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_lin
 from ..compiling.ptx_entries import entry_names, own_name_of_symbol
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy
+from ..devices.compute_capability import capability, pretended
 from ..devices.emulated_kernels import CODE_NAME
 from ..devices.limits import LaunchError
 from ..devices.selection import CUDA, EMULATOR, ON_GPU
 from ..devices.selection import device as current_device
 from ..errors import LessonError
-from ..paths import KERNELS, ROOT, unnumbered
+from ..paths import KERNELS, ROOT
+from . import older_gpus
 from .cubins import CUBIN_TARGETS, CubinModule
+from .kernel_files import find_kernel_file
 from .kernels import Kernel, namespace
 
 
@@ -50,7 +54,8 @@ def load(
     a target that CuPy cannot name (``"sm_90a"``, ``"sm_100a"``). ``options`` go to NVRTC as they
     are; nvcc's ``--extended-lambda`` and ``--expt-relaxed-constexpr`` are understood as well.
     ``cooperative`` launches its kernels cooperatively, which a barrier of the whole grid needs.
-    ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own.
+    ``device`` is ``"emulator"`` or ``"cuda"`` for another one than the machine's own. Where none is
+    named, and the GPU is too old for the kernel, it runs on the emulator, and a line says so.
 
     Raises :class:`~course_utils.compiling.diagnostics.CompileError` with the student's line and a
     caret, and :class:`~course_utils.errors.LessonError` where the file does not exist.
@@ -58,24 +63,51 @@ def load(
     _check_recipe(path, source, defines, names, options, device)
     folder = KERNELS
     if path is not None and source is None:
-        file = _find(path)
+        file = find_kernel_file(path)
         source, folder = file.read_text(encoding="utf-8"), file.parent
         filename = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
     elif path is not None or source is None:
         raise LessonError(
             'load takes a path, load("04_first_kernels/threads/vec_add.cu"), or source="...".'
         )
-    return Module(
-        source,
-        filename=filename,
-        folder=folder,
-        defines=dict(defines or {}),
-        names=tuple(names),
-        arch=arch,
-        options=tuple(options),
-        cooperative=bool(cooperative),
-        device=device or current_device(),
-    )
+    recipe: dict[str, Any] = {
+        "filename": filename,
+        "folder": folder,
+        "defines": dict(defines or {}),
+        "names": tuple(names),
+        "arch": arch,
+        "options": tuple(options),
+        "cooperative": bool(cooperative),
+    }
+    if device is None and ON_GPU:
+        return _on_gpu_if_it_can(source, recipe)
+    return Module(source, device=device or current_device(), **recipe)
+
+
+def _on_gpu_if_it_can(source: str, recipe: dict[str, Any]) -> Module:
+    """The module on the GPU, or on the emulator where it needs a later GPU, with a line that says
+    so. Raises CompileError where it compiles for none."""
+    beyond = recipe["arch"] if older_gpus.is_beyond(recipe["arch"]) else None
+    problem = None
+    if not beyond:
+        try:
+            module = Module(source, device=CUDA, **recipe)
+            if not pretended() or older_gpus.compiles(module, f"sm_{capability()}"):
+                return module
+        except CompileError as error:
+            problem = error
+    try:
+        module = Module(source, device=EMULATOR, **recipe)
+        beyond = beyond or older_gpus.needed(module)
+    except CompileError as error:
+        raise problem or error from None
+    if beyond is None:
+        assert problem is not None
+        raise problem
+    for kernel in module:
+        kernel.stands_in = True
+    print(older_gpus.announcement(module.filename, f"an {beyond} GPU"))
+    return module
 
 
 def _check_recipe(
@@ -99,23 +131,6 @@ def _check_recipe(
             raise LessonError(f"load: {name} is {sequence} {example}; got {value!r:.80}.")
     if device not in (None, EMULATOR, CUDA):
         raise LessonError(f'load: device is "emulator" or "cuda"; got {device!r:.80}.')
-
-
-def _find(path: str | os.PathLike[str]) -> Path:
-    for candidate in (KERNELS / path, ROOT / path, Path(path).absolute()):
-        if candidate.is_file():
-            return candidate.resolve()
-    name = unnumbered(Path(path).name)
-    elsewhere = [
-        file.relative_to(KERNELS).as_posix()
-        for file in KERNELS.rglob(f"*{name}")
-        if unnumbered(file.name) == name
-    ]
-    hint = " Its path starts below kernels/."
-    if elsewhere:  # in the chapter that was asked for rather than in another
-        nearest = max(sorted(elsewhere), key=lambda p: len(os.path.commonprefix([p, str(path)])))
-        hint = f" Did you mean {nearest!r}?"
-    raise LessonError(f"There is no kernel file {os.fspath(path)!r}.{hint}")
 
 
 class Module:
@@ -281,7 +296,9 @@ def _compile_kernels(
     the same name. On a GPU the compiler is asked only where the text does not tell.
     """
     expressions = names if 'extern "C"' in code else (*plain, *names)
-    told = "namespace" not in code and code.count('extern "C"') in (0, len(plain))
+    linked = code.count('extern "C"')
+    kernels = len(re.findall(r'extern "C"\s+__global__', code))
+    told = "namespace" not in code and linked == kernels and linked in (0, len(plain))
     if told and device != EMULATOR:
         with suppress(CompileError):  # of the source, as the next one is, or of what was read
             raw = _compile(code, options, expressions, arch, device, cooperative)

@@ -135,7 +135,12 @@ def store(paths: list[Path]) -> int:
 
 
 def run(paths: list[Path], args: argparse.Namespace) -> int:
-    """Execute the notebooks at ``paths`` one after the other."""
+    """Execute the notebooks at ``paths`` one after the other.
+
+    One for whose kernels the GPU is too old runs as a whole on the emulator.
+    """
+    from ..devices.selection import EMULATOR
+    from ..launching.older_gpus import GpuTooOld
     from .canonical import read
     from .cells import numbered
     from .execute import execute, kernel_environment
@@ -165,10 +170,15 @@ def run(paths: list[Path], args: argparse.Namespace) -> int:
             name = shown(path)
             report.start(f"[{index}/{len(books)}] {name}")
             outcome = execute(nb, path.parent, env, args.timeout, lambda _: report.advance())
+            note = ""
+            if outcome.failure and GpuTooOld.__name__ in outcome.failure.error and not machine:
+                nb = read(path.read_text(encoding="utf-8"))
+                outcome = execute(nb, path.parent, kernel_environment(EMULATOR), args.timeout)
+                note = "  (on the emulator: the GPU is too old)"
             verdict = "FAIL" if outcome.failure else "PASS"
             if machine and not outcome.failure:
                 write_back(path, nb, machine)
-            note = f"  ({outcome.skipped} SKIPPED)" if outcome.skipped else ""
+            note += f"  ({outcome.skipped} SKIPPED)" if outcome.skipped else ""
             report.verdict(verdict, f"{outcome.seconds:6.1f} s  {name}{note}")
             if outcome.failure:
                 report.detail(str(outcome.failure))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..devices.limits import dimensions
 from ..emulator import Options
-from ..launching.emulation import emulator_arguments, on_emulator
+from ..launching.emulation import on_emulator
 from .profile_report import Profile
 
 
@@ -27,9 +27,7 @@ def profile(
     """
     kernel = on_emulator(kernel)
     options = Options(counters=True)
-    result = kernel.launch(
-        grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
-    )
+    result = kernel.launch(grid, block, args, shared_mem=shared_mem, options=options)
     lanes = math.prod(dimensions(block, "block"))
     return Profile(
         kernel.name,

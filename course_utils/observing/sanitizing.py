@@ -22,7 +22,8 @@ from ..emulator import (
     Location,
     Options,
 )
-from ..launching.emulation import emulator_arguments, on_emulator
+from ..launching.arguments import bring_back, carry_over
+from ..launching.emulation import on_emulator
 
 OTHER_SEEDS = (1, 2)  # other moments for asynchronous copies to land
 
@@ -122,7 +123,7 @@ def sanitize(
     wrote is what stays.
     """
     kernel = on_emulator(kernel)
-    values = emulator_arguments(args)
+    values, copies = carry_over(args)
 
     def run(seed: int) -> tuple[list[Finding], LaunchResult | None]:
         options = Options(checks=ALL_CHECKS, seed=seed)
@@ -143,6 +144,7 @@ def sanitize(
                 findings = _merge(findings, run(seed)[0])
         GLOBAL.put_back(after)
         kernel.raw.last_launch = result
+    bring_back(copies)
     printed = result.printed if result else ""
     return Report(kernel.name, tuple(findings), kernel.source, kernel.filename, printed)
 

@@ -11,7 +11,8 @@ from ..devices import gpu
 from ..devices.emulated_cuda import NoTimesError
 from ..devices.emulated_kernels import recorded_launches
 from ..devices.selection import ON_GPU, cp
-from ..emulator import Counts
+from ..emulator import Counts, LaunchResult, Options
+from ..launching.older_gpus import GpuTooOld
 
 FLUSH_BYTES = 256 * 2**20  # more than any GPU's L2
 
@@ -55,6 +56,11 @@ class Bench:
         return self._rate(self.flops, "flops")
 
     def _times(self) -> tuple[float, ...]:
+        if not self.times_ms and ON_GPU:
+            raise GpuTooOld(
+                "There is no time to tell: a kernel ran on the emulator, because this GPU is too "
+                "old for it."
+            )
         if not self.times_ms:
             raise NoTimesError
         return self.times_ms
@@ -97,8 +103,9 @@ def bench(
     On a GPU: ``warmup`` runs that are not measured, then ``repeats`` runs, each between two CUDA
     events. With ``flush_l2``, 256 MB are written before each, so that nothing of the inputs is left
     in the L2 cache, and then another 256 MB read: the lines just written would have to go to memory
-    while ``fn`` runs, at its cost. On the emulator ``fn`` runs once. ``bytes`` and ``flops`` are
-    what one run has to move and compute at least; they turn times into rates.
+    while ``fn`` runs, at its cost. On the emulator ``fn`` runs once, as it does where the
+    emulator runs a kernel for which the GPU is too old. ``bytes`` and ``flops`` are what one run
+    has to move and compute at least; they turn times into rates.
     """
     if warmup < 0 or repeats < 1:
         raise ValueError(f"warmup must be 0 or more, repeats at least 1; got {warmup}, {repeats}")
@@ -106,7 +113,11 @@ def bench(
         return _count(fn, bytes, flops)
     flush = _flusher() if flush_l2 else None
     times = []
-    with gpu.readable_faults("the work measured"), gpu.without_waiting():
+    with (
+        gpu.readable_faults("the work measured"),
+        gpu.without_waiting(),
+        recorded_launches(Options(counters=True)) as emulated,
+    ):
         for run in range(warmup + repeats):
             if flush is not None:
                 flush()
@@ -115,6 +126,8 @@ def bench(
             fn()
             end.record()
             end.synchronize()
+            if emulated:  # a kernel that this GPU is too old for
+                return _counted(emulated, bytes, flops)
             if run >= warmup:
                 times.append(cp.cuda.get_elapsed_time(start, end))
     return Bench(tuple(times), bytes=bytes, flops=flops)
@@ -134,9 +147,12 @@ def _flusher() -> Callable[[], Any]:
 
 
 def _count(fn: Callable[[], Any], bytes: int | None, flops: int | None) -> Bench:
-    from ..emulator import Options
-
     with recorded_launches(Options(counters=True)) as results:
         fn()
+    return _counted(results, bytes, flops)
+
+
+def _counted(results: list[LaunchResult], bytes: int | None, flops: int | None) -> Bench:
+    """What the launches of one run on the emulator did."""
     total = Counts.total(result.counts for result in results)
     return Bench(counts=total, launches=len(results), bytes=bytes, flops=flops)

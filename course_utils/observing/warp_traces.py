@@ -9,7 +9,7 @@ from typing import Any
 
 from ..devices.limits import LaunchError, dimensions
 from ..emulator import WARP, Options, TraceOptions, WarpAccess, WarpStep
-from ..launching.emulation import emulator_arguments, on_emulator
+from ..launching.emulation import on_emulator
 from ..text_tables import Column, Columns
 
 __all__ = ["WarpAccess", "WarpStep", "Trace", "trace"]
@@ -100,9 +100,7 @@ def trace(
         )
     file = kernel.filename
     options = Options(trace=TraceOptions(file, index, warp, limit), seed=seed)
-    result = kernel.launch(
-        grid, block, emulator_arguments(args), shared_mem=shared_mem, options=options
-    )
+    result = kernel.launch(grid, block, args, shared_mem=shared_mem, options=options)
     found, spans = result.trace, tuple(result.spans)
     steps = tuple(found.steps)
     return Trace(kernel.name, steps, kernel.source, file, index, warp, found.complete, spans)

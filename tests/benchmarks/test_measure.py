@@ -92,6 +92,7 @@ def recorded(monkeypatch):
     turns = iter((2.0, 3.0))
 
     def times_ms(run, burst):
+        record.order.append("theirs" if run is library else "ours")
         if run is library:
             return (4.0,) * 4
         run()
@@ -109,8 +110,13 @@ def recorded(monkeypatch):
         case = Case("a", "a", (copy,), lambda n: work, *counts, (4, 5), sustained_sizes=(5,))
         return measure.measure(case, n, {"copy": 32.0})
 
-    record.library = library
+    record.library, record.order = library, []
     return record
+
+
+def test_the_second_turn_goes_the_other_way_round(recorded):
+    recorded(4)
+    assert recorded.order == ["ours", "theirs", "theirs", "ours"]
 
 
 def test_a_median_is_that_of_the_runs_of_both_turns(recorded):

@@ -102,6 +102,19 @@ class Lab:
         )
         return self.view.locator("img").evaluate_all("all => all.map(x => x.naturalWidth)")
 
+    def languages(self, expected: list[str]) -> list[str]:
+        """The type of each code cell in front, by which it is coloured; waits for ``expected``."""
+        script = """() => [...jupyterapp.shell.currentWidget.content.model.cells]
+            .filter(cell => cell.type === "code").map(cell => cell.mimeType)"""
+        with suppress(TimeoutError):
+            self.page.wait_for_function(
+                f"expected => ({script})().join() === expected.join()",
+                arg=expected,
+                polling=POLLING,
+                timeout=20_000,
+            )
+        return self.page.evaluate(script)
+
     def cell(self, text: str) -> Locator:
         """The code cell of the notebook in front that holds ``text``, with its output."""
         return self.view.locator(".jp-CodeCell").filter(has_text=text)

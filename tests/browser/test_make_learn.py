@@ -177,6 +177,32 @@ def test_an_exercise_is_written_run_and_judged(lab):
     lab.screenshot("exercise_right")
 
 
+def is_cpp(source: str) -> bool:
+    """Whether a committed cell is C or C++: a program, or a starter with C's line ends."""
+    magic, _, rest = source.partition("\n")
+    starter = magic.startswith("%%exercise") and re.search(r"[;{]\s*$", rest, re.M)
+    return bool(re.match(r"%%c(pp)?\b", magic) or starter)
+
+
+@pytest.mark.parametrize(
+    "book",
+    (
+        "chapters/02_c_and_cpp/01_pointers_and_memory.ipynb",
+        "chapters/08_cute_tma_blackwell/01_layouts.ipynb",
+    ),
+)
+def test_cells_of_c_and_cpp_have_its_colours(lab, book):
+    lab.open(book)
+    sources = ["".join(cell["source"]) for cell in cells(book) if cell["cell_type"] == "code"]
+    expected = ["text/x-c++src" if is_cpp(source) else "text/x-python" for source in sources]
+    assert len(set(expected)) == 2
+    assert lab.languages(expected) == expected
+    lab.show_cell(next(n for n, cell in enumerate(cells(book)) if is_cpp("".join(cell["source"]))))
+    lab.view.locator(".cm-line").filter(has_text=re.compile(r"^%%(c|exercise)")).first.wait_for()
+    lab.screenshot(f"colours_in_{book.replace('/', '_')}")
+    lab.close()
+
+
 def test_a_digit_that_is_drawn_with_the_mouse_is_read(lab):
     lab.open(FIRST)
     lab.with_kernel.append("07_the_race")

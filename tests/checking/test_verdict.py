@@ -1,11 +1,21 @@
 """A verdict as it prints and as it shows: every part where there is one, and nothing more."""
 
+import re
+
 import numpy as np
 import pytest
 
 from course_utils.checking import error_kinds as kinds
 from course_utils.checking import judge
-from course_utils.checking.verdict import Verdict, format_value, heat_map, panel
+from course_utils.checking.verdict import (
+    FAIL_COLOUR,
+    NEUTRAL_COLOUR,
+    PASS_COLOUR,
+    Verdict,
+    format_value,
+    heat_map,
+    panel,
+)
 
 BARE = Verdict(kinds.WRONG, "some of it.")
 FULL = Verdict(
@@ -55,6 +65,26 @@ def test_the_first_line_of_a_panel_stands_out_and_the_others_follow_only_where_t
     two = panel("one <line>\nand another", "<p>body</p>", "red")
     assert "font-weight:bold;color:red'>one &lt;line&gt;</div>" in two
     assert "pre-wrap'>and another</div><p>body</p></div>" in two
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour "#rrggbb", as WCAG 2 defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+
+
+@pytest.mark.parametrize("colour", (PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR))
+def test_the_words_of_a_panel_have_contrast_and_are_announced(colour):
+    html = panel("one line", "", colour)
+    (words,) = re.findall("font-weight:bold;color:(#[0-9a-f]{6})", html)
+    assert (luminance("#fafafa") + 0.05) / (luminance(words) + 0.05) >= 4.5
+    assert html.startswith("<div role='status'")
+
+
+def test_a_map_of_errors_has_words_for_who_cannot_see_it():
+    drawn = heat_map(np.array([True, False, False]), np.zeros(3, bool)).to_html()
+    assert "aria-label='map of the elements: 2 of 3 marks are right'" in drawn
 
 
 @pytest.mark.parametrize(

@@ -580,6 +580,9 @@ stands in for one:
 - CuTe's own atoms, compiled unchanged from the headers of the wheel `nvidia-cutlass`, multiply
   right on the emulator (`tests/emulator/test_tcgen05_cute.py`). There CuTe builds every descriptor
   and chooses every register; nothing in those tests knows a layout.
+- The course's own kernels for `sm_100a` use the descriptors, tiles and registers that CuTe uses,
+  bit for bit (`tests/kernels/test_08_blackwell.py`). `make prove-blackwell` runs them on a B200 and
+  compares with float64.
 - The scales of `mma` lie where CUTLASS (`mma_traits_sm120.hpp`) has them; no atom of CuTe ran.
 - `tcgen05.shift` follows a public measurement on a B200. The decompression of `tcgen05.cp` follows
   the PTX manual alone: nothing independent was found for it.

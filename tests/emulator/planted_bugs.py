@@ -173,6 +173,8 @@ ADD_2D = """__device__ void add_2d(const TensorMap* m, int x, int y, const void*
         " [%0, {%2, %3}], [%1];"
         :: "l"(m), "r"(smem(from)), "r"(x), "r"(y) : "memory"); }
 """
+WRITTEN = """__device__ void written() { ASM("cp.async.bulk.wait_group 0;" ::: "memory"); }
+"""
 LOAD_FOR_BOTH = """__device__ void load_for_both(void* to, const TensorMap* m, u64* b) {
     ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".multicast::cluster [%0], [%1, {0, 0}], [%2], 3;"
@@ -1422,6 +1424,87 @@ if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); <<|bulk_wait();>> 
         "ended without waiting for it",
     ),
     Bug(
+        "a bulk store that is read back once its source has been read",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); <<bulk_wait|written>>(); } // ?
+__syncthreads();
+x[threadIdx.x] = y[threadIdx.x]; // !""",
+        "not .wait_group.read: that waits until the source has been read",
+        (0, 0, 0),
+        (0, 0, 0),
+        before=WRITTEN,
+    ),
+    Bug(
+        "a bulk store whose thread alone knows that it is written",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { bulk_store(y, s, 256); bulk_commit(); written(); } // ?
+<<|__syncthreads();>>
+x[threadIdx.x] = y[threadIdx.x]; // !""",
+        "covers only the thread's own copies: others need a barrier after it",
+        (1, 0, 0),
+        (0, 0, 0),
+        before=WRITTEN,
+    ),
+    Bug(
+        "two TMA stores that overlap",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { store_2d(&map, 0, 0, s); bulk_commit(); <<bulk_wait|written>>(); } // ?
+if (threadIdx.x == 0) { store_2d(&map, 0, 4, s); bulk_commit(); bulk_wait(); } // !""",
+        "before anybody has waited for the end of the copy",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+        before=WRITTEN,
+    ),
+    Bug(
+        "two blocks whose TMA stores overlap",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = blockIdx.x; fence(); __syncthreads();
+if (threadIdx.x == 0) {
+    store_2d(&map, 0, <<4|8>> * blockIdx.x, s); // !
+    bulk_commit(); bulk_wait();
+}""",
+        "Two blocks run in any order, or at once",
+        (0, 0, 0),
+        (0, 0, 0),
+        parameters="const __grid_constant__ TensorMap map",
+        args=lambda: (the_map(),),
+        grid=2,
+    ),
+    Bug(
+        "a bulk load of what a bulk store is still writing",
+        DATA_RACE,
+        """
+__shared__ alignas(128) float s[64], t[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) init(&bar, 1);
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) {
+    bulk_store(y, s, 256); // ?
+    bulk_commit(); <<bulk_wait|written>>();
+    expect(&bar, 256);
+    bulk_load(t, y, 256, &bar); // !
+}
+__syncthreads();
+wait(&bar, 0);
+x[threadIdx.x] = t[threadIdx.x];""",
+        "not .wait_group.read: that waits until the source has been read",
+        (0, 0, 0),
+        (0, 0, 0),
+        before=WRITTEN,
+    ),
+    Bug(
         "no fence.proxy.async before a bulk store",
         DATA_RACE,
         """
@@ -1590,6 +1673,25 @@ mma(d, tile); // !
 COMMIT; WAIT;
 y[threadIdx.x] = d[0];""",
         "with no wgmma.fence since",
+        None,
+        block=128,
+        before=WGMMA,
+        args=lambda: (zeros(64), zeros(128), np.int32(0)),
+    ),
+    Bug(
+        "a tile is overwritten while wgmma may still read it",
+        DATA_RACE,
+        WG_HEAD
+        + """
+FENCE; mma(d, tile); COMMIT; // !
+<<|WAIT;>>
+__syncthreads();
+tile[threadIdx.x % 128] = 1; // ?
+__syncthreads();
+<<WAIT;|>>
+y[threadIdx.x] = d[0];""",
+        "may read it until the wgmma.wait_group at kernel.cu:10",
+        None,
         None,
         block=128,
         before=WGMMA,
@@ -2273,6 +2375,20 @@ GROUPS = {
 COOPERATIVE = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
 
 CORRECT = [
+    Bug(
+        "TMA reductions and atomics of several blocks at one place",
+        "",
+        """
+__shared__ alignas(128) float s[64];
+s[threadIdx.x] = 1; fence(); __syncthreads();
+if (threadIdx.x == 0) { add_2d(&map, 0, 0, s); bulk_commit(); bulk_wait(); }
+atomicAdd(y + threadIdx.x, 1.0f);""",
+        "",
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), KEPT.reshape(-1)),
+        grid=3,
+        before=ADD_2D,
+    ),
     Bug(
         "an exchange as the first store, its old value unused",
         "",

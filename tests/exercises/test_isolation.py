@@ -5,11 +5,12 @@ The separate process runs on the emulator here, at a small size; on a GPU it is 
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from course_utils.exercises import full_size, kinds
+from course_utils.exercises import full_size, kinds, runner
 from course_utils.exercises.full_size import run_full
 from course_utils.exercises.isolated import Answer, call
 from course_utils.exercises.registry import find
@@ -30,6 +31,15 @@ def full(source, **options):
 
 def test_a_right_answer_passes_at_full_size():
     assert full(SAXPY.solution).passed
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_a_kernel_for_one_kind_of_gpu_runs_at_full_size_on_that_kind_alone(monkeypatch, has_it):
+    launched = []
+    monkeypatch.setattr(runner, "lacking", lambda arch: None if has_it else f"an {arch} GPU")
+    monkeypatch.setattr(full_size, "run_full", lambda *given: launched.append(given) or given[2])
+    outcome = run_source(replace(SAXPY, arch="sm_90a"), SAXPY.solution, gpu=True)
+    assert outcome.passed and len(launched) == has_it
 
 
 def test_a_wrong_result_at_full_size_is_a_verdict():

@@ -16,7 +16,7 @@ from course_utils.exercises import (
     promises,
     spec,
 )
-from course_utils.exercises.python_answer import judged
+from course_utils.exercises.python_answer import _right, judged
 from course_utils.exercises.python_process import answers
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import check_source
@@ -48,6 +48,14 @@ def made(monkeypatch, text: str, **fields) -> Exercise:
     monkeypatch.setattr(Exercise, "text", property(lambda self: text))
     given = {"id": "04.made", "title": "made", "task": "t", "source": "", "hints": ()}
     return Exercise(**given, explanation="e", full=1, **fields)
+
+
+def test_arrays_in_a_tuple_are_as_near_as_the_exercise_allows():
+    want = np.float32([1, 2, 3]), 4
+    near = np.float32([1, 2, 3.0001]), 4
+    assert _right(near, want, 1e-3) and not _right(near, want)
+    assert not _right((near[0].astype(np.float64), 4), want, 1e-3)
+    assert not _right((np.float32([1, np.nan, 3]), 4), want, 1e-3)
 
 
 def test_an_answer_that_knows_the_data_of_one_seed_does_not_pass(monkeypatch):

@@ -62,6 +62,7 @@ def drawings() -> dict:
         ),
         "swizzle": lambda: figures.swizzle({"swizzled": SWIZZLED}),
         "number_formats": lambda: figures.number_formats({"fp16": (1, 5, 10), "int8": (1, 0, 7)}),
+        "number_lines": lambda: figures.number_lines({"E2M1": [-6, 0, 0.5, 6], "int": [1, 2]}),
         "reduction_tree": lambda: figures.reduction_tree(
             {
                 "pairs": (
@@ -72,6 +73,10 @@ def drawings() -> dict:
         ),
         "look_backs": lambda: figures.look_backs([-1, 0, 0, 2], [1, 1, 2, 1]),
         "active_lanes": lambda: figures.active_lanes({"block": [[32, 16], [8, 0]]}),
+        "word_fields": lambda: figures.word_fields(5 << 32 | 3, {"low": (0, 4), "high": (32, 8)}),
+        "tensor_memory_areas": lambda: figures.tensor_memory_areas(
+            {"even block": {"warp 0": (0, 32, 0, 64), "warp 1": (32, 32, 64, 64)}}
+        ),
         "numbered_cells": lambda: figures.numbered_cells({"banks": (row, column)}, frame=2),
         "product_tiles": lambda: figures.product_tiles(image % 3, image.T % 3, np.eye(4) * 2),
         "access_orders": lambda: figures.access_orders(
@@ -350,6 +355,17 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
             lambda: figures.numbered_cells({"banks": (np.eye(3, dtype=int), np.arange(3))}),
             r"groups of shape \(3,\)",
         ),
+        (lambda: figures.word_fields(1 << 64, {}), "no word of 64 bits"),
+        (lambda: figures.word_fields(0, {"a": (0, 8), "b": (7, 2)}), "b: bits 7 to 8 are taken"),
+        (lambda: figures.word_fields(0, {"a": (60, 5)}), "bits 60 to 64"),
+        (lambda: figures.word_fields(1 << 32, {}, size=32), "no word of 32 bits"),
+        (
+            lambda: figures.tensor_memory_areas({"a": {"sums": (0, 129, 0, 32)}}),
+            "sums: lanes 0 to 128 and columns 0 to 31",
+        ),
+        (lambda: figures.tensor_memory_areas({}), "a panel has no areas"),
+        (lambda: figures.number_lines({"E4M3": [np.nan]}), "E4M3: there is no finite number"),
+        (lambda: figures.number_lines({"E4M3": [1]}, linear=0), "linear is 0"),
         (lambda: figures.image_pair(np.zeros(3), np.zeros(3)), r"before has shape \(3,\)"),
         (lambda: figures.timeline({"one": [("row", "0", 2, 1)]}), "row 0 ends at 1, before"),
         (lambda: figures.timeline({"one": []}), "a panel has none"),
@@ -523,6 +539,13 @@ def test_a_format_has_a_box_for_each_bit():
     axes = figures.number_formats({"bf16": (1, 8, 7), "int8": (1, 0, 7)}).axes[0]
     assert len(axes.patches) == 16 + 8
     assert [text.get_text() for text in axes.texts] == ["8", "7", "7"]
+
+
+def test_a_number_has_a_mark_on_the_line_of_its_format_unless_it_is_infinite():
+    axes = figures.number_lines({"E2M1": [-6, 0.5, 6], "half": [1, np.inf, np.nan]}).axes[0]
+    marks = [line for line in axes.lines if line.get_marker() == "|"]
+    assert [line.get_xdata().tolist() for line in marks] == [[-6, 0.5, 6], [1]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["E2M1", "half"]
 
 
 def test_guides_of_curves_are_thin_lines_without_marks():

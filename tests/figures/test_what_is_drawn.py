@@ -409,3 +409,38 @@ def test_cells_of_two_groups_have_two_colours():
     axes = drawn("numbered_cells")[0].axes[0]
     colours = axes.images[0].cmap(axes.images[0].norm(np.arange(6)))
     assert len({tuple(colour) for colour in colours}) > 1
+
+
+def test_a_word_is_drawn_bit_by_bit_with_the_value_of_each_field():
+    figure = figures.word_fields(5 << 33 | 3, {"low": (0, 4), "high": (33, 8)})
+    texts = figure.axes[0].texts
+    digits = "".join(text.get_text() for text in texts if text.get_fontsize() == 9)
+    assert int(digits[::-1], 2) == 5 << 33 | 3
+    assert [text.get_text() for text in figure.legends[0].texts] == ["low: 3", "high: 5"]
+
+
+def test_a_word_of_32_bits_takes_one_line():
+    figure = figures.word_fields(1 << 31, {"top": (31, 1)}, size=32)
+    texts = [text for text in figure.axes[0].texts if text.get_fontsize() == 9]
+    assert len(texts) == 32 and len({text.get_position()[1] for text in texts}) == 1
+
+
+def test_tensor_memory_is_drawn_area_by_area():
+    panels = {"even": {"sums": (0, 128, 32, 64)}, "odd": {"sums": (0, 64, 0, 32)}}
+    even, odd = figures.tensor_memory_areas(panels).axes
+    for axes, box in ((even, (32, 0, 64, 128)), (odd, (0, 0, 32, 64))):
+        (drawn,) = axes.patches
+        assert (*drawn.get_xy(), drawn.get_width(), drawn.get_height()) == box
+        assert axes.texts[0].get_text() == "sums"
+
+
+def test_a_reflection_shows_vector_image_and_mirror_at_a_right_angle():
+    axes = figures.reflection((3, 4), [("to the axis", (-5, 0)), ("the other", (5, 0))]).axes
+    assert [each.get_title("left") for each in axes] == ["to the axis", "the other"]
+    for panel, end in zip(axes, ((-5, 0), (5, 0)), strict=True):
+        lines = {line.get_label(): line.get_xydata() for line in panel.lines}
+        assert lines["x"][1].tolist() == [3, 4] and lines["H x"][1].tolist() == [*end]
+        mirror = lines["mirror"][1] - lines["mirror"][0]
+        assert abs(mirror @ (lines["x"][1] - lines["H x"][1])) < 1e-9
+    with pytest.raises(ValueError, match="no mirror"):
+        figures.reflection((3, 4), [("itself", (3, 4))])

@@ -6,10 +6,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from launchers import Addressed, Chapter, draw, work
+from launchers import Addressed, Chapter, InPlace, draw, work
 
 from course_utils import cp, pointers
+from course_utils.benchmarks.baselines.cudnn_graph import strides_of
 from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.benchmarks.cases.filters import window_bytes
 from course_utils.paths import KERNELS
 
 CHAPTER = Chapter("05_cuda_libraries")
@@ -84,6 +86,83 @@ def own_seeds(name, drawn, threads):
         expected.append(state)
     return work(
         kernel(name), -(-threads // 256), 256, (out, drawn, threads), out, np.array(expected)
+    )
+
+
+# --- 03: filters ---
+
+FILTERED = [  # rows, columns, R, S, top, left, out_rows, out_columns
+    (1, 150, 1, 5, 0, 0, 1, 154),
+    (7, 150, 3, 4, 1, 1, 7, 150),
+    (3, 5, 7, 41, 2, 20, 4, 30),
+]
+
+
+@CHAPTER.launch("filter_direct", "filter_window", sizes=FILTERED)
+def filtered(name, rows, columns, R, S, top, left, out_rows, out_columns):
+    x, h = draw((rows, columns)), draw((R, S), seed=1)
+    whole = np.zeros((rows + R - 1, columns + S - 1))
+    for r, s in np.ndindex(R, S):
+        whole[r : r + rows, s : s + columns] += float(h[r, s]) * x
+    expected = whole[top : top + out_rows, left : left + out_columns]
+    y = cp.empty(expected.shape, cp.float32)
+    shape = rows, columns, R, S, top, left, *y.shape
+    arguments, close = (cp.asarray(x), cp.asarray(h), y, *shape), {"rtol": 1e-5, "atol": 1e-4}
+    if name == "filter_direct":
+        grid = blocks(out_columns, 32), blocks(out_rows, 8)
+        return work(kernel(name), grid, (32, 8), arguments, y, expected, **close)
+    grid, shared = (blocks(out_columns, 64), blocks(out_rows, 4)), window_bytes(R, S, 4, 4)
+    launched = kernel(name, BX=4, BY=4)
+    return work(launched, grid, (4, 4), arguments, y, expected, shared_mem=shared, **close)
+
+
+# --- 04: cuDNN ---
+
+CONVOLUTIONS = [  # N, C, K, H, W, R, S, (padding, stride, dilation, groups), channels last
+    (1, 1, 1, 1, 1, 1, 1, (0, 1, 1, 1), False),
+    (2, 3, 5, 9, 7, 3, 3, (1, 1, 1, 1), False),
+    (2, 4, 6, 8, 11, 3, 2, (2, 2, 2, 2), True),
+]
+
+
+@CHAPTER.launch("conv_described", sizes=CONVOLUTIONS)
+def conv_described(name, N, C, K, H, W, R, S, how, channels_last):
+    pad, stride, dilation, groups = how
+    x, w, bias = draw((N, C, H, W)), draw((K, C // groups, R, S), seed=1), draw(K, seed=2)
+    rows, columns = (
+        (n + 2 * pad - dilation * (taps - 1) - 1) // stride + 1 for n, taps in ((H, R), (W, S))
+    )
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    expected = np.zeros((N, K, rows, columns)) + bias[:, None, None]
+    for r, s in np.ndindex(R, S):
+        part = padded[:, :, r * dilation :: stride, s * dilation :: stride][:, :, :rows, :columns]
+        of_groups = part.reshape(N, groups, C // groups, rows, columns)
+        taps = w[:, :, r, s].reshape(groups, K // groups, -1)
+        expected += np.einsum("ngchw,gkc->ngkhw", of_groups, taps).reshape(expected.shape)
+    expected = np.maximum(expected, 0)
+    order = (0, 2, 3, 1) if channels_last else (0, 1, 2, 3)
+    X, F = (cp.asarray(np.ascontiguousarray(each.transpose(order))) for each in (x, w))
+    y = cp.empty(tuple(expected.shape[axis] for axis in order), cp.float32)
+    described = [
+        cp.asarray(np.array([*shape, *strides_of(shape, order)], np.int32))
+        for shape in (x.shape, w.shape, expected.shape)
+    ]
+    of_x, of_w, of_y = described
+    arguments = X, of_x, F, of_w, cp.asarray(bias), y, of_y, cp.asarray(np.array(how, np.int32))
+    grid = blocks(expected.size, 256)
+    return work(
+        kernel(name), grid, 256, arguments, y, expected.transpose(order), rtol=1e-5, atol=1e-5
+    )
+
+
+@CHAPTER.launch("bias_relu", sizes=[(1, 1, 1), (600, 4, 25), (600, 4, 1)])
+def bias_relu(name, n, channels, inner):
+    y, bias = draw(n), draw(channels, seed=1)
+    of = np.arange(n) // inner % channels
+    out, expected = cp.empty(n, cp.float32), np.maximum(y.astype(np.float64) + bias[of], 0)
+    arguments = out, cp.asarray(bias), n, channels, inner
+    return work(
+        kernel(name), blocks(n, 256), 256, arguments, out, expected, InPlace, start=y, atol=1e-6
     )
 
 

@@ -1,7 +1,11 @@
 """How tests launch the kernels of chapter 07 that no benchmark measures, against float64."""
 
+import math
+from dataclasses import dataclass
 from functools import cache, partial
+from itertools import pairwise
 from runpy import run_path
+from types import SimpleNamespace
 
 import numpy as np
 from launchers import Chapter, InPlace, draw, work
@@ -9,7 +13,12 @@ from launchers import Chapter, InPlace, draw, work
 from course_utils import cp, load
 from course_utils.benchmarks.case import Work, blocks
 from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
-from course_utils.benchmarks.cases.pytorch_extensions import attention, top_k
+from course_utils.benchmarks.cases.pytorch_extensions import (
+    attention,
+    batched_qr,
+    low_precision,
+    top_k,
+)
 from course_utils.benchmarks.cases.pytorch_extensions.normalisation import moments_of
 from course_utils.paths import KERNELS, kernel_file
 
@@ -387,3 +396,179 @@ SELECTION_CALLS = {
 }
 for each in SELECTION_CALLS:
     CHAPTER.launch(each, sizes=SELECTIONS if each != "top_k_rounds" else SELECTIONS[:2])(selected)
+
+
+# --- 06: low precision ---
+
+formats = SimpleNamespace(
+    **run_path(str(KERNELS / CHAPTER.folder / "low_precision" / "formats.py"))
+)
+BLOCKS = [(1, 32), (3, 96), (129, 160), (33, 32)]
+
+
+def in_blocks(rows, columns):
+    """Rows whose blocks are of many sizes; one block of zeros, or one that ends at 448."""
+    x = draw((rows, columns))
+    x *= np.exp2(np.random.default_rng(4).integers(-20, 20, (rows, columns // 32))).repeat(32, 1)
+    x[0, :32] = np.linspace(-448, 448, 32) if rows > 1 else 0
+    return x.astype(np.float32)
+
+
+def codes_and_scales(rows, columns, block, codes):
+    """Room for both, and what it holds after ``poison``, with the ``codes`` put in."""
+    places = formats.scale_places(rows, columns // block)
+    room = cp.empty(codes.size + formats.room_for_scales(rows, columns // block), np.uint8)
+    want = np.full(room.size, 255, np.uint8)
+    want[: codes.size] = codes.ravel()
+    return room, want, want[codes.size :], places
+
+
+@CHAPTER.launch("quantise_mxfp8", sizes=BLOCKS)
+def quantise_mxfp8(name, rows, columns):
+    x = in_blocks(rows, columns)
+    numbers, exponents = formats.mxfp8(x)
+    codes = formats.codes_of(numbers, "E4M3") | (np.signbit(x) << 7).astype(np.uint8)
+    room, want, scales, places = codes_and_scales(rows, columns, 32, codes)
+    scales[places] = exponents + 127
+    words = room[: codes.size].view(np.uint32)
+    arguments = cp.asarray(x), words, room[codes.size :], rows, columns
+    return work(kernel(name), blocks(x.size, 1024), 256, arguments, room, want)
+
+
+@CHAPTER.launch("quantise_nvfp4", sizes=BLOCKS)
+def quantise_nvfp4(name, rows, columns):
+    x = in_blocks(rows, columns)
+    numbers, scale, whole = formats.nvfp4(x)
+    codes = formats.codes_of(numbers, "E2M1") | (np.signbit(x) << 3).astype(np.uint8)
+    pairs = codes.reshape(-1, 2)
+    room, want, scales, places = codes_and_scales(rows, columns, 16, pairs[:, 0] | pairs[:, 1] << 4)
+    scales[places] = formats.codes_of(scale, "E4M3")
+    halves = room[: x.size // 2].view(np.uint16)
+    arguments = cp.asarray(x), halves, room[x.size // 2 :], whole, rows, columns
+    return work(kernel(name), blocks(x.size, 1024), 256, arguments, room, want)
+
+
+@CHAPTER.launch("mma_sparse", sizes=[(16, 8, 32), (48, 24, 64), (16, 40, 160)])
+def mma_sparse(name, m, n, k):
+    full, b = draw((m, k)).astype(np.float16), draw((n, k), seed=1).astype(np.float16)
+    kept, places = formats.two_of_four(full)
+    at = places[..., None] >> 2 * np.arange(8, dtype=np.uint16) & 3
+    pruned = np.zeros((m, k // 4, 4))
+    np.put_along_axis(pruned, at.reshape(m, -1, 2), kept.reshape(m, -1, 2), axis=-1)
+    assert (np.count_nonzero(pruned, axis=-1) == 2).all()
+    pruned = pruned.reshape(m, k)
+    c = cp.empty((m, n), np.float32)
+    arguments = *map(cp.asarray, (kept, places, b)), c, m, n, k
+    grid = n // 8, m // 16
+    return work(
+        kernel(name), grid, 32, arguments, c, pruned @ b.astype(float).T, rtol=1e-4, atol=1e-4
+    )
+
+
+@CHAPTER.launch("ragged_mean", sizes=[((0,), 5), ((1, 0, 40), 33), ((9, 8, 7, 1), 64)])
+def ragged_mean(name, lengths, d):
+    offsets = np.cumsum((0, *lengths)).astype(np.int32)
+    x, y = draw((max(offsets[-1], 1), d)), cp.empty((len(lengths), d), np.float32)
+    parts = [x[first:end].astype(float) for first, end in pairwise(offsets)]
+    expected = np.stack([part.mean(0) if len(part) else np.zeros(d) for part in parts])
+    grid = blocks(d, 32), len(lengths)
+    arguments = cp.asarray(x), cp.asarray(offsets), y, d
+    return work(kernel(name), grid, (32, 8), arguments, y, expected, rtol=1e-5, atol=1e-5)
+
+
+@CHAPTER.launch("gemv_int4_bytes", sizes=[(16, 128, {"ROWS": 4, "STAGES": 3}), (40, 1408, {})])
+def gemv_int4_bytes(name, rows, columns, tried):
+    """Against the product with x rounded as the kernel rounds it."""
+    (words,), (scales,) = low_precision.random_weights((1, rows, columns))
+    x = draw(columns).astype(np.float16)
+    x[32:64] = 0  # a block without a scale
+    blocks_of_x = x.astype(np.float32).reshape(-1, 32)
+    largest = np.abs(blocks_of_x).max(1, keepdims=True)
+    steps = np.divide(np.float32(127), largest, out=np.zeros_like(largest), where=largest > 0)
+    kept = (np.rint(blocks_of_x * steps) * (largest / np.float32(127)).astype(float)).ravel()
+    w, y = cp.asnumpy(low_precision.weights_of(words, scales)), cp.empty(rows, np.float32)
+    call = low_precision.stream_call(name, words, scales, cp.asarray(x), y, grid=3, **tried)
+    return Work((call,), y, lambda: cp.asarray(w @ kept), rtol=1e-5, atol=1e-5)
+
+
+# --- 07: batched QR ---
+
+TINY, HUGE = np.float32(3e-39), np.float32(1e37)
+
+
+def hostile_matrix(kind, m, n):
+    """m x n numbers that a factorisation may stumble over, and about how large they are."""
+    a = draw((m, n))
+    if kind == "zeros":
+        return a * 0, 1
+    if kind == "rank 2":
+        return (a[:, :2] @ draw((2, n), seed=1)).astype(np.float32), 1
+    if kind == "equal columns":
+        return np.repeat(a[:, :1], n, axis=1), 1
+    if kind == "nothing below":
+        return np.triu(a), 1
+    if kind == "tiny":
+        return (a * TINY).astype(np.float32), TINY
+    if kind == "huge":
+        return a * HUGE, HUGE
+    if kind == "small rows":  # with squares that fp32 does not have, below ordinary ones
+        a[2:] *= np.float32(1e-25)
+    return a, 1
+
+
+@dataclass(frozen=True)
+class ScaledQR(batched_qr.QRWork):
+    """Numbers of a known size are compared as if they were near 1."""
+
+    size: float = 1.0
+
+    def numbers(self, result):
+        found = super().numbers(result)
+        found[: math.prod(self.shape)] /= self.size
+        return found
+
+
+HOSTILE = [
+    ("zeros", 9, 7),
+    ("rank 2", 32, 20),
+    ("equal columns", 20, 32),
+    ("nothing below", 17, 17),
+    ("tiny", 32, 31),
+    ("huge", 31, 9),
+    ("small rows", 30, 30),
+]
+ORDINARY = ("ordinary", 70, 40)  # more than a tile for a warp
+
+
+def factored(name, kind, m, n):
+    a, size = hostile_matrix(kind, m, n)
+    a = cp.asarray(a[None])
+    found = batched_qr.Factors.of(a.shape)
+    expected = batched_qr.expected_of(a)
+    expected[: a.size] /= float(size)
+    calls = QR_CALLS[name](a, found)
+    return ScaledQR(
+        calls,
+        found.room,
+        lambda: expected,
+        atol=2e-6 * m**0.5,
+        same_bits=False,
+        shape=a.shape,
+        size=float(size),
+    )
+
+
+QR_CALLS = {
+    "qr_warp": batched_qr.warp_calls,
+    "qr_block": batched_qr.block_calls,
+    "qr_panels": batched_qr.panels_calls,
+    "qr_tensor": batched_qr.tensor_calls,
+}
+MATRICES = {  # the code that copes with them is mostly the same
+    "qr_warp": HOSTILE[2:5:2],
+    "qr_block": HOSTILE,
+    "qr_panels": HOSTILE[5:6],
+    "qr_tensor": [*HOSTILE[:2], HOSTILE[4], HOSTILE[6], ORDINARY],
+}
+for each in QR_CALLS:
+    CHAPTER.launch(each, sizes=MATRICES[each])(factored)

@@ -5,6 +5,9 @@ from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
 
 from course_utils import cp, tensor_map
+from course_utils.benchmarks import blackwell
+from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
+from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")
@@ -221,3 +224,101 @@ def row_maximum(name, rows, columns):
     x, largest = draw((rows, columns)), cp.empty(rows, cp.float32)
     arguments = cp.asarray(x), largest, columns
     return work(kernel(name), 4 * rows, 32, arguments, largest, x.max(axis=1))
+
+
+# --- hopper_gemm ---
+
+
+@CHAPTER.launch("one_wgmma", sizes=[0, 1])
+def one_wgmma(name, seed):
+    """Both tiles by the fields of a swizzle of 128 bytes, and each sum where wgmma leaves it."""
+    a, b = (draw((rows, 64), seed + rows).astype(bfloat16) for rows in (64, 16))
+    held = cp.empty((128, 8), cp.float32)
+    maps = [
+        tensor_map(cp.asarray(x.view(np.uint16)), (rows, 64), swizzle=128)
+        for x, rows in ((a, 64), (b, 16))
+    ]
+    thread, number = np.indices((128, 8))
+    row = thread // 32 * 16 + thread % 32 // 4 + number // 2 % 2 * 8
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    return work(
+        kernel(name, arch="sm_90a"),
+        1,
+        128,
+        (*maps, held, np.uint64(1 << 62 | 1024 // 16 << 32)),
+        held,
+        exact[row, number // 4 * 8 + thread % 4 * 2 + number % 2],
+        rtol=1e-4,
+        atol=1e-4,
+        same_bits=False,  # how tensor cores add up is not documented
+    )
+
+
+@CHAPTER.launch("gemm_wgmma", "gemm_stages", sizes=[(1, 8, 8), (70, 136, 72), (65, 40, 328)])
+def whole_gemm(name, m, n, k):
+    a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))
+    c = cp.empty((m, n), cp.uint16)
+    rows, stages = {"gemm_wgmma": (64, 1), "gemm_stages": (128, 3)}[name]
+    maps = [
+        tensor_map(cp.asarray(x.view(np.uint16)), (high, 64), swizzle=128)
+        for x, high in ((a, rows), (b, 128))
+    ]
+    return work(
+        kernel(name, arch="sm_90a"),
+        (-(-n // 128), -(-m // rows)),
+        128,
+        (*maps, c, m, n, k),
+        c,
+        a.astype(np.float64) @ b.astype(np.float64).T,
+        Bf16Work,
+        shared_mem=stages * (rows + 128) * 128,
+        rtol=2**-8,
+        atol=k * 2**-20,
+        same_bits=False,
+    )
+
+
+@CHAPTER.launch(
+    "gemm_producer",
+    "gemm_two_consumers",
+    "gemm_persistent",
+    "gemm_multicast",
+    "gemm_hopper",
+    sizes=[(1, 8, 8), (70, 264, 72), (260, 40, 200)],
+)
+def rung_of_gemm(name, m, n, k):
+    """Odd shapes, as gemm_wgmma has them; the last one has three tiles below each other."""
+    a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))
+    c = cp.empty((m, n), cp.uint16)
+    factors = (cp.asarray(x.view(np.uint16)) for x in (a, b))
+    call = hopper_call(name, *factors, c, cluster=RUNGS[name].cluster)
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    return Bf16Work((call,), c, lambda: exact, rtol=2**-8, atol=k * 2**-20, same_bits=False)
+
+
+# --- blackwell_gemm ---
+
+
+@CHAPTER.launch("umma_tile", sizes=[32, 64])
+def umma_tile(name, columns):
+    return blackwell.tile_work(columns)
+
+
+@CHAPTER.launch("tmem_cells", sizes=[128, 256])
+def tmem_cells(name, threads):
+    """Warps whose numbers are equal modulo 4 reach the same lanes."""
+    cells = cp.empty((threads, 16), cp.uint32)
+    thread, column = np.indices((threads, 16))
+    kernel = blackwell.blackwell_kernel("tmem_cells.cu")
+    return work(kernel, 1, threads, (cells,), cells, thread % 128 << 16 | column)
+
+
+@CHAPTER.launch("umma_stages", "umma_pair", sizes=[(1, 8, 8), (130, 72, 136)])
+def umma_product(name, m, n, k):
+    """Tiles of 64 columns, and three steps of K through two stages."""
+    return blackwell.product_work(name, (m, n, k), bn=64, stages=2)
+
+
+@CHAPTER.launch("umma_persistent", sizes=[(1, 8, 8, 1), (130, 72, 72, 1), (258, 40, 136, 2)])
+def umma_persistent(name, m, n, k, pairs):
+    return blackwell.product_work(name, (m, n, k), bn=32, stages=3, pairs=pairs)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from course_utils import load, profile, sanitize, trace
 from course_utils.devices import emulated_cupy
 from course_utils.launching.arguments import carry_over
 
@@ -71,6 +72,14 @@ def test_a_view_keeps_its_strides(order):
     for view, here in zip(views, carried, strict=True):
         assert here.strides == view.strides
         assert (here.get() == view.held).all()
+
+
+@pytest.mark.parametrize("look", (profile, sanitize, trace))
+def test_who_looks_at_a_kernel_leaves_what_it_wrote_in_the_gpus_arrays(look):
+    code = """extern "C" __global__ void more(float* x) { x[threadIdx.x] += 1; }"""
+    x = OfGpu(np.zeros(32, np.float32))
+    look(load(source=code, device="emulator").more, 1, 32, (x,))
+    assert x.held.tolist() == [1] * 32
 
 
 def test_an_empty_array_is_carried():

@@ -94,6 +94,19 @@ def test_a_kernel_that_dies_is_told_with_the_cell_it_died_in(tmp_path, capsys):
     assert "0 PASS, 1 FAIL" in printed
 
 
+def test_a_notebook_for_which_the_gpu_is_too_old_runs_on_the_emulator(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.delenv("COURSE_DEVICE", raising=False)
+    write(
+        tmp_path / "01.ipynb",
+        "import os\nfrom course_utils.launching.older_gpus import GpuTooOld\n"
+        "if os.environ.get('COURSE_DEVICE') != 'emulator':\n    raise GpuTooOld('Too much.')",
+    )
+    assert command(tmp_path) == 0
+    assert "(on the emulator: the GPU is too old)" in capsys.readouterr().out
+
+
 def test_the_emulator_is_described_by_its_kind_and_the_compiler_s_version():
     found = run.describe(kernel_environment("emulator"))
     assert found.pop("cuda").partition(".")[0] in ("12", "13")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_utils import cp, figures, load, tensor_map, trace
+from course_utils.benchmarks import blackwell
 from course_utils.devices.limits import LaunchError
 
 BRANCH = r"""
@@ -182,3 +183,15 @@ def test_the_spans_are_copies_and_phases_that_follow_each_other_and_waits_for_th
     for label, _, end in rows["warp 0 waits"]:
         assert end >= min(done for _, _, done in rows[label])
     figures.timeline({"column_sums": spans}, unit="instructions")
+
+
+def test_the_spans_of_tensor_cores_last_from_the_first_product_to_the_end_of_its_commit():
+    (call,) = blackwell.product_work("umma_stages", (128, 32, 192), bn=32, stages=2).launches
+    spans = trace(call.kernel, call.grid, call.block, call.args, shared_mem=call.shared_mem).spans
+    busy = [span for span in spans if span[0] == "tensor cores"]
+    assert [label for _, label, _, _ in busy] == ["4"] * 3  # products of each step of K
+    read = sorted(end for row, _, _, end in spans if row.startswith("empty"))
+    assert [end for *_, end in busy] == read  # a stage is empty when its products are done
+    starts = [start for _, _, start, _ in busy]
+    full = sorted(end for row, _, _, end in spans if row.startswith("full"))
+    assert all(there <= start for there, start in zip(full, starts, strict=True))

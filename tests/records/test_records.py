@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -144,6 +145,26 @@ def test_what_was_not_measured_is_named_with_the_command_that_measures_it(two_de
         stored(["b", "c"], 4)
     with pytest.raises(LessonError, match="no measurements called triton .* --only triton"):
         measurements("triton")
+
+
+def test_a_run_that_is_stopped_keeps_what_it_has_measured(folder, monkeypatch):
+    case = next(case for case in CASES if case.name == "vec_add")
+    measured = iter([record("vec_add", size, 1.0) for size in case.gpu_sizes[:1]])
+
+    def measure(case, n, bandwidth):
+        for found in measured:
+            return found
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "measure", measure)
+    monkeypatch.setattr(cli, "ceilings", lambda: {"copy": 4e12, "read": 4e12})
+    monkeypatch.setattr(cli, "device_name", lambda: OTHER)
+    monkeypatch.setattr(cli, "description", lambda: {"device": OTHER})
+    monkeypatch.setattr(cli, "_print", lambda record, size: None)
+    monkeypatch.setattr(cli, "cp", Mock())
+    with pytest.raises(KeyboardInterrupt):
+        cli._run_gpu([case])
+    assert [r["kernel"] for r in measurements("kernels", OTHER)["records"]] == ["vec_add"]
 
 
 # --- the README ---

@@ -72,7 +72,18 @@ operations are enough for any number of 64 bits.
             promises.scalars("seed", 0, 1, (1 << 32) - 1),
         ),
     ),
-    means=(means.one_store_each(), means.work_shared_out()),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(),
+        means.instructions(
+            "products (two or three for each bit of the number of steps)",
+            "mad.",
+            "mul.",
+            at_most=300 * 4099,
+            advice="A few dozen operations lead to any place, all i steps of thread i included.",
+            size=4099,
+        ),
+    ),
     hints=(
         "Two steps: a(ax + c) + c = a²x + (ac + c). So two steps in one have the factor a² and the "
         "step ac + c.",
@@ -91,7 +102,7 @@ generator begins anew, another reason to take a better one.
     mutants=(
         mutant(
             "one by one",
-            kinds.ENDLESS_LOOP,
+            kinds.MEANS_MISSING,
             ("left > 0; left /= 2", "left > 0; --left"),
             (
                 "if (left % 2 == 1) {\n            state = factor * state + step;\n        }\n"
@@ -118,6 +129,16 @@ generator begins anew, another reason to take a better one.
             ("unsigned long long left = skip + i", "long long left = skip + i"),
         ),
         mutant("all threads alike", kinds.WRONG, ("skip + i; left", "skip; left")),
+        mutant(
+            "i steps one by one",
+            kinds.MEANS_MISSING,
+            ("skip + i; left", "skip; left"),
+            (
+                "    out[i] = state;",
+                "    for (int j = 0; j < i; ++j) state = kFactor * state + kStep;\n"
+                "    out[i] = state;",
+            ),
+        ),
         mutant("a step too far", kinds.OFF_BY_ONE, ("skip + i; left", "skip + i + 1; left")),
         mutant(
             "the state squared",
@@ -167,7 +188,7 @@ key moves on. Any counters, any key of 64 bits, any number of rounds from 0 on.
     promises=Promises(
         sizes=promises.lengths(most=1025),
         values=(
-            promises.scalars("rounds", 0, 1, 2, 7, 16),
+            promises.scalars("rounds", 0, 1, 2, 7, 300),
             promises.scalars("key", *SEEDS),
         ),
     ),
@@ -198,6 +219,11 @@ comes exactly once for a key.
         mutant("keys exchanged", kinds.WRONG, ("c.y ^ key_x", "c.y ^ key_y")),
         mutant("with a sign", kinds.WRONG, ("__umulhi(kFactorZ, c.z)", "__mulhi(kFactorZ, c.z)")),
         mutant("ten rounds always", kinds.WRONG, ("round < rounds", "round < 10")),
+        mutant(
+            "sixteen rounds at most",
+            kinds.WRONG,
+            ("round < rounds", "round < rounds && round < 16"),
+        ),
         mutant("one round short", kinds.WRONG, ("round < rounds", "round < rounds - 1")),
         mutant(
             "the key's upper half forgotten",
@@ -248,7 +274,7 @@ of four is computed once, by the thread that stores its numbers.
         values=(
             promises.scalars("offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6),
             promises.scalars("seed", *SEEDS),
-            promises.scalars("streams", 1, 3, 65536),
+            promises.scalars("streams", 1, 3, 65536, 70_001),
         ),
     ),
     means=(
@@ -288,6 +314,11 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
             ("4 * group + j - offset", "4 * (group - first) + j"),
         ),
         mutant("one stream", kinds.WRONG, ("group % streams, group / streams", "0, group")),
+        mutant(
+            "65,536 streams at most",
+            kinds.WRONG,
+            ("    const int threads", "    streams = min(streams, 65536);\n    const int threads"),
+        ),
         mutant("a stream each", kinds.WRONG, ("group % streams, group / streams", "group, 0")),
         mutant(
             "exchanged",
@@ -469,6 +500,12 @@ def throws(given: Given) -> dict:
     return {"out": out}
 
 
+TRIES = (  # the last of these needs 25 numbers or more for one of 1,000 throws
+    {"sides": (1 << 31) + 1, "seed": 5},
+    {"sides": (1 << 31) + 1, "seed": 3932},
+)
+
+
 DICE = Exercise(
     id="05.dice",
     title="dice without a favourite",
@@ -493,8 +530,11 @@ the next number of the subsequence is tried. No number of tries is enough for ce
     promises=Promises(
         sizes=promises.lengths(most=4099),
         values=(
-            promises.scalars("sides", 1, 2, 6, 52, (1 << 31) + 1, (1 << 32) - 1),
             promises.scalars("seed", *SEEDS),
+            (
+                *promises.scalars("sides", 1, 2, 6, 52, (1 << 32) - 1),
+                *promises.together(*TRIES),
+            ),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
@@ -529,6 +569,11 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
             "four tries",
             kinds.PARTLY_WRITTEN,
             ("block = 0;; ++block", "block = 0; block < 1; ++block"),
+        ),
+        mutant(
+            "twenty-four tries",
+            kinds.PARTLY_WRITTEN,
+            ("block = 0;; ++block", "block = 0; block < 6; ++block"),
         ),
         mutant("one of a block", kinds.WRONG, ("j < 4", "j < 1")),
         mutant(

@@ -10,6 +10,7 @@ from course_utils.exercises import (
     Cases,
     Exercise,
     Launch,
+    Means,
     Promises,
     PythonExercise,
     empty,
@@ -54,7 +55,11 @@ may all lie around 100, at distances of about 1.
         sizes=promises.shapes(n=(256, 512, 1280, 4352)),
         values=(promises.data("x", promises.NEGATIVE, promises.EQUAL, ("about 100", off_zero)),),
     ),
-    means=(means.one_store_each(), means.loads_shared_out()),
+    means=(
+        means.one_store_each(),
+        means.loads_shared_out(),
+        means.atomics("shared", at_most=0, advice="`Reduce(room).Sum(...)` adds up for you."),
+    ),
     hints=(
         "`Reduce(room).Sum(value)` is called by all threads, and only thread 0 has the sum.",
         "Thread 0 writes the mean to shared memory; a barrier, and all may read it.",
@@ -74,6 +79,16 @@ that hands on the mean does both here. Without anything to hand on it is easily 
             (
                 "Reduce(room).Sum(distance * distance)",
                 "Reduce(room).Sum(threadIdx.x < 32 ? distance * distance : 0.0f)",
+            ),
+        ),
+        mutant(
+            "by an atomic",
+            kinds.MEANS_MISSING,
+            (
+                "    const float sum = Reduce(room).Sum(value);",
+                "    if (threadIdx.x == 0) {\n        mean = 0;\n    }\n    __syncthreads();\n"
+                "    atomicAdd(&mean, value);\n    __syncthreads();\n    const float sum = mean;\n"
+                "    __syncthreads();",
             ),
         ),
         mutant("of a sample", kinds.SCALED, ("squares / kThreads", "squares / (kThreads - 1)")),
@@ -232,6 +247,14 @@ no more care.
         means.one_store_each(),
         means.loads_shared_out(),
         means.shared_memory(advice="Let the block sort its tile, in `Sort`'s room."),
+        Means(
+            "requests of warps to read shared memory",
+            lambda work: work.counts.shared_load_requests,
+            at_most=1000,
+            advice="Let `Sort(room)` find the order: who compares each key with all others reads "
+            "the tile 256 times.",
+            size=512,
+        ),
     ),
     hints=(
         "`cub::LoadDirectBlocked(threadIdx.x, x + first, key)` gives thread t the keys 4 t to "
@@ -273,6 +296,22 @@ of a kernel is often good enough.
             (
                 "cub::LoadDirectBlocked(threadIdx.x,",
                 "cub::LoadDirectStriped<kThreads>(threadIdx.x,",
+            ),
+        ),
+        mutant(
+            "each key beside all others",
+            kinds.MEANS_MISSING,
+            (
+                "    Sort(room).SortDescending(key, place);\n",
+                "    __shared__ unsigned short all[256];\n"
+                "    for (int j = 0; j < kItems; ++j) all[kItems * threadIdx.x + j] = key[j];\n"
+                "    __syncthreads();\n",
+            ),
+            (
+                "const int rank = kItems * threadIdx.x + j;",
+                "int rank = 0;\n        for (int o = 0; o < 256; ++o) {\n"
+                "            rank += all[o] > key[j] || (all[o] == key[j] && o < place[j]);\n"
+                "        }",
             ),
         ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("rank < kKept", "rank <= kKept")),

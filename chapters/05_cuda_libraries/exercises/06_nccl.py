@@ -8,6 +8,7 @@ from course_utils.exercises import (
     Cases,
     Exercise,
     Launch,
+    Means,
     Promises,
     PythonExercise,
     empty,
@@ -17,8 +18,9 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.means import WorkDone
 
-from .ranks import FarMatrix, Wire, rounds_of
+from .ranks import FarMatrix, Wire, all_of, rounds_of
 
 # --- the ring ---
 
@@ -76,9 +78,19 @@ def some_buffers(rng: np.random.Generator) -> tuple[Wire, list[np.ndarray]]:
 
 
 def pieces_one_after_the_other(function, wire: Wire, buffers: list[np.ndarray]) -> np.ndarray:
-    """What the ranks have, as a row for each."""
-    pieces = function(wire, buffers)
-    return np.stack([np.asarray(piece, float) for piece in pieces])
+    """What the ranks have, as a row for each. Where that is right, a second run over a wire with
+    noise shows whose sum is made of it: in each piece there are ranks - 1 messages."""
+
+    def rows(wire: Wire, buffers: list[np.ndarray]) -> np.ndarray:
+        return np.stack([np.asarray(piece, float) for piece in function(wire, buffers)])
+
+    copies, wanted = [buffer.copy() for buffer in buffers], summed_rows(wire, buffers)
+    pieces = rows(wire, buffers)
+    if np.array_equal(pieces, wanted):
+        others = rows(Wire(wire.ranks, more=1000.0), copies)
+        heard = np.all(others == pieces + 1000.0 * (wire.ranks - 1), axis=1)
+        wire.deaf = [int(rank) for rank in np.flatnonzero(~heard)]
+    return pieces
 
 
 def summed_rows(wire: Wire, buffers: list[np.ndarray]) -> np.ndarray:
@@ -87,6 +99,11 @@ def summed_rows(wire: Wire, buffers: list[np.ndarray]) -> np.ndarray:
 
 def by_wire(wire: Wire, buffers: list[np.ndarray]) -> str:
     fair = (len(buffers) - 1) * (len(buffers[0]) // len(buffers))
+    if wire.deaf:
+        return (
+            f"The sum of rank {wire.deaf[0]} is right, and not made of what has come by the wire. "
+            "A rank knows its own buffer alone."
+        )
     if wire.left():
         return f"{wire.left()} messages were sent, and nobody has received them."
     for done, counts in {"sent": wire.sent, "received": wire.received}.items():
@@ -96,8 +113,8 @@ def by_wire(wire: Wire, buffers: list[np.ndarray]) -> str:
         if min(counts) < fair:
             rank = int(np.argmin(counts))
             return (
-                f"Rank {rank} has {done} {counts[rank]} floats. A rank knows its own buffer alone, "
-                f"and for its part in the sum {fair} have to pass."
+                f"Rank {rank} has {done} {counts[rank]} floats, and for its part in the sum {fair} "
+                "have to pass."
             )
     return ""
 
@@ -160,6 +177,38 @@ needs one link to each side. NCCL chooses by the machine and the size.
             ),
         ),
         mutant(
+            "nobody listens",
+            kinds.MEANS_MISSING,
+            (
+                "    mine = [buffer.copy() for buffer in buffers]\n",
+                "    for a in range(ranks):\n"
+                "        for b in range(ranks):\n"
+                "            if a != b:\n"
+                "                wire.send(a, b, 0 * buffers[a][:piece])\n"
+                "                wire.receive(b, a)\n"
+                "    total = sum(buffers)\n"
+                "    return [total[r * piece : (r + 1) * piece] for r in range(ranks)]\n"
+                "    mine = [buffer.copy() for buffer in buffers]\n",
+            ),
+        ),
+        mutant(
+            "the last one heard",
+            kinds.MEANS_MISSING,
+            (
+                "    mine = [buffer.copy() for buffer in buffers]\n",
+                "    total, found = sum(buffers), []\n"
+                "    for a in range(ranks):\n"
+                "        for b in range(ranks):\n"
+                "            if a != b:\n"
+                "                wire.send(a, b, total[b * piece : (b + 1) * piece])\n"
+                "    for r in range(ranks):\n"
+                "        heard = [wire.receive(r, o) for o in range(ranks) if o != r]\n"
+                "        found.append(heard[-1] if heard else total)\n"
+                "    return found\n"
+                "    mine = [buffer.copy() for buffer in buffers]\n",
+            ),
+        ),
+        mutant(
             "whole buffers",
             kinds.MEANS_MISSING,
             (
@@ -218,7 +267,7 @@ with 5 to 7 as many. (4 ranks, 4 MB, 2 µs and 100 GB/s: the ring takes 72 µs, 
     ),
     explanation="""
 The ring's bytes hardly grow with the number of ranks, and its latency grows with it; with the tree
-it is the other way round. Small messages want trees, large ones rings. Real trees cut the buffer
+both grow with the logarithm. Small messages want trees, large ones rings. Real trees cut the buffer
 into parts that follow one another, and then cost twice the bytes at most, not twice the levels.
 """,
     mutants=(
@@ -256,6 +305,13 @@ def chain_of_ranks(given: dict) -> dict:
     return {"boxes": boxes.ravel(), "y": y.ravel(), "flags": flags}
 
 
+def for_this_gpu_alone(work: WorkDone) -> int:
+    """Fences and atomics whose scope is a GPU or a block."""
+    ordering = "membar.", "fence.", "atom.", "red.", "ld.acquire.", "st.release.", "ld.relaxed."
+    names = [name for name in work.counts.opcodes if name.startswith(ordering)]
+    return sum(work.counts.opcodes[name] for name in names if ".sys" not in name)
+
+
 PASS_ON = Exercise(
     id="05.pass_on",
     title="hand a box to another GPU",
@@ -288,7 +344,14 @@ you know of the memory model, and for a reader on another GPU.
             advice="The block's threads meet once before it tells, and once after it has waited.",
             size=(4, 150),
         ),
-        means.loads_shared_out(3, size=(4, 150)),
+        Means(
+            "fences and atomics for readers on the same GPU",
+            for_this_gpu_alone,
+            at_most=0,
+            advice="The reader is on another GPU: every fence and every atomic of the handover "
+            "has the scope of the system, `..._system`.",
+            size=(4, 150),
+        ),
     ),
     hints=(
         "tell: the block's threads meet, then one of them sets the flag. wait_for: one of them "
@@ -299,9 +362,10 @@ you know of the memory model, and for a reader on another GPU.
     ),
     explanation="""
 The flag lies with the one who waits, so that polling stays at home and one store crosses the link.
-Between GPUs the scope must be the system's: `__threadfence()` orders for readers on the same GPU.
-Here all ranks are blocks of one GPU, or of the emulator, where both work; between two GPUs only
-one of them is promised to.
+Between GPUs the scope must be the system's: `__threadfence()` and `atomicExch()` are for readers on
+the same GPU. Here all ranks are blocks of one GPU, or of the emulator, where both give the right
+numbers, so the scope is judged by the instructions. `cuda::atomic_ref` with a store that releases
+and a load that acquires does the same with less: `meet_ranks` is written so.
 """,
     mutants=(
         mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
@@ -311,6 +375,18 @@ one of them is promised to.
         ),
         mutant(
             "no acquire", kinds.DATA_RACE, ("        __threadfence_system();  // acquire", "//")
+        ),
+        mutant(
+            "fences for one GPU",
+            kinds.MEANS_MISSING,
+            ("__threadfence_system();  // release", "__threadfence();"),
+            ("__threadfence_system();  // acquire", "__threadfence();"),
+        ),
+        mutant(
+            "atomics for one GPU",
+            kinds.MEANS_MISSING,
+            ("atomicExch_system(flag", "atomicExch(flag"),
+            ("atomicAdd_system(flag", "atomicAdd(flag"),
         ),
         mutant("waits for nobody", kinds.DATA_RACE, ("0u) == 0)", "0u) > 1)")),
         mutant("looks once", kinds.DATA_RACE, ("while (", "if (")),
@@ -336,24 +412,27 @@ def some_layer(rng: np.random.Generator) -> tuple[np.ndarray, FarMatrix, FarMatr
 
 
 def parts_added(function, x, first: FarMatrix, second: FarMatrix, ranks: int) -> np.ndarray:
-    """The sum over all ranks, and what the greediest of them fetched."""
-    total, most = 0.0, 0
+    """The sum over all ranks, and what each of them fetched."""
+    total, shares = 0.0, []
     for rank in range(ranks):
         first.fetched = second.fetched = 0
         total = total + function(x, first, second, rank, ranks)
-        most = max(most, first.fetched + second.fetched)
-    first.fetched = most
+        shares.append(first.fetched + second.fetched)
+    first.shares = shares
     return np.asarray(total)
 
 
 def fair_share(x, first: FarMatrix, second: FarMatrix, ranks: int) -> str:
     hidden = first.shape[1]
-    fair = -(-hidden // ranks) * (first.shape[0] + second.shape[1])
-    if first.fetched > fair:
-        return (
-            f"One of {ranks} ranks fetched {first.fetched} of the numbers of both matrices; with "
-            f"{hidden} hidden units shared out evenly, {fair} are the most."
-        )
+    unit = first.shape[0] + second.shape[1]
+    least, most = hidden // ranks * unit, -(-hidden // ranks) * unit
+    for rank, share in enumerate(first.shares):
+        if not least <= share <= most:
+            return (
+                f"Rank {rank} of {ranks} fetched {share} of the numbers of both matrices; with "
+                f"{hidden} hidden units shared out evenly, {least} are the least and {most} the "
+                "most."
+            )
     return ""
 
 
@@ -382,7 +461,7 @@ none.
             (3, 2, 2, 5, 4),
         )
     ),
-    reference=lambda x, first, second, ranks: np.tanh(x @ first.whole()) @ second.whole(),
+    reference=lambda x, first, second, ranks: np.tanh(x @ all_of(first)) @ all_of(second),
     call=parts_added,
     promises=Cases(some_layer),
     means=fair_share,
@@ -411,6 +490,14 @@ by rows instead, and partial sums would have to be added up before tanh: one all
                 "rank * hidden // ranks, (rank + 1) * hidden // ranks",
                 "rank * (hidden // ranks), (rank + 1) * (hidden // ranks) if rank < ranks - 1 "
                 "else hidden",
+            ),
+        ),
+        mutant(
+            "the last has less than all others",
+            kinds.MEANS_MISSING,
+            (
+                "rank * hidden // ranks, (rank + 1) * hidden // ranks",
+                "(min(r * -(-hidden // ranks), hidden) for r in (rank, rank + 1))",
             ),
         ),
         mutant(
@@ -475,7 +562,7 @@ stages: 90 ms with the batch in one part, 40 ms with 6 parts.)
     ),
     explanation="""
 Of parts + stages - 1 such turns, a GPU works in `parts`: the rest is the bubble. Four times as many
-parts as stages leave about a fifth. More parts are smaller parts, which fill a GPU less well.
+parts as stages leave a fifth at most. More parts are smaller parts, which fill a GPU less well.
 """,
     mutants=(
         mutant("no bubble", kinds.WRONG, ("(parts + stages - 1)", "parts")),
@@ -578,7 +665,7 @@ pair that waits for each other makes its exchange.
 """,
     source="05_cuda_libraries/exercises/exchange.py",
     function="exchange",
-    cases=((2,), (3,), (4,), (5,), (8,), (33,)),
+    cases=((2,), (3,), (4,), (5,), (8,), (33,), (258,)),
     reference=lambda ranks: "all arrive in 3 rounds at most",
     call=all_arrive,
     promises=Cases(lambda rng: (int(rng.integers(2, 40)),)),

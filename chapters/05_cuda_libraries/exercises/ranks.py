@@ -8,10 +8,13 @@ import numpy as np
 
 
 class Wire:
-    """Messages between ranks that run in turn. ``sent`` and ``received``: floats of each rank."""
+    """Messages between ranks that run in turn. ``sent`` and ``received``: floats of each rank.
+    Every number of a message arrives larger by ``more``: a wire with noise shows who listens.
+    ``deaf`` are ranks whose sums were found to be made of something else."""
 
-    def __init__(self, ranks: int):
-        self.ranks = ranks
+    def __init__(self, ranks: int, more: float = 0):
+        self.ranks, self.more = ranks, more
+        self.deaf: list[int] = []
         self.sent, self.received = [0] * ranks, [0] * ranks
         self._under_way: defaultdict[tuple[int, int], deque] = defaultdict(deque)
 
@@ -22,7 +25,8 @@ class Wire:
         self._check(source, target)
         if source == target:
             raise ValueError(f"rank {source} sends to itself")
-        self._under_way[source, target].append(np.array(floats, copy=True))
+        message = np.array(floats, copy=True)
+        self._under_way[source, target].append(message + self.more if self.more else message)
         self.sent[source] += np.size(floats)
 
     def receive(self, target: int, source: int) -> np.ndarray:
@@ -46,10 +50,12 @@ class Wire:
 
 
 class FarMatrix:
-    """A matrix that lies elsewhere. ``fetched``: how many numbers of it were fetched."""
+    """A matrix that lies elsewhere. ``fetched``: how many numbers of it were fetched; ``shares``:
+    how many by each rank, where somebody has noted that."""
 
     def __init__(self, values: np.ndarray):
         self._values, self.shape, self.fetched = values, values.shape, 0
+        self.shares: list[int] = []
 
     def __repr__(self) -> str:
         return f"<matrix of {self.shape[0]} x {self.shape[1]}>"
@@ -60,13 +66,14 @@ class FarMatrix:
     def rows(self, begin: int, end: int) -> np.ndarray:
         return self._taken(self._values[begin:end])
 
-    def whole(self) -> np.ndarray:
-        """For the reference: it counts nothing."""
-        return self._values
-
     def _taken(self, part: np.ndarray) -> np.ndarray:
         self.fetched += part.size
         return part.copy()
+
+
+def all_of(matrix: FarMatrix) -> np.ndarray:
+    """For the reference: it counts nothing."""
+    return matrix._values
 
 
 def rounds_of(programs: list[list[tuple[str, int]]]) -> tuple[int, str]:

@@ -16,6 +16,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
+from course_utils.exercises.means import WorkDone
 from course_utils.exercises.promises import AS_GIVEN, Given, Values
 from course_utils.exercises.vectors import one_thread_each
 
@@ -148,7 +149,7 @@ def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
         "keys": some_keys(rng, size),
         "kth": empty(rows, np.uint32),
         "n": np.int32(n),
-        "k": np.int32(1 + n // 3),
+        "k": np.int32(1 + 2 * n // 3),
     }
 
 
@@ -322,6 +323,21 @@ def of_kind(label: str, change) -> Values:
     return Values(label, other)
 
 
+def with_k(label: str, k_of) -> Values:
+    """Another k, and what follows from it; ``k_of`` makes it of n."""
+
+    def other(given: Given, rng: np.random.Generator) -> Given:
+        rows, n = given["x"].shape
+        k = k_of(n)
+        return {"k": k, "limit": limits_of(given["x"], k), "indices": empty((rows, k), np.int32)}
+
+    return Values(label, other)
+
+
+def signed_zeros(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(x.shape) < 0.5, np.float32(0), np.float32(-0.0))
+
+
 TIES_IN_ORDER = Exercise(
     id="07.ties_in_order",
     title="which of the equal ones",
@@ -353,7 +369,10 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
                     "mostly -inf",
                     lambda x, rng: np.where(rng.random(x.shape) < 0.8, -np.inf, x),
                 ),
+                of_kind("zeros of both signs", signed_zeros),
             ),
+            (AS_GIVEN, with_k("k = 1", lambda n: 1), with_k("k = n", lambda n: n)),
+            promises.scalars("first", 0, 32_000),
         ),
     ),
     means=(
@@ -416,6 +435,20 @@ rule costs two ballots for 32 elements, and makes a result that can be repeated 
             "one place too far", kinds.OUT_OF_BOUNDS, ("stored = 0, equal", "stored = 1, equal")
         ),
         mutant("counts itself", kinds.PARTLY_WRITTEN, ("(1u << lane) - 1", "(2u << lane) - 1")),
+        mutant("counted from 1000", kinds.WRONG, ("= first + i", "= 1000 + i")),
+        mutant(
+            "half of the row",
+            kinds.PARTLY_WRITTEN,
+            ("equal = k - above", "equal = 1 + n / 2 - above"),
+        ),
+        mutant(
+            "bits for equality",
+            kinds.PARTLY_WRITTEN,
+            (
+                "value == least",
+                "__float_as_uint(value) == __float_as_uint(least)",
+            ),
+        ),
         mutant(
             "the lane as index",
             kinds.WRONG,
@@ -473,7 +506,7 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths("k", most=3000).with_longest(k=40_009),
+        sizes=promises.lengths("k", most=3000).with_longest(k=65_543),
         values=(
             (
                 AS_GIVEN,
@@ -619,6 +652,7 @@ counts all of it.
             ("high - (high - low) / 2", "low + (high - low) / 2"),
         ),
         mutant("more than k", kinds.WRONG, (">= k)", "> k)")),
+        mutant("100 at most", kinds.WRONG, (">= k)", ">= min(k, 100))")),
         mutant("above the limit alone", kinds.WRONG, ("own[j] >= middle", "own[j] > middle")),
         mutant(
             "this lane's keys alone",
@@ -632,7 +666,7 @@ counts all of it.
         ),
         mutant(
             "four keys of a lane",
-            kinds.WRONG,
+            kinds.ALL_ZEROS,
             ("            count += own[j]", "            count += j % 2 == 0 && own[j]"),
         ),
         mutant(
@@ -662,10 +696,12 @@ def some_weights(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 
 def goals_of(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Somewhere from 1 to the sum; in every second row just what some weights add up to."""
+    """Somewhere from 1 to the sum; in every second row just what some weights add up to, and in the
+    first of them all weights."""
     running = weights.cumsum(axis=1, dtype=np.uint64)
     goal = rng.integers(1, running[:, -1], endpoint=True).astype(np.uint32)
     some = rng.integers(0, weights.shape[1], len(weights))
+    some[0] = weights.shape[1] - 1
     exact = running[np.arange(len(weights)), some].astype(np.uint32)
     return np.where(np.arange(len(weights)) % 2, goal, exact)
 
@@ -691,12 +727,28 @@ def one_large(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return ones
 
 
+def largest_sum(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rows that add up to 2^32 - 1."""
+    each, rest = divmod(0xFFFFFFFF, weights.shape[1])
+    equal = np.full_like(weights, each)
+    equal[:, 0] += np.uint32(rest)
+    return equal
+
+
 def all_of_it(given: Given, rng: np.random.Generator) -> Given:
     return {"goal": given["weights"].sum(axis=1).astype(np.uint32)}
 
 
 def first_enough(given: Given, rng: np.random.Generator) -> Given:
     return {"goal": given["weights"][:, 0].copy()}
+
+
+def read_beyond_need(work: WorkDone) -> float:
+    read, needed = (
+        sum(launch.work.loaded_from["weights"] for launch in done.launches)
+        for done in (work, work.of_ours() if work.of_ours else work)
+    )
+    return read / needed
 
 
 NUCLEUS_SIZE = Exercise(
@@ -724,9 +776,7 @@ A warp adds up 32 of them at a time, and reads no more than it needs.
                 AS_GIVEN,
                 weights_of("all equal", lambda w, rng: np.full_like(w, 3)),
                 weights_of("one large", one_large),
-                weights_of(
-                    "sums of 32 bits", lambda w, rng: w * 0 + np.uint32(0xFFFFFFFF // w.shape[1])
-                ),
+                weights_of("sums of 32 bits", largest_sum),
                 weights_of(
                     "zeros at the end", lambda w, rng: np.where(np.arange(w.shape[1]) % 3, 0, w)
                 ),
@@ -742,7 +792,13 @@ A warp adds up 32 of them at a time, and reads no more than it needs.
         means.one_store_each(size=(8, 64)),
         means.loads_shared_out(3.0, size=(8, 64)),
         means.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
-        means.reads_each_once(4 * 8 * 64 + 4 * 8, at_most=2.0, size=(8, 64)),
+        Means(
+            "bytes of weights that are read, over those that decide",
+            read_beyond_need,
+            at_most=1.5,
+            advice="Once the goal is reached, what lies behind it need not be read.",
+            size=(8, 1025),
+        ),
         means.shuffles(
             4 * 8 * 32, 64 * 8 * 32, advice="Five shuffles make running sums.", size=(8, 64)
         ),
@@ -764,9 +820,25 @@ lesson takes the last one in any case.
             kinds.WRONG,
             ("start + __ffs(reached)", "start + __ffs(reached) - 1"),
         ),
-        mutant("past the goal", kinds.WRONG, ("running >= goal[row]", "running > goal[row]")),
+        mutant(
+            "past the goal", kinds.PARTLY_WRITTEN, ("running >= goal[row]", "running > goal[row]")
+        ),
         mutant("turns not added up", kinds.PARTLY_WRITTEN, ("        running += before;\n", "")),
         mutant("place in its 32", kinds.WRONG, ("start + __ffs(reached)", "__ffs(reached)")),
+        mutant(
+            "reads on to the end",
+            kinds.MEANS_MISSING,
+            (
+                "            return;\n        }\n        before",
+                "            start += kWarpSize;\n            for (; start + lane < k; start += "
+                "kWarpSize) {\n                if (weights[start + lane] == 0xfffffffe) "
+                "size[row] = 0;\n            }\n            return;\n        }\n        before",
+            ),
+        ),
+        mutant("2,048 at most", kinds.PARTLY_WRITTEN, ("start < k;", "start < min(k, 2048);")),
+        mutant(
+            "one more", kinds.PARTLY_WRITTEN, ("running >= goal[row]", "running + 1 > goal[row]")
+        ),
         mutant(
             "sum of a lane too early",
             kinds.PARTLY_WRITTEN,
@@ -775,7 +847,7 @@ lesson takes the last one in any case.
         mutant(
             "signed sums", kinds.WRONG, ("running >= goal[row]", "int(running) >= int(goal[row])")
         ),
-        mutant("goal of the first row", kinds.WRONG, ("goal[row]", "goal[0]")),
+        mutant("goal of the first row", kinds.PARTLY_WRITTEN, ("goal[row]", "goal[0]")),
         mutant(
             "weights one by one",
             kinds.WRONG,
@@ -800,8 +872,11 @@ lesson takes the last one in any case.
 
 def a_race(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     rows, n = size
+    logits = floats(rng, size)
+    if n > 1000:
+        logits[0, -1] += 20  # a long row is not to be cut
     return {
-        "logits": floats(rng, size),
+        "logits": logits,
         "bits": some_keys(rng, size),
         "token": empty(rows, np.int32),
         "rows": np.int32(rows),
@@ -852,6 +927,22 @@ def tiny_bits(given: Given, rng: np.random.Generator) -> Given:
     return {"bits": bits.astype(np.uint32), "logits": np.zeros_like(given["logits"])}
 
 
+def small_bits(given: Given, rng: np.random.Generator) -> Given:
+    """Times that differ, and that 1 - u makes equal, from 4e-6 on."""
+    bits = tiny_bits(given, rng)["bits"] + np.uint32(1 << 14)
+    return {"bits": bits, "logits": np.zeros_like(given["logits"])}
+
+
+def close_race(given: Given, rng: np.random.Generator) -> Given:
+    """One score is 0.0005 above all others: each time must be right."""
+    shape = given["bits"].shape
+    bits = (2 ** rng.uniform(12, 31, shape)).astype(np.uint32)
+    u = bits.astype(np.float32) * np.float32(2**-32) + np.float32(2**-33)
+    lead, rows = rng.uniform(0, 2e-3, shape), np.arange(shape[0])
+    lead[rows, rng.integers(0, shape[1], shape[0])] = 2.5e-3
+    return {"bits": bits, "logits": lead + np.log(-np.log1p(-u.astype(np.float64)))}
+
+
 def masked(given: Given, rng: np.random.Generator) -> Given:
     """Most tokens are forbidden."""
     x = np.where(rng.random(given["logits"].shape) < 0.8, -np.inf, given["logits"])
@@ -889,8 +980,11 @@ part of the vocabulary, whose tokens are counted from `first`.
                 Values("equal scores", equal_scores),
                 Values("unlikely tokens with bits 0", unlikely_but_fast),
                 Values("tiny bits", tiny_bits),
+                Values("small bits", small_bits),
+                Values("a close race", close_race),
             ),
             (AS_GIVEN, Values("most logits -inf", masked)),
+            promises.scalars("first", 0, 100_000),
         ),
     ),
     means=(
@@ -919,7 +1013,30 @@ multiples of 2⁻²⁴. `log1pf` has neither fault.
         mutant(
             "1 - u", kinds.WRONG, ("-log1pf(-uniform(bits[i]))", "-logf(1.0f - uniform(bits[i]))")
         ),
-        mutant("from 0 on", kinds.OFF_BY_ONE, ("-uniform(bits[i])", "-(bits[i] * 2.3283064e-10f)")),
+        mutant("from 0 on", kinds.WRONG, ("-uniform(bits[i])", "-(bits[i] * 2.3283064e-10f)")),
+        mutant(
+            "1 - u but for the tiniest",
+            kinds.WRONG,
+            (
+                "float time = -log1pf(-uniform(bits[i]));",
+                "float u = uniform(bits[i]);\n"
+                "        float time = u < 6e-8f ? u : -logf(1.0f - u);",
+            ),
+        ),
+        mutant(
+            "u for short times",
+            kinds.WRONG,
+            (
+                "float time = -log1pf(-uniform(bits[i]));",
+                "float u = uniform(bits[i]);\n        float time = u < 1e-2f ? u : -log1pf(-u);",
+            ),
+        ),
+        mutant("counted from 32,000", kinds.WRONG, ("= first + winner", "= 32000 + winner")),
+        mutant(
+            "2,048 at most",
+            kinds.WRONG,
+            ("i < n; i += kWarpSize", "i < min(n, 2048); i += kWarpSize"),
+        ),
         mutant("the slowest", kinds.WRONG, ("score > best", "score < best")),
         mutant("logits alone", kinds.WRONG, ("logits[i] - logf(time)", "logits[i]")),
         mutant("time, no logarithm", kinds.WRONG, ("logits[i] - logf(time)", "logits[i] - time")),

@@ -87,6 +87,9 @@ of all axes but the last, and the box in elements. Or `()`, where TMA can not co
         ((3, 4, 5, 6, 8), 32, 4, (1, 1, 2, 3, 8), 32),
         ((300, 64), 64, 1, (256, 64), 64),
         ((300, 64), 64, 1, (257, 64), 64),
+        ((300, 64), 64, 1, (0, 64), 64),
+        ((300, 512), 512, 1, (4, 272), 0),
+        ((300, 512), 512, 2, (4, 256), 0),
     ),
     reference=listed,
     promises=Cases(any_map),
@@ -113,6 +116,13 @@ knows how far the tensor reaches, so nobody has to test whether a box lies insid
         ),
         mutant("rows of any length", kinds.WRONG, (" or row % 16", "")),
         mutant("boxes of any side", kinds.WRONG, ("1 <= side <= 256", "1 <= side")),
+        mutant("boxes of no rows", kinds.WRONG, ("1 <= side <= 256", "side <= 256")),
+        mutant("rows of any side", kinds.WRONG, ("for side in box)", "for side in box[:-1])")),
+        mutant(
+            "128 bytes a row",
+            kinds.WRONG,
+            ("(swizzle and row > swizzle)", "row > (swizzle or 128)"),
+        ),
         mutant("no look at the swizzle", kinds.WRONG, ("swizzle and row > swizzle", "False")),
         mutant("rows shorter than the swizzle", kinds.WRONG, ("row > swizzle", "row >= swizzle")),
     ),
@@ -165,6 +175,7 @@ box has as many bytes as the swizzle spans.
         (0, 4, 0, 32, 4, 32),
         (0, 5, 31, 32, 1, 32),
         (256, 3, 5, 48, 4, 0),
+        (0, 3, 5, 256, 4, 0),
     ),
     reference=by_the_emulator,
     promises=Cases(any_element, 24),
@@ -488,12 +499,10 @@ fence alone says nothing about when others are done.
         ),
         mutant(
             "row before column",
-            kinds.FIRST_BLOCK,
+            kinds.DATA_RACE,
             ("&y, first_column, first_row", "&y, first_row, first_column"),
         ),
-        mutant(
-            "the first box only", kinds.PARTLY_WRITTEN, ("&y, first_column, first_row", "&y, 0, 0")
-        ),
+        mutant("the first box only", kinds.DATA_RACE, ("&y, first_column, first_row", "&y, 0, 0")),
         mutant("not squared", kinds.WRONG, ("value * value", "value")),
     ),
 )
@@ -555,7 +564,7 @@ Blocks add to one place at the same time, and nothing is lost: the addition is a
 element. In which order it is done is open, so the last bits may differ from run to run.
 """,
     mutants=(
-        mutant("stored, not added", kinds.WRONG, ("tma_add", "tma_store")),
+        mutant("stored, not added", kinds.DATA_RACE, ("tma_add", "tma_store")),
         mutant("not waited for", kinds.DATA_RACE, ("        mbarrier_wait(barrier, 0);\n", "")),
         mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
         mutant("left behind", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
@@ -611,7 +620,7 @@ mbarrier of the block that gets them.
     exact=True,
     promises=Promises(
         sizes=promises.lengths(most=3),
-        values=(promises.data("x", *promises.ANY_FLOAT),),
+        values=(promises.data("x", promises.NEGATIVE, *promises.STRANGE),),
     ),
     means=(
         means.instructions(
@@ -619,6 +628,13 @@ mbarrier of the block that gets them.
             "st.async",
             at_least=2 * 128,
             advice="Each thread sends one number by store_async.",
+            size=2,
+        ),
+        means.instructions(
+            "arrivals at barriers of the cluster",
+            "barrier.cluster.arrive",
+            at_most=2 * 128,
+            advice="One barrier, before the stores. Behind them each block's mbarrier is enough.",
             size=2,
         ),
         means.reads_each_once(2 * 128 * 4, size=2),
@@ -649,6 +665,15 @@ sent, so it may end while its neighbours are still at work.
         ),
         mutant(
             "no wait", kinds.DATA_RACE, ("    mbarrier_wait(shared_address(&arrived), 0);\n", "")
+        ),
+        mutant(
+            "a barrier behind the stores, too",
+            kinds.MEANS_MISSING,
+            (
+                "    mbarrier_wait(shared_address(&arrived), 0);\n",
+                "    mbarrier_wait(shared_address(&arrived), 0);\n    cluster_arrive();\n"
+                "    cluster_wait();\n",
+            ),
         ),
         mutant("the block before", kinds.WRONG, ("(rank + 1) % 4", "(rank + 3) % 4")),
         mutant("the last to nobody", kinds.OUT_OF_BOUNDS, ("(rank + 1) % 4", "rank + 1")),

@@ -11,7 +11,7 @@ from typing import Any
 from ...devices.selection import ON_GPU, cp
 from ...observing.timing import bench
 from .cublas_library import OP_N, OP_T, R_32I, TYPES, checked, cublas_libraries, handle_for, stream
-from .lt_products import HeuristicResult, LtProduct, column_major
+from .lt_products import Fp8Product, HeuristicResult, LtProduct, column_major
 
 GEMM_DEFAULT = -1  # cublasGemmAlgo_t
 ROUNDS = 5  # in which the algorithms of the list take turns
@@ -39,7 +39,29 @@ def products(kind: str, a: Any, b: Any, out: Callable[[], Any]) -> dict[str, Cal
         _plan(*problem).matmul(a, b, c)
         return c
 
-    return {f"cuBLAS {kind} ({layout})": typed, f"cuBLASLt {kind} ({layout})": best}
+    typed_call = {} if kind == "fp8" else {f"cuBLAS {kind} ({layout})": typed}
+    return typed_call | {f"cuBLASLt {kind} ({layout})": best}
+
+
+def with_bias(
+    kind: str, epilogue: str, a: Any, b: Any, bias: Any, out: Callable[[], Any]
+) -> dict[str, Callable[[], Any]]:
+    """C = f(A B^T + bias) by cuBLASLt's best, for an ``epilogue`` of EPILOGUES with a bias."""
+    if not ON_GPU:
+        return {}
+    c = out()
+    product = LtProduct(
+        kind, len(a), len(b), a.shape[1], transposed=True, epilogue=epilogue, bias=bias
+    )
+    best: list[HeuristicResult] = []  # looked for by the first call
+
+    def run() -> Any:
+        if not best:
+            best.append(_fastest(product, a, b, c))
+        product.run(best[0], a, b, c)
+        return c
+
+    return {f"cuBLASLt {kind} (NT), {epilogue}": run}
 
 
 def vector_products(a: Any, x: Any, *, transposed: bool = False) -> dict[str, Callable[[], Any]]:
@@ -80,7 +102,9 @@ class _Plan:
         self._leading = [each[2] for each in column_major(transposed, m, n, k)]
         number = c_int32 if self._types.scale == R_32I else c_float
         self._one, self._zero = number(1), number(0)
-        self._lt = LtProduct(kind, m, n, k, transposed=transposed)
+        self._lt = (Fp8Product if kind == "fp8" else LtProduct)(
+            kind, m, n, k, transposed=transposed
+        )
         self._best: HeuristicResult | None = None
 
     def gemm(self, a: Any, b: Any, c: Any) -> None:
@@ -99,16 +123,17 @@ class _Plan:
     def matmul(self, a: Any, b: Any, c: Any) -> None:
         """C by the fastest algorithm of cuBLASLt's list, which the first call looks for."""
         if self._best is None:
-            self._best = self._search(a, b, c)
+            self._best = _fastest(self._lt, a, b, c)
         self._lt.run(self._best, a, b, c)
 
-    def _search(self, a: Any, b: Any, c: Any) -> HeuristicResult:
-        """The algorithm of the list with the least median time."""
-        candidates = list(self._lt.runnable(a, b, c))
-        times: list[list[float]] = [[] for _ in candidates]
-        for _ in range(ROUNDS):  # the clock goes up and down: none has all its runs at once
-            for found, taken in zip(candidates, times, strict=True):
-                run = partial(self._lt.run, found, a, b, c)
-                taken += bench(run, warmup=1, repeats=3).times_ms
-        medians = list(map(median, times))
-        return candidates[medians.index(min(medians))]
+
+def _fastest(product: LtProduct, a: Any, b: Any, c: Any) -> HeuristicResult:
+    """The algorithm of the product's list with the least median time."""
+    candidates = list(product.runnable(a, b, c))
+    times: list[list[float]] = [[] for _ in candidates]
+    for _ in range(ROUNDS):  # the clock goes up and down: none has all its runs at once
+        for found, taken in zip(candidates, times, strict=True):
+            run = partial(product.run, found, a, b, c)
+            taken += bench(run, warmup=1, repeats=3).times_ms
+    medians = list(map(median, times))
+    return candidates[medians.index(min(medians))]

@@ -18,7 +18,7 @@ from ...devices.selection import ON_GPU, cp
 from ...errors import LessonError
 from ..case import torch_on_gpu
 
-R_32F, R_16F, R_8I, R_32I, R_16BF = 0, 2, 3, 10, 14  # cudaDataType_t
+R_32F, R_16F, R_8I, R_32I, R_16BF, R_8F_E4M3 = 0, 2, 3, 10, 14, 28  # cudaDataType_t
 COMPUTE_32F, COMPUTE_32I, COMPUTE_32F_FAST_TF32 = 68, 72, 77  # cublasComputeType_t
 OP_N, OP_T = 0, 1  # cublasOperation_t
 
@@ -40,6 +40,7 @@ TYPES = {
     "TF32": Types(R_32F, R_32F, COMPUTE_32F_FAST_TF32),
     "fp16": Types(R_16F, R_32F, COMPUTE_32F),
     "bf16": Types(R_16BF, R_16BF, COMPUTE_32F),
+    "fp8": Types(R_8F_E4M3, R_16BF, COMPUTE_32F),  # by cuBLASLt alone
     "int8": Types(R_8I, R_32I, COMPUTE_32I, scale=R_32I),
 }
 
@@ -55,7 +56,8 @@ def cublas_libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     if not ON_GPU:
         raise LessonError("cuBLAS runs on a GPU: without one there is nothing to call.")
     torch_on_gpu()  # loads its own
-    lt, blas = _load("cublasLt"), _load("cublas")
+    major = cp.cuda.runtime.runtimeGetVersion() // 1000  # CuPy's
+    lt, blas = opened(f"libcublasLt.so.{major}"), opened(f"libcublas.so.{major}")
     blas.cublasGetStatusName.restype = blas.cublasGetStatusString.restype = c_char_p
     blas.cublasCreate_v2.argtypes = [c_void_p]
     blas.cublasSetStream_v2.argtypes = [c_void_p, c_void_p]
@@ -135,9 +137,8 @@ def handle_for(on_stream: int) -> c_void_p:
     return handle
 
 
-def _load(name: str) -> ctypes.CDLL:
-    """The library of CuPy's CUDA version: one loaded already, a wheel's, or the toolkit's."""
-    file = f"lib{name}.so.{cp.cuda.runtime.runtimeGetVersion() // 1000}"
+def opened(file: str) -> ctypes.CDLL:
+    """A library by its file's name: one loaded already, a wheel's, or the toolkit's."""
     for place in (file, *map(str, _places(file))):
         try:
             return ctypes.CDLL(place)

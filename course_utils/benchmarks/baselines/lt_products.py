@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Iterator
-from ctypes import byref, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_float, c_int, c_int8, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any
 
 from ...errors import LessonError
@@ -24,6 +24,7 @@ from .cublas_library import (
 
 # cublasLtMatmulDescAttributes_t
 TRANSA, TRANSB, EPILOGUE, BIAS_POINTER, AUX_POINTER, AUX_LD = 3, 4, 7, 8, 11, 12
+FAST_ACCUM = 25
 MAX_WORKSPACE_BYTES = 1  # cublasLtMatmulPreferenceAttributes_t
 CONFIG = {"algorithm": 0, "tile": 1, "split K": 2, "stages": 6}  # cublasLtMatmulAlgoConfig...
 EPILOGUES = {  # cublasLtEpilogue_t
@@ -78,9 +79,9 @@ def column_major(transposed: bool, m: int, n: int, k: int) -> tuple[tuple[int, i
 class LtProduct:
     """C = A B for row-major A (m, k) and B: (k, n), or (n, k) with ``transposed``.
 
-    ``kind`` is one of fp32, TF32, fp16, bf16, int8. ``epilogue``, one of EPILOGUES, is what is done
-    to C before it is stored: with a ``bias`` (n numbers of C's type), and with a ``mask`` (uint8,
-    m rows of n bits, padded to a multiple of 128 bits) that gets a 1 where C was positive.
+    ``kind`` is one of fp32, TF32, fp16, bf16, fp8, int8. ``epilogue``, one of EPILOGUES, is what is
+    done to C before it is stored: with a ``bias`` (n numbers of C's type), and with a ``mask``
+    (uint8, m rows of n bits, padded to a multiple of 128 bits) that gets a 1 where C was positive.
     """
 
     def __init__(
@@ -159,6 +160,15 @@ class LtProduct:
         set_attribute = cublas_libraries()[1].cublasLtMatmulDescSetAttribute
         status = set_attribute(self._operation, attribute, byref(value), ctypes.sizeof(value))
         checked(status, f"cublasLtMatmulDescSetAttribute {attribute}")
+
+
+class Fp8Product(LtProduct):
+    """The same for ``kind`` fp8 (e4m3), summed by the tensor cores alone: otherwise cuBLASLt adds
+    up partial sums at full width, which takes longer."""
+
+    def __init__(self, *problem: Any, **more: Any) -> None:
+        super().__init__(*problem, **more)
+        self._set(FAST_ACCUM, c_int8(1))
 
 
 def _matrix(dtype: int, layout: tuple[int, int, int]) -> c_void_p:

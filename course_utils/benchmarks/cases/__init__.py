@@ -9,6 +9,7 @@ MODULES = (
     "gpu_introduction",
     "first_kernels",
     "cuda_libraries",
+    "filters",
     "matmul",
     "few_rows",
     "fft",
@@ -16,6 +17,7 @@ MODULES = (
     "gemv_and_softmax",
     "pytorch_extensions",
     "cute",
+    "hopper",
 )
 CASES: tuple[Case, ...]  # of all of them
 

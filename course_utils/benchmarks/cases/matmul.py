@@ -122,13 +122,17 @@ def _square(name: str, file: str, tile: int, **defines: int) -> Case:
 # --- C = A B^T: both factors are read along K ---
 
 
+SUM_ERROR = 2**-20  # of one sum over K in fp32, for each addition
+
+
 @dataclass(frozen=True)
 class _Factors:
     """What the factors are: their dtype, C's, torch's own, and a key of a GPU's ``PEAKS``.
 
     ``rtol`` covers the rounding of a result (to fp16 by torch, to bf16 by all) or, for TF32, of
     the factors, which a library may cut off in place of rounding them; a TF32 product errs by
-    ``noise`` times the square root of K more. bf16 arrays carry bits.
+    ``noise`` times the square root of K more. Any product errs by ``sum_error`` for each addition:
+    tensor cores cut off what does not fit, and of fp8 little does. bf16 and fp8 arrays carry bits.
     """
 
     dtype: type
@@ -137,16 +141,16 @@ class _Factors:
     peak: str
     rtol: float
     noise: float = 0.0
+    sum_error: float = SUM_ERROR
 
 
 FACTORS = {
     "fp16": _Factors(np.float16, np.float32, np.float16, "bf16", 2**-10),
     "bf16": _Factors(np.uint16, np.uint16, np.uint16, "bf16", 2**-8),
     "TF32": _Factors(np.float32, np.float32, np.float32, "tf32", 2**-9, 2**-8),
+    "fp8": _Factors(np.uint8, np.uint16, np.uint16, "fp8", 2**-8, sum_error=2**-10),
     "int8": _Factors(np.int8, np.int32, np.int32, "int8", 0.0),
 }
-# Of one sum over K in fp32, for each addition: tensor cores cut off what does not fit.
-SUM_ERROR = 2**-20
 
 
 class Bf16Work(Work):
@@ -164,13 +168,13 @@ def nt_work(n: int, kind: str, launch: Callable[..., KernelCall]) -> Work:
     factors = FACTORS[kind]
     a, b = _random(kind, n, 0), _random(kind, n, 1)
     c = cp.empty((n, n), factors.result)
-    exact = from_bf16 if kind == "bf16" else double
-    return (Bf16Work if kind == "bf16" else Work)(
+    exact = {"bf16": from_bf16, "fp8": from_e4m3}.get(kind, double)
+    return (Bf16Work if kind in ("bf16", "fp8") else Work)(
         (launch(a, b, c),),
         output=c,
         expected=lambda: double(exact(a)) @ double(exact(b)).T,
         rtol=factors.rtol,
-        atol=0.0 if kind == "int8" else n * SUM_ERROR + n**0.5 * factors.noise,
+        atol=0.0 if kind == "int8" else n * factors.sum_error + n**0.5 * factors.noise,
         libraries=cublas.products(kind, a, b, lambda: cp.empty_like(c)) | by_torch(kind, a, b),
         same_bits=kind == "int8",  # how tensor cores add up fp32 sums is not documented
     )
@@ -181,6 +185,8 @@ def _random(kind: str, n: int, seed: int) -> Any:
     numbers = normal((n, n), seed)
     if kind == "int8":
         return cp.clip(cp.rint(40 * numbers), -127, 127).astype(np.int8)
+    if kind == "fp8":
+        return to_e4m3(numbers)
     return to_bf16(numbers) if kind == "bf16" else numbers.astype(FACTORS[kind].dtype)
 
 
@@ -195,10 +201,28 @@ def from_bf16(bits: Any) -> Any:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+def to_e4m3(numbers: Any) -> Any:
+    """fp32 numbers as the bits of e4m3, rounded to even; the largest is 448."""
+    size = cp.minimum(abs(numbers), np.float32(448))
+    bits = size.view(np.uint32)
+    rounded = (bits + 0x7FFFF + (bits >> 20 & 1)) >> 20  # exponent, and three bits of the fraction
+    small = cp.rint(size * 512).astype(np.uint32)  # below 2**-6 all steps are 2**-9
+    codes = cp.where(size < 2**-6, small, rounded - (120 << 3))  # exponents count from 7, not 127
+    return (codes | numbers.view(np.uint32) >> 24 & 0x80).astype(np.uint8)
+
+
+def from_e4m3(bits: Any) -> Any:
+    """The numbers, in fp32, of which ``bits`` are those of e4m3."""
+    exponent, fraction = (bits >> 3 & 15).astype(np.int32), (bits & 7).astype(np.float32)
+    whole = fraction + 8 * (exponent > 0).astype(np.float32)
+    size = cp.ldexp(whole, cp.maximum(exponent, 1) - 10)
+    return cp.where(bits >> 7, -size, size)
+
+
 def by_torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
     """torch's product with sums of full width, where torch and a GPU are there."""
     torch = torch_on_gpu()
-    if torch is None:
+    if torch is None or kind == "fp8":
         return {}
 
     def tensor(array: Any) -> Any:
@@ -250,9 +274,8 @@ def nt_case(
         make,
         bytes=lambda n: moved * n * n,
         flops=lambda n: 2 * n**3,
-        gpu_sizes=SIZES,
         peak=factors.peak,
-        **other,
+        **{"gpu_sizes": SIZES} | other,
     )
 
 

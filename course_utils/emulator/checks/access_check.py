@@ -7,13 +7,15 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
-from .copy_reports import copy_at, landed, named, remedy, told
+from .copy_reports import NOT_READ, TWO_BLOCKS, copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
+from .tile_reads import until
 
 Span = tuple[int, int]
 SCOPES = "block", "cluster"
+NOBODY = "\n  before anybody has waited for the end of the copy."
 MOST = 64  # accesses of one instruction for which it is asked whether a flag orders them
 
 
@@ -53,7 +55,7 @@ class AccessCheck:
         if cells is None:
             cells = shadow.cells(self.elements, site.width, piece)
         if shadow.flying:
-            self._meet_copies(cells)
+            self.meet_copies(cells)
         if meets(self.span, shadow.written):
             self._meet("write", shadow.writer, cells, piece)
         if not self.writes:
@@ -67,6 +69,14 @@ class AccessCheck:
         if not alone and self.strong and self.races.scopes:
             self._meet_others(cells)
 
+    def overwritten(self, cells: np.ndarray, before: np.ndarray) -> None:
+        """Report who has written cells, one of each lane, since ``before`` were their writers."""
+        entries = self.shadow.writer[cells]
+        changed = np.flatnonzero(entries != before)
+        for number in np.unique(number_of(entries[changed])):
+            alike = changed[number_of(entries[changed]) == number]
+            self._race("write", int(number), entries, cells, alike)
+
     # --- meetings ---
 
     def _meet(self, kind: str, memory: np.ndarray, cells: np.ndarray, piece: int) -> None:
@@ -76,7 +86,7 @@ class AccessCheck:
             entries = np.where(self._reach_each_other(entries), 0, entries)
         local = self.region.space == "shared"
         bad = self.clocks.unordered(self.group.lanes, entries, local)
-        if len(bad) and self.site.is_store and not local:
+        if len(bad) and self.site.is_store and not local and self.elements is not None:
             bad = bad[self._changes(piece)[bad]]  # writing what is there already harms nobody
         if len(bad) and self.clocks.order is not None:
             bad = self._without_order(bad, entries, cells)
@@ -160,12 +170,15 @@ class AccessCheck:
         first = piece * granule // width
         return range(first, first + max(1, granule // width))
 
-    def _meet_copies(self, cells: np.ndarray) -> None:
+    def meet_copies(self, cells: np.ndarray) -> None:
         """Bytes that an asynchronous copy reads or writes at the same time."""
         entries = self.shadow.flight[cells]
-        bad = entries > 0
+        bad, numbers = entries > 0, number_of(entries)
         if not self.writes:
-            bad &= number_of(entries) & 1 == 1
+            bad &= numbers & 1 == 1
+        if self.site.is_atomic:  # does not race with copies that reduce
+            found = np.unique(numbers[bad]).tolist()
+            bad &= ~np.isin(numbers, [n for n in found if self.races.site(n).is_atomic])
         bad = np.flatnonzero(bad)
         if len(bad):
             entry, cell = int(entries[bad[0]]), int(cells[bad[0]])
@@ -204,7 +217,7 @@ class AccessCheck:
         where = f" in shared memory, block {home}" if home else ""
         did, rule = f"{kind}s it at {there}", ""
         if waited:
-            did, rule = _copied_by(there, waited)
+            did, rule = _copied_by(there_site.instruction, waited)
         elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
         told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
@@ -216,9 +229,8 @@ class AccessCheck:
         text = (
             f"Data race ({verb} after {kind}) on {region.name}[{index}]{where}:\n"
             f"  thread {other}{of_other} {did}\n"
-            f"  thread {thread}{of} {verb}s it at {here}\n"
-            f"  {told or _missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)}"
-            f"{rule}"
+            f"  thread {thread}{of} {verb}s it at {here}"
+            f"{until(self.site) or self._cause(told, entry, lane, there, kind, verb) + rule}"
         )
         note = self._note(there_site, entries, cells, bad)
         level = WARNING if note else ERROR
@@ -227,6 +239,12 @@ class AccessCheck:
             DATA_RACE, text, here, thread, block, region.name, index, 0, there, other, times, level
         )
         findings.add(key, finding, note)
+
+    def _cause(self, told, entry: int, lane: int, there, kind: str, verb: str) -> str:
+        """What is missing between the two, on a line of its own."""
+        batch, here = self.group.batch, self.site.instruction.location
+        missing = _missing_fence(batch, self.clocks, entry, lane, there, here, kind, verb)
+        return f"\n  {told or missing}"
 
     def _too_narrow(self, there, number: int) -> str:
         """What two strong accesses that race are told: the scope of one is too narrow."""
@@ -292,13 +310,21 @@ class AccessCheck:
         index, name = self._index(cell), self.region.name
         copy = copy_at(batch, started, earlier, self.region, cell, self.shadow.granule)
         what = f"\n    ({named(copy)}{told(batch, copy)})" if copy else ""
+        shared = self.region.space == "shared"
+        place = f" in shared memory, block {self._home(cell)}" if shared else ""
+        does, rule = ("writes it" if self.writes else "reads it"), ""
+        if hasattr(self.site, "waited"):
+            does = f"starts another {'into' if self.writes else 'out of'} it"
+        if not shared:
+            rule = NOT_READ if block == other_block else TWO_BLOCKS
+        elif copy:
+            rule = remedy(batch, copy)
+        of = "" if shared else f" of block {block}"
         text = (
-            f"Data race on {name}[{index}] in shared memory, block {self._home(cell)}:\n"
+            f"Data race on {name}[{index}]{place}:\n"
             f"  thread {other} of block {other_block} started an asynchronous copy "
             f"{'into' if number & 1 else 'out of'} it at {there}{what}\n"
-            f"  thread {thread} {'writes' if self.writes else 'reads'} it at {here}\n"
-            f"  before anybody has waited for the end of the copy."
-            f"{remedy(batch, copy) if copy else ''}"
+            f"  thread {thread}{of} {does} at {here}{until(self.site) or NOBODY + rule}"
         )
         finding = Finding(
             DATA_RACE, text, here, thread, block, name, index, 0, there, other, times - 1
@@ -341,9 +367,10 @@ def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str,
     )
 
 
-def _copied_by(there, waited) -> tuple[str, str]:
-    """What a thread did with cp.async until it was told of the end, and what that is good for."""
-    did, end = f"copies into it with cp.async at {there} and", waited.location
+def _copied_by(copy, waited) -> tuple[str, str]:
+    """What a thread did with a copy until it was told of the end, and what that is good for."""
+    name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
+    did, end = f"copies into it with {name} at {copy.location} and", waited.location
     if "mbarrier" in waited.modifiers:
         rule = "Only a wait for that mbarrier covers the copies of other threads."
         return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"

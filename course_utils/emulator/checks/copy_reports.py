@@ -6,6 +6,11 @@ from ..machine.copies_in_flight import KEY_SHIFT
 from .race_shadow import cells_of
 
 GROUP = "cp.async.bulk.commit_group and .wait_group, by the thread that started it"
+NOT_READ = (
+    " First come, by the thread that started it,\n  cp.async.bulk.commit_group and .wait_group, "
+    "not .wait_group.read: that waits until the source has been read."
+)
+TWO_BLOCKS = " Two blocks run in any order, or at once."
 KIND = ("reduce", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d")  # of a copy
 
 

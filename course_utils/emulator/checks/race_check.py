@@ -18,12 +18,13 @@ import numpy as np
 
 from ..instructions.loads_stores import Spread
 from ..machine.copies_in_flight import KEY_SHIFT
-from ..machine.instruction_set import PLAIN, traits_of
+from ..machine.instruction_set import traits_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
 from .cluster_lifetimes import left_too_early, not_started, reaches_too_early
+from .copy_sides import CopySide, fetched, side_of, sides
 from .first_looks import first_looks
 from .flags import Flags
 from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
@@ -42,6 +43,7 @@ from .race_shadow import (
 from .severity import Paths
 from .sync_check import EVERYONE
 from .tensor_memory_check import TensorClocks
+from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
 
 
@@ -55,21 +57,6 @@ def is_strong(site, region) -> bool:
 
 
 @dataclass(eq=False)
-class CopySide:
-    """One side of an asynchronous copy, for reports. ``waited``: where its thread got to know of
-    its end, once it has; other threads must be ordered behind that."""
-
-    instruction: object
-    is_store: bool
-    waited: object = None
-    is_atomic: bool = False
-    order: str = ""
-    width: int = 4
-    bytes: int = 4
-    traits = PLAIN
-
-
-@dataclass(eq=False)
 class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
     ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
@@ -79,6 +66,7 @@ class _BatchState:
     clocks: VectorClocks
     meetings: Meetings
     waited: np.ndarray
+    tiles: TileReads
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
     visits: dict[int, dict[int, tuple]] = field(default_factory=dict)
@@ -98,6 +86,7 @@ class RaceCheck(Observer):
         self._kinds: dict[tuple, int] = {}
         self._sites: dict[int, object] = {}
         self._copy_sites: dict = {}
+        self._late: dict[tuple[int, int], LateReader] = {}
         self._global: dict[object, RaceShadow] = {}
         self._makes_order = makes_order(launch.entry.forms)
         self._first_looks = first_looks(launch.entry)
@@ -112,7 +101,8 @@ class RaceCheck(Observer):
     def batch_starts(self, batch) -> None:
         clocks = (TensorClocks if self.launch.entry.tensor_memory else VectorClocks)(batch)
         nobody = np.zeros(batch.block_count, bool)
-        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody)
+        tiles = TileReads(batch.block_count * batch.lanes_per_block)
+        self._batches[batch] = _BatchState(clocks, Meetings(batch, clocks), nobody, tiles)
         if self._makes_order:
             if self._flags is None:
                 blocks = math.prod(self.launch.grid)
@@ -280,9 +270,12 @@ class RaceCheck(Observer):
     def copy_starts(self, batch, transfer) -> None:
         """Check the copy against all accesses before it, and mark its bytes."""
         clocks = self.clocks(batch)
-        for region, view, index, writes in _sides(transfer):
+        self._fetched_too_early(batch, transfer)
+        for region, view, index, writes in sides(transfer):
             site = self._copy_site(transfer.instruction, writes)
             shadow = self._shadow(batch, region, view.itemsize, 4)
+            if shadow is None:
+                continue
             cells = cells_of(view, index, shadow.granule)
             owners = np.repeat(transfer.lanes, len(cells) // len(transfer.lanes))
             if transfer.queue != "async":  # cp.async was checked as it is an access of its lanes
@@ -297,23 +290,43 @@ class RaceCheck(Observer):
         if transfer.queue != "async":  # cp.async is handed over by its thread, at its wait
             self._batches[batch].past[transfer.number] = clocks.tick(transfer.lanes[:1] >> 5)
 
+    def _fetched_too_early(self, batch, transfer) -> None:
+        """Report a bulk copy that reads from global memory what another is still writing there."""
+        found = fetched(transfer)
+        shadow = self._global.get(found[0]) if found else None
+        if shadow is None or not shadow.flying or not found[2].size:
+            return
+        region, view, index = found
+        shadow.fit(view.itemsize, 4)
+        cells = cells_of(view, index, shadow.granule)
+        group = Group(batch, np.repeat(transfer.lanes[:1], len(cells)), None, 0, None)
+        site = self._copy_site(transfer.instruction, False)
+        span = span_of(region, shadow, cells)
+        AccessCheck(self, site, group, region, shadow, span).meet_copies(cells)
+
     def copy_lands(self, batch, transfer) -> None:
         if transfer.queue != "async":
-            self._touch_down(batch, transfer)
+            self._touch_down(batch, transfer, "shared")
 
     def copy_noticed(self, batch, transfer, instruction) -> None:
-        self._touch_down(batch, transfer, instruction)
+        self._touch_down(batch, transfer, "shared", instruction)
+
+    def copy_written(self, batch, transfer, instruction) -> None:
+        self._touch_down(batch, transfer, "global", instruction)
 
     def past(self, batch, transfer) -> np.ndarray:
         """What the end of a copy hands over: what its thread knew when it started it."""
         return self._batches[batch].past[transfer.number]
 
-    def _touch_down(self, batch, transfer, waited=None) -> None:
-        """A copy has landed. ``waited``: the instruction of its threads (of cp.async) that says so;
-        the bytes arrive then, as if each thread stored its own now."""
+    def _touch_down(self, batch, transfer, space: str, waited=None) -> None:
+        """A copy has landed in ``space``. ``waited``: the instruction of its threads (of cp.async,
+        and of bulk copies to global memory) that says so; the bytes arrive then, as if each thread
+        stored its own now."""
         clocks = self.clocks(batch)
-        for region, view, index, writes in _sides(transfer):
+        for region, view, index, writes in sides(transfer):
             shadow = self._shadow(batch, region, view.itemsize, 4)
+            if region.space != space or shadow is None:
+                continue
             cells = cells_of(view, index, shadow.granule)
             shadow.touch_down(cells)
             if waited is not None:
@@ -325,7 +338,7 @@ class RaceCheck(Observer):
 
     def _copy_site(self, instruction, writes: bool, waited=None) -> CopySide:
         key = (id(instruction), writes, id(waited))
-        return self._copy_sites.setdefault(key, CopySide(instruction, writes, waited))
+        return self._copy_sites.setdefault(key, side_of(instruction, writes, waited))
 
     # --- the end of threads ---
 
@@ -388,19 +401,33 @@ class RaceCheck(Observer):
             return
         cells = index.reshape(len(index), -1) * (16 // reader.width)
         lanes = group.lanes[firsts][:, None] + np.arange(cells.shape[1]) % 32
-        part = Group(group.batch, lanes.ravel(), group.code, group.block, group.R)
-        places = cells.ravel() * reader.width % region.stride
-        first = int(places.min()) // reader.width
+        shadow = self._shadow(group.batch, region, reader.width, reader.bytes)
+        writers = shadow.writer[shadow.cells(cells, reader.width)]
+        read = TileRead(reader, region, lanes, cells, writers)
+        self._read_tiles(group, read, reader)
+        self._batches[group.batch].tiles.starts(read)
+
+    def products_commit(self, group: Group) -> None:
+        self._batches[group.batch].tiles.commits(group.warps)
+
+    def products_wait(self, group: Group, wait) -> None:
+        """Whoever has written since a tile was read first has overwritten it, whatever is known of
+        that by now."""
+        pending = wait.operands[0].value
+        for read in self._batches[group.batch].tiles.done(group.warps, pending):
+            key, i = (id(read.reader), id(wait)), read.reader.instruction
+            reader = self._late.setdefault(key, LateReader(i, wait, read.reader.width))
+            access = self._read_tiles(group, read, reader)
+            cells = access.shadow.cells(read.cells.ravel(), reader.width)
+            access.overwritten(cells, read.writers.ravel())
+
+    def _read_tiles(self, group: Group, read: TileRead, reader) -> AccessCheck:
+        """The tiles are read, now."""
+        part = Group(group.batch, read.lanes.ravel(), group.code, group.block, group.R)
+        cells, width = read.cells.ravel(), reader.width
+        places = cells * width % read.region.stride
+        first = int(places.min()) // width
         spread = Spread(places, places)
-        self.access(reader, part, region, first, cells.ravel() - first, spread)
-
-
-def _sides(transfer):
-    """(region, elements, indices, whether written) of what a copy touches of shared memory."""
-    for region, elements, indices in transfer.reads:
-        yield region, elements, indices, False
-    target, source = transfer.regions
-    if target is not None and target.space == "shared":
-        yield target, transfer.target, transfer.put, True
-    if source is not None and source.space == "shared":
-        yield source, transfer.source, transfer.take, False
+        self.access(reader, part, read.region, first, cells - first, spread)
+        shadow = self._shadow(group.batch, read.region, width, reader.bytes)
+        return AccessCheck(self, reader, part, read.region, shadow, (0, 0))

@@ -198,7 +198,7 @@ class RaceShadow:
 
 def span_of(region, shadow: RaceShadow, cells: np.ndarray) -> tuple[int, int]:
     """The range of bytes, in a block's copy of an array, that holds some cells."""
-    inside = cells * shadow.granule % region.stride
+    inside = cells * shadow.granule % (region.stride or region.size)
     return int(inside.min()), int(inside.max()) + shadow.granule
 
 

@@ -212,14 +212,23 @@ def _traits(modifiers: tuple[str, ...]) -> Traits:
     )
 
 
+def _order(i: ptx.Instruction):
+    """fence, commit_group, wait_group: the machine has nothing to do, its observers may have."""
+    if i.modifiers[0] == "commit_group":
+        return lambda group: group.batch.launch.observers.products_commit(group)
+    if i.modifiers[0] == "fence":
+        return lambda group: None
+    if not isinstance(i.operands[0], ptx.Immediate):
+        raise ptx.PtxError("it waits for all but a number of groups")
+    return lambda group: group.batch.launch.observers.products_wait(group, i)
+
+
 @step("wgmma", traits=_traits)
 def wgmma(b: Builder, i: ptx.Instruction):
     """wgmma.mma_async.sync.aligned.shape.dtype.atype.btype
     d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b."""
     if i.modifiers[0] in ORDER_ONLY:
-        if i.modifiers[0] == "wait_group" and not isinstance(i.operands[0], ptx.Immediate):
-            raise ptx.PtxError("it waits for all but a number of groups")
-        return lambda group: None
+        return _order(i)
     if not known(i, "mma_async") or len(types_of(i)) != 3:
         return None
     m, n, k = shape_of(i)

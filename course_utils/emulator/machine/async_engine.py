@@ -37,6 +37,7 @@ class AsyncEngine:
     due: list[tuple[int, int]] = field(default_factory=list)  # a heap of (due, number)
     hurried: int = 0  # instructions that seem to have passed while somebody polled in vain
     landed: list[Transfer] = field(default_factory=list)  # cp.async no thread knows the end of yet
+    stored: list[Transfer] = field(default_factory=list)  # bulk copies to global memory, as well
     barriers: dict[int, MBarrier] = field(default_factory=dict)
     waits: list[Wait] = field(default_factory=list)
     timeouts: int = 0
@@ -85,6 +86,15 @@ class AsyncEngine:
                     self._land(transfer, ready)
         if queue == "async":
             self._notice(limit, instruction)
+        if queue == "bulk" and "read" not in instruction.modifiers:
+            self._written(limit, instruction)
+
+    def _written(self, limit: np.ndarray, instruction) -> None:
+        """Threads get to know that their bulk copies of groups before ``limit`` are written."""
+        for transfer in list(self.stored):
+            if (transfer.numbers < limit[transfer.lanes]).all():  # one lane each
+                self.stored.remove(transfer)
+                self.observers.copy_written(self.batch, transfer, instruction)
 
     def _notice(self, limit: np.ndarray, instruction) -> None:
         """Threads get to know, each of its own copies alone, that those of groups before ``limit``
@@ -108,6 +118,8 @@ class AsyncEngine:
         noticed = self.observers is not SILENT
         if noticed and transfer.queue == "async" and transfer.target is not None:
             self.landed.append(transfer)
+        if noticed and transfer.stores:
+            self.stored.append(transfer)
         self.observers.copy_lands(self.batch, transfer)
         if transfer.complete is not None:
             key, size = transfer.complete
@@ -182,6 +194,7 @@ class AsyncEngine:
         self.flying.clear()
         self.due.clear()
         self.landed.clear()
+        self.stored.clear()
 
     # --- mbarriers ---
 

@@ -46,6 +46,13 @@ class Transfer:
     number: int = 0  # counts the transfers of a batch; parts of one keep it
     due: int = 0  # when it lands by itself, in instructions issued and hurried over
 
+    @property
+    def stores(self) -> bool:
+        """Whether it is a bulk copy to global memory, which lands twice: its source has been read,
+        and then its target has been written."""
+        target = self.regions[0]
+        return self.queue == "bulk" and target is not None and target.space == "global"
+
     def rows(self, chosen: np.ndarray) -> Transfer:
         names = ("lanes", "put", "take", "valid", "numbers", "arrivals")
         parts = {n: getattr(self, n) for n in names}

@@ -7,6 +7,7 @@ lanes each, as an SM holds some blocks at a time.
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,13 +25,14 @@ from .gpu_constants import (
 from .memory import GLOBAL, Region, Regions
 from .observer import SILENT, Observers
 from .options import LOCKSTEP, Options
-from .report import Counts, KernelFault, LaunchResult
+from .report import Counts, KernelFault, LaunchResult, LaunchTooLong
 
 if TYPE_CHECKING:
     from .emulated_module import Entry
 
 BATCH_LANES = 32_768
 RESIDENT_TURN = 2000  # basic blocks that a batch may run before the next is admitted
+TELLING = 2.0  # seconds after which the blocks that have begun tell how long all take at least
 BUDGET = 4_000_000  # instructions that a batch may issue, for each BUDGET_LANES begun
 
 
@@ -84,6 +86,8 @@ class EmulatedLaunch:
         self.issued = 0  # instructions issued by batches that have ended
         self.budget = options.budget or BUDGET
         self.visits: dict[tuple[Code, int], list[int]] = {}  # block of code -> [lanes, warps]
+        self.admitted = 0  # blocks that have begun
+        self.began = time.monotonic()
         self.findings = FindingLog()
         observers = observers_of(self)
         self.observers = Observers(observers) if observers else SILENT
@@ -148,6 +152,8 @@ class EmulatedLaunch:
         except KernelFault as fault:
             fault.earlier = self.findings.collected()
             raise
+        except LaunchTooLong:
+            raise
         except Exception as error:
             raise emulator_error(error) from error
         return self._result()
@@ -165,11 +171,23 @@ class EmulatedLaunch:
         for first in waiting:
             count = min(per_batch, blocks - first)
             while sum(batch.block_count for batch in active) + count > limit:
-                active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
+                active = [batch for batch in active if not self._advance(batch)]
             active.append(Batch(self, first, count))
-            active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
+            self.admitted += count
+            active = [batch for batch in active if not self._advance(batch)]
         while active:
-            active = [batch for batch in active if not batch.advance(RESIDENT_TURN)]
+            active = [batch for batch in active if not self._advance(batch)]
+
+    def _advance(self, batch: Batch) -> bool:
+        """Give ``batch`` its turn; True where it has ended. Raises LaunchTooLong."""
+        ended = batch.advance(RESIDENT_TURN)
+        if (patience := self.options.patience) is not None:
+            elapsed = time.monotonic() - self.began
+            share = self.admitted / math.prod(self.grid)
+            least = elapsed / share if elapsed > TELLING else elapsed
+            if least > patience:
+                raise LaunchTooLong(patience, least)
+        return ended
 
     def _text(self) -> str:
         return "".join(text for _, text in sorted(self.printed, key=lambda p: p[0]))

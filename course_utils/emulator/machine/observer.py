@@ -119,6 +119,12 @@ class Observer:
         are ``inside`` of it; ``firsts`` the positions in the group of a lane that reads each tile.
         """
 
+    def products_commit(self, group: Group) -> None:
+        """``wgmma.commit_group``: what warps have started since the last one is a group."""
+
+    def products_wait(self, group: Group, wait: ptx.Instruction) -> None:
+        """``wgmma.wait_group``: all groups of warps but the last few, its operand, are done."""
+
     def remote_access(self, site: Site, group: Group, homes: np.ndarray) -> None:
         """Lanes reach into shared memory of the blocks ``homes``, int64 (n,), of their cluster."""
 
@@ -170,6 +176,10 @@ class Observer:
 
     def copy_noticed(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
         """Threads get to know of the end of their own ``cp.async``, by ``instruction``."""
+
+    def copy_written(self, batch: Batch, transfer: Transfer, instruction: ptx.Instruction) -> None:
+        """A thread gets to know, by ``instruction``, that its bulk copy to global memory is there,
+        and not only that its source has been read."""
 
     def bytes_copied(
         self, instruction: ptx.Instruction, spaces: tuple[str, str], size: int

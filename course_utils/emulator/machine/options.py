@@ -42,6 +42,8 @@ class Options:
     the others, with "lanes" half of each warp's lanes; ``seed`` draws which. Both begin with the
     last blocks. ``work`` counts what each single thread does.
     ``trace``: the warp whose steps are recorded.
+    ``patience``: seconds after which :class:`~.report.LaunchTooLong` ends the launch; also before,
+    where the blocks that have begun tell that they will not be enough.
     """
 
     checks: Collection[str] = ()
@@ -54,6 +56,7 @@ class Options:
     schedule: str = LOCKSTEP
     work: bool = False
     trace: TraceOptions | None = None
+    patience: float | None = None
 
     def __post_init__(self):
         if self.schedule not in SCHEDULES:

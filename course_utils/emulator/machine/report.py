@@ -121,6 +121,15 @@ class KernelFault(RuntimeError):
         self.earlier = earlier or []
 
 
+class LaunchTooLong(RuntimeError):
+    """A launch would take longer than its ``Options.patience``. ``seconds``: how long at least, as
+    the blocks that have begun tell."""
+
+    def __init__(self, patience: float, seconds: float):
+        super().__init__(f"the launch would take longer than {patience:g} s")
+        self.seconds = seconds
+
+
 @dataclass
 class Counts:
     """What one launch did. Instructions are PTX's, not the GPU's own (SASS).

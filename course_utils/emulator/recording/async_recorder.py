@@ -14,7 +14,9 @@ class AsyncRecorder(Observer):
     """Fills ``spans``: (row, label, start, end), in instructions issued by the block's batch.
 
     A copy is in flight from its start until it lands, a phase of an mbarrier lasts until it is
-    complete, and a warp waits from a try_wait until it passes. What takes no time has no span.
+    complete, and a warp waits from a try_wait until it passes. Blackwell's tensor cores are at work
+    from the first of a thread's tcgen05 instructions until the next commit of the thread lands.
+    What takes no time has no span.
     """
 
     def __init__(self, options: TraceOptions):
@@ -24,6 +26,8 @@ class AsyncRecorder(Observer):
         self._copies: dict[int, int] = {}  # number of a copy -> when it started
         self._phases: dict[int, int] = {}  # mbarrier -> when its phase began
         self._waits: dict[int, int] = {}  # warp of the batch -> since when
+        self._begun: dict[int, tuple[int, int]] = {}  # lane -> (when, how many) since its commit
+        self._committed: dict[int, tuple[int, int]] = {}  # number of a commit -> the same
 
     def batch_starts(self, batch) -> None:
         for slot in range(batch.block_count):
@@ -60,14 +64,29 @@ class AsyncRecorder(Observer):
         return int(lane) % self._batch.lanes_per_block // WARP
 
     def copy_starts(self, batch, transfer) -> None:
-        if self._told(batch, transfer):
+        if transfer.queue == "tensor":
+            self._tensor_work_starts(batch, transfer)
+        elif self._told(batch, transfer):
             self._copies[transfer.number] = batch.issued
 
     def copy_lands(self, batch, transfer) -> None:
+        if transfer.number in self._committed:
+            start, count = self._committed.pop(transfer.number)
+            self._note("tensor cores", f"{count}", start)
         row = self._told(batch, transfer)
         if row and transfer.number in self._copies:
             size = transfer.put.size * transfer.target.itemsize
             self._note(row, f"{size:,} B", self._copies.pop(transfer.number))
+
+    def _tensor_work_starts(self, batch, transfer) -> None:
+        lane = int(transfer.lanes[0])
+        if batch is not self._batch or lane // batch.lanes_per_block != self._slot:
+            return
+        if transfer.arrivals is None:
+            start, count = self._begun.get(lane, (batch.issued, 0))
+            self._begun[lane] = start, count + 1
+        elif lane in self._begun:
+            self._committed[transfer.number] = self._begun.pop(lane)
 
     # --- mbarriers ---
 

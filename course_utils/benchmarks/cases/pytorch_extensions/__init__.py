@@ -1,7 +1,15 @@
 """The benchmarks of chapter 07: operators that PyTorch has too, a module a topic."""
 
 from ...case import Case
-from . import activation, attention, cross_entropy, normalisation, top_k
+from . import (
+    activation,
+    attention,
+    batched_qr,
+    cross_entropy,
+    low_precision,
+    normalisation,
+    top_k,
+)
 
 CASES: tuple[Case, ...] = (
     *activation.CASES,
@@ -9,4 +17,6 @@ CASES: tuple[Case, ...] = (
     *cross_entropy.CASES,
     *attention.CASES,
     *top_k.CASES,
+    *low_precision.CASES,
+    *batched_qr.CASES,
 )

@@ -16,6 +16,7 @@ from ....devices.properties import sm_count
 from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
+from ...baselines import cub
 from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
 from ...case import program as python_program
 from ..first_kernels.common import as_tensors, compiled
@@ -205,11 +206,29 @@ def _by_torch(x: Any, k: int, ordered: bool = True) -> dict[str, Callable[[], An
     def top_unsorted() -> None:
         torch.topk(tensor, k, dim=-1, sorted=False)
 
+    def top_of_sorted() -> tuple:
+        values, indices = torch.sort(tensor, dim=-1, descending=True)
+        return values[:, :k], indices[:, :k]
+
     return {
         "torch.topk": lambda: top(tensor),
         "torch.topk, unsorted": top_unsorted,  # not checked: any order
         "torch.compile": compiled(top, tensor)["torch.compile"],
+        "torch.sort": top_of_sorted,
     }
+
+
+def _by_cub(x: Any) -> dict[str, Callable[[], Any]]:
+    """A row by CUB's radix sort of the orders, which are made before it is timed. Not checked: all
+    columns come out, in ascending order."""
+    if len(x) > 1:
+        return {}
+    keys, columns = orders(x[0]).astype(np.uint32), cp.arange(x.size, dtype=np.uint32)
+
+    def unchecked(run: Callable[[], Any]) -> None:
+        run()
+
+    return {name: partial(unchecked, run) for name, run in cub.sort_pairs(keys, columns).items()}
 
 
 def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
@@ -225,7 +244,7 @@ def _work(calls: Callable[..., Calls], beside: bool) -> Callable[[Size], Work]:
             calls(x, k, found),
             output=found.room,
             expected=expected,
-            libraries=_by_torch(x, k) if beside else {},
+            libraries=_by_torch(x, k) | _by_cub(x) if beside else {},
             x=x,
             rows=rows,
         )
@@ -373,9 +392,16 @@ def _direct(function: Callable, *inputs: Any) -> dict[str, Callable[[], Any]]:
 CASES = (
     _case("top_k_rounds", rounds_calls),
     _case("top_k_radix", radix_calls),
-    _case("top_k_stream", stream_calls),
+    _case("top_k_stream", stream_calls, beside=True),
     _case("top_k_merge", merge_calls, "top_k_stream", "top_k_merge"),
-    _case("top_k_cluster", cluster_calls, "top_k_cluster", "top_k_stream", beside=True),
+    _case(
+        "top_k_cluster",
+        cluster_calls,
+        "top_k_cluster",
+        "top_k_stream",
+        beside=True,
+        gpu_sizes=(ONE_ROW,),  # with as many rows as there are SMs it is top_k_stream
+    ),
     _case(
         "top_k_warp",
         warp_calls,

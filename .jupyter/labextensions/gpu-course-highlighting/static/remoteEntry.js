@@ -1,0 +1,79 @@
+// Cells that begin with %%c or %%cpp, and answers to exercises that are C or C++, have the colours
+// of C++ in JupyterLab 4: a prebuilt extension in one file, so nothing is built and nothing fetched.
+(() => {
+  'use strict';
+
+  const NAME = 'gpu-course-highlighting';
+  const CPP = 'text/x-c++src';
+  const PROGRAM = /^%%c(pp)?(\s|$)/;
+  const EXERCISE = /^%%exercise\b/;
+  const C_LINE = /[;{}]\s*(\/\/.*|\/\*.*)?$|^\s*#\s*(include|define|if|pragma)\b/m;
+
+  /** Whether the text of a code cell is C or C++ for the compiler. */
+  function isCpp(text) {
+    if (PROGRAM.test(text)) return true;
+    if (!EXERCISE.test(text)) return false;
+    const answer = text.slice(text.indexOf('\n') + 1);
+    return C_LINE.test(answer) && !/^\s*(def|class) .*:\s*(#.*)?$/m.test(answer);
+  }
+
+  /** Keep the type of one code cell to what it holds. */
+  function follow(model) {
+    if (model.type !== 'code') return;
+    let own = model.mimeType; // what the kernel's language is
+    const choose = () => {
+      const wanted = isCpp(model.sharedModel.getSource()) ? CPP : own;
+      if (model.mimeType !== wanted) model.mimeType = wanted;
+    };
+    model.mimeTypeChanged.connect(() => {
+      if (model.mimeType !== CPP) own = model.mimeType;
+      choose();
+    });
+    model.contentChanged.connect(choose);
+    choose();
+  }
+
+  function activate(app, notebooks) {
+    const known = new WeakSet();
+    const followAll = (cells) => {
+      for (const model of cells) {
+        if (known.has(model)) continue;
+        known.add(model);
+        follow(model);
+      }
+    };
+    notebooks.widgetAdded.connect((_, panel) => {
+      panel.context.ready.then(() => {
+        const cells = panel.content.model.cells;
+        followAll(cells);
+        cells.changed.connect(() => followAll(cells));
+      });
+    });
+  }
+
+  let shared = {};
+
+  /** A package that JupyterLab shares with its extensions. */
+  async function sharedPackage(name) {
+    const [version] = Object.keys(shared[name]);
+    return (await shared[name][version].get())();
+  }
+
+  window._JUPYTERLAB = window._JUPYTERLAB || {};
+  window._JUPYTERLAB[NAME] = {
+    init: (scope) => {
+      shared = scope;
+    },
+    get: async () => {
+      const { INotebookTracker } = await sharedPackage('@jupyterlab/notebook');
+      const plugin = {
+        id: `${NAME}:plugin`,
+        description: 'Colours of C++ for cells of C and C++.',
+        autoStart: true,
+        requires: [INotebookTracker],
+        activate,
+      };
+      return () => ({ __esModule: true, default: plugin });
+    },
+  };
+})();

@@ -1,0 +1,188 @@
+"""Filters over a long signal and over an image: chapter 05.
+
+A size is (results, taps) for a signal and (side of the results, side of the filter) for an image;
+x has as many numbers more on each axis as the results of "valid" lack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...devices.selection import ON_GPU, cp
+from ...paths import kernel_file
+from ..baselines import filter_libraries
+from ..case import Case, KernelCall, Size, Work, blocks, course_kernel, double, normal
+from .fft import Split, in_pairs
+
+CHAPTER = "05_cuda_libraries"
+_kernel = partial(course_kernel, CHAPTER)
+HELD = 16  # results of a thread of filter_window
+SPLITS = {  # the fastest of those that a search on an H200 tried
+    split.points: split for split in (Split((16, 8, 16), blocks=6), Split((16, 16, 16), blocks=3))
+}
+
+
+@dataclass(frozen=True)
+class FilterWork(Work):
+    """Work whose libraries may leave their results scattered, and return what collects them."""
+
+    def numbers(self, result: Any) -> Any:
+        return result() if callable(result) else result
+
+
+def _work(
+    x: Any,
+    h: Any,
+    launch: Callable[[Any], tuple[KernelCall, ...]],
+    libraries: filter_libraries.Runs,
+) -> Work:
+    """``launch(y)`` computes the valid part of x * h."""
+    error = max(5e-6, 4e-7 * h.size**0.5)  # those of taps additions go up and down
+    y = cp.empty(tuple(n - r + 1 for n, r in zip(x.shape, h.shape, strict=True)), cp.float32)
+    return FilterWork(
+        launch(y),
+        output=y,
+        expected=lambda: convolved(x, h),
+        rtol=error,
+        atol=error * h.size**0.5,
+        libraries=libraries,
+        same_bits=False,
+    )
+
+
+def convolved(x: Any, h: Any) -> Any:
+    """The valid part of x * h in float64, by transforms of all of x."""
+    given = [double(array) if ON_GPU else double(array.get()) for array in (x, h)]
+    fft = cp.get_array_module(given[0]).fft
+    valid = tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+    of_x, of_h = (fft.rfftn(array, s=x.shape, axes=range(x.ndim)) for array in given)
+    return fft.irfftn(of_x * of_h, s=x.shape, axes=range(x.ndim))[valid]
+
+
+def direct_call(x: Any, h: Any, y: Any, name: str, block: tuple[int, int]) -> KernelCall:
+    """``filter_direct`` or ``filter_window`` on the valid part."""
+    (rows, columns), (R, S) = (a.shape if a.ndim == 2 else (1, a.size) for a in (x, h))
+    out_rows, out_columns = rows - R + 1, columns - S + 1
+    arguments = x, h, y, rows, columns, R, S, R - 1, S - 1, out_rows, out_columns
+    if name == "filter_direct":
+        grid = blocks(out_columns, block[0]), blocks(out_rows, block[1])
+        return KernelCall(_kernel(name), grid, block, arguments)
+    kernel = _kernel(name, BX=block[0], BY=block[1])
+    grid = blocks(out_columns, HELD * block[0]), blocks(out_rows, block[1])
+    return KernelCall(kernel, grid, block, arguments, window_bytes(R, S, *block))
+
+
+def window_bytes(R: int, S: int, across: int, down: int) -> int:
+    """Shared memory of ``filter_window``."""
+    S4 = blocks(S, 4) * 4
+    pitch = 20 * (across + blocks(S4, 16) + 1)
+    return 4 * ((down + R - 1) * pitch + R * S4)
+
+
+def fft_call(x: Any, h: Any, y: Any, split: Split) -> KernelCall:
+    """``filter_fft`` with segments of ``split.points``, whose steps are whole lines of memory."""
+    kernel = _kernel("filter_fft", **split.defines)
+    step = split.points - h.size + 1
+    step -= step % 32 if step > 32 else 0
+    spectrum = in_pairs(filter_libraries.spectrum(h.get(), split.points)).astype(np.float32)
+    arguments = x, cp.asarray(spectrum), y, y.size, h.size, step
+    grid = blocks(y.size, 2 * step)
+    return KernelCall(kernel, grid, split.threads, arguments, split.shared_bytes)
+
+
+def _signal(name: str, with_libraries: bool = False) -> Callable[[tuple[int, int]], Work]:
+    def make(size: tuple[int, int]) -> Work:
+        n, taps = size
+        x, h = normal((n + taps - 1,)), normal((taps,), 1)
+
+        def launch(y: Any) -> tuple[KernelCall, ...]:
+            if name == "filter_fft":
+                return (fft_call(x, h, y, SPLITS[points_for(taps)]),)
+            return (direct_call(x, h, y, name, (256, 1)),)
+
+        return _work(x, h, launch, filter_libraries.of_signal(x, h) if with_libraries else {})
+
+    return make
+
+
+def points_for(taps: int) -> int:
+    """The length of segment that was faster for so many taps on an H200."""
+    return 2048 if taps <= 600 else 4096
+
+
+def _image(name: str) -> Callable[[tuple[int, int]], Work]:
+    def make(size: tuple[int, int]) -> Work:
+        side, taps = size
+        x, h = normal((side + taps - 1,) * 2), normal((taps, taps), 1)
+        block = (32, 8) if name == "filter_direct" else (8, 32)
+        return _work(
+            x,
+            h,
+            lambda y: (direct_call(x, h, y, name, block),),
+            filter_libraries.of_image(x, h) if name == "filter_window" else {},
+        )
+
+    return make
+
+
+SIGNAL, IMAGE = "filter over a signal, fp32", "filter over an image, fp32"
+LONG, SHORT, SIDE = 1 << 26, 1 << 24, 4096
+TAPS = (3, 9, 33, 65, 129, 257, 1025)
+
+
+def _signal_bytes(size: tuple[int, int]) -> int:
+    n, taps = size
+    return 4 * (n + taps - 1 + n + taps)
+
+
+def _image_bytes(size: tuple[int, int]) -> int:
+    side, taps = size
+    return 4 * ((side + taps - 1) ** 2 + side**2 + taps**2)
+
+
+def _signal_case(name: str, sizes: tuple[Size, ...], tests: tuple[Size, ...]) -> Case:
+    by_transforms = name == "filter_fft"
+    return Case(
+        name,
+        SIGNAL,
+        (kernel_file(name, CHAPTER),),
+        _signal(name, by_transforms),
+        bytes=_signal_bytes,
+        flops=_fft_flops if by_transforms else lambda size: 2 * size[0] * size[1],
+        gpu_sizes=sizes,
+        test_sizes=tests,
+    )
+
+
+def _fft_flops(size: tuple[int, int]) -> int:
+    """Two transforms and a product for two segments, 5 P log2(P) + 6 P FLOPs of P points."""
+    n, taps = size
+    points = points_for(taps)
+    rows = n / (2 * (points - taps + 1))
+    return int(rows * points * (10 * np.log2(points) + 6))
+
+
+CASES = (
+    _signal_case("filter_direct", tuple((SHORT, taps) for taps in TAPS[:5]), ((1, 1), (300, 33))),
+    _signal_case("filter_window", tuple((SHORT, taps) for taps in TAPS), ((1, 1), (5000, 21))),
+    _signal_case(
+        "filter_fft",
+        (*((SHORT, taps) for taps in TAPS), (LONG, 129)),
+        ((9000, 129), (5, 700), (1, 1)),
+    ),
+    Case(
+        "filter_window_2d",
+        IMAGE,
+        (kernel_file("filter_window", CHAPTER),),
+        _image("filter_window"),
+        bytes=_image_bytes,
+        flops=lambda size: 2 * size[0] ** 2 * size[1] ** 2,
+        gpu_sizes=tuple((SIDE, side) for side in (3, 7, 15, 31, 63)),
+        test_sizes=((1, 1), (70, 7)),
+    ),
+)

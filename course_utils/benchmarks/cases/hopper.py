@@ -1,0 +1,221 @@
+"""The benchmarks of chapter 08: matrix products with wgmma, rung by rung, beside cuBLASLt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...devices.properties import sm_count
+from ...devices.selection import ON_GPU, cp
+from ...launching.tensor_maps import tensor_map
+from ...paths import kernel_file
+from ..baselines import cublas
+from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
+from .few_rows import COLUMNS, ROWS_BF16
+from .matmul import (
+    FACTORS,
+    SUM_ERROR,
+    Bf16Work,
+    by_torch,
+    from_bf16,
+    nt_case,
+    nt_work,
+    to_bf16,
+)
+
+CHAPTER = "08_cute_tma_blackwell"
+EMULATED_MULTIPROCESSORS = 4  # of a grid whose blocks stay: two clusters
+ROW_BYTES = 128  # of a tile in shared memory
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kernel of the ladder: its tile of C, the stages of its ring, its threads.
+
+    ``cluster``: blocks that share a tile of B, each of which loads a part. Blocks that ``stay``
+    take tile after tile. ``boxes``: bytes of shared memory through which TMA stores C, 0 where the
+    threads do it.
+    """
+
+    rows: int
+    columns: int
+    stages: int
+    threads: int
+    cluster: int = 1
+    stays: bool = False
+    boxes: int = 0
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a block."""
+        return self.stages * (self.rows + self.columns) * ROW_BYTES + self.boxes
+
+    def grid(self, m: int, n: int) -> int | tuple[int, int]:
+        """Blocks for C (m, n): one a tile, or the fewest that need no more rounds than all do."""
+        down, across = blocks(m, self.rows), blocks(n, self.columns)
+        if not self.stays:
+            return across, down
+        tiles = blocks(down, self.cluster) * across
+        clusters = _multiprocessors() // self.cluster
+        return blocks(tiles, blocks(tiles, clusters)) * self.cluster
+
+
+RUNGS = {
+    "gemm_wgmma": Rung(64, 128, stages=1, threads=128),
+    "gemm_stages": Rung(128, 128, stages=3, threads=128),
+    "gemm_producer": Rung(128, 128, stages=5, threads=256),
+    "gemm_two_consumers": Rung(128, 256, stages=4, threads=384),
+    "gemm_persistent": Rung(128, 256, stages=4, threads=384, stays=True),
+    "gemm_multicast": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True),
+    "gemm_hopper": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True, boxes=1 << 15),
+}
+RUNGS["gemm_bias_gelu"] = RUNGS["gemm_hopper"]
+RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8"), replace(RUNGS["gemm_hopper"], cluster=1))
+ROUNDS_FOR_CLUSTERS = 8  # of all multiprocessors: an H200 did more, smaller ones are faster alone
+
+
+def cluster_for(rung: Rung, m: int, n: int) -> int:
+    """How many blocks share a tile of B: where the kernel leaves it open, as a search on an H200
+    found it. Blocks of a cluster wait for each other, and only many tiles make up for it."""
+    few = ROUNDS_FOR_CLUSTERS * _multiprocessors()
+    if rung.boxes and blocks(m, rung.rows) * blocks(n, rung.columns) < few:
+        return 1
+    return rung.cluster
+
+
+def _multiprocessors() -> int:
+    return sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
+
+
+def hopper_call(
+    name: str, a: Any, b: Any, c: Any, *more: Any, cluster: int | None = None
+) -> KernelCall:
+    """The call of the rung ``name`` for C = A B^T: ``a`` (M, K), ``b`` (N, K), ``c`` (M, N), rows
+    multiples of 16 bytes. ``more`` are arguments after c; ``cluster`` instead of
+    :func:`cluster_for`. The arrays have to live as long as it is used."""
+    (m, k), n = a.shape, len(b)
+    rung = RUNGS[name]
+    rung = replace(rung, cluster=cluster or cluster_for(rung, m, n))
+    width = ROW_BYTES // a.dtype.itemsize
+    maps = (
+        tensor_map(x, (rows, width), swizzle=128)
+        for x, rows in ((a, rung.rows), (b, rung.columns // rung.cluster))
+    )
+    to = tensor_map(c, (16, ROW_BYTES // c.dtype.itemsize), swizzle=128) if rung.boxes else c
+    defines = {"CLUSTER": rung.cluster} if rung.boxes else {}
+    kernel = course_kernel(CHAPTER, name, arch="sm_90a", **defines)
+    arguments = (*maps, to, *more, m, n, k)
+    return KernelCall(kernel, rung.grid(m, n), rung.threads, arguments, rung.shared_bytes)
+
+
+def _rung(
+    name: str, sizes: tuple[int, ...], sustained: tuple[int, ...] = (), kind: str = "bf16"
+) -> Case:
+    def make(n: int) -> Work:
+        return nt_work(n, kind, partial(hopper_call, name))
+
+    more = {"gpu_sizes": sizes, "sustained_sizes": sustained, "test_sizes": (144,)}
+    return nt_case(name, kind, make, chapter=CHAPTER, **more)
+
+
+# --- with bias and activation ---
+
+
+def gelu(x: Any) -> Any:
+    """GELU by its formula with tanh."""
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def _bias_gelu(n: int) -> Work:
+    """The products are scaled to a variance of one, so that the curve of GELU counts."""
+    a, b, bias = (
+        to_bf16(scale * normal(shape, seed))
+        for seed, (shape, scale) in enumerate((((n, n), 1), ((n, n), n**-0.5), (n, 1)))
+    )
+    c = cp.empty((n, n), np.uint16)
+
+    def expected() -> Any:
+        return gelu(double(from_bf16(a)) @ double(from_bf16(b)).T + double(from_bf16(bias)))
+
+    return Bf16Work(
+        (hopper_call("gemm_bias_gelu", a, b, c, bias),),
+        output=c,
+        expected=expected,
+        rtol=2**-7,
+        atol=2**-9,  # tanh.approx errs by 2**-11, of numbers up to about 4
+        libraries=cublas.with_bias("bf16", "gelu bias", a, b, bias, lambda: cp.empty_like(c)),
+        same_bits=False,
+    )
+
+
+# --- few rows: the operands exchanged ---
+
+
+def small_m_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
+    """The call of ``gemm_small_m.cu`` for C = A B^T; ``a`` and ``b`` have to live as long as it is
+    used."""
+    (m, k), n = a.shape, len(b)
+    rows = next((each for each in (8, 16, 32) if m <= each), 64)
+    defines = {"ROWS": rows, "CLUSTER": 2, "DEPTH": 2} | defines
+    stage = defines["DEPTH"] * (64 + rows) * ROW_BYTES
+    defines = {"STAGES": 100 * 1024 // stage} | defines
+    maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, 64)))
+    grid = blocks(n, 64), defines["CLUSTER"], blocks(m, rows)
+    kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **defines)
+    shared = defines["STAGES"] * stage
+    return KernelCall(kernel, grid, 160, (*maps, c, m, n, k), shared)
+
+
+def _small_m(size: tuple[int, int, int]) -> Work:
+    m, n, k = size
+    a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
+    c = cp.empty((m, n), np.uint16)
+    return Bf16Work(
+        (small_m_call(a, b, c),),
+        output=c,
+        expected=lambda: double(from_bf16(a)) @ double(from_bf16(b)).T,
+        rtol=FACTORS["bf16"].rtol,
+        atol=k * SUM_ERROR,
+        libraries=cublas.products("bf16", a, b, lambda: cp.empty_like(c)) | by_torch("bf16", a, b),
+        same_bits=False,
+    )
+
+
+CASES = (
+    _rung("gemm_wgmma", (8192,)),
+    _rung("gemm_stages", (8192,)),
+    _rung("gemm_producer", (8192,)),
+    _rung("gemm_two_consumers", (8192,)),
+    _rung("gemm_persistent", (8192,)),
+    _rung("gemm_multicast", (8192,)),
+    _rung("gemm_hopper", (2048, 4096, 8192), sustained=(4096, 8192)),
+    _rung("gemm_fp8", (4096, 8192), sustained=(8192,), kind="fp8"),
+    _rung("gemm_int8", (4096, 8192), sustained=(8192,), kind="int8"),
+    Case(
+        "gemm_bias_gelu",
+        "matrix product with bias and GELU, bf16",
+        (kernel_file("gemm_bias_gelu", CHAPTER),),
+        _bias_gelu,
+        bytes=lambda n: 3 * 2 * n * n,
+        flops=lambda n: 2 * n**3,
+        gpu_sizes=(4096, 8192),
+        test_sizes=(144,),
+        peak="bf16",
+    ),
+    Case(
+        "gemm_small_m",
+        "few rows times a matrix, bf16",
+        (kernel_file("gemm_small_m", CHAPTER),),
+        _small_m,
+        bytes=lambda n: 2 * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
+        flops=lambda n: 2 * n[0] * n[1] * n[2],
+        gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+        test_sizes=((17, 136, 264),),
+        ceiling="read",
+        peak="bf16",
+    ),
+)

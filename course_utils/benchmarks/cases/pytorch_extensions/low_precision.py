@@ -1,0 +1,189 @@
+"""Weights of 16 and of 4 bits times a vector, beside cuBLAS and PyTorch.
+
+A size is (matrices, rows, columns): so many products with one vector, each with a matrix of its
+own, one launch after the other, as a token goes through layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....checking import difference
+from ....devices.properties import sm_count
+from ....devices.selection import cp
+from ....errors import LessonError
+from ....paths import kernel_file
+from ...baselines import cublas
+from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ..first_kernels.common import as_tensors, compiled
+
+CHAPTER = "07_pytorch_extensions"
+GROUP = 128  # columns that share a scale
+COLUMNS_OF_A_PIECE = {"gemv_fp16": 8}  # of 16 bytes; 32 for the others
+STREAMS = {  # of row_stream.cuh; gemv_fp16's and gemv_int4's are the best of some on an H200
+    "gemv_fp16": {"ROWS": 2, "STAGES": 2, "BLOCKS": 2},
+    "gemv_int4_converted": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
+    "gemv_int4": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
+    "gemv_int4_bytes": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
+}
+Size = tuple[int, int, int]
+_kernel = partial(course_kernel, CHAPTER)
+
+
+def stream_bytes(defines: dict[str, int], rows: int) -> int:
+    """Dynamic shared memory of ``stream_rows`` for ``rows`` rows a block."""
+    threads, at_once = defines["THREADS"], defines["STAGES"] * defines["ROWS"]
+    return at_once * threads * (16 + 2) + rows * (threads // 32) * 4
+
+
+def stream_call(
+    name: str, w: Any, scales: Any, x: Any, y: Any, grid: int | None = None, **tried: int
+) -> KernelCall:
+    """The call of ``name`` for y (M,) = W x: ``w`` holds W in the kernel's format, ``scales`` (K /
+    128, M) in fp16 (any fp16 array for ``gemv_fp16``), ``x`` (K,) in fp16. ``tried`` are defines in
+    place of ours, ``grid`` is how many blocks there are at the most.
+
+    Raises LessonError where M is no multiple of 8, K of the columns that a piece or a group has, or
+    K is too large for a block.
+    """
+    (rows,), (columns,) = y.shape, x.shape
+    width = COLUMNS_OF_A_PIECE.get(name, 32)
+    multiple = 8 if name == "gemv_fp16" else GROUP
+    if rows % 8 or columns % multiple or columns > 1024 * width:
+        raise LessonError(
+            f"{name} takes rows in multiples of 8 and columns in multiples of {multiple}, at most "
+            f"{1024 * width}: not {rows} x {columns}."
+        )
+    defines = STREAMS[name] | {"THREADS": 32 * blocks(columns, 32 * width)} | tried
+    each = 8 * blocks(rows, 8 * (grid or defines["BLOCKS"] * sm_count()))  # rows of a block
+    arguments = w, scales, x, y, rows, columns, each
+    launch = blocks(rows, each), defines["THREADS"], arguments
+    return KernelCall(_kernel(name, **defines), *launch, stream_bytes(defines, each))
+
+
+def random_weights(n: Size) -> tuple[Any, Any]:
+    """Nibbles (matrices, rows, columns / 8) in uint32, and fp16 scales (matrices, columns / 128,
+    rows): no two matrices, and no two rows, have the same."""
+    matrices, rows, columns = n
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 1 << 32, (matrices, rows, columns // 8), dtype=np.uint32)
+    scales = rng.uniform(0.005, 0.015, (matrices, columns // GROUP, rows)).astype(np.float16)
+    return cp.asarray(words), cp.asarray(scales)
+
+
+def weights_of(words: Any, scales: Any, dtype: Any = np.float64) -> Any:
+    """The matrix (rows, columns) that nibbles and scales stand for, rounded to ``dtype``."""
+    rows = len(words)
+    whole = words[:, :, None] >> cp.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
+    groups = whole.reshape(rows, -1, GROUP).astype(np.float32) - np.float32(8)
+    return (groups * scales.T[:, :, None].astype(np.float32)).astype(dtype).reshape(rows, -1)
+
+
+def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
+    def make(n: Size) -> Work:
+        words, scales = random_weights(n)
+        x = normal(n[2], 1).astype(np.float16)
+        y = cp.empty(n[:2], np.float32)
+        pairs = list(zip(words, scales, strict=True))
+        halves = [weights_of(*pair, np.float16) for pair in pairs]
+        stored = halves if name == "gemv_fp16" else words
+        calls = [
+            stream_call(name, w, s, x, result)
+            for w, s, result in zip(stored, scales, y, strict=True)
+        ]
+
+        def expected() -> Any:
+            exact = halves if name == "gemv_fp16" else (weights_of(*pair) for pair in pairs)
+            return cp.stack([double(w) @ double(x) for w in exact])
+
+        libraries = _libraries(halves, pairs, x) if beside else {}
+        atol = off * n[2] ** 0.5  # the errors of K products add up like steps of a random walk
+        return Work(tuple(calls), y, expected, 1e-3, atol, libraries, same_bits=False)
+
+    return make
+
+
+def _libraries(halves: list, pairs: list, x: Any) -> dict[str, Callable[[], Any]]:
+    """The same weights in fp16, by ``gemv_fp16.cu``, cuBLAS and PyTorch, and in 4 bits by PyTorch,
+    which takes x in bf16. Their first products are checked here, once.
+
+    Raises LessonError where one of them is wrong.
+    """
+    torch = torch_on_gpu()
+    if torch is None:
+        return {}
+    vector, *matrices = as_tensors(x, *halves)
+    narrow = vector.to(torch.bfloat16)[None]
+    out = cp.empty((1, len(halves[0])), np.float32)
+    own = [stream_call("gemv_fp16", w, x, x, out[0]).ready() for w in halves]
+    by_cublas = [cublas.products("fp16", x[None], w, lambda: out) for w in halves]
+    multiply = torch._weight_int4pack_mm
+    packed = [_packed_by_torch(torch, *pair) for pair in pairs]
+    runs: dict[str, list[Callable[[], Any]]] = {
+        "gemv_fp16": own,
+        "torch.mv, fp16": [partial(torch.mv, w, vector) for w in matrices],
+        "torch.compile, fp16": [compiled(_product, w, vector)["torch.compile"] for w in matrices],
+        **{name: [one[name] for one in by_cublas] for name in by_cublas[0]},
+        "torch, 4 bits": [partial(multiply, narrow, w, GROUP, scale) for w, scale in packed],
+    }
+    want = double(halves[0]) @ double(x)
+    for name, each in runs.items():
+        found = each[0]()
+        result = double(_as_array(out if found is None else found)).ravel()
+        if wrong := difference(result, want, 0.0, 0.15):  # bf16 has three digits
+            raise LessonError(f"{name}: {wrong}.")
+    return {name: partial(_all, each) for name, each in runs.items()}
+
+
+def _as_array(found: Any) -> Any:
+    """A tensor or an array as an array of fp32."""
+    return found if isinstance(found, cp.ndarray) else cp.asarray(found.float())
+
+
+def _product(w: Any, x: Any) -> Any:
+    return w @ x
+
+
+def _all(runs: list[Callable[[], Any]]) -> None:
+    for run in runs:
+        run()
+
+
+def _packed_by_torch(torch: Any, words: Any, scales: Any) -> tuple[Any, Any]:
+    """Weights and scales as ``torch._weight_int4pack_mm`` wants them."""
+    codes = words.view(np.uint8)
+    (swapped,) = as_tensors((codes & 15) << 4 | codes >> 4)
+    (steps,) = as_tensors(scales.astype(np.float32))
+    both = torch.stack([steps, torch.zeros_like(steps)], dim=-1).to(torch.bfloat16)
+    return torch._convert_weight_to_int4pack(swapped, 8), both.contiguous()
+
+
+def _case(name: str, bits: float, beside: bool = False, off: float = 2e-4) -> Case:
+    def least(n: Size) -> int:
+        matrices, rows, columns = n
+        return int(matrices * (rows * columns * bits / 8 + 2 * columns + 4 * rows))
+
+    return Case(
+        name,
+        "weights of few bits times a vector",
+        (kernel_file(name, CHAPTER),),
+        _work(name, beside, off),
+        bytes=least,
+        flops=lambda n: 2 * n[0] * n[1] * n[2],
+        ceiling="read",
+        gpu_sizes=((1, 8192, 8192), (12, 8192, 8192)),
+        test_sizes=((1, 8, 128), (2, 24, 1280), (1, 72, 2176)),
+    )
+
+
+PACKED = 4 + 16 / GROUP  # bits of a weight and its part of a scale
+CASES = (
+    _case("gemv_fp16", 16),
+    _case("gemv_int4_converted", PACKED),
+    _case("gemv_int4", PACKED, off=2e-4),
+    _case("gemv_int4_bytes", PACKED, beside=True, off=2e-3),
+)

@@ -1,0 +1,78 @@
+"""A kernel that the GPU at hand is too old for runs on the emulator, beside those on the GPU."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..compiling.diagnostics import CompileError
+from ..compiling.nvrtc import Compiled
+from ..devices.compute_capability import capability
+from ..errors import LessonError
+from ..needs import lacking
+from .cubins import CUBIN_TARGETS
+
+LATER = ("sm_80", "sm_86", "sm_89", "sm_90", *CUBIN_TARGETS)  # the oldest that does is named
+CUTE_FAILS = b"without CUTE_ARCH_"
+PATIENCE = 40.0  # seconds that a launch may take there: a GPU's sizes would take hours
+
+
+class Compilable(Protocol):
+    """What is asked of a module here."""
+
+    def compiled(self, arch: str, *options: str) -> Compiled:
+        """The module compiled for ``arch``, not loaded. Raises CompileError."""
+
+
+def is_beyond(arch: str | None) -> bool:
+    """Whether code for ``arch``, such as "sm_90a", cannot run on the GPU at hand."""
+    return arch in CUBIN_TARGETS and lacking(arch) is not None
+
+
+def compiles(module: Compilable, arch: str) -> bool:
+    """Whether ``module`` compiles for GPUs of ``arch``, its inline assembly included, and CuTe's:
+    what an older GPU lacks is there no error of the compiler but an assertion that fails."""
+    try:
+        cubin = module.compiled(arch).cubin
+    except CompileError:
+        return False
+    return CUTE_FAILS not in cubin
+
+
+def needed(module: Compilable) -> str | None:
+    """The oldest GPU later than the one at hand for which ``module`` compiles, such as "sm_80".
+
+    None where it compiles for the GPU at hand as well, or for none that is later.
+    """
+    if compiles(module, f"sm_{capability()}"):
+        return None
+    later = (arch for arch in LATER if int(arch[3:].rstrip("a")) >= capability())
+    return next((arch for arch in later if compiles(module, arch)), None)
+
+
+def announcement(name: str, what: str) -> str:
+    """The line that says that ``name``, which needs ``what``, runs on the emulator here."""
+    return f"{name} needs {what}, and this GPU is sm_{capability()}: it runs on the emulator."
+
+
+class GpuTooOld(LessonError):
+    """The emulator stands in for the GPU, and cannot do what is asked of it: ``what``."""
+
+    def __init__(self, what: str):
+        super().__init__(
+            f"{what} Set COURSE_DEVICE=emulator and restart the kernel of the notebook: it then "
+            "runs on the emulator as a whole, with sizes that suit it."
+        )
+
+
+def too_long(name: str, seconds: float) -> GpuTooOld:
+    """What a launch ends with that would take the emulator ``seconds`` or more."""
+    return GpuTooOld(
+        f"{name} runs on the emulator, because this GPU is too old for it, and there this launch "
+        f"would take {_spoken(seconds)} or more."
+    )
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

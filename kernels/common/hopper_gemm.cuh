@@ -1,0 +1,172 @@
+// C = A B^T on wgmma for any format of operands: what gemm_hopper and the kernels like it share. A
+// thread of the producer warpgroup loads tiles into a ring of STAGES, on and on through all tiles
+// of C that the block has; two consumer warpgroups multiply, 64 x BN results each. The blocks of a
+// cluster lie one below the other and share the tile of B. Sums leave through shared memory, by
+// TMA.
+
+#pragma once
+
+#include "cluster_mbarrier.cuh"
+#include "ptx.cuh"
+#include "tma.cuh"
+#include "tma_multicast.cuh"
+#include "tma_store.cuh"
+#include "wgmma.cuh"
+
+#ifndef STAGES
+#define STAGES 4
+#endif
+#ifndef CLUSTER
+#define CLUSTER 2 // blocks, one below the other
+#endif
+#ifndef BAND
+#define BAND 8 // rows of clusters' tiles that are visited together, column by column
+#endif
+#if CLUSTER > 1
+#define CLUSTER_OF_KERNEL __cluster_dims__(CLUSTER)
+#else
+#define CLUSTER_OF_KERNEL
+#endif
+
+constexpr int BM = 128, BN = 256;
+constexpr int kConsumers = 256, kThreads = kConsumers + 128;
+constexpr int kRowBytes = 128; // of a tile: as far as the swizzle reaches
+constexpr int kTileA = BM * kRowBytes, kTileB = BN * kRowBytes, kStage = kTileA + kTileB;
+constexpr int kPartB = BN / CLUSTER; // rows of B that a block loads for all
+constexpr int kBox = 16 * kRowBytes; // of C: what a warp stores at once, 16 rows
+constexpr int kBoxes = 2;            // of a warp, in turn
+
+// Where the block's tile of C begins in tile number `tile` of the cluster: those go down the
+// columns of a band, and then to the next band.
+struct Place {
+    int row, column;
+
+    __device__ Place(int tile, int down, int across)
+    {
+        int in_band = tile % (BAND * across), head = tile / (BAND * across) * BAND;
+        int height = min(down - head, BAND);
+        row = ((head + in_band % height) * CLUSTER + cluster_rank()) * BM;
+        column = in_band / height * BN;
+    }
+};
+
+// The next stage of the ring, and the parity of its phase.
+struct Ring {
+    int stage = 0;
+    unsigned phase = 0;
+
+    __device__ void advance()
+    {
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        phase ^= stage == 0;
+    }
+};
+
+// All threads of all blocks of the cluster.
+__device__ inline void wait_for_cluster()
+{
+    __syncwarp();
+    cluster_arrive();
+    cluster_wait();
+}
+
+// Format has the type Sum, kBytes of an operand, kColumns of C in a box, multiply() and store().
+template <class Format>
+__device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const TensorMap *C,
+                                   int M, int N, int K, const Format &format)
+{
+    extern __shared__ __align__(1024) unsigned char memory[];
+    __shared__ unsigned long long barriers[2 * STAGES];
+    const unsigned stages = shared_address(memory), boxes = stages + STAGES * kStage;
+    const unsigned full = shared_address(barriers), empty = full + STAGES * 8;
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) {
+            mbarrier_init(full + i * 8, 1);
+            mbarrier_init(empty + i * 8, CLUSTER * kConsumers / 128); // the groups of all blocks
+        }
+        mbarriers_are_ready();
+    }
+    wait_for_cluster();                               // the barriers of all blocks are made
+    constexpr int kStep = kRowBytes / Format::kBytes; // elements along K
+    const int down = (M + CLUSTER * BM - 1) / (CLUSTER * BM), across = (N + BN - 1) / BN;
+    const int tiles = down * across, steps = (K + kStep - 1) / kStep;
+    const int first = blockIdx.x / CLUSTER, clusters = gridDim.x / CLUSTER;
+    Ring ring;
+
+    if (threadIdx.x >= kConsumers) { // the producer
+        fewer_registers<40>();
+        const int from = cluster_rank() * kPartB; // rows of a tile of B
+        for (int tile = first; threadIdx.x == kConsumers && tile < tiles; tile += clusters) {
+            const Place place(tile, down, across);
+            for (int step = 0; step < steps; ++step, ring.advance()) {
+                const unsigned to = stages + ring.stage * kStage, arrived = full + ring.stage * 8;
+                mbarrier_wait(empty + ring.stage * 8, ring.phase ^ 1); // passes in the first lap
+                mbarrier_expect(arrived, kStage);                      // all of B, whoever loads it
+                tma_load(to, A, step * kStep, place.row, arrived);
+                if (CLUSTER == 1) {
+                    tma_load(to + kTileA, B, step * kStep, place.column, arrived);
+                } else {
+                    tma_load_multicast(to + kTileA + from * kRowBytes, B, step * kStep,
+                                       place.column + from, arrived, (1 << CLUSTER) - 1);
+                }
+            }
+        }
+    } else { // the consumers
+        more_registers<232>();
+        const int in_group = threadIdx.x % 128, lane = in_group % 32, warp = threadIdx.x / 32;
+        const int group_row = warp / 4 * 64;
+        const unsigned box = boxes + warp * kBoxes * kBox;
+        const unsigned empty_there = address_in_block(empty, in_group % CLUSTER);
+        auto release = [&](int stage) { // wgmma_wait speaks for the group: a thread for each block
+            if (in_group < CLUSTER) {
+                mbarrier_arrive_there(empty_there + stage * 8);
+            }
+        };
+        for (int tile = first; tile < tiles; tile += clusters) {
+            typename Format::Sum sum[BN / 2];
+            int before = 0; // the stage of the step before
+            for (int step = 0; step < steps; ++step, ring.advance()) {
+                const unsigned at = stages + ring.stage * kStage;
+                const unsigned long long a = wgmma_tile(at + group_row * kRowBytes);
+                const unsigned long long b = wgmma_tile(at + kTileA);
+                mbarrier_wait(full + ring.stage * 8, ring.phase);
+                wgmma_fence();
+#pragma unroll
+                for (int k = 0; k < 4; ++k) { // 32 bytes of every row
+                    Format::multiply(sum, a + k * 2, b + k * 2, step > 0 || k > 0);
+                }
+                wgmma_commit();
+                wgmma_wait<1>();
+                if (step > 0) {
+                    release(before);
+                }
+                before = ring.stage;
+            }
+            wgmma_wait<0>();
+            release(before);
+            keep_in_order(sum);
+
+            const Place place(tile, down, across);
+            const int row = place.row + warp * 16;
+#pragma unroll
+            for (int i = 0; i < BN / Format::kColumns; ++i) {
+                const int column = place.column + i * Format::kColumns;
+                if (lane == 0) {
+                    tma_wait_read<kBoxes - 1>(); // the box may be written again
+                }
+                __syncwarp();
+                format.store(box + i % kBoxes * kBox, &sum[i * Format::kColumns / 2], column);
+                writes_are_ready();
+                __syncwarp();
+                if (lane == 0) {
+                    tma_store(C, column, row, box + i % kBoxes * kBox);
+                    tma_commit();
+                }
+            }
+        }
+        if (lane == 0) {
+            tma_wait_read<0>();
+        }
+    }
+    wait_for_cluster(); // others may still arrive at the barriers here
+}

@@ -1,0 +1,43 @@
+"""How the rungs of the Hopper product are launched, and the bits of fp8 that they multiply."""
+
+import numpy as np
+import pytest
+from ml_dtypes import float8_e4m3fn
+
+from course_utils import cp
+from course_utils.benchmarks.cases import hopper
+from course_utils.benchmarks.cases.matmul import from_e4m3, to_e4m3
+
+OF_A_BLOCK = 227 * 1024  # bytes of shared memory
+STATIC = 1024  # bytes that a block has beside those of its launch: barriers, and up to a boundary
+
+
+@pytest.mark.parametrize("rung", hopper.RUNGS.values(), ids=hopper.RUNGS)
+def test_the_stages_of_a_rung_fit_shared_memory(rung):
+    assert rung.shared_bytes + STATIC <= OF_A_BLOCK
+
+
+@pytest.mark.parametrize(
+    "m, n, blocks",
+    [
+        (8192, 8192, 128),  # 1024 tiles for clusters: 16 rounds of 64, as 66 would need
+        (2304, 2816, 100),  # 99 tiles: two rounds of 50
+        (1, 1, 2),
+    ],
+)
+def test_blocks_that_stay_are_the_fewest_that_need_no_more_rounds(monkeypatch, m, n, blocks):
+    monkeypatch.setattr(hopper, "ON_GPU", True)
+    monkeypatch.setattr(hopper, "sm_count", lambda: 132)
+    assert hopper.RUNGS["gemm_hopper"].grid(m, n) == blocks
+
+
+def test_fp8_numbers_are_rounded_as_ml_dtypes_rounds_them():
+    rng = np.random.default_rng(0)
+    scales = np.array([[2e-3], [0.05], [1], [100]], np.float32)
+    x = (scales * rng.standard_normal((4, 1000), np.float32)).ravel()
+    x = np.append(x, np.float32([0, -0.0, 2**-10, 3 * 2**-10, 2**-6, 464, 1e6, -1e6]))
+    bits = cp.asnumpy(to_e4m3(cp.asarray(x)))
+    exact = np.clip(x, -448, 448).astype(float8_e4m3fn)
+    assert bits.tobytes() == exact.tobytes()
+    found = cp.asnumpy(from_e4m3(cp.asarray(bits)))
+    assert found.tobytes() == exact.astype(np.float32).tobytes()

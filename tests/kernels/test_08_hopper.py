@@ -1,0 +1,51 @@
+"""The rungs of the Hopper product: what they count, and how long the emulator takes."""
+
+import time
+
+import numpy as np
+import pytest
+from launchers import run
+
+from course_utils import cp, profile
+from course_utils.benchmarks.case import normal
+from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
+from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
+from course_utils.devices.selection import ON_GPU
+
+
+def product(rung, m, n, k):
+    a, b, c = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1)), cp.empty((m, n), np.uint16)
+    call = hopper_call(rung, a, b, c, cluster=RUNGS[rung].cluster)
+
+    def expected():
+        return from_bf16(a).astype(np.float64) @ from_bf16(b).astype(np.float64).T
+
+    return Bf16Work((call,), c, expected, rtol=2**-8, atol=k * 2**-20, same_bits=False)
+
+
+def counts_of(rung):
+    """What the rung does for 256 x 256 results and K = 128: two tiles, or those of one cluster."""
+    (call,) = product(rung, 256, 256, 128).launches
+    return profile(call.kernel, call.grid, call.block, call.args, shared_mem=call.shared_mem).counts
+
+
+def test_a_cluster_loads_the_tile_of_b_once():
+    alone, shared = counts_of("gemm_persistent"), counts_of("gemm_multicast")
+    tile_a, tile_b, steps = 128 * 64 * 2, 256 * 64 * 2, 2
+    assert alone.bulk_global_load_bytes == steps * 2 * (tile_a + tile_b)
+    assert shared.bulk_global_load_bytes == steps * (2 * tile_a + tile_b)
+
+
+def test_sums_leave_through_shared_memory_without_bank_conflicts():
+    counts, before = counts_of("gemm_hopper"), counts_of("gemm_multicast")
+    assert before.global_store_sectors == 2 * before.global_store_bytes // 32
+    assert counts.bulk_global_store_bytes == 256 * 256 * 2
+    assert counts.global_store_bytes == counts.shared_store_conflicts == 0
+
+
+@pytest.mark.skipif(ON_GPU, reason="about the emulator's time")
+def test_the_last_rung_at_256_is_checked_in_less_than_five_seconds():
+    work = product("gemm_hopper", 256, 256, 256)
+    start = time.process_time()
+    run(work)
+    assert time.process_time() - start < 5

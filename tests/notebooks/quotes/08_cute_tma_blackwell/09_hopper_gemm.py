@@ -1,0 +1,32 @@
+from tests.notebooks.drawn import case, milliseconds
+
+
+def library(kernel: str, size: int) -> float:
+    return case(kernel, size)["baseline"]["median_ms"]
+
+
+def on_end(what: str) -> float:
+    return case("gemm_hopper", 8192)["sustained"][what]
+
+
+QUOTES = {
+    "64 × 128 takes 2.76 ms": lambda: milliseconds("gemm_wgmma", 8192),
+    "only 1.86 ms": lambda: milliseconds("gemm_stages", 8192),
+    "brings nothing here**: 1.90 ms": lambda: milliseconds("gemm_producer", 8192),
+    "takes 1.59 ms": lambda: milliseconds("gemm_two_consumers", 8192),
+    "**blocks that stay** 1.53 ms": lambda: milliseconds("gemm_persistent", 8192),
+    "little time: 1.50 ms": lambda: milliseconds("gemm_multicast", 8192),
+    "the step before: 1.49 ms": lambda: milliseconds("gemm_hopper", 8192),
+    "cuBLASLt's best took 1.57 ms": lambda: library("gemm_hopper", 8192),
+    "ours is 1.05 times": lambda: case("gemm_hopper", 8192)["ratio"],
+    "routine took 1.49 ms": lambda: library("gemm_multicast", 8192),
+    "ours takes 0.177 ms": lambda: milliseconds("gemm_hopper", 4096),
+    "the library 0.176 ms": lambda: library("gemm_hopper", 4096),
+    "ours 1.63 ms": lambda: on_end("ours_ms"),
+    "the library 1.62 ms": lambda: on_end("library_ms"),
+    "both at 692 W": lambda: on_end("ours_watts"),
+    "fp8 takes 0.75 ms": lambda: milliseconds("gemm_fp8", 8192),
+    "int8 0.70 ms": lambda: milliseconds("gemm_int8", 8192),
+    "beside 0.78 ms": lambda: library("gemm_fp8", 8192),
+    "0.73 ms of the best": lambda: library("gemm_int8", 8192),
+}
