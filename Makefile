@@ -7,7 +7,7 @@
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
-.PHONY: help learn run progress test test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell torch ecosystem packages
+.PHONY: help learn run progress test prove test-gpu unit notebooks nbval bench lint site site-check doctor prove-blackwell torch ecosystem packages
 
 # Notebooks and the kernels they start import course_utils from this checkout.
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -54,6 +54,9 @@ doctor: $(READY)  ## what this machine has, what it lacks, which chapters it can
 	@$(PYTHON) -m course_utils doctor
 
 test: packages lint unit nbval  ## check everything this machine can run
+
+prove: $(READY)  ## try every wrong answer of the exercises that changed since, or whose judge did
+	$(PYTHON) -m course_utils exercises --verify --store
 
 lint: $(READY)  ## rules, format and types: ruff and mypy
 	$(PYTHON) -m ruff check .

@@ -22,6 +22,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what.add_argument("--verify", action="store_true", help="run starter, solution and mutants")
     what.add_argument("--write", action="store_true", help="generate the cells of the notebooks")
     exercises.add_argument(
+        "--store",
+        action="store_true",
+        help="with --verify: leave out the notebooks whose proofs are noted as they are now, and "
+        "note those whose exercises all hold, so that `make test` tries a few texts of each alone",
+    )
+    exercises.add_argument(
         "--device",
         choices=("emulator", "cuda"),
         default="emulator",
@@ -66,7 +72,7 @@ def _exercises(args: argparse.Namespace) -> int:
     if args.write:
         return _write()
     if args.verify:
-        return _verify(chosen, args.device)
+        return _verify(chosen, args.device, args.store)
     headings = ("exercise", "title", "mutants", "notebook")
     rows = [(e.id, e.title, len(e.mutants), e.notebook) for e in chosen]
     print(Table(headings, rows, left=("title", "notebook")))
@@ -87,24 +93,27 @@ def _write() -> int:
     return 0
 
 
-def _verify(chosen: list, wanted: str) -> int:
+def _verify(chosen: list[BaseExercise], wanted: str, store: bool) -> int:
     from ..devices.selection import CUDA, device
-    from .verify import proofs, table
+    from . import proven
+    from .verify import proofs_of_many, table
 
     if wanted == CUDA and device() != CUDA:
         print(
             "--device cuda needs a CUDA GPU; `python -m course_utils doctor` says what is missing."
         )
         return 2
+    if store:  # whole notebooks, of which some exercise was asked for
+        asked = {e.notebook for e in chosen if not proven.is_proven(e)}
+        chosen = [e for e in all_exercises() if e.notebook in asked]
     found = []
-    for exercise in chosen:
-        for proof in proofs(exercise, gpu=wanted == CUDA):
-            found.append(proof)
-            if not proof.holds:
-                print(
-                    f"{proof.exercise_id}, {proof.text}: expected {proof.expected}\n{proof.detail}"
-                )
+    for proof in proofs_of_many(chosen, gpu=wanted == CUDA):
+        found.append(proof)
+        if not proof.holds:
+            print(f"{proof.exercise_id}, {proof.text}: expected {proof.expected}\n{proof.detail}")
     print(table(found))
+    if store:
+        proven.note(found)
     return 0 if all(proof.holds for proof in found) else 1
 
 

@@ -4,13 +4,15 @@ mutant is rejected with its diagnosis."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 
 from ..text_tables import Table
 from . import kinds
+from .registry import find
 from .runner import check_source, run_source
-from .spec import BaseExercise, Exercise
+from .spec import BaseExercise, Exercise, HostExercise
 
 NOT_PASS = "not pass"
 NOT_A_STARTER = (kinds.PASS, kinds.COMPILE_ERROR, kinds.SYNTAX_ERROR, kinds.OUR_FAULT)
@@ -44,16 +46,21 @@ class Proof:
 FULL_SIZE = "solution, full size"
 
 
-def proofs(exercise: BaseExercise, gpu: bool = False) -> Iterator[Proof]:
-    """Run the starter, the solution and every mutant of one exercise on the emulator.
+def proofs(
+    exercise: BaseExercise, gpu: bool = False, mutants: int | None = None
+) -> Iterator[Proof]:
+    """Run the starter, the solution and every mutant of one exercise on the emulator, or only the
+    first ``mutants`` of them.
 
     With ``gpu`` the solution of a kernel exercise also runs at full size there, as for a student.
     """
+    if isinstance(exercise, HostExercise):  # one that never ends is stopped sooner than a reader's
+        exercise = replace(exercise, seconds=2.0)
     texts = [
         ("starter", exercise.starter, exercise.bug or NOT_PASS),
         ("solution", exercise.solution, kinds.PASS),
         *([(FULL_SIZE, exercise.solution, kinds.PASS)] if gpu and _has_full_size(exercise) else []),
-        *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants),
+        *((m.name, m.apply(exercise.solution), m.kind) for m in exercise.mutants[:mutants]),
     ]
     for name, text, expected in texts:
         start = time.perf_counter()
@@ -63,6 +70,22 @@ def proofs(exercise: BaseExercise, gpu: bool = False) -> Iterator[Proof]:
             outcome = check_source(exercise, text)
         seconds = time.perf_counter() - start
         yield Proof(exercise.id, name, expected, outcome.kind, str(outcome), seconds)
+
+
+def proofs_of_many(exercises: Sequence[BaseExercise], gpu: bool = False) -> Iterator[Proof]:
+    """:func:`proofs` of one exercise after the other; without a GPU, on all cores at once."""
+    if gpu or len(exercises) == 1:
+        for exercise in exercises:
+            yield from proofs(exercise, gpu)
+        return
+    with ProcessPoolExecutor() as pool:
+        for found in pool.map(_proofs_by_name, [exercise.id for exercise in exercises]):
+            yield from found
+
+
+def _proofs_by_name(name: str) -> list[Proof]:
+    """For another process, which gets no functions of a spec."""
+    return list(proofs(find(name)))
 
 
 def _has_full_size(exercise: BaseExercise) -> bool:

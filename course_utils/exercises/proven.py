@@ -1,0 +1,106 @@
+"""Which notebooks' exercises are proved already: a hash of all that their proofs depend on.
+
+A proof comes out as it did before until the judge, the emulator, a spec or a kernel changes. So
+``exercises --verify --store`` notes that hash for each notebook whose proofs all hold, and ``make
+test`` runs all wrong answers of the others only. What the hash leaves out (the compilers, NumPy and
+``assets/data``) is tried by the texts of each exercise that are run all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from ..paths import CHAPTERS, KERNELS, ROOT
+from .registry import SPECS, all_exercises
+from .spec import BaseExercise
+from .verify import Proof
+
+STORE = ROOT / "tests" / "exercises" / "proven.json"
+# What no judgement uses, but for the simulated GPU on which chapter 06 judges benchmarks.
+NO_JUDGES = ("benchmarks/", "figures/", "kernel_tool/", "notebooks/", "records/")
+SIMULATED_GPU = "benchmarks/simulated_gpu.py"
+A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
+
+
+def is_proven(exercise: BaseExercise, store: Path = STORE) -> bool:
+    """Whether every proof of the exercise held, with all that it depends on as it is now."""
+    return stored(store).get(exercise.notebook) == proof_hash(exercise.notebook)
+
+
+def stored(store: Path = STORE) -> dict[str, str]:
+    """The hash by notebook, as ``04_first_kernels/06_reductions``; empty without a file."""
+    return json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+
+
+def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
+    """Note the notebooks all of whose ``proofs`` held, and forget the others that have some.
+
+    What this machine could not run does not count as proved. Notebooks that are no more are
+    forgotten, too.
+    """
+    exercises = {exercise.id: exercise.notebook for exercise in all_exercises()}
+    good: dict[str, bool] = {}
+    for proof in proofs:
+        notebook = exercises[proof.exercise_id]
+        good[notebook] = good.get(notebook, True) and proof.holds and not proof.skipped
+    notebooks = set(exercises.values())
+    kept = {name: old for name, old in stored(store).items() if name in notebooks - good.keys()}
+    kept |= {name: proof_hash(name) for name in good if good[name]}
+    store.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def proof_hash(notebook: str, root: Path = ROOT) -> str:
+    """Sixteen digits that change with any file that a proof of this notebook's exercises may read.
+
+    These are the judge with the emulator, the notebook's specs and what they may import, its
+    chapter's kernels with the headers of all, and kernels of other chapters that the specs name.
+    """
+    chapter, _, name = notebook.partition("/")
+    specs = root / CHAPTERS.name / chapter / "exercises"
+    others = set(specs.glob("*.py")) - set(specs.glob(SPECS))
+    texts = {specs / f"{name}.py", *others}
+    kernels = root / KERNELS.name
+    named = {
+        kernels / found
+        for text in texts
+        for found in A_KERNEL.findall(text.read_text(encoding="utf-8"))
+        if (kernels / found).is_file()
+    }
+    for folder in (kernels / chapter, kernels / "common"):
+        named.update(_sources(folder))
+    digest = hashlib.sha256(_of_judge(root).encode())
+    for path in sorted(texts | named):
+        digest.update(_named(path, root))
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _of_judge(root: Path) -> str:
+    package = root / "course_utils"
+    digest = hashlib.sha256()
+    for path in _sources(package):
+        place = path.relative_to(package).as_posix()
+        if place == SIMULATED_GPU or not place.startswith(NO_JUDGES):
+            digest.update(_named(path, root))
+    return digest.hexdigest()
+
+
+def _sources(folder: Path) -> list[Path]:
+    """The files below ``folder`` that are not prose, and that nothing has made."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts
+    )
+
+
+def _named(path: Path, root: Path) -> bytes:
+    """A file's place and text, whatever the ends of its lines."""
+    text = path.read_bytes().replace(b"\r\n", b"\n")
+    return path.relative_to(root).as_posix().encode() + b"\0" + text + b"\0"
