@@ -12,7 +12,7 @@ from ..needs import lacking
 from .cubins import CUBIN_TARGETS
 
 LATER = ("sm_80", "sm_86", "sm_89", "sm_90", *CUBIN_TARGETS)  # the oldest that does is named
-CUTE_FAILS = b"without CUTE_ARCH_"
+CUTE_FAILS = (b"CUTE_ARCH_", b"instructions has not been enabled")  # in what it then prints
 PATIENCE = 40.0  # seconds that a launch may take there: a GPU's sizes would take hours
 
 
@@ -35,7 +35,7 @@ def compiles(module: Compilable, arch: str) -> bool:
         cubin = module.compiled(arch).cubin
     except CompileError:
         return False
-    return CUTE_FAILS not in cubin
+    return not any(words in cubin for words in CUTE_FAILS)
 
 
 def needed(module: Compilable) -> str | None:

@@ -21,6 +21,16 @@ extern "C" __global__ void copy(const float* x, float* y)
     y[threadIdx.x] = word[threadIdx.x];
 }
 """
+CUTE_COPY = """
+#include <cute/arch/copy_sm80.hpp>
+extern "C" __global__ void cute_copy(const float* x, float* y)
+{
+    __shared__ float word[32];
+    cute::SM80_CP_ASYNC_CACHEALWAYS<float>::copy(x[threadIdx.x], word[threadIdx.x]);
+    cute::cp_async_wait<0>();
+    y[threadIdx.x] = word[threadIdx.x];
+}
+"""
 LONG = """
 extern "C" __global__ void spin(float* y, int turns)
 {
@@ -52,7 +62,7 @@ def test_a_target_of_one_generation_is_beyond_all_others(turing):
 
 
 def test_cute_that_would_only_fail_when_it_runs_is_found(turing):
-    module = load("08_cute_tma_blackwell/gemm/gemm_bf16_tiled.cu")
+    module = load(source=CUTE_COPY)
     assert not older_gpus.compiles(module, "sm_75")
     assert older_gpus.compiles(module, "sm_80")
 
