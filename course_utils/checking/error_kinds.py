@@ -37,7 +37,8 @@ NEXT_STEP: dict[str, str] = {
     EDGES: "Only elements at the edge are wrong: look at the bounds guard, at whether the grid is "
     "rounded up, and at what a thread at the edge reads.",
     FIRST_BLOCK: "Is blockIdx in every index that needs it, and is the grid large enough? In a "
-    "loop, is the stride the number of all threads? Does anything end at that number?",
+    "loop, is the stride the number of all threads? Does anything end at that number? Where later "
+    "elements are made from earlier ones, look at what the second takes from the first.",
     TRANSPOSED: "Rows and columns are swapped: x goes along a row (columns), y down the rows; "
     "element (row, column) lies at row * width + column.",
     OFF_BY_ONE: "Count from 0: check the first index, the last index, and < against <=.",

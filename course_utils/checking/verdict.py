@@ -11,6 +11,7 @@ import numpy as np
 from .error_kinds import PASS
 
 RIGHT, PARTLY, ALL_WRONG, UNWRITTEN = ".", "x", "#", "?"
+PACKED = 1 << 12  # from here on an unsigned number is shown in hexadecimal, too
 LEGEND = ". right   x some wrong   # all wrong   ? never written"
 COLOURS = {RIGHT: "#e8eef4", PARTLY: "#f0c36d", ALL_WRONG: "#d55e00", UNWRITTEN: "#b9b9b9"}
 PASS_COLOUR, FAIL_COLOUR, NEUTRAL_COLOUR = "#009e73", "#d55e00", "#0072b2"
@@ -168,12 +169,15 @@ class CheckFailed(AssertionError):
 
 
 def format_value(value: Any) -> str:
-    """A number as a reader wants it: seven digits for floats, whole for integers."""
+    """A number as a reader wants it: seven digits for floats, whole for integers, and a large
+    unsigned one in hexadecimal too, for it may be several numbers packed into a word."""
     kind = np.asarray(value).dtype.kind
     if kind == "f":
         return f"{float(value):.7g}"
     if kind == "c":
         return f"{complex(value):.7g}"
+    if kind == "u" and value >= PACKED:
+        return f"{value} ({value:#x})"
     return str(value)
 
 

@@ -57,10 +57,18 @@ class Means:
         """What is wrong with the number; nothing where it is as it should be."""
         found = self.measure(work)
         if found > self.at_most * (1 + ROUNDING):
-            return f"{self.label}: {found:.4g}, and at most {self.at_most:g} belong here"
+            return (
+                f"{self.label}: {_figure(found)}, and at most {_figure(self.at_most)} belong here"
+            )
         if found < self.at_least * (1 - ROUNDING):
-            return f"{self.label}: {found:.4g}, and at least {self.at_least:g} belong here"
+            least = _figure(self.at_least)
+            return f"{self.label}: {_figure(found)}, and at least {least} belong here"
         return ""
+
+
+def _figure(number: float) -> str:
+    """Four digits, and all of a number that is larger."""
+    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
 
 
 def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:

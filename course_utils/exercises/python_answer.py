@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checking import difference, judge
 from ..checking.excerpts import source_excerpt
-from ..checking.verdict import Verdict
+from ..checking.verdict import Verdict, format_value
 from ..needs import missing, skip_line
 from . import kinds
 from .outcome import clip_printed, right, simple
@@ -132,13 +132,31 @@ def _compare(
 
 
 def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> str:
-    """Where nested tuples and lists differ first: ``result[1][0], expected 2, got 3``."""
-    alike = (isinstance(x, (tuple, list)) for x in (got, want))
-    if all(alike) and len(got) == len(want):
+    """Where nested tuples and lists, and arrays in them, differ first:
+    ``result[1][0], expected 2, got 3``."""
+    if all(isinstance(x, (tuple, list)) for x in (got, want)) and len(got) == len(want):
         for k, (g, w) in enumerate(zip(got, want, strict=True)):
             if not _right(g, w, limit):
                 return _first_wrong(g, w, limit, f"{place}[{k}]")
+    if all(isinstance(x, np.ndarray) for x in (got, want)):
+        wrong = _wrong_elements(got, want, limit)
+        if wrong.any():
+            index = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+            expected, found = format_value(want[index]), format_value(got[index])
+            return f"{place}{list(index)}, expected {expected}, got {found}"
     return f"{place}, expected {_show(want)}, got {_show(got)}"
+
+
+def _wrong_elements(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
+    """Which elements :func:`_right` minds, of two arrays of one type and shape; else none."""
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return np.zeros(0, bool)
+    wrong = got != want
+    if want.dtype.kind == "f" and limit > RTOL:
+        near = limit * np.abs(want[np.isfinite(want)]).max(initial=0)
+        with np.errstate(invalid="ignore"):  # of two infinities, which are equal
+            wrong &= ~(np.abs(got - want) <= near) & ~(np.isnan(got) & np.isnan(want))
+    return wrong
 
 
 def _about_the_items(got: Any, want: Any) -> str:
@@ -238,6 +256,7 @@ def _written_out(value: Any) -> str:
     if isinstance(value, np.ndarray):
         text = " ".join(repr(value).split())
         return text if len(text) <= SHOWN_ARRAY else f"<{value.dtype} array of shape {value.shape}>"
-    if isinstance(value, list) and any(isinstance(x, np.ndarray) for x in value):
-        return f"[{', '.join(map(_written_out, value))}]"
+    if isinstance(value, (list, tuple)) and any(isinstance(x, np.ndarray) for x in value):
+        inner = ", ".join(map(_written_out, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     return repr(value)

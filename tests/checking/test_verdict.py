@@ -92,11 +92,15 @@ def test_a_map_of_errors_has_words_for_who_cannot_see_it():
     [
         (np.float32(1) / 3, "0.3333333"),
         (np.int64(123456789), "123456789"),
+        (np.uint16(300), "300"),
+        (np.uint32(0x6E2064D5), "1847616725 (0x6e2064d5)"),
         (np.complex64(1 + 2j), "1+2j"),
         (np.bool_(True), "True"),
     ],
 )
-def test_a_number_is_shown_with_seven_digits_and_an_integer_whole(value, shown):
+def test_a_number_is_shown_with_seven_digits_and_an_integer_whole_and_a_packed_one_in_hex(
+    value, shown
+):
     assert format_value(value) == shown
 
 

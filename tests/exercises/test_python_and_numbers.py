@@ -264,3 +264,11 @@ def test_where_a_long_result_is_cut_the_first_wrong_place_is_named():
     verdict = _compare((want[0], [[1, 2], [5, 4]]), want, "f(7)")
     assert "first wrong: result[1][1][0], expected 3, got 5" in verdict.message
     assert "first wrong" not in _compare([1, 2], [1, 3], "f(7)").message
+
+
+def test_the_first_wrong_place_is_found_in_an_array_of_a_tuple_too():
+    want = np.float32([[np.nan, np.inf], [1, 2]]), [0.25] * 60
+    got = np.float32([[np.nan, np.inf], [1, 2.00001]]), want[1]
+    message = _compare((got[0] + np.float32([0, 1]), want[1]), want, "f(7)", limit=1e-3).message
+    assert "first wrong: result[0][1, 1], expected 2, got 3" in message
+    assert _compare(got, want, "f(7)", limit=1e-3) is None

@@ -446,6 +446,7 @@ def test_a_mean_is_missing_below_its_least_and_above_its_most():
     assert found.missing(5) == "loads: 5, and at most 4 belong here"
     assert found.missing(1) == "loads: 1, and at least 2 belong here"
     assert found.missing(4 * (1 + 1e-10)) == ""
+    assert found.missing(12_288) == "loads: 12,288, and at most 4 belong here"
 
 
 # --- the kernels that an answer must have ---

@@ -231,8 +231,9 @@ SMALL_FLOATS = Exercise(
     task="""
 Round fp32 numbers to a float of at most 8 bits, such as E4M3, E5M2 or E2M1: how many bits are
 exponent and fraction is known only at run time. To the nearest, ties to the even code, and what is
-too large, infinity included, to the largest number. Numbers below the smallest normal one count
-too. 2 to 6 bits of exponent, 1 to 5 of fraction; x is no NaN.
+too large, infinity included, to the largest number. Here all codes are numbers, in E4M3 and E5M2
+too: no code is kept for infinity or NaN. Numbers below the smallest normal one count too. 2 to 6
+bits of exponent, 1 to 5 of fraction; x is no NaN.
 """,
     source="07_pytorch_extensions/exercises/small_floats.cu",
     kernel="small_floats",
@@ -408,9 +409,9 @@ MXFP4_BLOCKS = Exercise(
     title="blocks of four-bit floats",
     task="""
 Quantise blocks of 32 numbers to MXFP4: one power of two for the block, the least with which no
-number is above 6, and four bits for each number. A warp has a block, a lane a number; eight codes
-make a word. Any finite numbers, blocks of zeros too; the sign of a number is kept, also that of a
-zero.
+magnitude divided by it is above 6, and four bits for each number. A warp has a block, a lane a
+number; eight codes make a word. Any finite numbers but denormal ones, which the course's compiler
+options make zeros of; blocks of zeros too. The sign of a number is kept, also that of a zero.
 """,
     source="07_pytorch_extensions/exercises/mxfp4_blocks.cu",
     kernel="mxfp4_blocks",
@@ -453,8 +454,10 @@ zero.
     explanation="""
 A scale that is a power of two costs one byte, moves no digits and is found with integers alone. It
 wastes up to half of the range, though: a block whose largest number is 6.1 gets a scale of 2, and
-counts in steps of 1 where a scale of 6.1 / 6 would do. NVFP4 spends its eight bits of scale on
-digits instead, and takes the range from one float for the whole tensor.
+counts in steps of 1 where a scale of 6.1 / 6 would do. The recipe of the MX specification takes a
+scale of 1 there, and makes 6 of whatever is above: it keeps the small steps and cuts the largest
+numbers, up to nearly 8. NVFP4 spends its eight bits of scale on digits instead, and takes the
+range from one float for the whole tensor.
 """,
     mutants=(
         mutant(
@@ -546,10 +549,10 @@ ZERO_POINT = Exercise(
     id="07.zero_point",
     title="bytes with a zero point",
     task="""
-Multiply 8-bit weights by 8-bit activations that are never negative, as after a ReLU: they are
-stored as unsigned bytes, of which `zero` stands for 0. `__dp4a` takes signed bytes. Bring the two
-together without taking the bytes apart, and without losing exactness. Any bytes, any zero point
-from 0 to 255.
+Multiply 8-bit weights by 8-bit activations that lie on one side of 0 for the most part, as after
+a GELU: they are stored as unsigned bytes, of which `zero` stands for 0. `__dp4a` takes signed bytes
+on both sides, or unsigned ones on both. Bring the two together without taking the bytes apart, and
+without losing exactness. Any bytes, any zero point from 0 to 255.
 """,
     source="07_pytorch_extensions/exercises/zero_point.cu",
     kernel="zero_point",
@@ -606,9 +609,10 @@ from 0 to 255.
         "`__dp4a(word, 0x01010101, sum)` adds up four weights.",
     ),
     explanation="""
-Unsigned bytes use all 256 steps for numbers that are never negative. The zero point costs one more
-number for each row, Σ w, which depends on no activation: real kernels compute it once, when the
-weights are quantised. Everything is an integer until the last line, so nothing is rounded before.
+A zero point spreads all 256 steps over the range that occurs, wherever 0 lies in it. It costs one
+more number for each row, Σ w, which depends on no activation: real kernels compute it once, when
+the weights are quantised. Everything is an integer until the last line, so nothing is rounded
+before. (PTX has what CUDA C++ does not: `dp4a.s32.u32` takes signed bytes and unsigned ones.)
 """,
     mutants=(
         mutant("no zero point", kinds.WRONG, ("    sum -= (zero - 128) * of_w;\n", "")),
@@ -699,7 +703,8 @@ TWO_OF_FOUR = Exercise(
     task="""
 Prune rows to 2:4 sparsity: of each four neighbours keep the two of largest magnitude, in their
 order, of equal ones the first. Eight places of two bits make a word, which is what `mma.sp` wants
-for 16 columns. Any numbers but NaN.
+for 16 columns. Any numbers but NaN and denormal ones, which the course's compiler options take for
+zeros.
 """,
     source="07_pytorch_extensions/exercises/two_of_four.cu",
     kernel="two_of_four",
@@ -914,7 +919,8 @@ products.
     explanation="""
 Between 1024 and 2047 the fp16 numbers are the integers, and their lowest bits count. So an OR
 makes the number, and a subtraction takes 1024, and the 8 of the nibbles, away again: two
-instructions for two weights, and both are exact. In fp32 the same works from 2²³ on.
+instructions for two weights in place of two conversions, and both are exact. In fp32 the same
+works from 2²³ on.
 """,
     mutants=(
         mutant("1024 stays", kinds.WRONG, ("0x64086408", "0x00080008")),
@@ -1007,9 +1013,8 @@ RAGGED_ROWS = Exercise(
     title="whose token is this?",
     task="""
 A batch of sequences lies in one array without padding, and `offsets` says where each begins. Give
-every token a thread, and tell it its sequence, and how many tokens of
-that are left. There may be thousands of
-sequences, and empty ones among them; a token reads few of the offsets, not all of them.
+every token a thread, and store its sequence, and how many tokens of that are left. There may be
+thousands of sequences, and empty ones among them; a thread reads few of the offsets, not all.
 """,
     source="07_pytorch_extensions/exercises/ragged_rows.cu",
     kernel="ragged_rows",
@@ -1068,8 +1073,8 @@ sequences, and empty ones among them; a token reads few of the offsets, not all 
     explanation="""
 A thread a token shares the work evenly, whatever the lengths are: one sequence of a thousand
 tokens and a thousand of one token cost the same. A block a sequence, as in `ragged_mean`, is
-simpler, and waits for the longest. The search costs about log₂ of the number of sequences, in
-reads that the cache serves.
+simpler, and waits for the longest. The search costs a read for each halving, about log₂ of the
+number of sequences, and the first ones are the same for all threads.
 """,
     mutants=(
         mutant(

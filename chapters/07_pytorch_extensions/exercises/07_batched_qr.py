@@ -153,7 +153,7 @@ zero, or 1e-30 of it: LAPACK's rules say what comes out.
     ),
     explanation="""
 The sign of beta makes x[0] − beta a sum of two numbers of the same sign: no digits are lost. With
-the other sign they may be lost all. Scaling costs one more reading, here of what is in a cache.
+the other sign all of them may be lost. Scaling costs one more reading of the row.
 """,
     mutants=(
         mutant("the other sign", kinds.WRONG, ("-copysignf(hypotf", "copysignf(hypotf")),
