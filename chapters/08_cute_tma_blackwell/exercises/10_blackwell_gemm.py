@@ -659,6 +659,14 @@ it where it belongs.
     ),
     means=(
         by_tensor_cores(20, size=5),
+        means.instructions(
+            "fences before, of threads that fetched",
+            "tcgen05.fence::before_thread_sync",
+            at_least=5 * 128,
+            advice="A fence orders what its own thread did: all lanes of the warp have fetched, so "
+            "it stands before __syncwarp(), not behind elected().",
+            size=5,
+        ),
         Means(
             "barriers of the whole block, for each warp",
             lambda work: work.opcodes("bar.sync", "barrier.sync") / 160,
@@ -684,6 +692,16 @@ on the side that is told. A commit has its own. Here the storing warps tell, by 
             (
                 "tmem_before_sync(); // what was fetched, before the arrival that says so\n",
                 "\n",
+            ),
+        ),
+        mutant(
+            "the fence of one lane",
+            kinds.MEANS_MISSING,
+            ("tmem_before_sync(); // what was fetched, before the arrival that says so\n", "\n"),
+            (
+                "                mbarrier_arrive(shared_address(&freed",
+                "                tmem_before_sync();\n"
+                "                mbarrier_arrive(shared_address(&freed",
             ),
         ),
         mutant(
