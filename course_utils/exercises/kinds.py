@@ -126,10 +126,6 @@ SPECIAL_STEPS = {
     "with no tcgen05.": "The report names the two in the order in which they came. If you mean "
     "that order, its last line says what belongs between them; if you mean the other one, the one "
     "that came first has not waited for the other at all.",
-    "stands where only some threads of a warp": "All threads of the warp have to come by: leave "
-    "none of them out by an if, and let __syncwarp() bring them together before it.",
-    "It is .sync.aligned": "All threads of the warp have to come by: leave none of them out by an "
-    "if.",
     "starts a copy into block": "Let a copy tell an mbarrier of the block that it fills. One with "
     ".cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
     "Missing fence": "Let the fence follow the writes, in every thread that wrote, and precede the "
@@ -138,6 +134,8 @@ SPECIAL_STEPS = {
     "says, before anybody touches its bytes.",
     "for the mbarrier": "Compare the arrivals and the bytes for which that mbarrier waits with "
     "those that come: who arrives, and how many bytes does each copy bring to this block?",
+    "It is .sync.aligned": "All threads of the warp have to come by together: leave none of them "
+    "out by an if, and put a __syncwarp() behind what one of them does alone.",
     "arrives at the mbarrier": "Nobody may arrive more often than a phase counts: a thread that "
     "begins the next lap waits for the stage before it arrives.",
     "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "

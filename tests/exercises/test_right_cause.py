@@ -29,6 +29,12 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
         "is its own block: for others it is no atomic",
         "wrong values",
     ),
+    "an mbarrier that a long report names in its end": (
+        "08.two_halves",
+        "both start",
+        "Compare the arrivals and the bytes",
+        "must reach each __syncthreads()",
+    ),
     "sums that are read too early": (
         "08.early_sums",
         "no wait at the end",
