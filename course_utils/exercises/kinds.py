@@ -114,12 +114,28 @@ KINDS = (
 
 # What findings say, and the next step there in place of that of their kind.
 SPECIAL_STEPS = {
+    "Result used too early": "An asynchronous instruction fills these registers: the wait that the "
+    "report names belongs before the first line that uses one of them.",
+    "wgmma.fence": "Put a wgmma.fence after the last line that sets a register of the sums, and "
+    "before the first product that adds to them.",
+    "before that the tile is not free": "Wait for the products that read the tile, and say only "
+    "then that it may be overwritten.",
+    "with no tcgen05.fence": "tmem_before_sync belongs into each thread that tells others, "
+    "between what it did and its arrival or barrier, and tmem_after_sync into each that is told, "
+    "behind its wait.",
+    "with no tcgen05.": "The report names the two in the order in which they came. If you mean "
+    "that order, its last line says what belongs between them; if you mean the other one, the one "
+    "that came first has not waited for the other at all.",
+    "starts a copy into block": "Let a copy tell an mbarrier of the block that it fills. One with "
+    ".cta_group::2 (tma_load_pair) may also tell that of the other block of the pair.",
     "Missing fence": "Let the fence follow the writes, in every thread that wrote, and precede the "
     "barrier after which one thread starts the copy.",
     "anybody has waited for the end of the copy": "Wait for the end of the copy, as the report "
     "says, before anybody touches its bytes.",
     "for the mbarrier": "Compare the arrivals and the bytes for which that mbarrier waits with "
     "those that come: who arrives, and how many bytes does each copy bring to this block?",
+    "It is .sync.aligned": "All threads of the warp have to come by together: leave none of them "
+    "out by an if, and put a __syncwarp() behind what one of them does alone.",
     "arrives at the mbarrier": "Nobody may arrive more often than a phase counts: a thread that "
     "begins the next lap waits for the stage before it arrives.",
     "the mbarrier": "One thread initialises an mbarrier once, and a barrier of the block, or of "

@@ -167,7 +167,8 @@ def from_finding(finding: Finding, source: str, filename: str) -> Verdict:
     message = clip(finding.message, 7, MOST_MESSAGE, MOST_MESSAGE)
     if message.lower().startswith(finding.kind):  # the headline says it already
         message = message[len(finding.kind) :].lstrip(": ")
-    hint = next((step for said, step in kinds.SPECIAL_STEPS.items() if said in message), "")
+    steps = kinds.SPECIAL_STEPS.items()  # of all that was found, also of what is cut off above
+    hint = next((step for said, step in steps if said in finding.message), "")
     return simple(finding.kind, message, hint=hint, excerpt=source_excerpt(source, lines))
 
 

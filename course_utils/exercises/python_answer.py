@@ -71,7 +71,10 @@ def judged(exercise: PythonExercise, found: dict[str, Any], first: int = 0) -> V
     for arguments, call in zip(cases, found["calls"], strict=False):
         shown = f"{exercise.function}({', '.join(_show(x) for x in arguments)})"
         value, expected = read(call["value"]), exercise.reference(*arguments)
-        verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
+        if exercise.word and _type(value) == _type(expected) == "int":
+            verdict = _compare_words(int(value), int(expected), shown, exercise.word)
+        else:
+            verdict = _compare(value, expected, shown, exercise.exact, exercise.rtol)
         if verdict is not None and call["advice"]:  # what is missing is the likely cause
             verdict = replace(verdict, hint=call["advice"])
         if verdict is None and (changed := _changed(arguments, call["left"])):
@@ -131,6 +134,29 @@ def _compare(
     return simple(kinds.WRONG, message, hint=f"{_about_the_items(got, want)}{_next_step(shown)}")
 
 
+def _compare_words(got: int, want: int, shown: str, bits: int) -> Verdict | None:
+    """What is wrong with a word of fields, bit by bit; None when it is right."""
+    if got == want:
+        return None
+    texts = [f"0x{x:0{bits // 4}x}" if x >= 0 else f"-0x{-x:x}" for x in (got, want)]
+    message = f"{shown} returned {texts[0]}, expected {texts[1]}."
+    differ = got ^ want
+    if differ >> bits:
+        which = f"it does not fit {bits} bits"
+    else:
+        which = f"wrong bits: {_runs([bit for bit in range(bits) if differ >> bit & 1])}"
+    hint = "Which field of the word do these bits belong to? Work that one out by hand."
+    return simple(kinds.WRONG, f"{message}\n  {which}", hint=hint)
+
+
+def _runs(numbers: list[int]) -> str:
+    """``[1, 4, 5, 6]`` as "1, 4 to 6"."""
+    ends = [n for n in numbers if n + 1 not in numbers]
+    firsts = [n for n in numbers if n - 1 not in numbers]
+    pairs = zip(firsts, ends, strict=True)
+    return ", ".join(f"{a} to {b}" if b > a else f"{a}" for a, b in pairs)
+
+
 def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> str:
     """Where nested tuples and lists, and arrays in them, differ first:
     ``result[1][0], expected 2, got 3``."""
@@ -169,7 +195,8 @@ def _about_the_items(got: Any, want: Any) -> str:
         if isinstance(inner, (tuple, list)) and isinstance(wanted, (tuple, list)):
             same_items = sorted(map(repr, inner)) == sorted(map(repr, wanted))
             if same_items and not _right(inner, wanted):
-                return "The items of a list are right, and their order is not. "
+                kind = "list" if isinstance(wanted, list) else "tuple"
+                return f"The items of a {kind} are right, and their order is not. "
     return ""
 
 

@@ -233,7 +233,8 @@ class PythonExercise(BaseExercise):
     ``needs`` are packages that it takes, as for ``%%needs``. With ``exact`` an array must be equal
     to the reference's, zeros down to their sign; other numbers have to be within ``rtol`` of it.
     ``call(function, *arguments)`` runs the answer and returns what is compared; by default it is
-    called with the arguments.
+    called with the arguments. ``word`` is how many bits the answer has, where it is a word of
+    fields: it is shown in hexadecimal then, with the bits that are wrong.
     """
 
     function: str
@@ -246,6 +247,7 @@ class PythonExercise(BaseExercise):
     exact: bool = False
     rtol: float = RTOL
     call: Callable[..., Any] | None = None
+    word: int = 0
 
     language = "python"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .labels import number_label
 from .style import HATCHES, PALETTE, blend, ink, new, styled
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def timeline(panels: Mapping[str, Sequence[Span]], *, unit: str = "ms", title: s
         axes.set_ylim(len(here) - 0.5, -0.5)
         axes.set_xlim(0, last * 1.03)
         axes.tick_params(axis="y", length=0)
-        axes.set_title(f"{heading}: {stop:.3g} {unit}", loc="left", fontsize=10)
+        axes.set_title(f"{heading}: {number_label(stop)} {unit}", loc="left", fontsize=10)
         axes.grid(axis="x")
     if all(float(moment).is_integer() for span in every for moment in span[2:]):
         grid[-1, 0].xaxis.get_major_locator().set_params(integer=True)

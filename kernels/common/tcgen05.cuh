@@ -69,7 +69,7 @@ __host__ __device__ constexpr unsigned umma_bf16(int rows, int columns)
 }
 
 // tcgen05.mma: D = A B^T, or D += A B^T with `add`, for 16 steps of K. One thread starts it for all;
-// those of one thread are done in order, later.
+// those of one thread into the same D, of one shape, are done in order, later.
 template <int kBlocks>
 __device__ inline void umma(unsigned d, unsigned long long a, unsigned long long b,
                             unsigned instruction, bool add)

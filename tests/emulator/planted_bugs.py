@@ -175,6 +175,10 @@ ADD_2D = """__device__ void add_2d(const TensorMap* m, int x, int y, const void*
 """
 WRITTEN = """__device__ void written() { ASM("cp.async.bulk.wait_group 0;" ::: "memory"); }
 """
+LOAD_AND_TELL = """__device__ void load_and_tell(void* to, const TensorMap* m, u32 barrier) {
+    ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {0, 0}], [%2];" :: "r"(smem(to)), "l"(m), "r"(barrier) : "memory"); }
+"""
 LOAD_FOR_BOTH = """__device__ void load_for_both(void* to, const TensorMap* m, u64* b) {
     ASM("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".multicast::cluster [%0], [%1, {0, 0}], [%2], 3;"
@@ -2111,6 +2115,27 @@ y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];""",
         prefix=TWO,
     ),
     Bug(
+        "a copy that tells an mbarrier of another block than the one it fills",
+        BARRIER,
+        """
+__shared__ alignas(128) float s[64]; __shared__ u64 bar;
+if (threadIdx.x == 0) { init(&bar, 1); fence(); }
+cluster_sync();
+if (threadIdx.x == 0) {
+    expect(&bar, 256);
+    load_and_tell(s, &map, <<map_rank(&bar, 0)|smem(&bar)>>); // !
+}
+wait(&bar, 0);
+y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
+cluster_sync();""",
+        "starts a copy into block (1, 0, 0) that tells an mbarrier of block (0, 0, 0)",
+        parameters="const __grid_constant__ TensorMap map, float* y",
+        args=lambda: (the_map(), zeros(128)),
+        grid=2,
+        prefix=TWO,
+        before=LOAD_AND_TELL,
+    ),
+    Bug(
         "a block that may end while others read it",
         DATA_RACE,
         CLUSTER.replace("cluster_sync(); // 3", "<<|cluster_sync();>>").replace("// 2", "// !"),
@@ -2328,6 +2353,28 @@ if (threadIdx.x < 32) {
     dealloc(a, <<48|64>>);
 }""",
         "must be a power of two",
+        blackwell=True,
+    ),
+    Bug(
+        "columns that one thread allocates",
+        TENSOR_MEMORY,
+        """
+__shared__ u32 a;
+if (threadIdx.x < <<1|32>>) alloc(&a, 32); // !
+sync();
+if (threadIdx.x < 32) dealloc(a, 32);""",
+        "all of them execute it together",
+        blackwell=True,
+    ),
+    Bug(
+        "columns that one thread gives back",
+        TENSOR_MEMORY,
+        """
+__shared__ u32 a;
+if (threadIdx.x < 32) alloc(&a, 32);
+sync();
+if (threadIdx.x < <<1|32>>) dealloc(a, 32); // !""",
+        "executes a tcgen05.dealloc with 1 of the 32 threads of its warp there",
         blackwell=True,
     ),
     Bug(

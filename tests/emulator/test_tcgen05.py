@@ -580,3 +580,32 @@ u32 x = ld1(where); wait_ld(); out[threadIdx.x] = x;""",
     out = emulated_cupy.zeros(32, U32)
     load(source=source, arch="sm_100a", device="emulator").f(1, 32, (out,))
     assert out.get().tolist() == list(range(0, 96, 3))
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [("relinquish()", "relinquish_alloc_permit"), ("wait_ld()", "wait::ld"), ("ld1(a)", "ld")],
+    ids=["relinquish", "wait", "load"],
+)
+@pytest.mark.parametrize("here, reported", [("< 31", True), (">= 0", False)], ids=["part", "all"])
+def test_a_part_of_a_warp_may_not_execute_what_is_aligned(call, name, here, reported):
+    body = f"""
+__shared__ u32 a;
+alloc(&a, 32); sync();
+if (threadIdx.x {here}) {call};
+sync(); dealloc(a, 32);"""
+    if not reported:
+        assert run("int n", body, 1, 32, (np.int32(1),), checks=()).findings == []
+        return
+    finding = fault("int n", body, 1, 32, (np.int32(1),))
+    assert finding.kind == TENSOR_MEMORY and f"tcgen05.{name} stands where" in finding.message
+    assert finding.location.line == 4
+
+
+def test_a_warp_with_fewer_threads_is_whole_when_all_of_them_have_come():
+    body = """
+__shared__ u32 a;
+if (threadIdx.x >= 32) { alloc(&a, 32); relinquish(); }
+sync();
+if (threadIdx.x >= 32) dealloc(a, 32);"""
+    assert run("int n", body, 1, 40, (np.int32(1),)).findings == []

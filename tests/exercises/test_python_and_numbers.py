@@ -126,6 +126,27 @@ def test_a_flood_of_print_is_cut_short():
     assert text.startswith("PASS") and "more lines" in text and len(text) < 2000
 
 
+@pytest.mark.parametrize(
+    ("change", "got", "wrong"),
+    [
+        (("n // 8 << 17", "n // 8 << 18"), "0x08200490", "wrong bits: 20 to 21\n"),
+        (("m // 16 << 24", "m // 16 << 32"), "0x800100490", "it does not fit 32 bits\n"),
+        (
+            ("return word | n // 8 << 17 | m // 16 << 24", "return -135267472"),
+            "-0x8100490",
+            "it does not fit 32 bits\n",
+        ),
+    ],
+    ids=["fields", "too large", "below zero"],
+)
+def test_a_word_of_fields_is_told_bit_by_bit(change, got, wrong):
+    word = find("08.instruction_word")
+    assert change[0] in word.solution
+    text = str(run_source(word, word.solution.replace(*change)))
+    assert f"returned {got}, expected 0x08100490.\n  {wrong}" in text
+    assert "Which field" in text
+
+
 def test_an_array_in_a_message_is_told_on_one_line_and_a_large_one_by_its_shape():
     layout = find("01.conv_layout")
     starter = layout.solution.replace(

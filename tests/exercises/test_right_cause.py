@@ -29,6 +29,36 @@ MUTANTS = {  # what the verdict says of a mutant, and what it does not say
         "is its own block: for others it is no atomic",
         "wrong values",
     ),
+    "an mbarrier that a long report names in its end": (
+        "08.two_halves",
+        "both start",
+        "Compare the arrivals and the bytes",
+        "must reach each __syncthreads()",
+    ),
+    "sums that are read too early": (
+        "08.early_sums",
+        "no wait at the end",
+        "before the first line that uses one of them",
+        "Two threads access",
+    ),
+    "a fence of wgmma is no fence of copies": (
+        "08.early_sums",
+        "no fence after the scaling",
+        "Put a wgmma.fence after the last line that sets a register",
+        "starts the copy",
+    ),
+    "a stage that is handed back too early": (
+        "08.consumer_loop",
+        "handed back before the products are done",
+        "Wait for the products that read the tile",
+        "initialises",
+    ),
+    "sums of tensor memory that are fetched without a fence": (
+        "08.fetched_sums",
+        "no fence",
+        "behind its wait",
+        "Two threads access",
+    ),
     "a copy in flight when its block ends": (
         "06.async_stages",
         "no wait at the end",

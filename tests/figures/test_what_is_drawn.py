@@ -181,6 +181,11 @@ def test_a_timeline_of_whole_moments_has_whole_ticks(end, whole):
     assert all(float(tick).is_integer() for tick in axes.get_xticks()) == whole
 
 
+def test_a_timeline_writes_thousands_out():
+    axes = figures.timeline({"one": [("copy", "0", 0, 1393)]}, unit="instructions").axes[0]
+    assert axes.get_title("left") == "one: 1\N{NO-BREAK SPACE}393 instructions"
+
+
 def test_a_timeline_ends_each_panel_where_its_last_span_ends():
     axes = figures.timeline({"one": [("copy", "0", 0, 2), ("kernel", "1", 1, 4)]}).axes[0]
     assert axes.get_title("left") == "one: 4 ms" and [*axes.lines[0].get_xdata()] == [4, 4]

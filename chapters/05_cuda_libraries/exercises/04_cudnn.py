@@ -559,9 +559,8 @@ PICK_ENGINE = PythonExercise(
     id="05.pick_engine",
     title="which engine?",
     task="""
-You have timed all engines of a list. Pick one: within the workspace that you can give, exactly
-filled or not, and with no note that you refuse. No workspace is a workspace of 0 bytes, and all
-notes may be allowed.
+You have timed all engines of a list. Pick one that needs no more than the workspace that you can
+give, and has no note that you refuse. You may have 0 bytes to give, and refuse nothing.
 """,
     source=f"{FOLDER}/pick_engine.py",
     function="pick_engine",

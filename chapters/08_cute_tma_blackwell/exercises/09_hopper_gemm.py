@@ -221,6 +221,7 @@ not used: leave it 0.
 """,
     source=f"{FOLDER}/matrix_descriptor.py",
     function="matrix_descriptor",
+    word=64,
     cases=(
         (0, 64, 0, 128),
         (1024, 64, 0, 128),

@@ -180,6 +180,7 @@ not B.
 """,
     source=f"{FOLDER}/instruction_word.py",
     function="instruction_word",
+    word=32,
     cases=(
         (128, 64, "bf16", "f32", False, False, False),
         (128, 256, "f16", "f32", False, False, False),
@@ -251,6 +252,7 @@ memory to Blackwell's `tcgen05.mma` or, with `blackwell` false, to Hopper's `wgm
 """,
     source=f"{FOLDER}/tile_word.py",
     function="tile_word",
+    word=64,
     cases=(
         (0, 128, 0, True),
         (1024, 128, 0, False),
@@ -325,13 +327,6 @@ give the columns of tensor memory back.
     means=(
         means.one_store_each(),
         means.instructions(
-            "threads that give columns back",
-            "tcgen05.dealloc",
-            at_least=32,
-            advice="A whole warp gives them back: no lane of it may stay away.",
-            size=1,
-        ),
-        means.instructions(
             "fetches from tensor memory",
             "tcgen05.ld",
             at_least=128,
@@ -389,7 +384,7 @@ after them, and the second wait that the registers are filled.
         ),
         mutant(
             "given back by one thread",
-            kinds.MEANS_MISSING,
+            kinds.TENSOR_MEMORY,
             (
                 "if (warp == 0) {\n        tmem_dealloc<1>(sums",
                 "if (threadIdx.x == 0) {\n        tmem_dealloc<1>(sums",
@@ -577,6 +572,11 @@ tiles lie at the same places.
             ("address_in_block(shared_address(&arrived), 0)", "shared_address(&arrived)"),
         ),
         mutant(
+            "the other block's barrier told by a plain copy",
+            kinds.BARRIER,
+            ("tma_load_pair(shared_address(a)", "tma_load(shared_address(a)"),
+        ),
+        mutant(
             "both expect",
             kinds.BARRIER,
             (
@@ -659,6 +659,14 @@ it where it belongs.
     ),
     means=(
         by_tensor_cores(20, size=5),
+        means.instructions(
+            "fences before, of threads that fetched",
+            "tcgen05.fence::before_thread_sync",
+            at_least=5 * 128,
+            advice="A fence orders what its own thread did: all lanes of the warp have fetched, so "
+            "it stands before __syncwarp(), not behind elected().",
+            size=5,
+        ),
         Means(
             "barriers of the whole block, for each warp",
             lambda work: work.opcodes("bar.sync", "barrier.sync") / 160,
@@ -684,6 +692,16 @@ on the side that is told. A commit has its own. Here the storing warps tell, by 
             (
                 "tmem_before_sync(); // what was fetched, before the arrival that says so\n",
                 "\n",
+            ),
+        ),
+        mutant(
+            "the fence of one lane",
+            kinds.MEANS_MISSING,
+            ("tmem_before_sync(); // what was fetched, before the arrival that says so\n", "\n"),
+            (
+                "                mbarrier_arrive(shared_address(&freed",
+                "                tmem_before_sync();\n"
+                "                mbarrier_arrive(shared_address(&freed",
             ),
         ),
         mutant(

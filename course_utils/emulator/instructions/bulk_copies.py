@@ -16,7 +16,7 @@ from ..machine.instruction_set import DTYPES, STEPS, step
 from ..machine.lanes import Group
 from ..machine.memory import SHARED_WINDOW
 from ..machine.program import Builder
-from ..machine.report import BAD_TENSOR_MAP, MISALIGNED, Finding, KernelFault
+from ..machine.report import BAD_TENSOR_MAP, BARRIER, MISALIGNED, Finding, KernelFault
 from ..machine.runtime_functions import read_bytes
 from ..machine.tensor_box import ENCODED_BYTES, Box, decode
 from .atomics import _operation
@@ -75,6 +75,23 @@ def _aligned_box(group: Group, n: int, i, first: int, size: int) -> None:
             f"{16 // size} elements (16 bytes)."
         )
         raise KernelFault(Finding(MISALIGNED, text, i.location, thread, block))
+
+
+def _barrier_beside(group: Group, n: int, i, key: int, home: int) -> None:
+    """Report an mbarrier that does not lie in ``home``, the block whose memory a copy of lane ``n``
+    fills, nor, with .cta_group::2, in the other block of its pair."""
+    told = key >> KEY_SHIFT
+    if told == home or ("cta_group::2" in i.modifiers and told == home ^ 1):
+        return
+    batch = group.batch
+    (thread, block), first = batch.who(group.lanes[n]), batch.first
+    into, of = batch.block_index(first + home), batch.block_index(first + told)
+    text = (
+        f"Barrier misuse: at {i.location} {where(thread, block)} starts a copy into block {into} "
+        f"that tells an mbarrier of block {of}. Only a copy with .cta_group::2 may tell one of "
+        "another block, and that of its pair alone."
+    )
+    raise KernelFault(Finding(BARRIER, text, i.location, thread, block))
 
 
 class _Place:
@@ -220,6 +237,8 @@ def tensor_copy(b: Builder, i: ptx.Instruction):
             _count(group, i, ("global", "shared") if loads else ("shared", "global"), moved)
             for block in blocks:
                 region, start, _ = bytes_at(group, n, i, address + lowest, size, loads, block)
+                if loads and block is None:
+                    _barrier_beside(group, n, i, key, start // region.stride)
                 put = (start - lowest + offsets) // unit
                 views = region.view(box.unit), tensor_region.view(box.unit)
                 if loads:

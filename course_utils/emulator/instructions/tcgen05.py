@@ -20,7 +20,7 @@ from ..machine.copies_in_flight import KEY_SHIFT, Transfer
 from ..machine.instruction_set import Traits, ending, gathers
 from ..machine.lanes import Group
 from ..machine.program import Builder
-from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork
+from ..machine.tensor_memory import COLUMNS, LANES, UNIT, Request, TensorWork, warps_of
 from . import tcgen05_copy, tcgen05_mma
 from .control import _choose, _go
 from .fragment_layouts import read_registers, write_registers
@@ -91,12 +91,6 @@ def is_pair(i: ptx.Instruction) -> bool:
 # --- Tensor Memory Allocation and Management Instructions -----------------------------------------
 
 
-def _warps(group: Group):
-    """(first position, block of the batch) of each warp of a group."""
-    firsts = np.searchsorted(group.lanes >> 5, group.warps)
-    return list(zip(firsts.tolist(), group.slots[firsts].tolist(), strict=True))
-
-
 def _alloc(b: Builder, i: ptx.Instruction):
     """tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
     waits while the columns are not free, and for the other block of a pair."""
@@ -118,7 +112,7 @@ def _alloc(b: Builder, i: ptx.Instruction):
 
     def end(group: Group):
         counts = group.full(count(group.R))
-        for first, block in _warps(group):
+        for first, block in group.batch.tensor_memory.whole_warps(group, i):
             lanes = np.flatnonzero(group.lanes >> 5 == group.lanes[first] >> 5)
             part = group.batch.part(group, lanes)
             group.batch.tensor_memory.request(
@@ -136,7 +130,7 @@ def _dealloc(b: Builder, i: ptx.Instruction):
 
     def act(group: Group):
         addresses, counts = group.full(address(group.R)), group.full(count(group.R))
-        for first, _ in _warps(group):
+        for first, _ in group.batch.tensor_memory.whole_warps(group, i):
             group.batch.tensor_memory.release(
                 i, int(group.lanes[first]), int(addresses[first]), int(counts[first])
             )
@@ -150,7 +144,7 @@ def _relinquish(b: Builder, i: ptx.Instruction):
         return None
 
     def act(group: Group):
-        for _, block in _warps(group):
+        for _, block in group.batch.tensor_memory.whole_warps(group, i):
             group.batch.tensor_memory.relinquish(i, block)
 
     return act
@@ -229,7 +223,7 @@ class TensorCells:
         first = int(self.column.min())
         count = int(self.column.max()) + 1 - first
         at, column = np.zeros((2, rows.count), np.int64)
-        for row, (position, block) in enumerate(_warps(group)):
+        for row, (position, block) in enumerate(warps_of(group)):
             lane, own = int(group.lanes[position]), addresses[row]
             if (own != own[0]).any():
                 raise memory.misuse(
@@ -346,6 +340,7 @@ def _wait(b: Builder, i: ptx.Instruction):
     kind = i.modifiers[0][-2:]
 
     def act(group: Group):
+        group.batch.tensor_memory.whole_warps(group, i)
         if kind == "st":
             group.batch.engine.wait_group("tensor store", group.lanes, None, i)
         group.batch.launch.observers.tensor_wait(group, kind)

@@ -16,6 +16,7 @@ from .report import (
     NULL_POINTER,
     OUT_OF_BOUNDS,
     PLEASE_REPORT,
+    TENSOR_MEMORY,
     UNKNOWN_INSTRUCTION,
     USE_AFTER_FREE,
     Finding,
@@ -222,6 +223,10 @@ def deadlock(batch) -> KernelFault:
     if split:
         kind = BARRIER
         head = BARRIER_MISSED["warp" if split == "warp" else "block"]
+    elif first_stalled is not None and first_stalled.opcode == "tcgen05":
+        kind = TENSOR_MEMORY
+        head = f"Tensor memory misuse: tcgen05.{first_stalled.modifiers[0]} stands where only some "
+        head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
     else:
         kind, head = DEADLOCK, "Deadlock: every thread waits, and nobody is left to release them."
     return KernelFault(Finding(kind, "\n".join([head, *lines]), location, thread, block_index))

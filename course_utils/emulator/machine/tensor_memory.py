@@ -53,6 +53,12 @@ class Allocation:
     instruction: object
 
 
+def warps_of(group: Group) -> list[tuple[int, int]]:
+    """(first position, block of the batch) of each warp of a group."""
+    firsts = np.searchsorted(group.lanes >> 5, group.warps)
+    return list(zip(firsts.tolist(), group.slots[firsts].tolist(), strict=True))
+
+
 class TensorMemory:
     """The tensor memory of every block of a batch. ``cells``: u32 (blocks, 128, 512)."""
 
@@ -104,6 +110,19 @@ class TensorMemory:
         if not self.batch.alive[block ^ 1]:
             raise self.misuse(i, lane, "uses .cta_group::2, but the other block has ended.")
         return [block & ~1, block | 1]
+
+    def whole_warps(self, group: Group, i) -> list[tuple[int, int]]:
+        """The warps of a group, as :func:`warps_of`, each of which has to be there as a whole."""
+        found = warps_of(group)
+        ends = [*(first for first, _ in found[1:]), group.n]
+        for (first, _), end, warp in zip(found, ends, group.warps.tolist(), strict=True):
+            before = UNIT * (warp % (self.batch.lanes_per_block // UNIT))
+            wanted = min(UNIT, self.batch.threads - before)
+            if end - first < wanted:
+                text = f"executes a tcgen05.{i.modifiers[0]} with {end - first} of the {wanted} "
+                text += "threads of its warp there. It is .sync.aligned: all of them have to."
+                raise self.misuse(i, int(group.lanes[first]), text)
+        return found
 
     # --- allocation ---
 
