@@ -5,6 +5,7 @@ caller sees to it. Statement for statement the C++ kernel, under its names, so t
 laid side by side. Limit: as there, the warps that multiply also issue the copies.
 """
 
+import tempfile
 from dataclasses import dataclass
 
 import cutlass
@@ -141,9 +142,7 @@ def gemm_bf16_dsl(
             cute.gemm(mma, total, a[None, None, k], b[None, None, k], total)
     rounded = cute.make_fragment_like(total, cutlass.BFloat16)
     rounded.store(total.load().to(cutlass.BFloat16))
-    pair = cute.make_copy_atom(
-        cute.nvgpu.CopyUniversalOp(), cutlass.BFloat16, num_bits_per_copy=32
-    )
+    pair = cute.make_copy_atom(cute.nvgpu.CopyUniversalOp(), cutlass.BFloat16, num_bits_per_copy=32)
     cute.copy(pair, rounded, part_c)
 
 
@@ -168,12 +167,9 @@ def launch(
 
 def ptx(plan=None, arch="sm_90a"):
     """The PTX that the DSL makes of it for `arch`; it asks for no GPU."""
-    pointer = cute.runtime.make_ptr(
-        cutlass.BFloat16, 0, cute.AddressSpace.gmem, assumed_align=16
-    )
+    pointer = cute.runtime.make_ptr(cutlass.BFloat16, 0, cute.AddressSpace.gmem, assumed_align=16)
     size = cutlass.Int32(0)
-    options = cute.GPUArch(arch), cute.KeepPTX(True)
-    compiled = cute.compile[options](
-        launch, pointer, pointer, pointer, size, size, size, plan or Plan()
-    )
-    return compiled.__ptx__
+    arguments = pointer, pointer, pointer, size, size, size, plan or Plan()
+    with tempfile.TemporaryDirectory() as folder:  # of the file that the compiler leaves behind
+        options = f"--gpu-arch {arch} --keep-ptx --dump-dir {folder}"
+        return cute.compile(launch, *arguments, options=options).__ptx__
