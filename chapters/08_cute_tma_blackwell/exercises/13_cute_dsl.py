@@ -292,7 +292,8 @@ K, and a multiple of 64 times the stride 1. `start` is at least 1; negative numb
     explanation="""
 That is what the DSL keeps beside every pointer and what `cute.assume` adds to. It refused the copy
 since K could have been 1: rows of bf16 would then begin at any even address. C++ CuTe
-asks nobody: the `cp.async` of 16 bytes is what you wrote, and a K of 60 faults at run time.
+takes your word for it, and a row that begins elsewhere shows when the kernel runs, as in
+notebook 03.
 """,
     mutants=(
         mutant("start is forgotten", kinds.WRONG, ("common = start", "common = 0")),

@@ -2,7 +2,7 @@
 
 The coefficients are a tuple of Python numbers, highest power first: the compiler knows them, the
 kernel gets none. So each tuple makes a kernel of its own.
-Limit: memory bandwidth, for a dozen coefficients and fewer.
+Limit: memory bandwidth, as long as the coefficients are few.
 """
 
 import tempfile
