@@ -25,6 +25,8 @@ COMMAND = "python -m tests.observing.dsl_transcripts"
 PROGRAMS = KERNELS / "08_cute_tma_blackwell" / "cute_dsl"
 LAYOUTS, PTX = (ASSETS / "transcripts" / f"cute_dsl_{name}.txt" for name in ("layouts", "ptx"))
 COEFFICIENTS = (3.0, 0.0, -2.0, 1.0)
+TILES = "    tiles_n, tiles_m = N // BN, M // BM\n"
+SOONER = "    M, N = cute.assume(M, divby=BM), cute.assume(N, divby=BN)\n"
 ASSUMED = "    N, K = cute.assume(N, divby=BN), cute.assume(K, divby=BK)"
 
 
@@ -63,6 +65,7 @@ def ptx() -> str:
         ),
         "gemm_bf16_dsl, BN = 256": counted(gemm["ptx"](wide)),
         "gemm_bf16_dsl, unsigned sizes": counted(edited(": cutlass.Int32", ": cutlass.Uint32")),
+        "gemm_bf16_dsl, assumed sooner": counted(edited(TILES, SOONER + TILES)),
         "gemm_bf16_dsl, nothing assumed": refusal(ASSUMED, "    pass"),
     }
     return heading() + "".join(f"## {name}\n{body}\n" for name, body in sections.items())

@@ -1,4 +1,4 @@
-"""What the Python DSL made of the course's programs is of today's sources, and as our layouts say."""
+"""The Python DSL's transcripts are of today's programs, and its layouts are as ours."""
 
 from importlib.metadata import PackageNotFoundError, version
 
