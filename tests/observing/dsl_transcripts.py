@@ -3,6 +3,10 @@
 ``python -m tests.observing.dsl_transcripts`` writes ``assets/transcripts/cute_dsl_*.txt`` anew. It
 wants the package nvidia-cutlass-dsl, and no GPU. Kept are layouts, counts of opcodes and the lines
 that the lesson shows: no whole PTX.
+
+``python -m tests.observing.dsl_transcripts nvrtc`` counts the C++ kernel beside it instead, as the
+NVRTC at hand compiles it, into ``nvrtc_gemm_bf16_tiled.txt``. It is meant for a release of CUDA of
+about the DSL's age: ``pip install nvidia-cuda-nvrtc cuda-bindings`` in an environment of its own.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ import importlib.metadata
 import io
 import re
 import runpy
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+from course_utils import load
 from course_utils.observing.ptx_kinds import opcodes_of
 from course_utils.paths import ASSETS, KERNELS
 
@@ -24,15 +30,22 @@ PACKAGE = "nvidia-cutlass-dsl"
 COMMAND = "python -m tests.observing.dsl_transcripts"
 PROGRAMS = KERNELS / "08_cute_tma_blackwell" / "cute_dsl"
 LAYOUTS, PTX = (ASSETS / "transcripts" / f"cute_dsl_{name}.txt" for name in ("layouts", "ptx"))
+NVRTC = ASSETS / "transcripts" / "nvrtc_gemm_bf16_tiled.txt"
+TILED = "08_cute_tma_blackwell/gemm/gemm_bf16_tiled.cu"
 COEFFICIENTS = (3.0, 0.0, -2.0, 1.0)
 TILES = "    tiles_n, tiles_m = N // BN, M // BM\n"
 SOONER = "    M, N = cute.assume(M, divby=BM), cute.assume(N, divby=BN)\n"
+AT_ONCE = "    rounded.store(total.load().to(cutlass.BFloat16))\n"
+ONE_BY_ONE = """\
+    for v in cutlass.range_constexpr(cute.size(total)):
+        rounded[v] = total[v].to(cutlass.BFloat16)
+"""
 ASSUMED = "    N, K = cute.assume(N, divby=BN), cute.assume(K, divby=BK)"
 
 
-def sources() -> str:
-    """Sixteen digits that change with the programs."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(PROGRAMS.glob("*.py"))]
+def sources(*files: Path) -> str:
+    """Sixteen digits that change with these files, or with the DSL's programs."""
+    texts = [path.read_text(encoding="utf-8") for path in files or sorted(PROGRAMS.glob("*.py"))]
     return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
@@ -66,9 +79,18 @@ def ptx() -> str:
         "gemm_bf16_dsl, BN = 256": counted(gemm["ptx"](wide)),
         "gemm_bf16_dsl, unsigned sizes": counted(edited(": cutlass.Int32", ": cutlass.Uint32")),
         "gemm_bf16_dsl, assumed sooner": counted(edited(TILES, SOONER + TILES)),
+        "gemm_bf16_dsl, rounded one by one": counted(edited(AT_ONCE, ONE_BY_ONE)),
         "gemm_bf16_dsl, nothing assumed": refusal(ASSUMED, "    pass"),
     }
     return heading() + "".join(f"## {name}\n{body}\n" for name, body in sections.items())
+
+
+def nvrtc() -> str:
+    """The C++ kernel's opcodes, as the NVRTC at hand writes them."""
+    text = load(TILED).compiled("compute_90a").code
+    release = re.search(r"release ([\d.]+)", text)[1]
+    first = f"# NVRTC {release}, for compute_90a; sources {sources(KERNELS / TILED)}"
+    return f"{first}\n$ {COMMAND} nvrtc\n{counted(text)}\n"
 
 
 def counted(text: str) -> str:
@@ -106,5 +128,6 @@ def refusal(old: str, new: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in ((LAYOUTS, layouts()), (PTX, ptx())):
-        path.write_text(text, encoding="utf-8")
+    chosen = {NVRTC: nvrtc} if sys.argv[1:] == ["nvrtc"] else {LAYOUTS: layouts, PTX: ptx}
+    for path, make in chosen.items():
+        path.write_text(make(), encoding="utf-8")

@@ -24,6 +24,12 @@ def test_a_transcript_is_of_todays_programs(path):
     assert second == f"$ {made.COMMAND}"
 
 
+def test_the_counts_of_the_kernel_in_cpp_are_of_todays_source():
+    first, second, *_ = made.NVRTC.read_text(encoding="utf-8").splitlines()
+    assert first.endswith(f"sources {made.sources(made.KERNELS / made.TILED)}")
+    assert second == f"$ {made.COMMAND} nvrtc"
+
+
 @pytest.mark.parametrize("path", [made.LAYOUTS, made.PTX], ids=lambda path: path.stem)
 def test_a_transcript_is_what_the_package_makes_where_it_is_installed(path):
     text = path.read_text(encoding="utf-8")
