@@ -15,7 +15,7 @@ from .cell_grids import numbered_cells
 from .decisions import decision_regions
 from .growth_charts import growth
 from .images import image_grid, image_pair
-from .instruction_kinds import instruction_kinds
+from .kind_bars import instruction_kinds
 from .layout_maps import layout_map, thread_values
 from .line_charts import curves, memory_roofs, series
 from .marked_numbers import number_lines

@@ -118,6 +118,7 @@ known values is known, too, and costs nothing.
         ([("set", "y", "+", "x", 1)], {}),
         ([("set", "y", "+", "x", 1)], {"x": 4}),
         ([("set", "y", "*", "x", 0)], {}),
+        ([("set", "y", "*", "x", -1)], {"x": 4}),
         ([], {"x": 1}),
         ([("repeat", 4, HORNER)], {"c": 2}),
         ([("repeat", "n", HORNER)], {"c": 2}),
@@ -262,7 +263,7 @@ ALIGNED = PythonExercise(
 Write `proved_alignment(start, element, modes)`: the widest of 16, 8, 4, 2 and 1 bytes of which the
 address is a multiple, whatever the numbers turn out to be at run time. A tile of 64 columns
 whose rows are K apart, K a multiple of 8, would have the modes `[(1, 8), (64, 1)]`: any row times
-K, and a multiple of 64 times the stride 1. `start` is at least 1; negative numbers do not occur.
+K, and any multiple of 64 with the stride 1. `start` is at least 1; negative numbers do not occur.
 """,
     source=f"{FOLDER}/proved_alignment.py",
     function="proved_alignment",
@@ -280,6 +281,7 @@ K, and a multiple of 64 times the stride 1. `start` is at least 1; negative numb
         (16, 1, [(2, 2), (2, 8)]),
         (16, 8, [(1, 1)]),
         (32, 2, [(64, 64)]),
+        (32, 1, [(4, 1), (4, 1)]),
     ),
     reference=tried_out,
     promises=Cases(any_tensor, count=48),
