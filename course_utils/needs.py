@@ -54,6 +54,7 @@ PROGRAM_MAGICS = {"%%c": "c", "%%cpp": "cpp"}  # and the language that each comp
 PACKAGES = {
     "cupy": "CuPy",
     "cutlass": "the CUTLASS package",
+    "cutlass-dsl": "CUTLASS's Python DSL",
     "jax": "JAX",
     "keras": "Keras",
     "lightning": "Lightning",
@@ -65,6 +66,7 @@ PACKAGES = {
     "transformers": "Transformers",
     "triton": "Triton",
 }
+MODULES = {"cutlass-dsl": "nvidia_cutlass_dsl"}  # where they are not the token itself
 LIBRARIES = {"curand": "cuRAND"}  # those of CUDA that run without a GPU, too
 TOOLKIT = "NVIDIA's CUDA toolkit has it: https://developer.nvidia.com/cuda-downloads"
 TO_GET = {  # the line for what make does not fetch
@@ -72,6 +74,8 @@ TO_GET = {  # the line for what make does not fetch
     **dict.fromkeys(("cc", "c++", "binutils"), f"{FROM_A_DISTRIBUTION}."),
     **dict.fromkeys(("nvcc", "compute-sanitizer"), TOOLKIT),
     "curand": "In a terminal, `.venv/bin/pip install nvidia-curand-cu12` fetches it.",
+    "cutlass-dsl": "In a terminal, `.venv/bin/pip install nvidia-cutlass-dsl` fetches it; read its "
+    "licence first.",
 }
 NO_BLANKS = "PyTorch in a folder without blanks in its path, for torch.compile"  # not to be fetched
 ECOSYSTEM = ("jax", "keras", "onnx", "onnxruntime", "onnxscript")  # pyproject.toml's extra
@@ -111,7 +115,7 @@ def lacking(token: str) -> str | None:
     if token in LIBRARIES:
         return None if _has_library(token) else LIBRARIES[token]
     if token in PACKAGES:
-        return None if find_spec(token) else PACKAGES[token]
+        return None if find_spec(MODULES.get(token, token)) else PACKAGES[token]
     raise LessonError(
         f"{MAGIC} {token}: nobody knows what that is. Say gpu, gpus=2, sm_90, sm_90a, cc, c++, c, "
         f"cpp, a program ({', '.join(PROGRAMS)}), a library ({', '.join(LIBRARIES)}) or a package "

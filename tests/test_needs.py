@@ -52,6 +52,14 @@ def test_programs_and_packages_are_looked_up(monkeypatch):
 
 
 @pytest.mark.parametrize("there", [True, False])
+def test_a_package_may_be_imported_by_another_name(monkeypatch, there):
+    needs.lacking.cache_clear()
+    monkeypatch.setattr(needs, "find_spec", lambda name: there and name == "nvidia_cutlass_dsl")
+    assert needs.missing(["cutlass-dsl"]) == ([] if there else ["CUTLASS's Python DSL"])
+    needs.lacking.cache_clear()
+
+
+@pytest.mark.parametrize("there", [True, False])
 def test_a_library_of_cuda_is_there_where_it_can_be_loaded(monkeypatch, there):
     def load_nvidia_dynamic_lib(name):
         if not there:

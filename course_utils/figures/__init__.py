@@ -15,6 +15,7 @@ from .cell_grids import numbered_cells
 from .decisions import decision_regions
 from .growth_charts import growth
 from .images import image_grid, image_pair
+from .kind_bars import instruction_kinds
 from .layout_maps import layout_map, thread_values
 from .line_charts import curves, memory_roofs, series
 from .marked_numbers import number_lines
@@ -52,6 +53,7 @@ __all__ = [
     "growth",
     "image_grid",
     "image_pair",
+    "instruction_kinds",
     "ladder",
     "layout_map",
     "lines_and_times",

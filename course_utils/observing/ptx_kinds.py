@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from ..text_tables import Column, Columns
 
-INSTRUCTION = re.compile(r"^\s*((?:@!?%p\d+\s+)?[a-z][\w.:]*[^;\n]*);", re.M)
+LINE = r"[^;\n]*(?:\n\s*\{[^;\n]*)*"  # some compilers give each fragment a line of its own
+INSTRUCTION = re.compile(rf"^\s*(?:@!?%p\d+\s+)?([a-z][\w.:]*{LINE});", re.M)
 KINDS = {  # an instruction is of the first kind that its opcode begins with
     "loads of 16 bytes": r"ld\.global\S*\.(v4\.\w32|v2\.\w64)\b",
     "loads of 8 bytes": r"ld\.global\S*\.(v2\.\w32|\w64)\b",
@@ -36,10 +37,14 @@ KINDS = {  # an instruction is of the first kind that its opcode begins with
 def kinds_of(ptx: str) -> dict[str, int]:
     """The instructions of a PTX text, counted by :data:`KINDS`; a predicate changes no kind."""
     counts = dict.fromkeys(KINDS, 0)
-    for instruction in INSTRUCTION.findall(ptx):
-        opcode = re.sub(r"^@!?%p\d+\s+", "", instruction)
+    for opcode in opcodes_of(ptx):
         counts[next(kind for kind, begins in KINDS.items() if re.match(begins, opcode))] += 1
     return counts
+
+
+def opcodes_of(ptx: str) -> list[str]:
+    """The opcode of each instruction of a PTX text, such as "add.s32", in the text's order."""
+    return [instruction.split(maxsplit=1)[0] for instruction in INSTRUCTION.findall(ptx)]
 
 
 def compare_ptx(texts: Mapping[str, str]) -> None:

@@ -128,6 +128,7 @@ def drawings() -> dict:
         "memory_roofs": lambda: figures.memory_roofs(
             {"tiled": (9e12, {"L1": 0.5, "HBM": 40})}, 6e13, {"L1": 2.5e13, "HBM": 4e12}
         ),
+        "instruction_kinds": lambda: figures.instruction_kinds({"a": {"mma": 3, "mov": 0}}),
         "stalls": lambda: figures.stalls({"naive": {"memory": 9, "pipe": 1}}, most=1),
         "waves": lambda: figures.waves([0, 1, 0], [0, 0, 2], [2, 2, 4], [0, 0, 1]),
         "block_timeline": lambda: figures.block_timeline(
@@ -492,6 +493,18 @@ def test_stalls_put_the_small_reasons_together():
 def test_stalls_refuse_what_is_no_time(kernels, most):
     with pytest.raises(ValueError):
         figures.stalls(kernels, most=most)
+
+
+def test_kinds_of_instructions_stand_side_by_side():
+    axes = figures.instruction_kinds({"ours": {"mma": 3, "mov": 1}, "theirs": {"mma": 2}}).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [3, 1, 2, 0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["mma", "mov"]
+
+
+@pytest.mark.parametrize("programs", [{}, {"a": {}}, {str(k): {"mma": 1} for k in range(8)}])
+def test_kinds_of_instructions_refuse_what_cannot_be_drawn(programs):
+    with pytest.raises(ValueError):
+        figures.instruction_kinds(programs)
 
 
 def test_a_walk_shows_each_read_and_how_many_lines_were_fetched():

@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils import compare_ptx
-from course_utils.observing.ptx_kinds import kinds_of
+from course_utils.observing.ptx_kinds import kinds_of, opcodes_of
 
 PTX = """
 // comment; with a semicolon
@@ -59,6 +59,15 @@ def test_an_instruction_is_of_one_kind_whatever_its_predicate():
 )
 def test_an_access_is_of_the_width_of_all_its_parts(instruction, kind):
     assert kinds_of(f"    {instruction};\n")[kind] == 1
+
+
+def test_operands_may_stand_in_lines_of_their_own():
+    text = "\tmma.sync.aligned.m16n8k16\n\t\t{%r1, %r2},\n\t\t{%r3};\n\tret;\n"
+    assert opcodes_of(text) == ["mma.sync.aligned.m16n8k16", "ret"]
+
+
+def test_an_opcode_is_named_without_its_predicate_and_operands():
+    assert opcodes_of("    @!%p1 bra LATER;\n    add.s32 %r1, %r2, %r3;\n") == ["bra", "add.s32"]
 
 
 def test_the_table_has_a_column_for_each_text_and_leaves_out_what_none_has(capsys):
