@@ -2,7 +2,7 @@
 that fetches the course there. `python -m course_utils run --format` writes them once pyproject.toml
 names the repository's address, and takes them out where it names none.
 
-Elsewhere they are hidden or do nothing, and no outputs depend on them. :doc:`HOSTED.md` has more.
+Elsewhere they are hidden or do nothing, and no outputs depend on them. HOSTED.md has more.
 """
 
 from __future__ import annotations
@@ -53,11 +53,12 @@ def repository_address(root: Path = ROOT) -> str:
 
 def with_hosted_cells(nb: NotebookNode, path: Path, root: Path = ROOT) -> NotebookNode:
     """A copy of ``nb``, the notebook at ``path``, with the two cells as they should be: below its
-    title, or none where there is no address or it is no notebook of the course."""
+    title; or none where there is no address, no code, or it is no notebook of the course."""
     nb = nbformat.from_dict(nb)
     nb.cells = [cell for cell in nb.cells if HOSTED not in cell.metadata.get("tags", [])]
     address = repository_address(root)
-    if address and path.resolve().is_relative_to(root.resolve()):
+    code = any(cell.cell_type == "code" for cell in nb.cells)
+    if address and code and path.resolve().is_relative_to(root.resolve()):
         nb.cells[1:1] = _cells(address, path.resolve().relative_to(root.resolve()))
     return nb
 
