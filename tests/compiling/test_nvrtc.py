@@ -81,6 +81,10 @@ def test_an_error_in_an_included_file_names_it_whatever_letters_are_in_its_path(
         ("__global__ int f(int *a) { }", "returns nothing"),
         ("__global__ void f(int *a) { *a = 1;", "closing brace"),
         ("__host__ int f() { return 1; }", "remove the host function"),
+        (
+            "__global__ void f() {}\nint main() { f<<<1, 1>>>(); }",
+            "leave main and its launches out",
+        ),
     ],
 )
 def test_common_mistakes_come_with_their_remedy(source, remedy):
