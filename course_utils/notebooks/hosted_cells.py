@@ -8,7 +8,6 @@ Elsewhere they are hidden or do nothing, and no outputs depend on them. HOSTED.m
 from __future__ import annotations
 
 import tomllib
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -41,7 +40,6 @@ if {{"COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE"}} & set(os.environ):
     os.environ["PYTHONPATH"] = course"""
 
 
-@cache
 def repository_address(root: Path = ROOT) -> str:
     """``https://github.com/owner/name`` as pyproject.toml has it in ``[project.urls]``, or ""."""
     project = root / "pyproject.toml"
