@@ -6,6 +6,7 @@ course_utils, and it runs in the root of the checkout, so its paths are relative
     python3 -I course_utils/install.py                   set-up
     python3 -I course_utils/install.py torch             the CPU build of PyTorch, again
     python3 -I course_utils/install.py ecosystem         JAX, Keras, ONNX and ONNX Runtime
+    python3 -I course_utils/install.py hosted            what a Colab or Kaggle machine lacks
 
 Set-up that was interrupted leaves ``.venv/.unfinished``; the next one then starts from nothing.
 Set-up that ended leaves ``.venv/.ready``, which make compares with pyproject.toml.
@@ -21,8 +22,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 PROJECT = Path("pyproject.toml")
@@ -37,6 +40,9 @@ ECOSYSTEM_READY = VENV / ".ecosystem"  # newer than pyproject.toml where that ex
 TORCH = "torch==2.13.0+cpu"
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 ONCE = ("--retries", "0", "--timeout", "5")
+
+# What a notebook that is open in Colab or on Kaggle has no use for, or has from its host.
+HOSTS_OWN = ("jupyterlab", "nbval", "cupy-cuda12x", "torch")
 
 EXTRAS = {
     "cpu": "the compiler, the emulator and JupyterLab (about a minute, 1.1 GB)",
@@ -95,6 +101,32 @@ def set_up_ecosystem() -> None:
                 f"{errors}\nThe packages of chapter 01 could not be fetched: see above."
             )
         ECOSYSTEM_READY.touch()
+
+
+def set_up_hosted() -> None:
+    """Add to the Python that runs this what it lacks, on a machine of Colab's or Kaggle's: no
+    package that is there changes, of whatever version it is. Raises SetupError."""
+    there = {plain(each.name): each.version for each in metadata.distributions()}
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["gpu" if has_gpu() else "cpu"], *extras["cute"]]
+    known = {plain(name) for name in (*there, *HOSTS_OWN)}
+    lacking = [each for each in wanted if plain(re.match(r"[\w.-]+", each)[0]) not in known]
+    if not lacking:
+        return
+    start = time.monotonic()
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as fixed:
+        fixed.write("".join(f"{name}=={version}\n" for name, version in there.items()))
+        fixed.flush()
+        errors = pip("install", "--constraint", fixed.name, *lacking, python=sys.executable)
+    if errors:
+        raise SetupError(f"{errors}\nWhat the course lacks here could not be fetched: see above.")
+    print(f"Added in {time.monotonic() - start:.0f} s: {', '.join(lacking)}.")
+
+
+def plain(name: str) -> str:
+    """The one way to write a package's name: ``ml_dtypes`` and ``ml-dtypes`` are the same."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def begin() -> None:
@@ -190,9 +222,10 @@ def has_gpu() -> bool:
         return False
 
 
-def pip(*arguments: str) -> str:
-    """Run .venv's pip, with a line for each large download; its errors where it failed, or ""."""
-    command = [PYTHON, "-m", "pip", *arguments]
+def pip(*arguments: str, python: str | Path = PYTHON) -> str:
+    """Run .venv's pip, or that of another ``python``, with a line for each large download; its
+    errors where it failed, or ""."""
+    command = [python, "-m", "pip", *arguments]
     piped = {"stdout": subprocess.PIPE, "text": True, "env": variables(), "close_fds": False}
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stderr=errors, **piped) as running:
@@ -229,8 +262,8 @@ def only_one() -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Set-up, or ``torch`` or ``ecosystem`` alone; the exit status."""
-    parts = {"torch": set_up_torch, "ecosystem": set_up_ecosystem}
+    """Set-up, or the part that is named; the exit status."""
+    parts = {"torch": set_up_torch, "ecosystem": set_up_ecosystem, "hosted": set_up_hosted}
     try:
         parts.get(" ".join(arguments), set_up)()
     except SetupError as error:

@@ -3,11 +3,12 @@
 The pages are the repository's own files where they lie; nothing is copied, and no notebook runs.
 """
 
-import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from course_utils.notebooks.hosted_cells import BRANCH, repository_address  # noqa: E402
 
 project = "A CUDA course in notebooks"
 extensions = ["myst_nb", "sphinx_copybutton", "course_pages"]
@@ -36,12 +37,10 @@ html_css_files = ["course.css"]
 html_js_files = ["pages.js"]
 html_copy_source = False
 html_theme_options = {"home_page_in_toc": True, "show_toc_level": 2, "use_download_button": False}
-if (
-    "GITHUB_REPOSITORY" in os.environ
-):  # where the workflow builds it: pages open in Colab and Binder
+if address := repository_address():  # once pyproject.toml has it, pages open in Colab and Binder
     html_theme_options |= {
-        "repository_url": f"https://github.com/{os.environ['GITHUB_REPOSITORY']}",
-        "repository_branch": "main",
+        "repository_url": address,
+        "repository_branch": BRANCH,
         "use_repository_button": True,
         "launch_buttons": {
             "colab_url": "https://colab.research.google.com",

@@ -282,3 +282,68 @@ def test_cells_that_import_a_package_say_that_they_need_it(package):
                     magic, needed = "%%needs", find(needed[0]).needs
                 assert magic == "%%needs" and package in needed, f"{path.name}: {lines[0]}"
     assert found
+
+
+class Installed:
+    """A package that is there."""
+
+    def __init__(self, name: str, version: str):
+        self.name, self.version = name, version
+
+
+@pytest.fixture
+def host(checkout, monkeypatch):
+    """A machine of Colab's: ``host(name=version, ...)`` says what is there; gives pip's words."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    install.PROJECT.write_text(project, encoding="utf-8")
+
+    def made(**there: str) -> list[str]:
+        packages = [Installed(name, version) for name, version in there.items()]
+        monkeypatch.setattr(install.metadata, "distributions", lambda: packages)
+        called: list[str] = []
+
+        def pip(*words: str, python: str) -> str:
+            assert python == sys.executable
+            called.extend([*words, Path(words[2]).read_text()])
+            return "".join(checkout.failing)
+
+        monkeypatch.setattr(install, "pip", pip)
+        return called
+
+    return made
+
+
+def test_a_host_gets_what_it_lacks_and_keeps_what_it_has(host, capsys):
+    called = host(NumPy="2.1.3", ml_dtypes="0.1", **{"cuda-core": "0.3.2", "torch": "2.11.0+cu128"})
+    assert install.main(["hosted"]) == 0
+    *words, fixed = called
+    asked = " ".join(words[3:])
+    assert words[:2] == ["install", "--constraint"] and "nvidia-cuda-nvrtc-cu12==" in asked
+    for kept in ("numpy", "ml_dtypes", "cuda-core", "torch", "jupyterlab", "cupy"):
+        assert kept not in asked
+    assert "numpy==2.1.3\nml-dtypes==0.1\n" in fixed and "torch==2.11.0+cu128\n" in fixed
+    assert "nvidia-cutlass" in capsys.readouterr().out
+
+
+def test_a_host_with_a_gpu_gets_no_compiler_of_another_version(host, monkeypatch):
+    monkeypatch.setattr(install, "has_gpu", lambda: True)
+    called = host(numpy="2.1.3")
+    assert install.main(["hosted"]) == 0
+    asked = " ".join(called[3:-1])
+    assert "nvidia-cuda-nvcc-cu12==12.8" in asked and "cupy" not in asked and "torch" not in asked
+
+
+def test_a_host_that_has_everything_is_left_alone(host, capsys):
+    project = install.tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    names = [*project["dependencies"], *extras["cpu"], *extras["cute"]]
+    called = host(**{install.re.match(r"[\w.-]+", name)[0]: "1" for name in names})
+    assert install.main(["hosted"]) == 0
+    assert not called and capsys.readouterr().out == ""
+
+
+def test_a_host_on_which_pip_fails_says_why(host, checkout, capsys):
+    checkout.failing = ("ERROR: conflict",)
+    host()
+    assert install.main(["hosted"]) == 1
+    assert "ERROR: conflict\nWhat the course lacks here" in capsys.readouterr().err

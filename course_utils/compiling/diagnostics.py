@@ -139,6 +139,10 @@ _REMEDIES = {
         "Device code has no host library: use the plain function (min, max, sqrtf) or cuda::std."
     ),
     r"must have a void return type": "A kernel returns nothing: results go through a pointer.",
+    r"required runtime APIs are not declared": (
+        "Only device code is compiled here: leave main and its launches out, or put them in a file "
+        "of their own."
+    ),
     r"not allowed in JIT mode": "Only device code is compiled here: remove the host function.",
     r"excessive recursion": (
         "The template never stops: end it with `if constexpr (...) ... else ...` (after a plain "

@@ -83,9 +83,7 @@ def _compile(
 ) -> Compiled:
     flags = [
         f"--gpu-architecture={arch}",
-        *COMMON_OPTIONS,
-        *CUPY_OPTIONS,
-        *options,
+        *each_once(*COMMON_OPTIONS, *CUPY_OPTIONS, *options),
         *(f"--include-path={path}" for path in include_paths()),
     ]
     answer = COMPILER.compile(
@@ -101,6 +99,23 @@ def _compile(
     if not arch.startswith("sm_"):
         code = code.decode("utf-8", "replace").replace("\0", "")
     return Compiled(code, answer[MANGLED], answer[LOG])
+
+
+def each_once(*options: str) -> tuple[str, ...]:
+    """``options`` with the last alone of each that the course gives by itself: NVRTC 12.8 refuses
+    one that is there twice."""
+    ours = {_word(option) for option in (*COMMON_OPTIONS, *CUPY_OPTIONS)}
+    words = [_word(option) for option in options]
+    return tuple(
+        option
+        for place, option in enumerate(options)
+        if words[place] not in ours or words[place] not in words[place + 1 :]
+    )
+
+
+def _word(option: str) -> str:
+    """Which option it is: both ``-std=c++17`` and ``--std=c++20`` are "std"."""
+    return option.lstrip("-").partition("=")[0]
 
 
 def with_line_directive(source: str, filename: str) -> str:

@@ -247,6 +247,15 @@ def from_torch(obj: Any) -> Any:
     return tensor.numpy()
 
 
+def from_dlpack(obj: Any, **how: Any) -> Any:
+    """An array that shares the memory of ``obj``: of another library's, by DLPack. From torch it
+    comes as the tensor itself gives it, for before version 2.2 NumPy makes it read-only."""
+    shared = from_torch(obj)
+    if shared is not obj and not how:
+        return wrap(shared)
+    return adapt(np.from_dlpack, "from_dlpack")(obj, **how)
+
+
 # --- NumPy's functions ---
 
 _CONVERTING = {"allclose", "array_equal", "array_equiv"}  # arrays of no dimensions in CuPy

@@ -27,6 +27,7 @@ from .emulated_arrays import (
     asnumpy,
     empty,
     empty_like,
+    from_dlpack,
     ndarray,
 )
 from .emulated_kernels import RawKernel, RawModule
@@ -45,6 +46,7 @@ __all__ = [
     "empty",
     "empty_like",
     "fft",
+    "from_dlpack",
     "get_array_module",
     "linalg",
     "ndarray",

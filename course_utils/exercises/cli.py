@@ -138,16 +138,19 @@ def _grade(args: argparse.Namespace) -> int:
         if not chosen:
             raise LessonError(f"No exercise is {' or '.join(args.only)}: see `exercises --list`.")
         reports = []
-        for path in args.paths:
-            reports.append(grade(path, chosen, points))
-            print(reports[-1], end="\n\n")
+        for path in args.paths:  # one that has no notebook keeps no other from being graded
+            try:
+                reports.append(grade(path, chosen, points))
+                print(reports[-1], end="\n\n")
+            except LessonError as error:
+                print(error, file=sys.stderr)
         for file, text in ((args.json, to_json), (args.junit, to_junit)):
             if file:
                 file.write_text(text(reports), encoding="utf-8")
     except (LessonError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    return 0
+    return 0 if len(reports) == len(args.paths) else 2
 
 
 def _asked(exercise: BaseExercise, words: list[str]) -> bool:

@@ -26,10 +26,11 @@ from .runner import run_source
 from .spec import BaseExercise
 
 NO_ANSWER = "no answer"
+LARGEST = 100_000_000  # bytes of a file that is read
 TRIES = 3  # of one exercise's cells in a notebook, from the last one back
 JUDGES = ("course_utils", "kernels", "chapters/*/exercises")  # what a verdict depends on
 SOURCES = (".py", ".cu", ".cuh", ".c", ".cpp", ".h")
-_MAGIC = re.compile(rf"{EXERCISE}[ \t]+(\S+)[^\n]*\n?")
+_MAGIC = re.compile(rf"\s*{EXERCISE}[ \t]+(\S+)[^\n]*\n?")  # IPython skips what is empty before it
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,11 @@ class StudentReport:
         lines = [f"{self.student}: {self.points:g} of {self.of:g} points"]
         lines.append(str(Table(headings, rows, left=("verdict", ""))))
         if self.changed:
-            lines.append("changed in this copy, and not used here: " + ", ".join(self.changed))
-        return "\n".join([*lines, *self.remarks])
+            changed = ", ".join(self.changed).replace("\n", "?")
+            lines.append(f"changed in this copy, and not used here: {changed}")
+        return _printable(
+            "\n".join([*lines, *(remark.replace("\n", "?") for remark in self.remarks)])
+        )
 
 
 def grade(
@@ -103,7 +107,7 @@ def grade(
         try:
             for name, source in answers_of(notebook):
                 cells.setdefault(name, []).append(source)
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             remarks.append(f"{notebook.name} could not be read: {error}")
     hints, worth = _hints(place), points or {}
     grades = tuple(
@@ -117,9 +121,10 @@ def grade(
 
 
 def answers_of(notebook: Path) -> Iterator[tuple[str, str]]:
-    """(exercise, answer) of each ``%%exercise`` cell. Raises ValueError for what is no notebook."""
+    """(exercise, answer) of each ``%%exercise`` cell. Raises ValueError for what is no notebook,
+    OSError for what cannot be read."""
     try:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        cells = json.loads(_content(notebook))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"it has no cells ({error!r})") from None
@@ -137,9 +142,7 @@ def changed_files(place: Path) -> Iterator[str]:
         for file in sorted(f for folder in place.glob(pattern) for f in folder.rglob("*")):
             name = file.relative_to(place)
             ours = ROOT / name
-            if file.suffix in SOURCES and not (
-                ours.is_file() and ours.read_bytes() == file.read_bytes()
-            ):
+            if file.suffix in SOURCES and not _same(ours, file):
                 yield name.as_posix()
 
 
@@ -155,9 +158,10 @@ def to_junit(reports: Sequence[StudentReport]) -> str:
     for report in reports:
         lost = [found for found in report.grades if found.points < found.of]
         counts = {"tests": str(len(report.grades)), "failures": str(len(lost))}
-        suite = ElementTree.SubElement(suites, "testsuite", {"name": report.student, **counts})
+        student = _printable(report.student)
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": student, **counts})
         for found in report.grades:
-            names = {"name": found.exercise, "classname": report.student}
+            names = {"name": found.exercise, "classname": student}
             case = ElementTree.SubElement(suite, "testcase", names)
             if found in lost:
                 failure = ElementTree.SubElement(case, "failure", {"message": found.kind})
@@ -194,10 +198,28 @@ def _graded(
 def _hints(place: Path) -> dict[str, int] | None:
     """Hints that a copy of the course has counted; None where nothing was counted."""
     try:
-        found = json.loads((place / ".progress/progress.json").read_text(encoding="utf-8"))
+        found = json.loads(_content(place / ".progress/progress.json"))
         return {name: int(entry.get("hints", 0)) for name, entry in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
+
+
+def _content(file: Path) -> str:
+    """The text of a student's file. Raises OSError where there is none, ValueError for a file that
+    has no end, such as a link to /dev/zero, or one far longer than any notebook."""
+    if file.exists() and not file.is_file():
+        raise ValueError("it is no file")
+    if file.stat().st_size > LARGEST:
+        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    return file.read_text(encoding="utf-8")
+
+
+def _same(ours: Path, theirs: Path) -> bool:
+    """Whether two files hold the same; a difference in size tells without reading them."""
+    if not ours.is_file() or not theirs.is_file():
+        return False
+    same_size = ours.stat().st_size == theirs.stat().st_size
+    return same_size and ours.read_bytes() == theirs.read_bytes()
 
 
 def _words(text: str) -> list[str]:

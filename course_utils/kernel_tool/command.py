@@ -65,6 +65,9 @@ def main(words: list[str] | None = None) -> int:
     except (LessonError, KernelFault) as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("Stopped. A smaller grid takes the emulator less time.", file=sys.stderr)
+        return 130
 
 
 def kernel_in(
@@ -81,9 +84,20 @@ def kernel_in(
     path = Path(path)
     if not path.is_file():  # `load` would look in the course's own folder too
         raise LessonError(f"There is no file {str(path)!r}.")
+    try:
+        path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise LessonError(f"{str(path)!r} is no text that can be read: {error}") from None
     names = [name] if name and "<" in name else []
     module = load(path.absolute(), names=names, defines=defines, arch=arch, device="emulator")
     if name is None:
+        found = [kernel.name for kernel in module]
+        if len(found) != 1:
+            if found:
+                raise LessonError(f"{path.name} has the kernels {', '.join(found)}: say which.")
+            raise LessonError(
+                f"{path.name} has no kernel. A template's instance is named like 'scale<float>'."
+            )
         return module.kernel
     try:
         return module[name]
@@ -92,6 +106,10 @@ def kernel_in(
 
 
 def _run(asked: argparse.Namespace) -> int:
+    if asked.seed < 0:
+        raise LessonError(f"--seed is a whole number from 0 on; got {asked.seed}.")
+    if asked.save and not asked.save.parent.is_dir():  # said before the launch, which may take long
+        raise LessonError(f"--save: there is no folder {str(asked.save.parent)!r}.")
     defines = dict((*word.split("=", 1), 1)[:2] for word in asked.define)
     kernel = kernel_in(asked.file, asked.kernel, defines, asked.arch)
     launch = extents(asked.grid), extents(asked.block)

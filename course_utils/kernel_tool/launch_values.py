@@ -68,6 +68,8 @@ def extents(word: str) -> tuple[int, ...]:
 
 def _value(word: str, parameter: Parameter, random: np.random.Generator) -> Any:
     word = word.strip()
+    if not parameter.pointer and parameter.dtype is None:
+        raise LessonError(f"{parameter.name} is a {parameter.c_type}, for which there is no word.")
     if word == "null":
         return None
     if word.endswith(".npy"):
@@ -87,8 +89,12 @@ def _value(word: str, parameter: Parameter, random: np.random.Generator) -> Any:
 def _saved(word: str) -> Any:
     try:
         return emulated_cupy.asarray(np.ascontiguousarray(np.load(Path(word), allow_pickle=False)))
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise LessonError(f"{word!r} could not be read: {error}") from None
+    except (ValueError, EOFError):
+        raise LessonError(
+            f"{word!r} is no file in which NumPy saved an array of numbers."
+        ) from None
 
 
 def _array(maker: str, inside: str, parameter: Parameter, random: np.random.Generator) -> Any:
@@ -109,8 +115,16 @@ def _array(maker: str, inside: str, parameter: Parameter, random: np.random.Gene
     except ValueError:
         shape = ()
     if not shape or min(shape) < 0:
-        raise LessonError(f"{parameter.name}: {maker}({inside}) has no shape. Write {maker}(1000).")
-    return _MAKERS[maker](shape, dtype, random)
+        raise LessonError(
+            f"{parameter.name}: {maker}({inside}) has no shape or no dtype that is known. Write "
+            f"{maker}(1000), or {maker}(64, 32, float32)."
+        )
+    try:
+        return _MAKERS[maker](shape, dtype, random)
+    except (MemoryError, ValueError) as error:  # the latter where the product overflows
+        raise LessonError(
+            f"{parameter.name}: {maker}({inside}): {str(error).rstrip('.')}."
+        ) from None
 
 
 def _random(shape: tuple[int, ...], dtype: np.dtype, random: np.random.Generator) -> Any:

@@ -17,7 +17,13 @@ from ..compiling.diagnostics import CompileError
 from ..compiling.headers import STANDARD, cuda_header_paths, cute_header_paths
 from ..compiling.includes import digest, included_files
 from ..compiling.nvcc_options import without_nvcc_options
-from ..compiling.nvrtc import COMMON_OPTIONS, Compiled, compile_source, with_line_directive
+from ..compiling.nvrtc import (
+    COMMON_OPTIONS,
+    Compiled,
+    compile_source,
+    each_once,
+    with_line_directive,
+)
 from ..compiling.ptx_entries import entry_names, own_name_of_symbol
 from ..compiling.signature import Signature
 from ..devices import emulated_cupy
@@ -358,7 +364,7 @@ def _compile(
     device: str,
     cooperative: bool,
 ) -> Any:
-    options = (*COMMON_OPTIONS, *options)
+    options = each_once(*COMMON_OPTIONS, *options)
     if device == EMULATOR:
         target = (f"-arch={arch}",) if arch else ()
         return emulated_cupy.RawModule(

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .cells import Violation, is_exercise
+from .cells import Violation, is_exercise, is_hosted
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE_INFO = {"name": "python"}
@@ -50,7 +50,7 @@ def canonical(nb: NotebookNode) -> NotebookNode:
     executed = any(
         cell.get("outputs") or cell.get("execution_count")
         for cell in nb.cells
-        if cell.cell_type == "code"
+        if cell.cell_type == "code" and not is_hosted(cell)
     )
     ids = _ids(nb)
     count = 0
@@ -58,7 +58,10 @@ def canonical(nb: NotebookNode) -> NotebookNode:
         cell.id = name
         cell.source = cell.source.replace("\r\n", "\n")
         cell.metadata = _cell_metadata(cell.metadata)
-        if cell.cell_type == "code":
+        if is_hosted(cell):
+            if cell.cell_type == "code":
+                cell.execution_count, cell.outputs = None, []
+        elif cell.cell_type == "code":
             count += 1
             cell.execution_count = count if executed else None
             cell.outputs = [] if is_exercise(cell) else _outputs(cell.outputs, count)
@@ -115,6 +118,9 @@ def _ids(nb: NotebookNode) -> list[str]:
     """
     names, used, slug = [], {}, "start"
     for cell in nb.cells:
+        if is_hosted(cell):
+            names.append(cell.id)
+            continue
         heading = re.search(r"^#{1,6}\s+(.+)$", cell.source, re.M)
         if cell.cell_type == "markdown" and heading:
             letters = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")

@@ -14,6 +14,7 @@ from ..paths import ROOT, notebook_files
 EXERCISE = "%%exercise"
 CHECK_TAG = "nbval-check-output"
 ERROR_TAG = "raises-exception"
+HOSTED = "hosted"  # a cell for Colab and Kaggle, of which no output depends
 
 # "04_first_kernels/threads/vec_add.cu", "matmul_ijk.c", "transpose/{rung:02}_transpose_{name}.cu"
 FILE_NAME = re.compile(r"(?:[\w./+-]|\{[^{}\n]*\})+\.(?:cuh?|c|h|cpp|py|csv|txt)\b")
@@ -70,6 +71,10 @@ def numbered(nb: NotebookNode, kind: str | None = None) -> Iterator[tuple[int, N
 
 def tags(cell: NotebookNode) -> list[str]:
     return list(cell.metadata.get("tags", []))
+
+
+def is_hosted(cell: NotebookNode) -> bool:
+    return HOSTED in tags(cell)
 
 
 def is_exercise(cell: NotebookNode) -> bool:

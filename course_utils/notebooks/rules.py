@@ -21,6 +21,7 @@ from ..paths import ROOT
 from . import canonical as form
 from . import stamp
 from .cells import CHECK_TAG, ERROR_TAG, Violation, is_exercise, numbered, tags
+from .hosted_cells import with_hosted_cells
 
 LONGEST_CELL = 25
 
@@ -230,6 +231,13 @@ def explains_every_choice_of_a_quiz(nb: NotebookNode, path: Path, root: Path) ->
     return found
 
 
+def has_its_cells_for_colab(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    if nb.cells == with_hosted_cells(nb, path, root).cells:
+        return []
+    message = "its cells for Colab and Kaggle are not those that pyproject.toml's address asks for"
+    return [Violation(0, message, form.FORMAT_COMMAND)]
+
+
 RULES: tuple[Check, ...] = (
     is_stamped,
     has_no_errors,
@@ -246,6 +254,7 @@ RULES: tuple[Check, ...] = (
     says_what_to_see_in_figures,
     compares_only_stable_output,
     explains_every_choice_of_a_quiz,
+    has_its_cells_for_colab,
 )
 
 

@@ -106,12 +106,14 @@ def check(paths: list[Path]) -> int:
 
 
 def rewrite(paths: list[Path]) -> int:
-    """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept."""
+    """Put the notebooks at ``paths`` into canonical form, outputs and stamp kept; and write their
+    cells for Colab and Kaggle."""
     from .canonical import canonical, dumps, read
+    from .hosted_cells import with_hosted_cells
 
     for path in paths:
         old = path.read_text(encoding="utf-8")
-        new = dumps(canonical(read(old)))
+        new = dumps(canonical(with_hosted_cells(read(old), path)))
         if new != old:
             path.write_text(new, encoding="utf-8", newline="\n")
             print(f"formatted {shown(path)}")

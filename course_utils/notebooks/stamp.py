@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from ..compiling.includes import included_files
 from ..paths import ROOT
 from .canonical import STAMP
-from .cells import Violation, files_named, numbered
+from .cells import Violation, files_named, is_hosted, numbered
 
 UPDATE_COMMAND = (
     "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
@@ -30,7 +30,8 @@ def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
     """
     digest = hashlib.sha256()
     for _, cell in numbered(nb, "code"):
-        digest.update(b"cell\0" + _text(cell.source.rstrip()))
+        if not is_hosted(cell):
+            digest.update(b"cell\0" + _text(cell.source.rstrip()))
     for path in sources(nb, root):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(_text(path.read_text(encoding="utf-8")))

@@ -4,7 +4,7 @@ import pytest
 
 from course_utils.compiling.diagnostics import MAX_ERRORS_SHOWN, CompileError
 from course_utils.compiling.headers import include_paths
-from course_utils.compiling.nvrtc import compile_cubin, compile_ptx, compile_source
+from course_utils.compiling.nvrtc import compile_cubin, compile_ptx, compile_source, each_once
 from course_utils.paths import ROOT
 
 NAME = "kernels/04_first_kernels/student.cu"
@@ -81,6 +81,10 @@ def test_an_error_in_an_included_file_names_it_whatever_letters_are_in_its_path(
         ("__global__ int f(int *a) { }", "returns nothing"),
         ("__global__ void f(int *a) { *a = 1;", "closing brace"),
         ("__host__ int f() { return 1; }", "remove the host function"),
+        (
+            "__global__ void f() {}\nint main() { f<<<1, 1>>>(); }",
+            "leave main and its launches out",
+        ),
     ],
 )
 def test_common_mistakes_come_with_their_remedy(source, remedy):
@@ -118,6 +122,22 @@ def test_an_empty_log_does_not_change_the_one_space_that_all_of_python_shares():
 
 def test_an_unknown_option_is_named():
     assert "--bogus" in str(error_of("", options=("--bogus",)))
+
+
+def test_an_option_of_the_course_s_is_given_once_and_the_last_one_counts():
+    """NVRTC 12.8 refuses a second one, 12.9 does not."""
+    given = each_once("-std=c++17", "-lineinfo", "-ftz=true", "--std=c++20", "-ftz=false")
+    assert given == ("-lineinfo", "--std=c++20", "-ftz=false")
+    assert each_once("-I", "a", "-D", "A", "-D", "B", "-lineinfo", "-lineinfo") == (
+        *("-I", "a", "-D", "A", "-D", "B"),
+        "-lineinfo",
+    )
+
+
+def test_a_standard_that_is_asked_for_replaces_the_course_s():
+    source = "static_assert(__cplusplus == VERSION); __global__ void k() {}"
+    for standard, version in (("-std=c++20", "202002L"), ("-std=c++17", "201703L")):
+        compile_ptx(source, filename="k.cu", options=(f"-DVERSION={version}", standard))
 
 
 def test_errors_name_no_absolute_path():

@@ -19,6 +19,14 @@ def test_asarray_of_a_cp_array_is_the_same_memory():
     assert a[0] == 1
 
 
+def test_from_dlpack_shares_the_memory_of_a_torch_tensor_and_may_write_to_it():
+    torch = pytest.importorskip("torch")
+    tensor = torch.zeros(3)
+    array = cp.from_dlpack(tensor)
+    array[0] = 1  # NumPy 2.1 would refuse
+    assert tensor[0] == 1 and isinstance(array, cp.ndarray)
+
+
 def test_asarray_of_a_torch_tensor_shares_its_memory():
     torch = pytest.importorskip("torch")
     tensor = torch.zeros(3)

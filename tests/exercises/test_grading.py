@@ -90,6 +90,47 @@ def test_a_file_that_is_no_notebook_stops_no_other(tmp_path):
     assert "no such exercise here: 99.unknown" in str(report)
 
 
+def test_lines_that_are_empty_before_the_magic_hide_no_answer(tmp_path):
+    place = notebook(tmp_path / "a.ipynb", f"\n \n{answer(ID)}")
+    assert graded(place, ID).points == 1
+
+
+@pytest.mark.parametrize("target", ["no/such/file", "/dev/zero", "."])
+def test_a_link_to_what_cannot_be_read_stops_no_other(tmp_path, target):
+    notebook(tmp_path / "b.ipynb", answer(ID))
+    (tmp_path / "course_utils").mkdir()
+    for name in ("a.ipynb", "course_utils/errors.py"):
+        (tmp_path / name).symlink_to(target)
+    report = graded(tmp_path, ID)
+    assert report.points == 1 and "could not be read" in str(report)
+
+
+@pytest.mark.parametrize("hints", ["1e999", "[" * 100_000, '"x"', "{}"])
+def test_a_record_that_makes_no_sense_counts_no_hints(tmp_path, hints):
+    notebook(tmp_path / "a.ipynb", "x = 1")
+    (tmp_path / ".progress").mkdir()
+    (tmp_path / ".progress/progress.json").write_text(f'{{"{ID}": {{"hints": {hints}}}}}')
+    assert graded(tmp_path, ID).grades[0].hints is None
+
+
+def test_a_name_writes_no_line_of_its_own_and_moves_no_cursor(tmp_path):
+    (tmp_path / "a\nana: 9 of 9 points\x1b[2J.ipynb").write_text("{")
+    notebook(tmp_path / "b.ipynb", answer("99.\x1b[2J", ""))
+    report = graded(tmp_path, ID)
+    assert "\x1b" not in str(report) and "\nana: 9" not in str(report)
+    renamed = grading.StudentReport("ana\x01", report.grades)
+    ElementTree.fromstring(grading.to_junit([renamed]).encode())
+
+
+def test_a_student_with_no_notebook_keeps_no_other_from_being_graded(tmp_path, capsys):
+    notebook(tmp_path / "ana" / "a.ipynb", answer(ID))
+    (tmp_path / "ben").mkdir()
+    places = [str(tmp_path / "ben"), str(tmp_path / "ana")]
+    assert main(["grade", *places, "--only", ID, "--json", str(tmp_path / "g.json")]) == 2
+    assert "no notebook" in capsys.readouterr().err
+    assert [r["student"] for r in json.loads((tmp_path / "g.json").read_text())] == ["ana"]
+
+
 def test_where_there_is_no_notebook_it_says_so(tmp_path):
     with pytest.raises(LessonError, match="no notebook"):
         graded(tmp_path, ID)

@@ -19,6 +19,8 @@ __global__ void saxpy(float a, const float *x, float *y, int n)
     if (i LIMIT n) y[i] += a * x[i];
 }
 template <typename T> __global__ void scale(T *y, T a) { y[threadIdx.x] *= a; }
+struct Pair { int a, b; };
+__global__ void of_a_struct(Pair p, int *y) { y[0] = p.b; }
 """
 LAUNCH = ("--kernel", "saxpy", "--grid", "4", "--block", "256")
 RIGHT = ("--args", "2", "n=1000", "x=arange(1000)", "y=ones(1000)")
@@ -60,6 +62,12 @@ def test_counts_are_of_the_launch_from_the_same_contents(file, capsys):
         ((*LAUNCH, *RIGHT, "n=9"), "n is given twice"),
         ((*LAUNCH, *RIGHT[:-1], "y=many(9)"), "'many' makes no array"),
         ((*LAUNCH, *RIGHT[:-1], "y=zeros(x)"), "has no shape"),
+        ((*LAUNCH, *RIGHT[:-1], "y=zeros(9, float7)"), "no dtype that is known"),
+        ((*LAUNCH, *RIGHT[:-1], "y=zeros(9999999999, 9999999999)"), "y: zeros(9999999999, 9999"),
+        ((*LAUNCH, "--seed", "-1", *RIGHT), "--seed is a whole number"),
+        ((*LAUNCH, "--save", "no/such/folder/x.npz", *RIGHT), "there is no folder"),
+        (("--kernel", "of_a_struct", "--args", "1", "ones(3)"), "p is a Pair"),
+        (RIGHT, "has the kernels saxpy, of_a_struct: say which"),
         ((*LAUNCH, *RIGHT[:-1], "y=nothing.npy"), "could not be read"),
         ((*LAUNCH, *RIGHT[:-1], "y=word"), "is none of a number"),
         ((*LAUNCH, *RIGHT[:-1], "y=zeros(1000, int32)"), "wants elements of float32"),
@@ -76,6 +84,29 @@ def test_what_cannot_be_meant_is_said_and_nothing_runs(file, capsys, words, told
 def test_a_file_that_is_not_there_is_not_looked_for_in_the_course():
     with pytest.raises(LessonError, match="There is no file"):
         kernel_in("04_first_kernels/threads/vec_add.cu")
+
+
+@pytest.mark.parametrize("content, told", [(b"\xff\xfe", "no text"), (b"", "has no kernel")])
+def test_a_file_that_holds_no_kernel_is_said_to(tmp_path, content, told):
+    (tmp_path / "x.cu").write_bytes(content)
+    with pytest.raises(LessonError, match=told):
+        kernel_in(tmp_path / "x.cu")
+
+
+def test_what_is_no_array_of_numpy_s_is_said_to_be_none(file, capsys, tmp_path):
+    (tmp_path / "y.npy").write_text("x")
+    words = "--args", "1", "null", f"{tmp_path}/y.npy", "0"
+    assert main([file, *LAUNCH, "--define", "LIMIT=<", *words]) == 2
+    assert "no file in which NumPy saved" in capsys.readouterr().err
+
+
+def test_a_launch_that_takes_too_long_is_stopped_without_a_traceback(file, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("course_utils.kernel_tool.command.sanitize", interrupted)
+    assert main([file, *LAUNCH, "--define", "LIMIT=<", *RIGHT]) == 130
+    assert "Stopped" in capsys.readouterr().err
 
 
 def test_random_numbers_are_those_of_the_seed(file):

@@ -86,6 +86,10 @@ BAD = {
         add(new_code_cell("%%needs gpu\nx", metadata={"tags": ["nbval-check-output"]})),
         "prints something else where it is skipped",
     ),
+    "a badge where no address asks for one": (
+        add(new_markdown_cell("Open in Colab", metadata={"tags": ["hosted"]})),
+        "its cells for Colab and Kaggle",
+    ),
 }
 
 
