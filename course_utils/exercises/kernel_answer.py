@@ -38,7 +38,7 @@ from .outcome import (
     with_context,
 )
 from .patience import ran_out, slow_or_endless
-from .spec import Empty, Exercise, Target
+from .spec import PROBE, Empty, Exercise, Target
 from .trials import Trial
 
 SEEDS = (1, 2)
@@ -59,7 +59,7 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         message, _, hint = str(error).partition("\n")
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
-        return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
+        return _outcome(exercise, _explain_compile_error(error, source))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
@@ -242,8 +242,13 @@ def _count(exercise: Exercise, module: Module) -> Counts:
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")
 
 
-def _explain_compile_error(verdict: Verdict, source: str) -> Verdict:
-    """Say so when the cell is not C++ at all."""
+def _explain_compile_error(error: CompileError, source: str) -> Verdict:
+    """Say so when the cell is not C++ at all, or when the course cannot use what it defines."""
+    verdict = from_compile_error(error)
+    if error.file == PROBE:
+        message = "a kernel of the course, which calls what this cell defines, does not compile."
+        hint = "Leave the names, the parameters and the types as the starter has them."
+        return replace(verdict, kind=kinds.WRONG_NAME, message=message, hint=hint)
     first = next(line.strip() for line in source.splitlines() if line.strip())
     if first.startswith(PYTHON_WORDS):
         hint = "This cell is compiled as CUDA C++, but it begins like Python."

@@ -1,4 +1,5 @@
-// Calls min_max with n numbers that it reads, and prints what it stores.
+// Calls min_max with n numbers that it reads, and prints what it stores. A second call, for the first
+// number alone, may know nothing of the call before.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,11 @@ int main(void)
     memcpy(before, x, n * sizeof *x);
     try_min_max(x, n, &low, &high);
     printf("%d %d\n", low, high);
+    int first_low = 12345, first_high = -12345;
+    try_min_max(x, 1, &first_low, &first_high);
+    if (first_low != before[0] || first_high != before[0]) {
+        printf("a second call, for %d alone, finds %d %d\n", before[0], first_low, first_high);
+    }
     if (memcmp(before, x, n * sizeof *x)) printf("the numbers in x are changed\n");
     free(before);
     free(x);
