@@ -23,11 +23,19 @@ from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
-from ..emulator import ERROR, GLOBAL, Counts, Finding
+from ..emulator import ERROR, GLOBAL, Finding
 from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .entry_points import entry_problem
-from .further_verdicts import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
+from .further_verdicts import (
+    Stopped,
+    Tried,
+    Works,
+    counted,
+    drawn_verdict,
+    means_verdict,
+    order_verdict,
+)
 from .outcome import (
     Outcome,
     clip_printed,
@@ -95,11 +103,12 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
 
     verdict = _try_small_sizes(exercise, attempt, looked_into)
     outcome = _outcome(exercise, verdict)
+    works = Works(exercise, module)
     if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, module, verdict)
+        outcome = _try_target(exercise, works, verdict)
     if not outcome.passed:
         return outcome
-    problem = means_verdict(exercise, module)
+    problem = means_verdict(exercise, works)
     if problem is None and (found := drawn_verdict(exercise, attempt)):
         wrong, trial, run = found
         wrong = looked_into(wrong, run, trial)
@@ -210,10 +219,10 @@ def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
     return replace(wrong, first=first)
 
 
-def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
+def _try_target(exercise: Exercise, works: Works, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
-    counts = _count(exercise, module)
+    counts = works.at(target.size).counts
     measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
@@ -231,12 +240,9 @@ def _before(exercise: Exercise) -> float:
     key = exercise.starter, exercise.target
     if key not in _starters:
         starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
-        _starters[key] = exercise.target.measure(_count(exercise, starter))
+        counts = counted(exercise, starter, exercise.target.size).counts
+        _starters[key] = exercise.target.measure(counts)
     return _starters[key]
-
-
-def _count(exercise: Exercise, module: Module) -> Counts:
-    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")

@@ -27,12 +27,12 @@ def any_program(rng: np.random.Generator) -> tuple:
     """Up to nine operations on earlier results, cut into kernels anywhere; they are written down in
     any order."""
     count = int(rng.integers(1, 10))
-    names = ["x", "w", *(f"t{k}" for k in range(count))]
+    names = ["x", "w", *(f"t{k}" for k in rng.permutation(count))]
     operations = {}
     for k in range(count):
         known = names[: k + 2]
         picked = rng.choice(len(known), int(rng.integers(1, 4)))
-        operations[f"t{k}"] = [known[i] for i in picked]
+        operations[names[k + 2]] = [known[i] for i in picked]
     # From few, so that many arrays have one size.
     sizes = {name: int(rng.choice([4, 40, 400, rng.integers(1, 1000)])) for name in names}
     kernels: list[list[str]] = [[]]
@@ -248,6 +248,7 @@ have been read. A name may come more than once.
         chain("step:map step:product step:map step:reduce step:map"),
         ([],),
         chain("a:map " * 100 + "b:reduce " + "c:map " * 100),
+        chain("a:map b:reduce " * 100),
     ),
     reference=grouped,
     promises=Cases(any_chain),

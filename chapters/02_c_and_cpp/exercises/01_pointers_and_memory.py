@@ -473,7 +473,7 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
         mutant(
             "sums kept from call to call",
             kinds.WRONG_OUTPUT,
-            ("    for (size_t i = 0;", "    static float kept[70000];\n    for (size_t i = 0;"),
+            ("sums[j] = 0.0f;", "sums[j] = 0.0f;\n    static float kept[70000];"),
             ("sums[j] += A", "sums[j] = kept[j] += A"),
         ),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),

@@ -66,7 +66,7 @@ def mixed(case: str) -> str:
     return "\n".join(f"{x:.10g}" for x in uses)
 
 
-NAMES = "err", "error", "status", "result", "ret", "rc", "r", "c", "e", "value"  # of codes
+NAMES = "err", "error", "status", "result", "ret", "rc", "r", "c", "e", "i", "n", "x", "value"
 
 
 def checked(case: str) -> str:
@@ -182,7 +182,9 @@ for a product of two ints that is assigned to a size_t: convert an operand, not 
     mutants=(
         mutant("unsigned", kinds.WRONG_OUTPUT, ("long long sum = 0;", "unsigned sum = 0;")),
         mutant(
-            "kept from call to call", kinds.WRONG_OUTPUT, ("long long sum =", "static long long sum =")
+            "kept from call to call",
+            kinds.WRONG_OUTPUT,
+            ("long long sum =", "static long long sum ="),
         ),
         mutant("cut at the end", kinds.WRONG_OUTPUT, ("return sum;", "return (int)sum;")),
         mutant("a float", kinds.WRONG_OUTPUT, ("long long sum = 0;", "float sum = 0;")),

@@ -70,8 +70,8 @@ OWN_MAIN = "#undef main\n"
 CALLED_TWICE = """
 namespace {
 const bool called_twice = [] {
-    std::vector<int> once{4, 7}, again{1, 2, 3};
-    append_first(once);
+    std::vector<int> many(100000, 4), again{1, 2, 3};
+    append_first(many);
     append_first(again);
     const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
     if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
@@ -141,10 +141,7 @@ as little as you can. It must be right for a list of any length and for any ints
         listed(range(1000, 0, -1)),
     ),
     reference=three_more,
-    promises=Cases(
-        lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST)),
-        large=lambda: (listed(range(70_000)),),
-    ),
+    promises=Cases(lambda rng: listed(whole(rng, int(rng.integers(1, 40)), -LARGEST - 1, LARGEST))),
     bug=kinds.USE_AFTER_FREE,
     hints=(
         "What happens to the elements of a vector when there is no room for one more?",
@@ -427,7 +424,7 @@ stay in registers: that is how libraries fuse elementwise operations.
         mutant("only the second", kinds.WRONG_OUTPUT, ("g(f(x))", "g(x)")),
         mutant(
             "the first for its own sake",
-            kinds.COMPILE_ERROR,
+            kinds.WRONG_OUTPUT,
             ("return g(f(x));", "f(x);\n        return g(f(x));"),
         ),
         mutant("numbers alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x) -> double")),

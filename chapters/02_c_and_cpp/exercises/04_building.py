@@ -99,7 +99,7 @@ def drawn_link(rng: np.random.Generator) -> tuple[list, dict]:
     defined = [{names[2 * k], names[2 * k + 1]} for k in range(members)]
     if rng.random() < 0.5:
         library = {f"m{k}.o": (defined[k], some(4)) for k in range(members)}
-        others = [({f"helper{k}"}, some(1)) for k in range(int(rng.integers(4)))]
+        others = [({f"helper{k}"}, some(3)) for k in range(int(rng.integers(6)))]
         return [({"main"}, some(2)), *others], library
     before = [some(1), *({names[2 * k]} for k in range(members - 1))]
     library = {f"m{k}.o": (defined[k], before[k]) for k in range(members)}

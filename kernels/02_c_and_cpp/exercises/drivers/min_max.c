@@ -1,4 +1,4 @@
-// Calls min_max with n numbers that it reads, and prints what it stores. A second call, for the first
+// Calls min_max with n numbers that it reads, and prints what it stores. A second call, for the last
 // number alone, may know nothing of the call before.
 
 #include <stdio.h>
@@ -18,10 +18,10 @@ int main(void)
     memcpy(before, x, n * sizeof *x);
     try_min_max(x, n, &low, &high);
     printf("%d %d\n", low, high);
-    int first_low = 12345, first_high = -12345;
-    try_min_max(x, 1, &first_low, &first_high);
-    if (first_low != before[0] || first_high != before[0]) {
-        printf("a second call, for %d alone, finds %d %d\n", before[0], first_low, first_high);
+    int last = before[n - 1], last_low = 54321, last_high = -54321;
+    try_min_max(&last, 1, &last_low, &last_high);
+    if (last_low != before[n - 1] || last_high != before[n - 1]) {
+        printf("a second call, for %d alone, finds %d %d\n", before[n - 1], last_low, last_high);
     }
     if (memcmp(before, x, n * sizeof *x)) printf("the numbers in x are changed\n");
     free(before);
