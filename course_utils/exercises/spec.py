@@ -335,7 +335,7 @@ class HostExercise(BaseExercise):
     @property
     def task_text(self) -> str:
         parts = [self.task.strip()]
-        if self.probe:
+        if self.driver and self.probe:
             parts.append(
                 "A program of the course calls what you write; main shows how, and is not run."
             )

@@ -159,6 +159,13 @@ def test_a_wrong_prediction_is_too_many_or_too_few():
         assert f"is {words}." in str(run_source(SECTORS, wrong))
 
 
+def test_a_number_with_too_few_digits_is_told_so():
+    polynomial = find("03.polynomial")
+    right = polynomial.solution.replace("0.941176470588", "0.94")
+    assert "0.94 has too few digits to tell." in str(run_source(polynomial, right))
+    assert "too little." in str(run_source(polynomial, right.replace("0.94", "0.93")))
+
+
 # --- what a function returned ---
 
 
