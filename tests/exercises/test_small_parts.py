@@ -464,6 +464,7 @@ def test_the_kernels_to_look_for_are_those_of_the_first_size_which_has_work_for_
 
     text = "".join(f'extern "C" __global__ void {k}(int n) {{}}\n' for k in ("rest", "sum", "more"))
     exercise = SimpleNamespace(kernel="sum", solution=text, launches=launches, small=(1000, 1))
+    exercise.with_probe = str
     assert list(wanted_kernels(exercise)) == ["rest", "sum"]
 
 
