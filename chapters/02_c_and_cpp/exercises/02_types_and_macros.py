@@ -273,6 +273,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
         network(2, 300, [i % 13 - 6 for i in range(902)]),
+        network(1, 2, [1 << 22, -(1 << 22), 0, 4, 1 << 22]),
     ),
     reference=layer,
     promises=Cases(
