@@ -16,7 +16,7 @@ from ..devices import emulated_cupy
 from ..devices.selection import EMULATOR
 from ..emulator import ALL_CHECKS, GLOBAL, Counts, Finding, KernelFault, LaunchResult, Options
 from ..launching.modules import Module, load
-from .spec import Empty, Launch, Launched
+from .spec import Empty, Exercise, Launch, Launched
 
 COMPILE_SECONDS = 30.0
 
@@ -47,10 +47,13 @@ class Run:
 
 
 def load_answer(exercise: Launched, source: str, filename: str) -> Module:
-    """``source`` as :func:`course_utils.load` compiles it for the emulator.
+    """``source`` as :func:`course_utils.load` compiles it for the emulator, with the exercise's
+    probe.
 
     Raises CompileError.
     """
+    if isinstance(exercise, Exercise):
+        source = exercise.with_probe(source)
     with compile_limit(COMPILE_SECONDS):
         return load(
             source=source,

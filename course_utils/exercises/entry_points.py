@@ -37,7 +37,7 @@ static_assert(same<typename plain<decltype(&::{name})>::type,
 
 def wanted_kernels(exercise: Exercise) -> dict[str, Signature]:
     """The kernels that the exercise launches, as the solution declares them."""
-    ours = signature.kernels(exercise.solution)
+    ours = signature.kernels(exercise.with_probe(exercise.solution))
     launches = exercise.launches(exercise.small[0])
     return {name: ours[name] for name in sorted({x.kernel or exercise.kernel for x in launches})}
 
@@ -51,7 +51,7 @@ def declare_kernels(exercise: Exercise, module: Module) -> None:
 def entry_problem(exercise: Exercise, module: Module, source: str) -> Verdict | None:
     """What is wrong with the kernels' names or parameters, or with where they come from; None where
     nothing is."""
-    found = signature.kernels(source)
+    found = signature.kernels(exercise.with_probe(source))
     for name, wanted in wanted_kernels(exercise).items():
         as_read = name in found and _types(found[name]) == _types(wanted)
         if not as_read or not _has_kernel(module, name):

@@ -106,7 +106,7 @@ def _launch(exercise: Exercise, source: str, given: dict[str, Any], size: Any, c
     from ..launching.modules import load
     from .entry_points import declare_kernels
 
-    module = load(source=source, defines=exercise.defines, arch=exercise.arch)
+    module = load(source=exercise.with_probe(source), defines=exercise.defines, arch=exercise.arch)
     declare_kernels(exercise, module)
     values = {name: _on_device(value, cp) for name, value in given.items()}
     passed = exercise.passed(values)

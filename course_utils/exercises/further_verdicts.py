@@ -116,15 +116,27 @@ def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
     return replace(work_of(run.results, outputs), block_shared=shared)
 
 
-def means_verdict(exercise: Exercise, module: Module) -> Verdict | None:
+class Works:
+    """What the launches of an answer do at a size, each size counted once: for its target and for
+    its means."""
+
+    def __init__(self, exercise: Exercise, module: Module):
+        self._exercise, self._module = exercise, module
+        self._found: dict[str, WorkDone] = {}
+
+    def at(self, size: Any) -> WorkDone:
+        """Raises :class:`Stopped`."""
+        key = repr(size)
+        if key not in self._found:
+            self._found[key] = counted(self._exercise, self._module, size)
+        return self._found[key]
+
+
+def means_verdict(exercise: Exercise, works: Works) -> Verdict | None:
     """Which of the means that the exercise is about is missing; None where none is."""
-    works: dict[str, WorkDone] = {}
     for means in _means(exercise):
         size = exercise.small[0] if means.size is None else means.size
-        key = repr(size)
-        if key not in works:
-            works[key] = counted(exercise, module, size)
-        work = replace(works[key], of_ours=lambda size=size: work_of_solution(exercise, size))
+        work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
         missing = means.missing(work)
         if missing:
             message = f"the result is right, but not by the means of this exercise.\n  {missing}."

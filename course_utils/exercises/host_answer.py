@@ -171,7 +171,7 @@ def _compare(output: str, expected: str, who: str) -> Verdict | None:
     for number, line in enumerate(want, 1):
         shown = repr(got[number - 1][:200]) if number <= len(got) else "nothing"
         if number > len(got) or got[number - 1] != line:
-            message = f"line {number} that {who} prints is {shown}, expected {line!r}."
+            message = f"line {number} that {who} prints is {shown}, expected {line[:200]!r}."
             if who == TEST_PROGRAM and ", expected " in shown:  # it has compared by itself
                 message = f"{who} finds: {got[number - 1][:200]}."
             break

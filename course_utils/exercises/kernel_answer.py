@@ -23,11 +23,19 @@ from ..compiling.assembly import has_assembly, refused_assembly
 from ..compiling.compiler_process import CompilerStopped
 from ..compiling.diagnostics import CompileError
 from ..devices.limits import LaunchError
-from ..emulator import ERROR, GLOBAL, Counts, Finding
+from ..emulator import ERROR, GLOBAL, Finding
 from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .entry_points import entry_problem
-from .further_verdicts import Stopped, Tried, counted, drawn_verdict, means_verdict, order_verdict
+from .further_verdicts import (
+    Stopped,
+    Tried,
+    Works,
+    counted,
+    drawn_verdict,
+    means_verdict,
+    order_verdict,
+)
 from .outcome import (
     Outcome,
     clip_printed,
@@ -38,7 +46,7 @@ from .outcome import (
     with_context,
 )
 from .patience import ran_out, slow_or_endless
-from .spec import Empty, Exercise, Target
+from .spec import PROBE, Empty, Exercise, Target
 from .trials import Trial
 
 SEEDS = (1, 2)
@@ -59,7 +67,7 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
         message, _, hint = str(error).partition("\n")
         return _outcome(exercise, simple(kinds.COMPILE_ERROR, message, hint=hint))
     except CompileError as error:
-        return _outcome(exercise, _explain_compile_error(from_compile_error(error), source))
+        return _outcome(exercise, _explain_compile_error(error, source))
     problem = entry_problem(exercise, module, source)
     if problem:
         return _outcome(exercise, problem)
@@ -95,11 +103,12 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
 
     verdict = _try_small_sizes(exercise, attempt, looked_into)
     outcome = _outcome(exercise, verdict)
+    works = Works(exercise, module)
     if outcome.passed and exercise.target:
-        outcome = _try_target(exercise, module, verdict)
+        outcome = _try_target(exercise, works, verdict)
     if not outcome.passed:
         return outcome
-    problem = means_verdict(exercise, module)
+    problem = means_verdict(exercise, works)
     if problem is None and (found := drawn_verdict(exercise, attempt)):
         wrong, trial, run = found
         wrong = looked_into(wrong, run, trial)
@@ -210,10 +219,10 @@ def _with_member(exercise: Exercise, wrong: Verdict) -> Verdict:
     return replace(wrong, first=first)
 
 
-def _try_target(exercise: Exercise, module: Module, verdict: Verdict) -> Outcome:
+def _try_target(exercise: Exercise, works: Works, verdict: Verdict) -> Outcome:
     """Count one launch at the target's size and compare with the target."""
     target = exercise.target
-    counts = _count(exercise, module)
+    counts = works.at(target.size).counts
     measured = target.measure(counts)
     if measured > target.at_most:
         message = f"the result is right, but {target.label} is {measured:.2f}."
@@ -231,19 +240,21 @@ def _before(exercise: Exercise) -> float:
     key = exercise.starter, exercise.target
     if key not in _starters:
         starter = emulated_runs.load_answer(exercise, exercise.starter, f"{exercise.id}.cu")
-        _starters[key] = exercise.target.measure(_count(exercise, starter))
+        counts = counted(exercise, starter, exercise.target.size).counts
+        _starters[key] = exercise.target.measure(counts)
     return _starters[key]
-
-
-def _count(exercise: Exercise, module: Module) -> Counts:
-    return counted(exercise, module, exercise.target.size).counts
 
 
 PYTHON_WORDS = ("import ", "def ", "from ", "print(", "%", "!")
 
 
-def _explain_compile_error(verdict: Verdict, source: str) -> Verdict:
-    """Say so when the cell is not C++ at all."""
+def _explain_compile_error(error: CompileError, source: str) -> Verdict:
+    """Say so when the cell is not C++ at all, or when the course cannot use what it defines."""
+    verdict = from_compile_error(error)
+    if error.file == PROBE:
+        message = "a kernel of the course, which calls what this cell defines, does not compile."
+        hint = "Leave the names, the parameters and the types as the starter has them."
+        return replace(verdict, kind=kinds.WRONG_NAME, message=message, hint=hint)
     first = next(line.strip() for line in source.splitlines() if line.strip())
     if first.startswith(PYTHON_WORDS):
         hint = "This cell is compiled as CUDA C++, but it begins like Python."

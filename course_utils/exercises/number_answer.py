@@ -186,16 +186,20 @@ def _number(node: ast.expr, known: dict[str, float | None]) -> float:
     return value
 
 
-def _rounds_to(value: float, right: float) -> bool:
-    """Is it the right number, no whole one, with fewer digits: three, or more?"""
+def _rounds_to(value: float, right: float, digits: range = range(LEAST_DIGITS, 16)) -> bool:
+    """Is it the right number, no whole one, with as few digits: three, or more?"""
     if float(right).is_integer():
         return False
-    return any(value == float(f"{right:.{digits}g}") for digits in range(LEAST_DIGITS, 16))
+    return any(value == float(f"{right:.{few}g}") for few in digits)
 
 
 def _wrong(exercise: NumberExercise, name: str, value: float, right: float) -> Verdict:
     """Too many or too few, and what the student overlooked where the author foresaw it."""
     counts = float(right).is_integer()
+    if not counts and _rounds_to(value, right, range(1, LEAST_DIGITS)):
+        message = f"{name} = {value:.12g} has too few digits to tell."
+        hint = f"Give {LEAST_DIGITS} digits or more, or the arithmetic itself."
+        return simple(kinds.WRONG_NUMBER, message, hint=hint)
     more, less = ("too many", "too few") if counts else ("too much", "too little")
     much = more if value > right else less
     message = f"{name} = {value:.12g} is {much}."

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .promises import Cases, Promises
 
 
+PROBE = "test_of_the_cell"  # the name of a probe's file in the compiler's messages
 RTOL = 1e-6  # of a number that a Python function returns, by whatever formula
 
 
@@ -200,6 +201,9 @@ class Exercise(Launched):
 
     ``promises`` says what else a right answer copes with, ``means`` what it has to do it by; either
     may be a sentence that says why there are none. CONTRIBUTING has a section on them.
+
+    ``probe`` is compiled behind the cell's code: kernels of the course that call what the cell
+    defines, for launches that name them.
     """
 
     reference: Callable[[Mapping[str, Any]], dict[str, np.ndarray]]
@@ -212,6 +216,11 @@ class Exercise(Launched):
     library: tuple[str, Callable[[Any, Mapping[str, Any]], Any]] | None = None
     promises: Promises | str = ""
     means: tuple[Means, ...] | str = ""
+    probe: str = ""
+
+    def with_probe(self, source: str) -> str:
+        """``source`` as it is compiled."""
+        return f'{source}\n#line 1 "{PROBE}"{self.probe}' if self.probe else source
 
     @property
     def task_text(self) -> str:
@@ -328,7 +337,7 @@ class HostExercise(BaseExercise):
     @property
     def task_text(self) -> str:
         parts = [self.task.strip()]
-        if self.probe:
+        if self.driver and self.probe:
             parts.append(
                 "A program of the course calls what you write; main shows how, and is not run."
             )

@@ -102,7 +102,8 @@ def test_the_inputs_have_the_kernel_s_parameters_and_dtypes(name):
     exercise = KERNELS[name]
     given = exercise.inputs(np.random.default_rng(0), exercise.small[0])
     for launch in exercise.launches(exercise.small[0]):
-        kernel = signature.kernels(exercise.solution)[launch.kernel or exercise.kernel]
+        text = exercise.with_probe(exercise.solution)
+        kernel = signature.kernels(text)[launch.kernel or exercise.kernel]
         if launch.arguments is None:
             assert list(given) == [parameter.name for parameter in kernel.parameters]
         # A launch that names its arguments may pass another array in one's place.

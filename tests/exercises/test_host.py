@@ -257,6 +257,12 @@ def test_a_function_of_another_name_is_missed_by_its_name(held):
     )
 
 
+@needs_compiler
+def test_of_a_long_line_only_the_beginning_is_shown(held):
+    long = replace(held, reference=lambda text: "7" * 100_000)
+    assert len(str(run_source(long, WITH_MAIN % ""))) < 2000
+
+
 FORGED = {
     "prints the answer and ends": 'printf("8\\n"); exit(0);',
     "without the library's end": 'printf("8\\n"); fflush(stdout); _exit(0);',

@@ -12,6 +12,8 @@ from course_utils.exercises import (
     PythonExercise,
     empty,
     emulated_runs,
+    floats,
+    further_verdicts,
     kinds,
     promises,
     spec,
@@ -122,6 +124,47 @@ def test_a_target_is_met_to_the_last_unit_and_missed_by_four_per_cent():
     assert check_source(met, met.solution).passed
     missed = replace(COALESCED, target=replace(COALESCED.target, at_most=measured / 1.04))
     assert check_source(missed, missed.solution).kind == kinds.TARGET_MISSED
+
+
+def test_a_size_of_the_target_and_of_the_means_is_counted_once(monkeypatch):
+    counted, count = [], further_verdicts.counted
+    monkeypatch.setattr(
+        further_verdicts, "counted", lambda *given: counted.append(given[2]) or count(*given)
+    )
+    module = emulated_runs.load_answer(COALESCED, COALESCED.solution, "a.cu")
+    works = further_verdicts.Works(COALESCED, module)
+    assert works.at((1, 1, 1)) is works.at((1, 1, 1))
+    works.at((2, 1, 1))
+    assert counted == [(1, 1, 1), (2, 1, 1)]
+
+
+def test_a_probe_reaches_what_the_cell_s_own_kernel_need_not_call(monkeypatch):
+    probe = """
+extern "C" __global__ void test_square(float* z) { z[0] = square(3.0f); }
+"""
+    head = "__device__ float square(float v) { return %s; }\n"
+    kernel = (
+        'extern "C" __global__ void squares(const float* x, float* y) { y[0] = x[0] * x[0]; }\n'
+    )
+    exercise = made(
+        monkeypatch,
+        head % "v * v" + kernel + "// TODO: nothing\n// SOLUTION\n// END\n",
+        kernel="squares",
+        inputs=lambda rng, n: {"x": floats(rng, 1), "y": empty(1), "z": empty(1)},
+        reference=lambda given: {"y": given["x"] ** 2, "z": np.float32([9])},
+        launch=lambda n: (
+            Launch((1,), (1,), arguments=("x", "y")),
+            Launch((1,), (1,), kernel="test_square", arguments=("z",)),
+        ),
+        small=(1,),
+        probe=probe,
+    )
+    assert check_source(exercise, head % "v * v" + kernel).passed
+    assert check_source(exercise, head % "v + v" + kernel).kind == kinds.WRONG
+    outcome = check_source(exercise, kernel)
+    assert outcome.kind == kinds.WRONG_NAME and "kernel of the course" in str(outcome)
+    typo = check_source(exercise, head % "w * v" + kernel)
+    assert typo.kind == kinds.COMPILE_ERROR and '"w" is undefined' in str(typo)
 
 
 def test_a_python_answer_that_changes_its_arguments_changes_its_own_alone():

@@ -159,6 +159,13 @@ def test_a_wrong_prediction_is_too_many_or_too_few():
         assert f"is {words}." in str(run_source(SECTORS, wrong))
 
 
+def test_a_number_with_too_few_digits_is_told_so():
+    polynomial = find("03.polynomial")
+    right = polynomial.solution.replace("0.941176470588", "0.94")
+    assert "0.94 has too few digits to tell." in str(run_source(polynomial, right))
+    assert "too little." in str(run_source(polynomial, right.replace("0.94", "0.93")))
+
+
 # --- what a function returned ---
 
 
@@ -458,6 +465,7 @@ def test_the_kernels_to_look_for_are_those_of_the_first_size_which_has_work_for_
 
     text = "".join(f'extern "C" __global__ void {k}(int n) {{}}\n' for k in ("rest", "sum", "more"))
     exercise = SimpleNamespace(kernel="sum", solution=text, launches=launches, small=(1000, 1))
+    exercise.with_probe = str
     assert list(wanted_kernels(exercise)) == ["rest", "sum"]
 
 

@@ -14,12 +14,13 @@ def matrix(*shape: int, dtype: str = "float32") -> tuple:
 
 
 def any_calls(rng: np.random.Generator) -> tuple[list]:
-    """Calls of two arguments, drawn from few, so that many repeat."""
+    """Calls of one to four arguments, drawn from few, so that many repeat."""
     kinds_of = [
         matrix(4),
         matrix(4, 1),
         matrix(1, 4),
         matrix(4, dtype="float16"),
+        matrix(4, dtype="int32"),
         ("number", 2),
         ("number", 5),
         ("number", 9),
@@ -28,8 +29,8 @@ def any_calls(rng: np.random.Generator) -> tuple[list]:
         ("static", "relu"),
     ]
     some = [kinds_of[k] for k in rng.choice(len(kinds_of), int(rng.integers(2, 7)))]
-    picked = rng.integers(0, len(some), (int(rng.integers(1, 15)), 2))
-    return ([[some[a], some[b]] for a, b in picked],)
+    picked = rng.integers(0, len(some), (int(rng.integers(1, 15)), int(rng.integers(1, 5))))
+    return ([[some[k] for k in call] for call in picked],)
 
 
 def compiled(calls: list) -> int:
@@ -67,6 +68,8 @@ argument that is declared static its value.
         ([[("static", "1"), ("static", "23")], [("static", "12"), ("static", "3")]],),
         ([[("static", 1)], [("static", "1")], [("static", "1.0")]],),
         ([],),
+        ([[matrix(4), matrix(4), matrix(4)], [matrix(4), matrix(4), ("static", 4)]],),
+        ([[matrix(rows)] for rows in range(1, 301)] * 2,),  # past any list of the last few
     ),
     reference=compiled,
     promises=Cases(any_calls),
@@ -91,28 +94,43 @@ decision with guards, and tries a dynamic shape when a size changes for the firs
             kinds.WRONG,
             ("else tuple(a) for", 'else (tuple(a)[:2] if a[0] == "array" else tuple(a)) for'),
         ),
+        mutant("the third argument ignored", kinds.WRONG, ("for a in call]", "for a in call[:2]]")),
+        mutant(
+            "bits of a type alone",
+            kinds.WRONG,
+            (
+                "else tuple(a) for",
+                'else ((*a[:2], a[2][-2:]) if a[0] == "array" else tuple(a)) for',
+            ),
+        ),
+        mutant("the first hundred calls", kinds.WRONG, ("in calls:", "in calls[:100]:")),
         mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
 
 
-def layers(seed: int, *widths: int, rows: int = 3) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A batch, and the weights and biases of layers of those widths, in PyTorch's shapes."""
+def layers(
+    seed: int, *widths: int, rows: int = 3, scale: float = 1.0
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A batch, and the weights and biases of layers of those widths, in PyTorch's shapes. Batch and
+    biases are multiplied by ``scale``, and so is what comes out."""
     rng = np.random.default_rng(seed)
     arrays = []
     for inputs, outputs in zip(widths, widths[1:], strict=False):
-        arrays += [rng.standard_normal((outputs, inputs)), rng.standard_normal(outputs)]
-    return rng.standard_normal((rows, widths[0])), arrays
+        arrays += [rng.standard_normal((outputs, inputs)), scale * rng.standard_normal(outputs)]
+    return scale * rng.standard_normal((rows, widths[0])), arrays
 
 
 def any_layers(rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
-    """One to five layers, each of up to six outputs; every other time they are square."""
+    """One to five layers, each of up to six outputs; every other time they are square. The numbers
+    are of any magnitude."""
     count = int(rng.integers(1, 6))
     widths = [int(w) for w in rng.integers(1, 7, count + 1)]
     if rng.random() < 0.5:
         widths = [max(2, widths[0])] * (count + 1)
-    return layers(int(rng.integers(1 << 30)), *widths, rows=int(rng.integers(1, 6)))
+    scale = float(rng.choice([1, 1, 1e-6, 1e8]))
+    return layers(int(rng.integers(1 << 30)), *widths, rows=int(rng.integers(1, 6)), scale=scale)
 
 
 def by_layers(x: np.ndarray, arrays: list[np.ndarray]) -> np.ndarray:
@@ -138,7 +156,9 @@ Any number of inputs, outputs and samples; the weights may be square.
         layers(3, 5, 2),
         layers(4, 2, 6, 4, 1),
         layers(5, 1, 1),
-        layers(6, *[2] * 34),
+        layers(6, *[2] * 120),
+        layers(8, 4, 5, 3, scale=1e-6),
+        layers(9, 4, 5, 3, scale=1e8),
     ),
     reference=by_layers,
     promises=Cases(any_layers),
@@ -164,6 +184,11 @@ another.
         mutant("relu after the last, too", kinds.WRONG, ("number < len(layers)", "True")),
         mutant("no relu", kinds.WRONG, ("number < len(layers)", "False")),
         mutant("no bias", kinds.WRONG, (" + bias", "")),
+        mutant("capped", kinds.WRONG, ("np.maximum(x, 0)", "np.clip(x, 0, 1000)")),
+        mutant(
+            "what is small cut off", kinds.WRONG, ("np.maximum(x, 0)", "np.where(x > 1e-4, x, 0)")
+        ),
+        mutant("at most 40 layers", kinds.WRONG, ("strict=True))", "strict=True))[:40]")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return x", "x")),
     ),
 )
@@ -174,12 +199,14 @@ def kernel_of(seed: int, *shape: int) -> tuple[np.ndarray]:
 
 
 def any_kernel(rng: np.random.Generator) -> tuple[np.ndarray]:
-    """Weights of up to five in each dimension; every other time all four are equal."""
+    """Weights of up to five in each dimension; every other time all four are equal. Some are zeros,
+    and any float may be among the others."""
     shape = rng.integers(1, 6, 4)
     if rng.random() < 0.5:
         shape[:] = max(2, shape[0])
     (weights,) = kernel_of(int(rng.integers(1 << 30)), *map(int, shape))
-    return (np.where(rng.random(shape) < 0.2, np.float32(-0.0), weights),)
+    strange = np.array([0, -0.0, np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-30, 1e-44], np.float32)
+    return (np.where(rng.random(shape) < 0.3, rng.choice(strange, shape), weights),)
 
 
 CONV_LAYOUT = PythonExercise(
@@ -200,6 +227,8 @@ stay what they are, to the last bit; zeros keep their sign.
         kernel_of(4, 3, 3, 3, 3),
         kernel_of(5, 5, 2, 1, 1),
         (np.random.default_rng(6).standard_normal((2, 3, 3, 2)),),  # float64
+        kernel_of(7, 70, 3, 11, 7),
+        kernel_of(8, 1, 300, 1, 2),
     ),
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
     exact=True,
@@ -226,6 +255,21 @@ so how fast a convolution loads them.
         mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
         mutant("rounded to half", kinds.PRECISION, ("1, 0)", '1, 0).astype("f2").astype("f4")')),
         mutant("a sign lost", kinds.WRONG, ("1, 0)", "1, 0) + 0")),
+        mutant("clipped", kinds.EDGES, ("1, 0)", "1, 0).clip(-1e6, 1e6)")),
+        mutant(
+            "what is tiny set to zero",
+            kinds.PRECISION,
+            (
+                "return ",
+                "import numpy as np\n\n    weights = np.where(abs(weights) < 1e-38, "
+                "np.copysign(weights.dtype.type(0), weights), weights)\n    return ",
+            ),
+        ),
+        mutant(
+            "NaN made a number",
+            kinds.WRONG,
+            ("return weights", "import numpy as np\n\n    return np.nan_to_num(weights)"),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )

@@ -24,14 +24,15 @@ def program(kernels: list[list[str]]) -> tuple:
 
 
 def any_program(rng: np.random.Generator) -> tuple:
-    """Up to nine operations on earlier results, cut into kernels anywhere."""
+    """Up to nine operations on earlier results, cut into kernels anywhere; they are written down in
+    any order."""
     count = int(rng.integers(1, 10))
-    names = ["x", "w", *(f"t{k}" for k in range(count))]
+    names = ["x", "w", *(f"t{k}" for k in rng.permutation(count))]
     operations = {}
     for k in range(count):
         known = names[: k + 2]
         picked = rng.choice(len(known), int(rng.integers(1, 4)))
-        operations[f"t{k}"] = [known[i] for i in picked]
+        operations[names[k + 2]] = [known[i] for i in picked]
     # From few, so that many arrays have one size.
     sizes = {name: int(rng.choice([4, 40, 400, rng.integers(1, 1000)])) for name in names}
     kernels: list[list[str]] = [[]]
@@ -39,6 +40,7 @@ def any_program(rng: np.random.Generator) -> tuple:
         if kernels[-1] and rng.random() < 0.5:
             kernels.append([])
         kernels[-1].append(name)
+    operations = {name: operations[name] for name in map(str, rng.permutation(list(operations)))}
     return operations, sizes, kernels
 
 
@@ -70,6 +72,11 @@ answer. Count the bytes that all kernels together move.
         program([["largest"], ["shifted", "powers", "sums"], ["y"]]),
         program([["largest", "shifted", "powers"], ["sums", "y"]]),
         ({"y": ["x", "x"]}, {"x": 12, "y": 12}, [["y"]]),
+        (
+            {"y": ["t", "x"], "t": ["x"]},
+            {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4},
+            [["t"], ["y"]],
+        ),
     ),
     reference=moved,
     promises=Cases(any_program),
@@ -94,6 +101,17 @@ first thing to count. Chapter 03 makes a rule of that, the roofline.
             ("later.add(kernels[-1][-1])", "later = {kernels[-1][-1]}"),
         ),
         mutant("forgets the answer", kinds.WRONG, ("later.add(kernels[-1][-1])", "pass")),
+        mutant(
+            "the answer is the last that is written down",
+            kinds.WRONG,
+            ("later.add(kernels[-1][-1])", "later.add(list(operations)[-1])"),
+        ),
+        mutant("in 32 bits", kinds.WRONG, ("return total", "return total % 2**32")),
+        mutant(
+            "by way of a float of 32 bits",
+            kinds.WRONG,
+            ("return total", "import numpy as np\n\n    return int(np.float32(total))"),
+        ),
         mutant(
             "reads once in all",
             kinds.WRONG,
@@ -229,6 +247,8 @@ have been read. A name may come more than once.
         chain("relu:map"),
         chain("step:map step:product step:map step:reduce step:map"),
         ([],),
+        chain("a:map " * 100 + "b:reduce " + "c:map " * 100),
+        chain("a:map b:reduce " * 100),
     ),
     reference=grouped,
     promises=Cases(any_chain),
@@ -267,6 +287,11 @@ kernel. What cannot be fused has to go through memory.
             "a product joins",
             kinds.WRONG,
             ('kind == "product" or not open_kernel', "not open_kernel"),
+        ),
+        mutant(
+            "at most 64 in a kernel",
+            kinds.WRONG,
+            ("or not open_kernel:", "or not open_kernel or len(kernels[-1]) == 64:"),
         ),
         mutant(
             "a reduction begins one",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from course_utils.exercises import Cases, PythonExercise, kinds, mutant
 
@@ -41,6 +43,19 @@ ENTRY %main.4 (x.1: bf16[32,128], w.1: bf16[128,256], b.1: f32[256]) -> f32[32,2
   ROOT %fusion = f32[32,256]{1,0} fusion(%dot.1, %bitcast.1, %constant.1), kind=kLoop, calls=%fc
 }
 """
+LARGE_HLO = """
+ENTRY %m (x: bf16[70000,40001]) -> f32[] {
+  %x = bf16[70000,40001]{1,0} parameter(0)
+  %iota.1 = s32[40001]{0} iota(), iota_dimension=0
+  %zero = f32[] constant(0)
+  ROOT %reduce.1 = f32[] reduce(%x, %iota.1, %zero), dimensions={0,1}, to_apply=%sum
+}
+"""
+LONG_HLO = (
+    "ENTRY %m (a.0: f32[9]) -> f32[9] {\n  %a.0 = f32[9]{0} parameter(0)\n"
+    + "".join(f"  %a.{k} = f32[9]{{0}} copy(%a.{k - 1})\n" for k in range(1, 201))
+    + "}\n"
+)
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "s32": 4, "pred": 1}
 FREE = ("parameter", "constant", "bitcast")
 
@@ -106,6 +121,8 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
             "ENTRY %m (p: s32[7]) -> s32[7] {\n  %p = s32[7]{0} parameter(0)\n"
             "  ROOT %add.1 = s32[7]{0} add(%p, %p)\n}\n",
         ),
+        (LARGE_HLO,),
+        (LONG_HLO,),
     ),
     reference=counted,
     promises=Cases(any_module),
@@ -136,40 +153,111 @@ function does this count for you, with XLA's own rules.
             ("for operand in set(operands))", "for operand in operands)"),
         ),
         mutant("fusions alone", kinds.WRONG, ("operation not in FREE", 'operation == "fusion"')),
+        mutant(
+            "in 32 bits", kinds.WRONG, ("return kernels, moved", "return kernels, moved % 2**32")
+        ),
+        mutant("100 kernels", kinds.WRONG, ("kernels += 1", "kernels += kernels < 100")),
+        mutant(
+            "an operand each", kinds.EXCEPTION, ("kernels += 1", "kernels += bool(operands[0])")
+        ),
         mutant("every computation", kinds.WRONG, ('text.partition("ENTRY")[2]', "text")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return kernels, moved", "kernels, moved")),
     ),
 )
 
 
-class Traced(np.ndarray):
-    """An array that stands for numbers which are not known yet: nothing may depend on them."""
+class Traced(NDArrayOperatorsMixin):
+    """An array that stands for numbers which are not known yet: nothing may depend on them.
 
-    def _refuse(self, *_: object) -> None:
+    What NumPy computes with it is traced in its turn, and its numbers come out at the end alone.
+    """
+
+    __array_priority__ = 1000
+    METHODS = (
+        *("all", "any", "argmax", "argmin", "astype", "clip", "copy", "dot", "flatten", "max"),
+        *("mean", "min", "prod", "ravel", "reshape", "round", "squeeze", "std", "sum", "swapaxes"),
+        *("transpose", "var", "T"),
+    )
+
+    def __init__(self, numbers: object):
+        self._numbers = np.asarray(numbers)
+
+    def _refuse(self, *_: object, **__: object) -> None:
         raise TypeError(
             "this value is not known while the graph is recorded, so Python cannot decide by it. "
             "Compute both, and choose with arithmetic or np.where."
         )
 
-    __bool__ = __float__ = __int__ = __index__ = __iter__ = item = tolist = _refuse
+    __bool__ = __float__ = __int__ = __index__ = __iter__ = __array__ = item = tolist = _refuse
+    __contains__ = __complex__ = view = tobytes = data = flat = _refuse
+
+    shape = property(lambda self: self._numbers.shape)
+    dtype = property(lambda self: self._numbers.dtype)
+    ndim = property(lambda self: self._numbers.ndim)
+    size = property(lambda self: self._numbers.size)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: object) -> Traced:
+        return Traced(self._numbers[known(index)])
+
+    def __getattr__(self, name: str) -> object:
+        if name not in self.METHODS:
+            raise AttributeError(f"a traced array has no {name!r}")
+        found = getattr(self._numbers, name)
+        if not callable(found):
+            return Traced(found)
+        return lambda *given, **named: Traced(found(*known(given), **known(named)))
+
+    def __array_ufunc__(
+        self, ufunc: object, method: str, *given: object, **named: object
+    ) -> Traced:
+        named.pop("out", None)  # x *= 2 makes a new one: a graph changes nothing in place
+        with np.errstate(all="ignore"):
+            return Traced(getattr(ufunc, method)(*known(given), **known(named)))
+
+    def __array_function__(self, function: object, _: object, given: tuple, named: dict) -> object:
+        found = function(*known(given), **known(named))
+        return found if function in (np.shape, np.ndim, np.size) else Traced(found)
 
     def __repr__(self) -> str:
-        return repr(self.view(np.ndarray))
+        return repr(self._numbers)
+
+
+def known(value: object) -> object:
+    """``value`` with the numbers of the traced arrays in it, which no answer gets to see."""
+    if isinstance(value, Traced):
+        return value._numbers
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(known, value))
+    return {k: known(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def numbers_of(function: Callable, x: Traced) -> object:
+    """What the recorded graph gives. A plain array would have come out of the graph before."""
+    found = function(x)
+    if isinstance(found, np.ndarray):
+        raise TypeError("the result is no traced array: it does not come from x")
+    return known(found)
 
 
 def traced(*values: float) -> tuple[Traced]:
-    return (np.array(values, dtype=np.float32).view(Traced),)
+    return (Traced(np.array(values, dtype=np.float32)),)
 
 
 def any_traced(rng: np.random.Generator) -> tuple[Traced]:
-    scale = float(rng.choice([0, 1e-3, 0.5, 1, 4, 1e6]))
-    shape = rng.integers(1, 8, rng.integers(1, 4))
-    return ((scale * rng.standard_normal(shape)).astype(np.float32).view(Traced),)
+    """Any shape; the largest magnitude is anything, and now and then hardly above 1."""
+    x = rng.standard_normal(rng.integers(1, 8, rng.integers(0, 4)))
+    scale = float(rng.choice([0, 1e-3, 0.5, 1, 4, 1e6, 1e30]))
+    if rng.integers(3) == 0:
+        scale = float(rng.choice([0.999, 1.001, 1.05, 1.2])) / np.abs(x).max()
+    return (Traced((scale * x).astype(np.float32)),)
 
 
-def tamed(x: np.ndarray) -> np.ndarray:
-    values = np.array(x.view(np.ndarray), dtype=np.float64)
-    return (values / max(1.0, float(np.abs(values).max()))).astype(np.float32)
+def tamed(x: Traced) -> np.ndarray:
+    values = np.array(known(x), dtype=np.float64)
+    return np.asarray(values / max(1.0, float(np.abs(values).max())), np.float32)
 
 
 FIND_THE_EXPORT_BUG = PythonExercise(
@@ -190,9 +278,15 @@ alone.
         traced(-8),
         traced(1, -1),
         traced(0, 0),
-        (np.array([[3, -4], [1, 0.5]], dtype=np.float32).view(Traced),),
+        traced([3, -4], [1, 0.5]),
+        traced(1.0625, -0.5),
+        traced(-1.001, 1),
+        traced(3e30, -2e30),
+        traced(1e-30, -2e-30),
+        (Traced(np.float32(-8)),),
     ),
     reference=tamed,
+    call=numbers_of,
     promises=Cases(any_traced),
     means="A traced array refuses every way to look at its numbers.",
     hints=(
@@ -209,6 +303,21 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
 """,
     mutants=(
         mutant("asks with max", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(peak, 1)")),
+        mutant(
+            "asks a plain array",
+            kinds.EXCEPTION,
+            ("np.abs(x).max()", "np.asarray(np.abs(x)).max()\n    if peak <= 1:\n        return x"),
+        ),
+        mutant(
+            "only well above 1",
+            kinds.WRONG,
+            ("x / np.maximum(peak, 1)", "np.where(peak > 1.1, x / np.maximum(peak, 1), x)"),
+        ),
+        mutant(
+            "the root of the squares",
+            kinds.ALL_ZEROS,
+            ("np.abs(x).max()", "np.sqrt((x * x).max())"),
+        ),
         mutant("asks with float", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(float(peak), 1)")),
         mutant("the branch of an example", kinds.WRONG, ("np.maximum(peak, 1)", "peak")),
         mutant("the other branch", kinds.SCALED, ("x / np.maximum(peak, 1)", "x * 1")),
@@ -295,17 +404,17 @@ def offers(*rows: tuple) -> list[tuple]:
 
 
 def any_offers(rng: np.random.Generator) -> tuple[list[tuple], float]:
-    """Up to five offers. No time is so near to a whole number of minutes that a right formula could
-    come to the next one by rounding."""
+    """Up to twelve offers. No time is so near to a whole number of minutes that a right formula
+    could come to the next one by rounding."""
     hours = float(rng.integers(1, 3000)) / 60
     rows: list[tuple] = []
-    count = int(rng.integers(1, 6))
+    count = int(rng.integers(1, 13))
     while len(rows) < count:
         price, speed = float(rng.integers(1, 400)) / 50, float(rng.integers(1, 40)) / 10
         setup, least = float(rng.integers(0, 600)) / 600, float(rng.choice([0, 0, 1, 24]))
         minutes = 60 * setup + 60 * hours / speed
         if abs(minutes - round(minutes)) > 1e-3:
-            rows.append((f"gpu{9 - len(rows)}", price, speed, setup, least))
+            rows.append((f"gpu{20 - len(rows)}", price, speed, setup, least))
     return rows, hours
 
 
@@ -337,6 +446,9 @@ first, and their sum is rounded up to whole minutes.
         (offers(("only", 6.0, 3.0, 0.25, 0.0)), 0.01),
         (offers(("two parts", 6.0, 1.0, 0.005, 0.0)), 0.005),
         (offers(("half a minute", 6.0, 1.0, 0.0, 1.508)), 1.0),
+        (offers(("free", 0.0, 0.1, 0.0, 0.0), ("paid", 1.0, 1.0, 0.0, 0.0)), 1.0),
+        (offers(("a cluster", 9e5, 1.0, 0.0, 0.0), ("another", 8e5, 1.0, 0.0, 0.0)), 1e6),
+        (offers(("a", 0.0201, 1.0, 0.0, 0.0), ("less than a cent", 0.02, 1.0, 0.0, 0.0)), 1.0),
     ),
     reference=least_cost,
     promises=Cases(any_offers, count=40),
@@ -374,6 +486,18 @@ disks, an idle machine over night, data on its way out.
             "of equals the first by name",
             kinds.WRONG,
             ("key=cost", "key=lambda offer: (cost(offer), offer[0])"),
+        ),
+        mutant("compared by cents", kinds.WRONG, ("key=cost", "key=lambda o: round(cost(o), 2)")),
+        mutant("the first five", kinds.WRONG, ("min(offers", "min(offers[:5]")),
+        mutant(
+            "what is free does not count",
+            kinds.WRONG,
+            ("key=cost", 'key=lambda offer: cost(offer) or float("inf")'),
+        ),
+        mutant(
+            "never more than a million",
+            kinds.WRONG,
+            ("key=cost", "key=lambda offer: min(cost(offer), 1e6)"),
         ),
         mutant("the dearest", kinds.WRONG, ("min(offers", "max(offers")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return best[0], cost(best)", "best")),

@@ -57,7 +57,7 @@ def table(case: str) -> str:
     return f"{n} of {n} elements lie row after row\n2 blocks of memory"
 
 
-SWAPPED_SIZES = 0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1_000_003
+SWAPPED_SIZES = 0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1_050_001
 
 
 def swapped(case: str) -> str:
@@ -72,12 +72,13 @@ def words(rng: np.random.Generator) -> str:
     return " ".join("".join(map(chr, whole(rng, n, ord("!"), ord("~")))) for n in lengths)
 
 
-SENTENCE = "two words, a\ttab,\n and 100 %d"
+SENTENCE = "two words, a\ttab,\n 100 %d and é"
 
 WATCHED = """
 #include <stdlib.h>
 void *watched_malloc(size_t bytes);
 void *watched_calloc(size_t n, size_t bytes);
+void *watched_aligned_alloc(size_t alignment, size_t bytes);
 void *watched_realloc(void *block, size_t bytes);
 void watched_free(void *block);
 """
@@ -144,6 +145,19 @@ the output.
             ("*low = x[0];", "low = 0;\n*low = x[0];"),
         ),
         mutant("a pointer for a number", kinds.WRONG_OUTPUT, ("x[i] < *low", "x[i] < 0")),
+        mutant(
+            "kept from call to call",
+            kinds.WRONG_OUTPUT,
+            (
+                "*low = x[0];\n    *high = x[0];",
+                "static int least, most, calls;\n    if (calls++ == 0) least = most = x[0];",
+            ),
+            (
+                "if (x[i] < *low) *low = x[i];\n        if (x[i] > *high) *high = x[i];\n    }",
+                "if (x[i] < least) least = x[i];\n        if (x[i] > most) most = x[i];\n    }\n"
+                "    *low = least;\n    *high = most;",
+            ),
+        ),
         mutant("a difference", kinds.UNDEFINED, ("x[i] < *low", "x[i] - *low < 0")),
         mutant(
             "the last one moved to the front",
@@ -176,6 +190,7 @@ void try_free_table(int **table) { free_table(table); }
     + """
 #define malloc watched_malloc
 #define calloc watched_calloc
+#define aligned_alloc watched_aligned_alloc
 #define realloc watched_realloc
 #define free watched_free
 """,
@@ -455,6 +470,12 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
             ("for (size_t j = 0; j < columns; ++j) sums[j] = 0.0f;\n", ""),
             ("sums[j] = -7.0f;", "sums[j] = 0.0f;"),
         ),
+        mutant(
+            "sums kept from call to call",
+            kinds.WRONG_OUTPUT,
+            ("sums[j] = 0.0f;", "sums[j] = 0.0f;\n    static float kept[70000];"),
+            ("sums[j] += A", "sums[j] = kept[j] += A"),
+        ),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
     ),
 )
@@ -475,7 +496,7 @@ void try_swap_any(void *a, void *b, size_t size) { swap_any(a, b, size); }
     reference=swapped,
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, 2, -100_000, 100_000))),
-        tried="sizes from 0 to 1,000,003 bytes, every byte, odd addresses, a thing with itself",
+        tried="sizes from 0 to 1,050,001 bytes, every byte, odd addresses, a thing with itself",
     ),
     hints=(
         "A `void *` can be neither followed nor indexed. Assign it to an `unsigned char *` first.",
@@ -528,7 +549,7 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     ),
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
     promises=Cases(
-        words, tried="texts of 0 to 70,000 characters, also blanks, several copies at a time"
+        words, tried="texts of 0 to 70,000 characters, also blanks and é, several copies at a time"
     ),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
@@ -555,6 +576,14 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
             "freed too early",
             kinds.USE_AFTER_FREE,
             ("return copy;", "free(copy);\n    return copy;"),
+        ),
+        mutant(
+            "up to the first letter that is no ASCII",
+            kinds.WRONG_OUTPUT,
+            (
+                "strcpy(copy, text);",
+                "size_t i = 0;\n    for (; text[i] > 0; ++i) copy[i] = text[i];\n    copy[i] = 0;",
+            ),
         ),
         mutant("no copy", kinds.WRONG_OUTPUT, ("strcpy(copy, text);", 'strcpy(copy, "");')),
     ),

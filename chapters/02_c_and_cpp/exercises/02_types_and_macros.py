@@ -66,6 +66,9 @@ def mixed(case: str) -> str:
     return "\n".join(f"{x:.10g}" for x in uses)
 
 
+NAMES = "err", "error", "status", "result", "ret", "rc", "r", "c", "e", "i", "n", "x", "value"
+
+
 def checked(case: str) -> str:
     lines, codes = [], [int(word) for word in case.split()]
     for code in codes:
@@ -76,8 +79,12 @@ def checked(case: str) -> str:
         if code % 2:
             lines.append(f"give(code % divisor ? code : 0) failed with {code}")
         if code > 1000:
-            lines.append(f"code > 1000 failed with {1}")
-    return "\n".join([*lines, f"{2 * len(codes)} calls, {len(lines)} failures"])
+            lines.append(f"code > A_THOUSAND failed with {1}")
+    calls = 2 * len(codes)
+    if codes:
+        lines += [f"give({name}) failed with {codes[0]}" for name in NAMES if codes[0]]
+        calls += len(NAMES)
+    return "\n".join([*lines, f"{calls} calls, {len(lines)} failures"])
 
 
 def drawn_codes(rng: np.random.Generator) -> str:
@@ -174,6 +181,11 @@ for a product of two ints that is assigned to a size_t: convert an operand, not 
 """,
     mutants=(
         mutant("unsigned", kinds.WRONG_OUTPUT, ("long long sum = 0;", "unsigned sum = 0;")),
+        mutant(
+            "kept from call to call",
+            kinds.WRONG_OUTPUT,
+            ("long long sum =", "static long long sum ="),
+        ),
         mutant("cut at the end", kinds.WRONG_OUTPUT, ("return sum;", "return (int)sum;")),
         mutant("a float", kinds.WRONG_OUTPUT, ("long long sum = 0;", "float sum = 0;")),
         mutant(
@@ -203,7 +215,7 @@ void try_parts_of(float value, uint32_t parts[3])
 }
 """,
     flags=("-Werror=strict-aliasing",),  # where the compiler sees a cast that breaks the rule
-    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf", "nan", "1e-45 3.4e38"),
+    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf", "nan -nan", "1e-45 3.4e38"),
     reference=parts,
     promises=Cases(drawn_floats, tried="any floats, also subnormal ones, infinities and nan"),
     hints=(
@@ -232,6 +244,11 @@ formats.
             ("bits & 0x7fffff", "value != value ? 0 : bits & 0x7fffff"),
         ),
         mutant("all of it", kinds.WRONG_OUTPUT, ("bits >> 31", "bits")),
+        mutant(
+            "less than zero",
+            kinds.WRONG_OUTPUT,
+            ("bits >> 31", "value < 0 || (value == 0 && 1 / value < 0)"),
+        ),
     ),
 )
 
@@ -256,6 +273,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
         network(2, 300, [i % 13 - 6 for i in range(902)]),
+        network(1, 2, [1 << 22, -(1 << 22), 0, 4, 1 << 22]),
     ),
     reference=layer,
     promises=Cases(
@@ -283,6 +301,13 @@ and are not copied when a struct is.
             "a list of 256", kinds.WRONG_OUTPUT, ("j < nn->hidden", "j < nn->hidden && j < 256")
         ),
         mutant("no bias", kinds.WRONG_OUTPUT, ("float sum = nn->b1[j]", "float sum = 0")),
+        mutant(
+            "summed up in the bias",
+            kinds.WRONG_OUTPUT,
+            ("float sum = nn->b1[j];", "float *b = &nn->b1[j];"),
+            ("++i) sum += x", "++i) *b += x"),
+            ("sum > 0.0f ? sum : 0.0f", "*b > 0.0f ? *b : 0.0f"),
+        ),
         mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
         mutant(
             "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
@@ -315,15 +340,19 @@ Ordered as they are, these members take 32 bytes. Reorder them so that they take
     driver=driver("small_struct"),
     probe="""
 #include <stddef.h>
-struct Layout { size_t size, alignment, offset[5]; };
+struct Layout { size_t size, alignment, offset[5]; int has_its_type[5]; };
 struct Plain { double weight; int count, label, kind, flag; };
+
+#define IS(member, type) _Generic(((struct Record *)0)->member, type: 1, default: 0)
 
 struct Layout try_layout(void)
 {
     return (struct Layout){sizeof(struct Record), _Alignof(struct Record),
                            {offsetof(struct Record, weight), offsetof(struct Record, count),
                             offsetof(struct Record, label), offsetof(struct Record, kind),
-                            offsetof(struct Record, flag)}};
+                            offsetof(struct Record, flag)},
+                           {IS(weight, double), IS(count, int), IS(label, short), IS(kind, char),
+                            IS(flag, char)}};
 }
 
 struct Plain try_record(double weight, int count, short label, char kind, char flag)
@@ -357,6 +386,11 @@ cost room; on a GPU they cost bandwidth too, since whole sectors are fetched, ga
             kinds.WRONG_OUTPUT,
             ("double weight", "float weight"),
             ('"%lf %d %hd"', '"%f %d %hd"'),
+        ),
+        mutant(
+            "another type of the same size",
+            kinds.WRONG_OUTPUT,
+            ("    int count;", "    unsigned count;"),
         ),
         mutant("a member missing", kinds.COMPILE_ERROR, ("    char flag;\n", "")),
         mutant(
@@ -483,6 +517,12 @@ Write it so that it is one statement and makes the call once.
 #ifndef CHECK
 #error "CHECK is no macro"
 #endif
+#define A_THOUSAND 1000
+#define NAMED(name) \\
+    do { \\
+        const int name = codes[0]; \\
+        CHECK(give(name)); \\
+    } while (0)
 
 void try_check(const int *codes, int n)
 {
@@ -493,8 +533,12 @@ void try_check(const int *codes, int n)
         else
             CHECK(give(2 * code));
         CHECK(give(code % divisor ? code : 0));
-        CHECK(code > 1000);
+        CHECK(code > A_THOUSAND);
     }
+    if (n == 0) return;
+"""
+    + " ".join(f"NAMED({name});" for name in NAMES)
+    + """
 }
 
 int try_failures(void) { return failures; }
@@ -502,7 +546,10 @@ int try_calls(void) { return calls; }
 """,
     cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647"),
     reference=checked,
-    promises=Cases(drawn_codes, tried="any codes, and calls of which the text has a %"),
+    promises=Cases(
+        drawn_codes,
+        tried="any codes, calls of which the text has a % or a macro, and variables of many names",
+    ),
     hints=(
         "Store the code in a variable first, so that the call is made once.",
         "A macro ends with its line; a backslash at the very end goes on with the next.",
@@ -532,6 +579,18 @@ has an unusual name so that a `code` in the argument is not hidden. A real one a
             ),
         ),
         mutant("positive only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ > 0")),
+        mutant(
+            "a name that many variables have",
+            kinds.WRONG_OUTPUT,
+            ("int code_ = (call)", "int result = (call)"),
+            ("code_ != 0", "result != 0"),
+            ("#call, code_", "#call, result"),
+        ),
+        mutant(
+            "the text after its macros",
+            kinds.WRONG_OUTPUT,
+            ("#define CHECK(call) ", "#define CHECK(call) CHECKED(call)\n#define CHECKED(call) "),
+        ),
         mutant(
             "a name that hides",
             kinds.WRONG_OUTPUT,
@@ -624,6 +683,15 @@ length of an array: a file is input from outside.
                 "bytes[3];\n    }\n    return 0;",
                 "bytes[3];\n    }\n    return -(fgetc(file) != EOF);",
             ),
+        ),
+        mutant(
+            "in the first call alone",
+            kinds.WRONG_OUTPUT,
+            (
+                "unsigned char bytes[4];",
+                "static int calls;\n    unsigned char bytes[4] = {++calls};",
+            ),
+            ("bytes[0] != 0", "calls > 1 || bytes[0] != 0"),
         ),
         mutant("one zero will do", kinds.WRONG_OUTPUT, (" || bytes[1] != 0", "")),
         mutant("the other will do", kinds.WRONG_OUTPUT, (" || bytes[0] != 0", "")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from course_utils.exercises import (
@@ -53,8 +55,13 @@ def three_more(case: str) -> str:
 
 
 def polynomial(given: dict) -> dict:
-    x = given["x"].astype(np.float64)
-    return {"y": np.polynomial.polynomial.polyval(x, given["c"].astype(np.float64))}
+    """The values of the whole polynomial, and of those of its first three and first two terms."""
+    x, c = (given[name].astype(np.float64) for name in ("x", "c"))
+    degrees = {"y": DEGREE, "of_degree_two": 2, "of_degree_one": 1}
+    return {
+        name: np.polynomial.polynomial.polyval(x[: given[name].shape[0]], c[: degree + 1])
+        for name, degree in degrees.items()
+    }
 
 
 # The cell's main is the program's, and what follows the cell runs before it.
@@ -63,8 +70,8 @@ OWN_MAIN = "#undef main\n"
 CALLED_TWICE = """
 namespace {
 const bool called_twice = [] {
-    std::vector<int> once{4, 7}, again{1, 2, 3};
-    append_first(once);
+    std::vector<int> many(100000, 4), again{1, 2, 3};
+    append_first(many);
     append_first(again);
     const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
     if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
@@ -87,7 +94,29 @@ const bool moved_on = [] {
     const auto open = [](Box box) { return box.value; }; // takes it over
     const bool right = then(then(keep, open), keep)(3.0).value == 5.0;
     if (!right) std::printf("what can be moved and not copied does not come through\\n");
+    int calls = 0;
+    const auto counted = [&calls](double v) { return v + ++calls; };
+    then(counted, counted)(1.0);
+    if (calls != 2) std::printf("one call of then(f, f) calls f %d times\\n", calls);
     return right;
+}();
+} // namespace
+"""
+
+ASSIGNED = """
+namespace {
+const bool assigned = [] {
+    if (std::is_copy_constructible_v<Buffer>) std::printf("a Buffer can be made as a copy\\n");
+    if (std::is_copy_assignable_v<Buffer>) std::printf("a Buffer can be copied to another\\n");
+    const auto move_to = [](auto &&one, auto &&other) {
+        if constexpr (std::is_move_assignable_v<std::decay_t<decltype(one)>>) {
+            const float *place = other.data();
+            one = std::move(other); // where that is allowed, all is handed over, and nothing lost
+            if (one.data() != place) std::printf("an assignment that moves has copied\\n");
+        }
+    };
+    move_to(Buffer(3), Buffer(5));
+    return true;
 }();
 } // namespace
 """
@@ -136,7 +165,7 @@ trouble.
         mutant(
             "room for few",
             kinds.USE_AFTER_FREE,
-            ("const int first", "x.reserve(64);\n    const int &first"),
+            ("const int first", "x.reserve(4096);\n    const int &first"),
         ),
         mutant(
             "a copy in 16 bits",
@@ -165,6 +194,34 @@ trouble.
     ),
 )
 
+OTHER_DEGREES = """
+extern "C" __global__ void other_degrees(const float* c, const float* x, float* of_degree_two,
+                                         float* of_degree_one)
+{
+    of_degree_two[threadIdx.x] = horner<2>(c, x[threadIdx.x]);
+    of_degree_one[threadIdx.x] = horner<1>(c, x[threadIdx.x]);
+}
+"""
+
+A_PAIR = """
+extern "C" __global__ void sort_pair(const float* x, float* pair)
+{
+    float a = x[0], b = x[1];
+    put_in_order(a, b);
+    pair[0] = a;
+    pair[1] = b;
+}
+"""
+
+
+def with_a_pair(launch: Launch) -> tuple[Launch, Launch]:
+    """The launch of the cell's kernel, and one that calls the function for two numbers."""
+    return (
+        replace(launch, arguments=("x", "y", "n")),
+        Launch((1,), (1,), kernel="sort_pair", arguments=("x", "pair")),
+    )
+
+
 SORT_THREE = Exercise(
     id="02.sort_three",
     title="swap by reference",
@@ -174,14 +231,23 @@ numbers, ±inf too, and equal ones.
 """,
     source="02_c_and_cpp/exercises/sort_three.cu",
     kernel="sort_three",
-    inputs=lambda rng, n: {"x": floats(rng, 3 * n), "y": empty(3 * n), "n": np.int32(n)},
-    reference=lambda given: {"y": np.sort(given["x"].reshape(-1, 3)).ravel()},
-    launch=one_thread_each,
+    inputs=lambda rng, n: {
+        "x": floats(rng, 3 * n),
+        "y": empty(3 * n),
+        "n": np.int32(n),
+        "pair": empty(2),
+    },
+    reference=lambda given: {
+        "y": np.sort(given["x"].reshape(-1, 3)).ravel(),
+        "pair": np.sort(given["x"][:2]),
+    },
+    launch=lambda n: with_a_pair(one_thread_each(n)),
+    probe=A_PAIR,
     small=SMALL,
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
+        launches=lambda n: [with_a_pair(launch) for launch in spare_blocks(n)],
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
@@ -198,6 +264,20 @@ sees.
 does. fminf then stores 0 for them, and `<` calls them equal.)
 """,
     mutants=(
+        mutant(
+            "sorted by the kernel",
+            kinds.WRONG,
+            (
+                "    const float smaller = fminf(low, high);\n    high = fmaxf(low, high);\n"
+                "    low = smaller;\n",
+                "",
+            ),
+            (
+                "    put_in_order(a, b);\n    put_in_order(b, c);\n    put_in_order(a, b);\n",
+                "    const float s = fminf(a, fminf(b, c)), t = fmaxf(a, fmaxf(b, c));\n"
+                "    b = fmaxf(fminf(a, b), fminf(fmaxf(a, b), c));\n    a = s;\n    c = t;\n",
+            ),
+        ),
         mutant("by value", kinds.WRONG, ("float &low, float &high", "float low, float high")),
         mutant("one by value", kinds.WRONG, ("float &low, float &high", "float &low, float high")),
         mutant(
@@ -223,6 +303,16 @@ does. fminf then stores 0 for them, and `<` calls them equal.)
     ),
 )
 
+
+def degrees_of(launch: Launch) -> tuple[Launch, Launch]:
+    """The launch of the cell's kernel, and one that takes polynomials of other degrees."""
+    others = ("c", "x", "of_degree_two", "of_degree_one")
+    return (
+        replace(launch, arguments=("c", "x", "y", "n")),
+        Launch((1,), (1,), kernel="other_degrees", arguments=others),
+    )
+
+
 HORNER = Exercise(
     id="02.horner",
     title="recursion while compiling",
@@ -237,15 +327,18 @@ polynomial whose degree is a template parameter.
         "x": floats(rng, n),
         "y": empty(n),
         "n": np.int32(n),
+        "of_degree_two": empty(1),
+        "of_degree_one": empty(1),
     },
     reference=polynomial,
     reduction=lambda n: DEGREE + 1,
-    launch=one_thread_each,
+    launch=lambda n: degrees_of(one_thread_each(n)),
+    probe=OTHER_DEGREES,
     small=SMALL,
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=spare_blocks,
+        launches=lambda n: [degrees_of(launch) for launch in spare_blocks(n)],
         values=(
             promises.data("c", *promises.ORDINARY),
             promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
@@ -275,6 +368,26 @@ multiply-adds (FFMA) in a row, without a loop or a call.
         mutant("the same coefficient", kinds.WRONG, ("(c + 1, x)", "(c, x)")),
         mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
+        mutant(
+            "for degree five alone",
+            kinds.WRONG,
+            (
+                "    if constexpr (kDegree == 0) {\n        return c[0];\n    } else {\n"
+                "        return c[0] + x * horner<kDegree - 1>(c + 1, x);\n    }\n",
+                "    return c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * c[5]))));\n",
+            ),
+        ),
+        mutant(
+            "no template",
+            kinds.WRONG_NAME,
+            ("template <int kDegree>\n__device__ float horner(", "__device__ float by_hand("),
+            (
+                "    if constexpr (kDegree == 0) {\n        return c[0];\n    } else {\n"
+                "        return c[0] + x * horner<kDegree - 1>(c + 1, x);\n    }\n",
+                "    return c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * c[5]))));\n",
+            ),
+            ("horner<5>(c, x[i])", "by_hand(c, x[i])"),
+        ),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
         mutant(
             "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
@@ -309,6 +422,11 @@ stay in registers: that is how libraries fuse elementwise operations.
     mutants=(
         mutant("the other order", kinds.COMPILE_ERROR, ("g(f(x))", "f(g(x))")),
         mutant("only the second", kinds.WRONG_OUTPUT, ("g(f(x))", "g(x)")),
+        mutant(
+            "the first for its own sake",
+            kinds.WRONG_OUTPUT,
+            ("return g(f(x));", "f(x);\n        return g(f(x));"),
+        ),
         mutant("numbers alone", kinds.COMPILE_ERROR, ("(auto x)", "(double x) -> double")),
         mutant(
             "one type for both",
@@ -342,6 +460,24 @@ stay in registers: that is how libraries fuse elementwise operations.
     ),
 )
 
+INDICES = 400  # of another loop: more than the fewest threads
+ANY_GRID = promises.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100))
+ANOTHER_BODY = """
+extern "C" __global__ void another_body(int* indices)
+{
+    each_index(400, [=](int i) { indices[i] = i; });
+}
+"""
+
+
+def with_another_body(launch: Launch) -> tuple[Launch, Launch]:
+    """The launch of the cell's kernel, and one that calls its loop with another body."""
+    return (
+        replace(launch, arguments=("x", "y", "slope", "n")),
+        replace(launch, kernel="another_body", arguments=("indices",)),
+    )
+
+
 EACH_INDEX = Exercise(
     id="02.each_index",
     title="a loop that takes its body",
@@ -356,16 +492,19 @@ for each index as a lambda. It works with any grid and any block.
         "y": empty(n),
         "slope": np.float32(0.25),
         "n": np.int32(n),
+        "indices": empty(INDICES, np.int32),
     },
     reference=lambda given: {
-        "y": np.where(given["x"] > 0, given["x"], given["slope"] * given["x"])
+        "y": np.where(given["x"] > 0, given["x"], given["slope"] * given["x"]),
+        "indices": np.arange(INDICES, dtype=np.int32),
     },
-    launch=lambda n: Launch((4,), (96,)),
+    launch=lambda n: with_another_body(Launch((4,), (96,))),
+    probe=ANOTHER_BODY,
     small=SMALL,
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        launches=promises.grids((1, 256), (3, 96), (7, 256), (64, 128), (1, 33), (5, 100)),
+        launches=lambda n: [with_another_body(launch) for launch in ANY_GRID(n)],
         values=(
             promises.scalars("slope", 0, 1, -1, 0.01),
             promises.data("x", *promises.ORDINARY, promises.ZEROS),
@@ -401,6 +540,17 @@ code has no call.
             kinds.MEANS_MISSING,
             ("gridDim.x * blockDim.x", "gridDim.x * 64"),
         ),
+        mutant(
+            "the loop in the kernel",
+            kinds.NOTHING_WRITTEN,
+            ("        body(i);\n", ""),
+            (
+                "    each_index(n, [=](int i) { y[i] = x[i] > 0.0f ? x[i] : slope * x[i]; });",
+                "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
+                "         i += gridDim.x * blockDim.x)\n"
+                "        y[i] = x[i] > 0.0f ? x[i] : slope * x[i];",
+            ),
+        ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
         mutant(
             "blocks of whole warps",
@@ -426,6 +576,8 @@ and it can be moved: the numbers stay where they are, and change hands.
 """,
     source="02_c_and_cpp/exercises/buffer.cpp",
     standard="c++17",
+    before=OWN_MAIN,
+    probe=ASSIGNED,
     cases=("4", "3", "", "2 4 6 8 10", "1 2 3 4 5 6 7 8", "0 100"),
     reference=buffers,
     promises=Cases(lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 12)), 0, 60)))),
@@ -452,6 +604,14 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
+        mutant(
+            "assigned as the compiler would",
+            kinds.USE_AFTER_FREE,
+            (
+                "    Buffer &operator=(const Buffer &) = delete;\n",
+                "    Buffer &operator=(Buffer &&) noexcept = default;\n",
+            ),
+        ),
         mutant(
             "moved by a copy",
             kinds.WRONG_OUTPUT,

@@ -32,7 +32,7 @@ FATBINARIES = (
     ["sm_90", "sm_90a", "compute_90a"],
     ["compute_90a", "compute_70", "compute_80"],
 )
-GPUS = (70, 75, 80, 86, 89, 90, 100, 103, 120)
+GPUS = (61, 70, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121, 135)
 
 
 def list_answer(case: str) -> str:
@@ -99,7 +99,8 @@ def drawn_link(rng: np.random.Generator) -> tuple[list, dict]:
     defined = [{names[2 * k], names[2 * k + 1]} for k in range(members)]
     if rng.random() < 0.5:
         library = {f"m{k}.o": (defined[k], some(4)) for k in range(members)}
-        return [({"main"}, some(2)), ({"helper"}, some(1))], library
+        others = [({f"helper{k}"}, some(3)) for k in range(int(rng.integers(6)))]
+        return [({"main"}, some(2)), *others], library
     before = [some(1), *({names[2 * k]} for k in range(members - 1))]
     library = {f"m{k}.o": (defined[k], before[k]) for k in range(members)}
     return [({"main"}, {names[2 * members - 1]}), ({"helper"}, some(1))], library
@@ -149,7 +150,7 @@ it. Work out which members a linker takes, and which names stay undefined.
             [({"main"}, {"a"})],
             {"a.o": ({"a"}, {"b", "c"}), "b.o": ({"b"}, {"d"}), "c.o": ({"c"}, set())},
         ),
-        ([({"main"}, {"f60"})], {f"{k}.o": ({f"f{k}"}, {f"f{k - 1}"}) for k in range(1, 61)}),
+        ([({"main"}, {"f150"})], {f"{k}.o": ({f"f{k}"}, {f"f{k - 1}"}) for k in range(1, 151)}),
     ),
     reference=linked,
     promises=Cases(drawn_link),
@@ -172,6 +173,11 @@ order may come to light on another machine.
             "one need of each member",
             kinds.WRONG,
             ("used |= library[member][1]", "used |= set(sorted(library[member][1])[:1])"),
+        ),
+        mutant(
+            "two objects at most",
+            kinds.WRONG,
+            ("(names for _, names in objects)", "(names for _, names in objects[:2])"),
         ),
         mutant("all of it", kinds.WRONG, (" and library[m][0] & (used - defined)", "")),
         mutant(
@@ -213,6 +219,11 @@ Write the heart of make: which targets does it build, and in which order?
         ({"app": ["notes"], "notes": []}, {"app": 6}, "app"),
         ({"app": ["main.c"]}, {"main.c": -3}, "app"),
         ({"app": ["main.c"]}, {"main.c": 0, "app": 0}, "app"),
+        (
+            RULES,
+            {name: 1_700_000_000 + time for name, time in {**FRESH, "sum.c": 9}.items()},
+            "app",
+        ),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
     reference=rebuilt,
@@ -262,6 +273,13 @@ commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja
             ("            built.append(name)", "            built.insert(0, name)"),
         ),
         mutant("everything", kinds.WRONG, ("if missing or any(", "if True or any(")),
+        mutant(
+            "what is built is of the time 1000",
+            kinds.WRONG,
+            ("built, seen = [], set()", "built, seen, changed = [], set(), dict(changed)"),
+            ("built.append(name)", "built.append(name)\n            changed[name] = 1000"),
+            ("n in built or changed[n]", "changed[n]"),
+        ),
         mutant(
             "what is missing fails",
             kinds.EXCEPTION,
@@ -386,6 +404,14 @@ GPUs it knows, and the PTX of the newest for those that come later.
             "the first that fits",
             kinds.WRONG,
             ('best = max(best, (int(kind == "sm"), made_for, exact, name))', "return name"),
+        ),
+        mutant(
+            "a list of GPUs",
+            kinds.WRONG,
+            (
+                "        if fits:",
+                "        if fits and made_for in (70, 75, 80, 86, 89, 90, 100, 120):",
+            ),
         ),
         mutant(
             "compared as texts",

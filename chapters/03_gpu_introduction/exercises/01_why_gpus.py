@@ -51,6 +51,7 @@ there are at most 10,000 jobs for each worker.
         (10**18 + 1, 10**15, 3),
         (10**40 + 1, 10**37, 3),
         (100, 7, 10**20 + 1),
+        (70_000, 7, 2),
     ),
     reference=lambda jobs, workers, seconds: -(-jobs // workers) * seconds,
     promises=Cases(crowd),

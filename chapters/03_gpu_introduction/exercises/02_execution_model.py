@@ -24,7 +24,7 @@ from course_utils.exercises import (
 from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, spare_blocks
 
 ODD_BLOCK = 80  # threads: two warps and a half
-MANY_BLOCKS = 10_927  # the last one's warps have numbers that a short cannot hold
+MANY_BLOCKS = 21_847  # the last one's warps have numbers that 16 bits cannot hold
 
 
 def warps_and_lanes(given) -> dict:
@@ -51,7 +51,9 @@ threads: two full warps and a half one. `warps_per_block` is there already.
     launch=lambda blocks: Launch((blocks,), (ODD_BLOCK,)),
     small=(5, 2, 1),
     full=100_000,
-    promises=Promises(sizes=promises.shapes(blocks=(*promises.extents(1100), MANY_BLOCKS))),
+    promises=Promises(
+        sizes=promises.shapes(blocks=promises.extents(1100)).with_longest(blocks=MANY_BLOCKS)
+    ),
     means=(
         means.one_store_each(2),
         means.no_extra_work(),
@@ -89,6 +91,11 @@ last 16 lanes of the third have no thread. That is why the number of a warp in t
             "blocks in a byte",
             kinds.FIRST_BLOCK,
             ("blockIdx.x * warps_per_block +", "(blockIdx.x & 255) * warps_per_block +"),
+        ),
+        mutant(
+            "numbers of 16 bits",
+            kinds.EDGES,
+            ("= blockIdx.x * warps_per_block", "= (blockIdx.x * warps_per_block & 0xffff)"),
         ),
         mutant(
             "the multiprocessor's number of the warp",

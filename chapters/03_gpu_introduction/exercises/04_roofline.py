@@ -52,6 +52,7 @@ the least time it can take, and to what sets that time.
         (1.0, 1.0, 2.0, 1.0),
         (0.0, 4e9, 60e12, 4e12),
         (4e9, 0.0, 60e12, 4e12),
+        (0.0, 0.0, 60e12, 4e12),
         (1e18, 1e9, 7e12, 4e12),
     ),
     reference=lambda flops, moved, peak, bandwidth: (
@@ -76,6 +77,11 @@ times are equal lies the ridge.
         mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
         mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
         mutant("nearly a tie", kinds.WRONG, ("moving > computing", "moving > 1.001 * computing")),
+        mutant(
+            "memory for all that computes nothing",
+            kinds.WRONG,
+            ("if moving > computing", "if moving > computing or not flops"),
+        ),
         mutant("tie", kinds.WRONG, ("moving > computing", "moving >= computing")),
         mutant("upside down", kinds.WRONG, ("flops / peak", "peak / flops if flops else 0.0")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),

@@ -77,7 +77,15 @@ def chosen(*sizes: tuple[int, ...], names: tuple[str, ...] = ("M", "N", "K")) ->
 
 @dataclass(frozen=True)
 class Together(Chosen):
-    """Sizes whose extents go together: none is made of parts of several."""
+    """Sizes whose extents go together: none is made of parts of several. The largest is tried once,
+    as the longest."""
+
+    def drawn(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
+        smaller = Chosen(self.names, self.extents, sizes=self.smaller_ones())
+        return smaller.drawn(rng, count)
+
+    def smaller_ones(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(size for size in self.sizes if [size] != self.longest())
 
     def with_longest(self, **alone: int) -> Together:
         raise ValueError("extents that go together have no longest of their own: add a size")

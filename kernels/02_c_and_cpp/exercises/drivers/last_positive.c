@@ -59,6 +59,12 @@ int main(void)
     if (last < n && x[last] > 0 && reads_before_the_last(x, n, last)) {
         printf("the walk reads numbers that lie far before the one it looks for\n");
     }
+    size_t before = last < n ? last : n; // the answer for the numbers before that one
+    while (before > 0 && x[before - 1] <= 0) --before;
+    const size_t expected = before > 0 ? before - 1 : last, found = try_last_positive(x, last);
+    if (last <= n && found != expected) {
+        printf("a second call, for the first %zu, gives %zu and not %zu\n", last, found, expected);
+    }
     free(x);
     return 0;
 }

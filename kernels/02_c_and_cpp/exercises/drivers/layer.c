@@ -1,7 +1,8 @@
-// Prints the outputs of a layer whose sizes and numbers it reads.
+// Prints the outputs of a layer whose sizes and numbers it reads, and whether it changes its inputs.
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, float *y);
 
@@ -14,6 +15,18 @@ static float *read_floats(int n)
     return x;
 }
 
+static float *copied(const float *x, int n)
+{
+    float *copy = malloc(n * sizeof *copy);
+    return memcpy(copy, x, n * sizeof *copy);
+}
+
+static void compare(const char *name, const float *x, float *before, int n)
+{
+    if (memcmp(x, before, n * sizeof *x)) printf("%s is changed, which is the caller's\n", name);
+    free(before);
+}
+
 int main(void)
 {
     int inputs, hidden;
@@ -22,6 +35,8 @@ int main(void)
     float *b1 = read_floats(hidden);
     float *x = read_floats(inputs);
     float *y = malloc(hidden * sizeof *y);
+    float *old_w1 = copied(w1, inputs * hidden), *old_b1 = copied(b1, hidden);
+    float *old_x = copied(x, inputs);
     for (int j = 0; j < hidden; ++j) y[j] = -7.0f;
     try_layer(inputs, hidden, w1, b1, x, y);
     double rest = 0; // of the outputs behind the 50th, each weighted by its place
@@ -30,6 +45,9 @@ int main(void)
         if (j >= 50) rest += (j % 97 + 1.0) * y[j];
     }
     printf("the others, weighted: %.17g\n", rest);
+    compare("w1", w1, old_w1, inputs * hidden);
+    compare("b1", b1, old_b1, hidden);
+    compare("x", x, old_x, inputs);
     free(y);
     free(x);
     free(b1);

@@ -19,6 +19,11 @@ static void *counted(void *block)
 void *watched_malloc(size_t bytes) { return counted(malloc(bytes)); }
 void *watched_calloc(size_t n, size_t bytes) { return counted(calloc(n, bytes)); }
 
+void *watched_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return counted(aligned_alloc(alignment, bytes));
+}
+
 void *watched_realloc(void *block, size_t bytes)
 {
     blocks -= block != NULL;

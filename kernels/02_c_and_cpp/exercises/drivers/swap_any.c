@@ -8,7 +8,7 @@ void try_swap_any(void *a, void *b, size_t size);
 
 struct Point { float x, y, z; };
 
-static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1000003};
+static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 100, 255, 300, 4099, 65537, 1050001};
 
 static unsigned char byte_of(unsigned seed, size_t i)
 {

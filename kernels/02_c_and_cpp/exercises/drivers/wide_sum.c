@@ -1,4 +1,4 @@
-// Prints the sum of the numbers that it reads.
+// Prints the sum of the numbers that it reads; a second call has to give it again.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@ int main(void)
     }
     const long long sum = try_sum_of(x, n);
     printf("%lld\n", sum);
+    const long long again = try_sum_of(x, n);
+    if (again != sum) printf("a second call with the same numbers gives %lld\n", again);
     free(x);
     return 0;
 }
