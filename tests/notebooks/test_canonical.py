@@ -182,3 +182,9 @@ def test_an_older_notebook_format_is_brought_up_to_date():
  "source": ["x"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}'
     assert violations(old)
     assert violations(dumps(canonical(read(old)))) == []
+
+
+def test_the_format_is_four_point_five_whatever_it_was():
+    newer = book(new_markdown_cell("# A"))
+    newer.nbformat_minor = 6
+    assert (canonical(newer).nbformat, canonical(newer).nbformat_minor) == (4, 5)
