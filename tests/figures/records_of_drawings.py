@@ -36,6 +36,7 @@ def parts(figure: Figure) -> dict[str, list]:
                 found["shapes"].append(_points(lines))
         found["pictures"] += [_numbers(x.get_array(), x.get_extent()) for x in axes.images]
         found["axes"].append(_axes(axes))
+    found["words"] += map(_words, figure.texts)
     found["axes"].append(_numbers(figure.get_size_inches()))
     return found
 
