@@ -189,6 +189,7 @@ def test_an_infinite_element_is_no_matter_of_precision():
     near = VECTOR * np.float32(1.001) + np.float32(1e-3)
     assert kind_of(near, VECTOR) == kinds.PRECISION
     assert kind_of(changed(near, 500, np.inf), VECTOR) != kinds.PRECISION
+    assert kind_of(near, changed(VECTOR, 500, np.inf)) != kinds.PRECISION
 
 
 def test_a_wrong_factor_near_one_is_no_matter_of_precision():

@@ -145,12 +145,12 @@ def test_a_wide_map_is_drawn_flat_and_a_high_one_not_without_end():
 
 
 def test_a_mark_has_its_own_colour_whichever_marks_there_are():
-    got = np.ones((1, 40), np.float32)
-    got[0, 5] = 3
-    image = judge(got, np.ones((1, 40), np.float32)).figure().axes[0].images[0]
+    got = np.ones(128, np.float32)  # two elements a mark
+    got[[10, 20, 21]] = 3
+    image = judge(got, np.ones(128, np.float32)).figure().axes[0].images[0]
     found = [to_hex(colour) for colour in image.to_rgba(image.get_array())[0]]
-    wanted = [COLOURS["#"] if at == 5 else COLOURS["."] for at in range(40)]
-    assert found == [to_hex(colour) for colour in wanted]
+    marks = "." * 5 + "x" + "." * 4 + "#" + "." * 53
+    assert found == [to_hex(COLOURS[mark]) for mark in marks]
 
 
 def test_there_is_no_figure_where_there_is_no_map():
