@@ -166,6 +166,13 @@ def test_a_link_leads_to_a_file_of_the_repository_and_to_a_heading(tmp_path):
     assert check("#no") == ["no heading of this notebook has the anchor #no"]
 
 
+def test_a_heading_that_is_a_link_goes_by_its_words(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# The [first *rung*](a.ipynb), once\n")
+    found = rules._anchors(page, None, tmp_path / "other.md")
+    assert found == {"The-first-rung,-once", "the-first-rung-once"}
+
+
 def test_every_link_of_a_cell_is_followed_past_those_that_leave_the_course(tmp_path):
     path = tmp_path / "book.ipynb"
     path.write_text("{}")
