@@ -93,8 +93,6 @@ class Occupancy:
         if not self.resources.registers:
             return self.multiprocessor.blocks
         per_warp = _round_up(self.resources.registers * WARP, REGISTER_UNIT)
-        if per_warp * _round_up(self.warps_per_block, PARTITIONS) > REGISTERS:
-            return 0
         per_partition = REGISTERS // PARTITIONS // per_warp
         return per_partition * PARTITIONS // self.warps_per_block
 

@@ -1,5 +1,6 @@
 """check() accepts what is right and names what is wrong."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -49,6 +50,21 @@ def test_torch_tensors_are_compared_bfloat16_too():
     torch = pytest.importorskip("torch")
     assert kind_of(torch.tensor(VECTOR), VECTOR) == kinds.PASS
     assert kind_of(torch.tensor(VECTOR).bfloat16(), VECTOR) == kinds.PASS
+
+
+def test_bfloat16_of_numpy_is_compared_with_its_own_tolerance():
+    narrow = VECTOR.astype(ml_dtypes.bfloat16)
+    assert kind_of(narrow, VECTOR) == kinds.PASS
+    assert kind_of(narrow.astype(np.float32), VECTOR) == kinds.PRECISION
+    rough = VECTOR * np.float32(1 + 2.0**-4)  # twice the tolerance of a single bfloat16
+    assert kind_of(rough.astype(ml_dtypes.bfloat16), VECTOR) == kinds.PASS
+    assert kind_of((VECTOR * np.float32(1.2)).astype(ml_dtypes.bfloat16), VECTOR) == kinds.SCALED
+
+
+def test_the_shape_of_the_transpose_is_called_that():
+    assert judge(MATRIX.T, MATRIX).message.endswith("It may be transposed.")
+    assert "transposed" not in judge(MATRIX[:-1], MATRIX).message
+    assert "transposed" not in judge(VECTOR[:-1], VECTOR).message
 
 
 def test_zeros_never_pass_even_under_a_huge_tolerance():
@@ -153,6 +169,27 @@ def test_nan_that_was_computed_is_not_called_unwritten_without_the_initial_value
     computed = np.full(1000, 0x7FFFFFFF, np.uint32).view(np.float32)  # as a GPU writes it
     assert kind_of(computed, VECTOR) == kinds.NOT_A_NUMBER
     assert kind_of(np.full(1000, np.nan, np.float32), VECTOR) == kinds.NOTHING_WRITTEN
+
+
+def test_whole_numbers_too_large_for_a_double_are_compared_as_they_are():
+    large = np.array([2**60, 5])
+    assert kind_of(large.copy(), large) == kinds.PASS
+    assert kind_of(large + [1, 0], large) != kinds.PASS
+
+
+def test_nan_is_right_only_where_it_is_expected_however_exact_the_check_is():
+    expected = np.array([1, 2, np.nan, 4], np.float32)
+    for exact in (True, False):
+        assert kind_of(expected.copy(), expected, exact=exact) == kinds.PASS
+        assert kind_of(changed(expected, 1, NAN), expected, exact=exact) != kinds.PASS
+        assert kind_of(changed(expected, 2, 3), expected, exact=exact) != kinds.PASS
+
+
+def test_an_infinite_element_is_no_matter_of_precision():
+    near = VECTOR * np.float32(1.001) + np.float32(1e-3)
+    assert kind_of(near, VECTOR) == kinds.PRECISION
+    assert kind_of(changed(near, 500, np.inf), VECTOR) != kinds.PRECISION
+    assert kind_of(near, changed(VECTOR, 500, np.inf)) != kinds.PRECISION
 
 
 def test_a_wrong_factor_near_one_is_no_matter_of_precision():

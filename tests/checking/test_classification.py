@@ -38,6 +38,15 @@ def test_a_border_of_up_to_three_is_an_edge(border, kind):
     assert ("the inside of c is right" in verdict.message) == (kind == kinds.EDGES)
 
 
+@pytest.mark.parametrize(("size", "border"), [(10, 1), (20, 2)])
+def test_a_border_is_not_taken_for_a_wider_one_that_leaves_too_little(size, border):
+    right = RNG.standard_normal((size, size)).astype(np.float32)
+    wrong = right + 5
+    inside = (slice(border, -border),) * 2
+    wrong[inside] = right[inside]
+    assert "only the border is wrong" in judge(wrong, right).message
+
+
 def test_a_border_that_leaves_less_than_half_right_is_no_edge():
     small = MATRIX[:7, :7]
     wrong = small + 5
@@ -113,6 +122,15 @@ def test_narrow_whole_numbers_off_by_one_are_rounding_where_they_spread_widely()
     assert kind(wide, 1, np.int32) != kinds.PRECISION  # counts and indices are not rounded
     assert kind(wide, 2, np.int16) != kinds.PRECISION
     assert kind(narrow, 1, np.int16) != kinds.PRECISION
+    for largest, enough in ((31, False), (32, True)):
+        spread = np.linspace(0, largest, 30).round().astype(int)
+        assert (kind(spread, 1, np.uint8) == kinds.PRECISION) == enough
+
+
+def test_two_wrong_ones_of_six_may_be_an_edge_and_of_five_not():
+    for size, expected in ((6, kinds.EDGES), (5, kinds.WRONG)):
+        right = RNG.standard_normal(size).astype(np.float32)
+        assert judge(spoilt(right, slice(-2, None)), right).kind == expected
 
 
 def test_a_few_elements_far_outside_the_tolerance_are_no_matter_of_precision():

@@ -1,13 +1,16 @@
 """A verdict as it prints and as it shows: every part where there is one, and nothing more."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from course_utils.checking import error_kinds as kinds
 from course_utils.checking import judge
 from course_utils.checking.verdict import (
+    COLOURS,
     FAIL_COLOUR,
     NEUTRAL_COLOUR,
     PASS_COLOUR,
@@ -87,6 +90,12 @@ def test_a_map_of_errors_has_words_for_who_cannot_see_it():
     assert "aria-label='map of the elements: 2 of 3 marks are right'" in drawn
 
 
+def test_a_map_of_errors_is_part_of_what_a_notebook_shows():
+    heat = heat_map(np.array([True, False, False]), np.zeros(3, bool))
+    html = replace(BARE, heat=heat).body_html()
+    assert heat.caption in html and html.endswith(heat.to_html())
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -136,6 +145,16 @@ def test_a_wide_map_is_drawn_flat_and_a_high_one_not_without_end():
     square = np.ones((10, 20), np.float32)
     drawn = judge(square + np.eye(10, 20, dtype="f4"), square).figure()
     assert drawn.get_figheight() == pytest.approx(6 * 10 / 20 + 0.8)
+    assert drawn.get_figwidth() == 6
+
+
+def test_a_mark_has_its_own_colour_whichever_marks_there_are():
+    got = np.ones(128, np.float32)  # two elements a mark
+    got[[10, 20, 21]] = 3
+    image = judge(got, np.ones(128, np.float32)).figure().axes[0].images[0]
+    found = [to_hex(colour) for colour in image.to_rgba(image.get_array())[0]]
+    marks = "." * 5 + "x" + "." * 4 + "#" + "." * 53
+    assert found == [to_hex(COLOURS[mark]) for mark in marks]
 
 
 def test_there_is_no_figure_where_there_is_no_map():

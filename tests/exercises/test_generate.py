@@ -3,9 +3,10 @@
 import nbformat
 import pytest
 
+from course_utils.exercises import generate
 from course_utils.exercises.generate import PARTS, cells, stale_notebooks, starter_cell, write_into
 from course_utils.exercises.registry import all_exercises, find
-from course_utils.notebooks.canonical import canonical
+from course_utils.notebooks.canonical import canonical, dumps
 
 SAXPY, CLAMP = find("04.saxpy"), find("04.clamp")
 
@@ -50,6 +51,21 @@ def test_what_an_author_moved_or_an_editor_changed_is_put_right_in_its_place():
     again = write_into(once, [SAXPY])
     assert sources(again)[2] == "a word between"
     assert sources(again)[3] == starter_cell(SAXPY)
+
+
+def test_only_a_notebook_that_differs_is_written_and_in_canonical_form(tmp_path, monkeypatch):
+    def place(old, new):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.ipynb"
+        path.write_text("as it was")
+        return path, old, new
+
+    empty = nbformat.v4.new_notebook()
+    new = write_into(empty, [SAXPY])
+    versions = [place(empty, new), place(new, new)]
+    monkeypatch.setattr(generate, "_versions", lambda: versions)
+    assert generate.write_notebooks() == stale_notebooks() == [versions[0][0]]
+    assert versions[0][0].read_text(encoding="utf-8") == dumps(canonical(nbformat.from_dict(new)))
+    assert versions[1][0].read_text(encoding="utf-8") == "as it was"
 
 
 def test_the_marks_survive_the_canonical_form():

@@ -199,3 +199,10 @@ def test_each_extent_has_one_longest_size():
     assert sizes.alone == {"m": 70, "n": 90}
     with pytest.raises(ValueError, match="m has its longest already, 70"):
         sizes.with_longest(m=80)
+
+
+def test_the_last_element_alone_is_made_infinite():
+    _, change = promises.LAST_INFINITE
+    x = np.ones((2, 3), np.float32)
+    assert np.isinf(change(x, np.random.default_rng(1))).tolist() == [[0, 0, 0], [0, 0, 1]]
+    assert not np.isinf(x).any()

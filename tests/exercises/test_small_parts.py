@@ -91,6 +91,8 @@ def test_an_outcome_lists_its_target_its_times_and_its_note():
     assert PASS_COLOUR in html and "Exercise 04.a: &lt;a&gt;" in html and "<img" not in html
     assert FAIL_COLOUR in Outcome("04.a", "a", simple(kinds.WRONG, "no"))._repr_html_()
     assert "<img alt=" in found._repr_html_()
+    bars = [bar.get_width() for bar in found.figure().axes[0].patches]
+    assert bars == [2.0, 1.5], "the times where there are some, and no counts"
 
 
 def test_the_figure_of_a_target_has_the_starter_where_it_was_counted():
@@ -261,6 +263,11 @@ def test_a_syntax_error_points_at_its_place():
     assert line == "->   2 | y = = 2" and line[caret.index("^")] == "="
     assert caret.index("^") == line.index("= = ") + 2
     assert "CUDA" not in verdict.hint
+
+
+def test_a_syntax_error_without_a_place_in_its_line_has_no_caret():
+    verdict = python_answer._syntax_error(SyntaxError("why"), "x = 1\ny = 2")
+    assert verdict.message == "line 1: why." and verdict.excerpt == "->   1 | x = 1"
 
 
 def test_an_exception_is_shown_at_the_last_line_of_the_cell():
@@ -443,6 +450,9 @@ def test_shared_memory_is_counted_with_its_atomics_and_copies():
     assert means.shared_memory(advice="").measure(work) == 321
     found = counts(shared_load_requests=1, shared_store_requests=20, shared_atomic_requests=300)
     assert means.no_shared_memory("").measure(SimpleNamespace(counts=found)) == 321
+    one = SimpleNamespace(counts=counts(shared_load_requests=1))
+    assert means.no_shared_memory("").missing(one)
+    assert not means.no_shared_memory("").missing(SimpleNamespace(counts=counts()))
     reads = means.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
     assert reads == 3
 

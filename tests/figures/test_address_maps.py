@@ -68,7 +68,3 @@ def test_the_bytes_of_structs_are_counted_with_their_padding():
 def test_members_that_overlap_are_an_error():
     with pytest.raises(ValueError, match="overlaps"):
         figures.struct_bytes("s 8 a 0 4\ns 8 b 2 4\n")
-
-
-def test_the_same_text_gives_the_same_picture():
-    assert figures.png(figures.memory_map(MAP)) == figures.png(figures.memory_map(MAP))

@@ -32,8 +32,3 @@ def test_a_track_has_one_look_that_no_other_has():
 def test_nothing_to_draw_is_an_error(files):
     with pytest.raises(ValueError, match="at least one"):
         figures.build_files(files, title="A build")
-
-
-def test_the_same_files_give_the_same_picture():
-    first, second = (figures.png(figures.build_files(FILES, title="A build")) for _ in range(2))
-    assert first == second

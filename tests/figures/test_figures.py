@@ -12,6 +12,7 @@ from course_utils import figures
 from course_utils.figures.memory_accesses import bank_phases
 from course_utils.figures.style import STYLE_FILE, settings
 from course_utils.layouts import Layout, Swizzle, SwizzledLayout
+from course_utils.observing.occupancy_calculator import Occupancy, Resources
 
 LANES = np.arange(32)
 SWIZZLED = np.arange(8) ^ np.arange(8)[:, None]  # [row, chunk]: the chunk's place
@@ -134,6 +135,16 @@ def drawings() -> dict:
         "block_timeline": lambda: figures.block_timeline(
             [0, 1, 0], [0, 0, 2], [2, 2, 4], blocks_each=1
         ),
+        "build_files": lambda: figures.build_files(
+            [("host", "you", "main.c", 100), ("device", "ptxas", "k.cubin", 4000)], title="A build"
+        ),
+        "activations": lambda: figures.activations(
+            np.eye(28), {"conv1": np.arange(48.0).reshape(3, 4, 4)}, [0.2, 0.8]
+        ),
+        "reflection": lambda: figures.reflection((3, 4), [("to the axis", (-5, 0))]),
+        "occupancy_steps": lambda: figures.occupancy_steps(
+            Occupancy("k", "sm_90a", 96, 0, Resources(80), max_threads=512)
+        ),
         "search_results": lambda: figures.search_results(
             {"8 x 8": [(90, 40), (110, 44)], "16 x 8": [(190, 50)]},
             {"spills": [128, 128], "threads": [64]},
@@ -146,11 +157,14 @@ def drawings() -> dict:
 @pytest.mark.parametrize("name", drawings())
 def test_drawing_the_same_data_twice_gives_the_same_bytes(name):
     draw = drawings()[name]
-    first = draw()
-    again = figures.png(first)
-    assert figures.png(first) == again
-    assert figures.png(draw()) == again
+    first, again = figures.png(draw()), figures.png(draw())
+    assert first == again
     assert again.startswith(b"\x89PNG") and b"Software" not in again
+
+
+def test_a_figure_can_be_written_twice():
+    figure = figures.warp_sectors(4 * LANES)
+    assert figures.png(figure) == figures.png(figure)
 
 
 def test_a_figure_ignores_the_readers_own_matplotlib_settings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from matplotlib.transforms import Bbox
 from course_utils import figures
 from course_utils.figures.labels import bytes_label
 from course_utils.figures.style import ink
+from tests.figures.records_of_drawings import FILE, digests
 from tests.figures.test_figures import drawings
 
 SLACK = 2  # pixels
@@ -147,6 +149,23 @@ def test_a_figure_fits_a_notebook_s_width_and_a_screen_s_height(name):
     figure, _ = drawn(name)
     width, height = figure.get_size_inches()
     assert 2 <= width <= 16 and 0.9 <= height <= 10
+
+
+RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_is_what_was_recorded_of_it(name):
+    found, recorded = digests(drawn(name)[0]), RECORDED.get(name, {})
+    changed = {kind for kind in found | recorded if found.get(kind) != recorded.get(kind)}
+    assert not changed, (
+        f"the {', '.join(sorted(changed))} of {name} are others than recorded: look at the figure, "
+        "and where that is meant run `python -m tests.figures.records_of_drawings`"
+    )
+
+
+def test_nothing_is_recorded_of_a_drawing_that_is_no_more():
+    assert set(RECORDED) == set(NAMES)
 
 
 def texts(axes):

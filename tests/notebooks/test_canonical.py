@@ -11,7 +11,7 @@ from nbformat.v4 import (
     new_output,
 )
 
-from course_utils.notebooks.canonical import canonical, dumps, read, violations
+from course_utils.notebooks.canonical import canonical, dumps, map_text, read, violations
 
 
 def book(*cells, **metadata):
@@ -182,3 +182,23 @@ def test_an_older_notebook_format_is_brought_up_to_date():
  "source": ["x"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}'
     assert violations(old)
     assert violations(dumps(canonical(read(old)))) == []
+
+
+def test_the_format_is_four_point_five_whatever_it_was():
+    newer = book(new_markdown_cell("# A"))
+    newer.nbformat_minor = 6
+    assert (canonical(newer).nbformat, canonical(newer).nbformat_minor) == (4, 5)
+
+
+def test_every_text_of_an_output_is_changed_and_no_picture():
+    picture = {"text/plain": "a", "text/html": "<p>a</p>", "image/png": "aaaa"}
+    error = new_output("error", ename="E", evalue="a", traceback=["a", "b"])
+    nb = book(
+        new_code_cell("a", outputs=[stream("a"), new_output("display_data", picture), error]),
+        new_markdown_cell("a"),
+    )
+    map_text(nb, lambda text: text.replace("a", "c"))
+    first, shown, failed = nb.cells[0].outputs
+    assert first.text == failed.evalue == "c" and failed.traceback == ["c", "b"]
+    assert shown.data == {"text/plain": "c", "text/html": "<p>c</p>", "image/png": "aaaa"}
+    assert nb.cells[0].source == nb.cells[1].source == "a"

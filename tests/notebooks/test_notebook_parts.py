@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course_utils.notebooks import output_store, progress_bars, rules, run
 from course_utils.notebooks.canonical import _ids, _last_written, canonical, clean
 from course_utils.notebooks.cells import Violation, files_named, find, numbered
-from course_utils.notebooks.execute import kernel_environment, skipped_cells
+from course_utils.notebooks.execute import Failure, _failure, kernel_environment, skipped_cells
 from course_utils.notebooks.maps import _title
 from course_utils.paths import ROOT, shown
 
@@ -166,6 +166,13 @@ def test_a_link_leads_to_a_file_of_the_repository_and_to_a_heading(tmp_path):
     assert check("#no") == ["no heading of this notebook has the anchor #no"]
 
 
+def test_a_heading_that_is_a_link_goes_by_its_words(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# The [first *rung*](a.ipynb), once\n")
+    found = rules._anchors(page, None, tmp_path / "other.md")
+    assert found == {"The-first-rung,-once", "the-first-rung-once"}
+
+
 def test_every_link_of_a_cell_is_followed_past_those_that_leave_the_course(tmp_path):
     path = tmp_path / "book.ipynb"
     path.write_text("{}")
@@ -293,6 +300,20 @@ def test_skipped_cells_are_counted():
     other = new_output("stream", text="not Skipped here: x")
     cells = [new_code_cell("x", outputs=[out]) for out in (skipped, other, skipped)]
     assert skipped_cells(new_notebook(cells=cells)) == 2
+
+
+@pytest.mark.parametrize(
+    ("trace", "line", "source"),
+    [
+        ("no line is named", 0, "first"),
+        ("Cell In[1], line 3\nx", 3, "third"),
+        ("Cell In[1], line 4\nx", 4, "first"),  # the cell has no such line
+    ],
+)
+def test_a_failure_shows_the_line_that_is_named_or_else_the_first(trace, line, source):
+    error = new_output("error", ename="E", evalue="why", traceback=[trace])
+    cell = new_code_cell("\nfirst\n  third", outputs=[error])
+    assert _failure(7, cell) == Failure(7, line, source, "E: why")
 
 
 def test_paths_of_this_machine_become_relative(monkeypatch):

@@ -123,6 +123,10 @@ def test_an_update_on_a_gpu_stores_and_an_update_on_the_emulator_does_not(course
     assert stored == stored_outputs.StoredOutputs("NVIDIA H200", [{"text/plain": "2 ms\n"}])
 
 
+def test_a_file_of_outputs_has_a_line_for_each_thing_and_its_own_letters():
+    assert output_store.as_text({"a": ["µ"]}) == '{\n "a": [\n  "µ"\n ]\n}\n'
+
+
 def test_the_key_changes_with_the_code_alone():
     assert stored_outputs.key(f"\n{SOURCE}\n") == KEY
     assert stored_outputs.key(f"{SOURCE} ") == KEY

@@ -80,6 +80,11 @@ def test_the_solution_of_an_exercise_counts_only_where_a_cell_loads_it(repositor
     assert named(repository, good, file, source=f'load("{file}")') == [file]
 
 
+def test_the_hash_is_16_hexadecimal_digits(repository, good):
+    found = notebook_hash(good, repository.root)
+    assert len(found) == 16 and set(found) <= set("0123456789abcdef")
+
+
 def test_changing_a_code_cell_changes_the_hash(repository, good):
     before = notebook_hash(good, repository.root)
     good.cells[2].source = "draw(2)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from course_utils.compiling.bindings import nvrtc_version
 from course_utils.devices.limits import LaunchError
 from course_utils.devices.multiprocessors import MULTIPROCESSORS
 from course_utils.errors import LessonError
+from course_utils.observing import occupancy_calculator
 from course_utils.observing.occupancy_calculator import (
     Occupancy,
     Resources,
@@ -120,8 +122,17 @@ def test_an_unknown_gpu_is_refused_with_those_that_are_known():
 
 
 def test_a_block_that_is_too_large_is_refused():
+    tile = load(source=TILE, filename="tile.cu")
     with pytest.raises(LaunchError, match="at most 1024 threads, not 2,048"):
-        occupancy(load(source=TILE, filename="tile.cu"), (64, 32))
+        occupancy(tile, (64, 32))
+    assert occupancy(tile, (64, 16)).threads == 1024
+
+
+def test_shared_memory_counts_from_nothing_on():
+    tile = load(source=TILE, filename="tile.cu")
+    assert occupancy(tile, 32).shared_mem == occupancy(tile, 32, shared_mem=0).shared_mem == 0
+    with pytest.raises(LaunchError, match="shared_mem is -1; it counts bytes, 0 or more"):
+        occupancy(tile, 32, shared_mem=-1)
 
 
 def test_an_instance_of_a_template_is_found_by_its_expression():
@@ -135,9 +146,26 @@ def test_a_report_without_the_kernel_is_an_error():
         parse_report("ptxas info : Compiling entry function 'some' for 'sm_90a'", "other")
 
 
+HEAD = "ptxas info : Compiling entry function 'some' for 'sm_90a'\n"
+
+
+def test_what_a_report_does_not_mention_is_none():
+    assert parse_report(f"{HEAD}Used 8 registers", "some") == Resources(8, 0, 0, 0, 0, 0)
+    assert parse_report(HEAD, "some") == Resources(0)
+
+
+def test_each_number_of_a_report_has_its_place():
+    report = """48 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads
+        Used 40 registers, used 3 barriers, 1024 bytes smem"""
+    assert parse_report(HEAD + report, "some") == Resources(40, 1024, 48, 12, 20, 3)
+
+
 def test_occupancy_reads_as_a_table():
     text = str(of(256, 40))
     assert "warps per SM" in text and "48 of 64" in text and "limited by" in text
+    assert [line.split()[-2:] for line in text.splitlines() if line.startswith("occupancy")] == [
+        ["75", "%"]
+    ]
 
 
 def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
@@ -147,9 +175,6 @@ def test_the_figure_has_a_bar_for_each_block_size_that_can_be_launched():
         Occupancy("k", "sm_90a", 128, 0, Resources(64), max_threads=256)
     )
     assert len(figure.axes[0].patches) == 8
-    assert figures.png(figures.occupancy_steps(of(96, 80))) == figures.png(
-        figures.occupancy_steps(of(96, 80))
-    )
 
 
 @pytest.mark.gpu
@@ -202,3 +227,10 @@ def test_the_compiler_is_asked_for_its_report_and_not_for_what_it_has_cached(mon
     )
     assert occupancy(module, 256).resources.registers > 0
     assert "--no-cache" in asked
+
+
+@pytest.mark.parametrize(("version", "fresh"), [((12, 8), False), ((12, 9), True), ((13, 0), True)])
+def test_only_a_compiler_that_has_a_cache_is_told_not_to_use_it(version, fresh, monkeypatch):
+    monkeypatch.setattr(occupancy_calculator, "nvrtc_version", lambda: version)
+    module = SimpleNamespace(compiled=lambda arch, *options: options)
+    assert ("--no-cache" in compiled_with_report(SimpleNamespace(module=module), "sm_90")) == fresh
