@@ -5,7 +5,7 @@ from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
 
 from course_utils import cp, tensor_map
-from course_utils.benchmarks import blackwell
+from course_utils.benchmarks import blackwell, block_scaled
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
 from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.layouts import Layout
@@ -322,3 +322,28 @@ def umma_product(name, m, n, k):
 @CHAPTER.launch("umma_persistent", sizes=[(1, 8, 8, 1), (130, 72, 72, 1), (258, 40, 136, 2)])
 def umma_persistent(name, m, n, k, pairs):
     return blackwell.product_work(name, (m, n, k), bn=32, stages=3, pairs=pairs)
+
+
+# --- block_scaled ---
+
+
+@CHAPTER.launch("mxfp8_tile", "nvfp4_tile", sizes=[32, 128])
+def scaled_tile(name, columns):
+    return block_scaled.scaled_tile_work(name.removesuffix("_tile"), columns)
+
+
+@CHAPTER.launch("scaled_gemm", sizes=[("mxfp8", 130, 132, 288), ("nvfp4", 3, 72, 544)])
+def scaled_gemm(name, form, m, n, k):
+    """Tiles of 64 columns, the second with the upper half of a tile of scales; a ring of two stages,
+    and a last step with few of its blocks."""
+    return block_scaled.scaled_work(form, (m, n, k), bn=64, stages=2)
+
+
+@CHAPTER.launch("scale_cells", sizes=[4])
+def scale_cells(name, tiles):
+    """Lane i, columns 4 t to 4 t + 3: bytes 16 (i % 32) on of tile t."""
+    scales = np.random.default_rng(0).integers(0, 256, (tiles, 32, 4, 4), np.uint8)
+    cells = cp.empty((128, 16), cp.uint32)
+    expected = np.tile(scales.view(np.uint32)[..., 0].transpose(1, 0, 2).reshape(32, 16), (4, 1))
+    kernel = blackwell.blackwell_kernel("scale_cells.cu", block_scaled.FOLDER)
+    return work(kernel, 1, 128, (cp.asarray(scales.ravel()), cells), cells, expected)
