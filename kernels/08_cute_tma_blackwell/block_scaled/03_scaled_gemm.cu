@@ -6,8 +6,7 @@
 // Adds to mxfp8_tile and nvfp4_tile the ring and the roles of umma_stages; each stage has its own
 // columns for scales, which are not overwritten before the products that read them are done.
 // Limit: a block loads all of its A and B itself, and the tensor cores wait while D is stored.
-// grid (ceil(N / BN), ceil(M / 128)), block (192), dynamic shared
-//     STAGES * ((128 + BN) * 128 + (NVFP4 ? 4096 : 1024))
+// grid (ceil(N / BN), ceil(M / 128)), block (192), dynamic shared STAGES * kStage (below)
 
 #include "block_scaled.cuh"
 
