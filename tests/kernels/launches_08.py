@@ -334,8 +334,8 @@ def scaled_tile(name, columns):
 
 @CHAPTER.launch("scaled_gemm", sizes=[("mxfp8", 130, 72, 160), ("nvfp4", 3, 72, 544)])
 def scaled_gemm(name, form, m, n, k):
-    """Tiles of 64 columns, the second with the upper half of a tile of scales; a ring of two stages,
-    and a last step with few of its blocks."""
+    """Tiles of 64 columns, the second with the upper half of a tile of scales; a ring of two
+    stages, and a last step with few of its blocks."""
     return block_scaled.scaled_work(form, (m, n, k), bn=64, stages=2)
 
 

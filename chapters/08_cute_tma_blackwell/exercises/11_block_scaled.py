@@ -60,8 +60,8 @@ SCALE = PythonExercise(
     id="08.shared_scale",
     title="the scale of a block",
     task="""
-Write `shared_scale(block, form, rule)`: the byte that scales a block of an MX format, by each of two
-rules. The numbers are finite fp32 numbers, as a list; blocks of zeros and of subnormal numbers too.
+Write `shared_scale(block, form, rule)`: the byte that scales a block of an MX format, by either of
+two rules. The block is a list of finite fp32 numbers; blocks of zeros and of subnormal numbers too.
 """,
     source=f"{FOLDER}/shared_scale.py",
     function="shared_scale",
@@ -81,8 +81,8 @@ rules. The numbers are finite fp32 numbers, as a list; blocks of zeros and of su
     promises=Cases(any_block, 48),
     means="Any way to the number is right.",
     hints=(
-        "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent: x = fraction * 2**exponent, "
-        "exactly. `math.log2` is rounded, and wrong just beside a power of two.",
+        "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent, exactly: x is fraction * "
+        "2**exponent. `math.log2` is rounded, and wrong just beside a power of two.",
         "The difference of the two exponents, that of the block's largest and that of the format's "
         'largest number, is the exponent of the scale: for "down" that is all.',
         'For "up" it is one more where the fraction of the block\'s largest is above that of the '
@@ -216,12 +216,12 @@ above 448 * 6 * tensor_scale.
         ),
     ),
     hints=(
-        "The largest magnitude is a loop with `fmaxf` and `fabsf`. `e4m3_scale` wants it divided by "
-        "6 and by tensor_scale, and gives the number that its code stands for: that one, not the "
-        "quotient, makes the step.",
+        "The largest magnitude is a loop with `fmaxf` and `fabsf`. `e4m3_scale` wants it divided "
+        "by 6 and by tensor_scale, and gives the number that its code stands for: that one, not "
+        "the quotient, makes the step.",
         "`step > 0.0f ? 1.0f / step : 0.0f`. Then x * inverse is what E2M1 has to come near.",
-        "`e2m1_pair(low, high)` is a byte. Bytes 0 to 3 are shifted by 0, 8, 16 and 24 bits into the "
-        "first word, those of numbers 8 to 15 into the second.",
+        "`e2m1_pair(low, high)` is a byte. Bytes 0 to 3 are shifted by 0, 8, 16 and 24 bits into "
+        "the first word, those of numbers 8 to 15 into the second.",
     ),
     explanation="""
 Nine bytes for 16 numbers, 4.5 bits each. The scale is rounded first, and the codes are made with
@@ -293,9 +293,9 @@ CELL = PythonExercise(
     id="08.scale_cell",
     title="find a scale in memory and in tensor memory",
     task="""
-Write `scale_cell(row, block, blocks, warp, count)`: where the scale of a row's block lies in memory,
-in which lane, column and byte of tensor memory a warp finds it, and which product takes it. Any
-number of rows and blocks.
+Write `scale_cell(row, block, blocks, warp, count)`: where the scale of a row's block lies in
+memory, in which lane, column and byte of tensor memory a warp finds it, and which product takes it.
+Any number of rows and blocks.
 """,
     source=f"{FOLDER}/scale_cell.py",
     function="scale_cell",
@@ -357,7 +357,7 @@ rows of 16 bytes, four times over, is enough.
 
 # --- The instruction descriptor ---
 
-TYPES = "E4M3 E5M2 - E2M3 E3M2 E2M1".split()
+TYPES = ["E4M3", "E5M2", "-", "E2M3", "E3M2", "E2M1"]
 
 
 def any_scaled(rng: np.random.Generator) -> tuple:
@@ -505,8 +505,8 @@ ROWS = Exercise(
     id="08.rows_of_scales",
     title="from rows of scales to tensor memory",
     task="""
-The scales come row by row, as somebody has quantised them who did not know of tiles: four bytes, one
-word, for each row of 128 numbers. Write the way from there into tensor memory, and start the
+The scales come row by row, from somebody who did not know of tiles: four bytes, one word, for each
+row of 128 numbers. Write the way from there into tensor memory, and start the
 products. Scales from 2^-4 to 2^4.
 """,
     source=f"{FOLDER}/rows_of_scales.cu",
@@ -548,10 +548,10 @@ products. Scales from 2^-4 to 2^4.
         ),
     ),
     hints=(
-        "Thread t has row t of A. In a tile 16 bytes are four words, those of rows r, r + 32, r + 64 "
-        "and r + 96: word `t % 32 * 4 + t / 32`. The 32 rows of B are words 0, 4, 8, …",
-        "tcgen05.cp reads shared memory as TMA does, past what the threads see: `writes_are_ready()` "
-        "after the stores, before the barrier.",
+        "Thread t has row t of A. In a tile 16 bytes are four words, those of rows r, r + 32, "
+        "r + 64 and r + 96: word `t % 32 * 4 + t / 32`. The 32 rows of B are words 0, 4, 8, …",
+        "tcgen05.cp reads shared memory as TMA does, past what the threads see: "
+        "`writes_are_ready()` after the stores, before the barrier.",
         "`tmem_copy_scales(of_a, scale_tile(shared_address(tile_a)))`, the same for B; then "
         "`umma_scaled_mxfp8` with `umma_mxfp8(128, kColumns, k)` for k from 0 to 3, each "
         "2 · k further along A and B, the first with `add` false.",
