@@ -772,4 +772,4 @@ of their end, as it does for products.
     ),
 )
 
-EXERCISES = (SCALE, FOURS, CELL, WORD, ROWS, EARLY)
+EXERCISES = (FOURS, SCALE, CELL, WORD, ROWS, EARLY)

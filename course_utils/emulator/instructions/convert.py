@@ -245,7 +245,7 @@ def _packed(flags, target, source):
 
 
 def _scaled_formats(flags, target, source):
-    """Numbers of e2m1, two in a byte, and scales in ue8m0 (sm_100a)."""
+    """Numbers of e2m1, two in a byte, and scales in ue8m0 (sm_100a). Not run on a Blackwell GPU."""
     prepare = relu if "relu" in flags else (lambda x: x)
     if (target, source) == ("e2m1x2", "f32") and flags - {"relu"} == {"rn", "satfinite"}:
         one = lambda x: to_e2m1(prepare(x))  # noqa: E731
