@@ -26,98 +26,6 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 ARCH = "sm_100a"
 Values = promises.Values
 
-# --- The scale of a block ---
-
-LARGEST = {"E4M3": (448.0, 8), "E5M2": (57344.0, 15), "E2M1": (6.0, 2)}  # and its exponent
-
-
-def fp32_list(values: Any) -> list[float]:
-    return [float(x) for x in np.asarray(values, np.float32)]
-
-
-def any_block(rng: np.random.Generator) -> tuple:
-    form = str(rng.choice(list(LARGEST)))
-    power = int(rng.integers(-149, 126))
-    values = rng.uniform(-2, 2, int(rng.choice((16, 32)))) * 2.0**power
-    if rng.random() < 0.4:  # at the limit, just below it, just above it
-        limit = np.float32(LARGEST[form][0] * 2.0 ** int(rng.integers(-100, 100)))
-        values = np.clip(values, -limit, limit)
-        values[int(rng.integers(0, len(values)))] = -np.nextafter(
-            limit, np.float32(rng.choice((0, np.inf)))
-        )
-    return fp32_list(values), form, str(rng.choice(("up", "down")))
-
-
-def scale_by_search(block: list[float], form: str, rule: str) -> int:
-    largest = max(abs(x) for x in block)
-    most, power = LARGEST[form]
-    if rule == "up":
-        return next(code for code in range(255) if largest <= most * 2.0 ** (code - 127))
-    return max([c for c in range(255) if 2.0 ** (c - 127 + power) <= largest], default=0)
-
-
-SCALE = PythonExercise(
-    id="08.shared_scale",
-    title="the scale of a block",
-    task="""
-Write `shared_scale(block, form, rule)`: the byte that scales a block of an MX format, by either of
-two rules. The block is a list of finite fp32 numbers; blocks of zeros and of subnormal numbers too.
-""",
-    source=f"{FOLDER}/shared_scale.py",
-    function="shared_scale",
-    cases=(
-        ([1.0, -3.0, 0.25, 2.0], "E2M1", "down"),
-        ([1.0, -3.0, 0.25, 3.5], "E2M1", "up"),
-        ([6.0, 0.0], "E2M1", "up"),
-        ([-448.0, 100.0], "E4M3", "up"),
-        (fp32_list([448.00003, 1.0]), "E4M3", "up"),
-        ([500.0, 1.0], "E4M3", "down"),
-        ([57344.0, -1e6], "E5M2", "up"),
-        ([-0.0, 0.0], "E4M3", "up"),
-        (fp32_list([1e-45, 0.0]), "E5M2", "down"),
-        (fp32_list([3.4e38, -3e38]), "E2M1", "up"),
-    ),
-    reference=scale_by_search,
-    promises=Cases(any_block, 48),
-    means="Any way to the number is right.",
-    hints=(
-        "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent, exactly: x is fraction * "
-        "2**exponent. `math.log2` is rounded, and wrong just beside a power of two.",
-        "The difference of the two exponents, that of the block's largest and that of the format's "
-        'largest number, is the exponent of the scale: for "down" that is all.',
-        'For "up" it is one more where the fraction of the block\'s largest is above that of the '
-        "format's: 0.875 for 448 and 57344, 0.75 for 6. Then + 127, and not below 0.",
-    ),
-    explanation="""
-"down" is the rule of the MX specification: it looks at one exponent, and lets what is above the
-largest number stop there, up to an eighth too small for E4M3 and up to a quarter for E2M1. "up" is
-what cuBLAS describes, and what `cvt.rp.satfinite.ue8m0x2.f32` computes from the quotient: nothing
-is cut off, and some blocks count in steps twice as large.
-""",
-    mutants=(
-        mutant("without the sign", kinds.WRONG, ("max(abs(x) for x in block)", "max(block)")),
-        mutant("the first number", kinds.WRONG, ("max(abs(x) for x in block)", "abs(block[0])")),
-        mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
-        mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
-        mutant("always up", kinds.WRONG, ('if rule == "up" and', "if")),
-        mutant("up too far", kinds.WRONG, (" and fraction > most:", ":")),
-        mutant("up at the limit, too", kinds.WRONG, ("fraction > most", "fraction >= most")),
-        mutant("one half for all", kinds.WRONG, ("fraction > most", "fraction > 0.5")),
-        mutant("the fraction of E4M3", kinds.WRONG, ("fraction > most", "fraction > 0.875")),
-        mutant("one too low", kinds.WRONG, ("exponent + 127", "exponent + 126")),
-        mutant("the bias of E4M3", kinds.WRONG, ("exponent + 127", "exponent + 7")),
-        mutant("below zero", kinds.WRONG, ("max(exponent + 127, 0)", "exponent + 127")),
-        mutant("at least one", kinds.WRONG, ("max(exponent + 127, 0)", "max(exponent + 127, 1)")),
-        mutant("E5M2 like E4M3", kinds.WRONG, ('"E5M2": 57344.0', '"E5M2": 448.0')),
-        mutant("E2M1 up to 8", kinds.WRONG, ('"E2M1": 6.0', '"E2M1": 8.0')),
-        mutant(
-            "the largest number's scale is not taken off",
-            kinds.WRONG,
-            ("    exponent -= power\n", ""),
-        ),
-    ),
-)
-
 # --- Quantise to NVFP4 ---
 
 F32 = np.float32
@@ -263,6 +171,98 @@ whole block becomes zeros: the range of all scales is what the tensor's own scal
             "scales not stored",
             kinds.NOTHING_WRITTEN,
             ("scales[block] = e4m3", "unsigned char c = e4m3"),
+        ),
+    ),
+)
+
+# --- The scale of a block ---
+
+LARGEST = {"E4M3": (448.0, 8), "E5M2": (57344.0, 15), "E2M1": (6.0, 2)}  # and its exponent
+
+
+def fp32_list(values: Any) -> list[float]:
+    return [float(x) for x in np.asarray(values, np.float32)]
+
+
+def any_block(rng: np.random.Generator) -> tuple:
+    form = str(rng.choice(list(LARGEST)))
+    power = int(rng.integers(-149, 126))
+    values = rng.uniform(-2, 2, int(rng.choice((16, 32)))) * 2.0**power
+    if rng.random() < 0.4:  # at the limit, just below it, just above it
+        limit = np.float32(LARGEST[form][0] * 2.0 ** int(rng.integers(-100, 100)))
+        values = np.clip(values, -limit, limit)
+        values[int(rng.integers(0, len(values)))] = -np.nextafter(
+            limit, np.float32(rng.choice((0, np.inf)))
+        )
+    return fp32_list(values), form, str(rng.choice(("up", "down")))
+
+
+def scale_by_search(block: list[float], form: str, rule: str) -> int:
+    largest = max(abs(x) for x in block)
+    most, power = LARGEST[form]
+    if rule == "up":
+        return next(code for code in range(255) if largest <= most * 2.0 ** (code - 127))
+    return max([c for c in range(255) if 2.0 ** (c - 127 + power) <= largest], default=0)
+
+
+SCALE = PythonExercise(
+    id="08.shared_scale",
+    title="the scale of a block",
+    task="""
+Write `shared_scale(block, form, rule)`: the byte that scales a block of an MX format, by either of
+two rules. The block is a list of finite fp32 numbers; blocks of zeros and of subnormal numbers too.
+""",
+    source=f"{FOLDER}/shared_scale.py",
+    function="shared_scale",
+    cases=(
+        ([1.0, -3.0, 0.25, 2.0], "E2M1", "down"),
+        ([1.0, -3.0, 0.25, 3.5], "E2M1", "up"),
+        ([6.0, 0.0], "E2M1", "up"),
+        ([-448.0, 100.0], "E4M3", "up"),
+        (fp32_list([448.00003, 1.0]), "E4M3", "up"),
+        ([500.0, 1.0], "E4M3", "down"),
+        ([57344.0, -1e6], "E5M2", "up"),
+        ([-0.0, 0.0], "E4M3", "up"),
+        (fp32_list([1e-45, 0.0]), "E5M2", "down"),
+        (fp32_list([3.4e38, -3e38]), "E2M1", "up"),
+    ),
+    reference=scale_by_search,
+    promises=Cases(any_block, 48),
+    means="Any way to the number is right.",
+    hints=(
+        "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent, exactly: x is fraction * "
+        "2**exponent. `math.log2` is rounded, and wrong just beside a power of two.",
+        "The difference of the two exponents, that of the block's largest and that of the format's "
+        'largest number, is the exponent of the scale: for "down" that is all.',
+        'For "up" it is one more where the fraction of the block\'s largest is above that of the '
+        "format's: 0.875 for 448 and 57344, 0.75 for 6. Then + 127, and not below 0.",
+    ),
+    explanation="""
+"down" is the rule of the MX specification: it looks at one exponent, and lets what is above the
+largest number stop there, up to an eighth too small for E4M3 and up to a quarter for E2M1. "up" is
+what cuBLAS describes, and what `cvt.rp.satfinite.ue8m0x2.f32` computes from the quotient: nothing
+is cut off, and some blocks count in steps twice as large.
+""",
+    mutants=(
+        mutant("without the sign", kinds.WRONG, ("max(abs(x) for x in block)", "max(block)")),
+        mutant("the first number", kinds.WRONG, ("max(abs(x) for x in block)", "abs(block[0])")),
+        mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
+        mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
+        mutant("always up", kinds.WRONG, ('if rule == "up" and', "if")),
+        mutant("up too far", kinds.WRONG, (" and fraction > most:", ":")),
+        mutant("up at the limit, too", kinds.WRONG, ("fraction > most", "fraction >= most")),
+        mutant("one half for all", kinds.WRONG, ("fraction > most", "fraction > 0.5")),
+        mutant("the fraction of E4M3", kinds.WRONG, ("fraction > most", "fraction > 0.875")),
+        mutant("one too low", kinds.WRONG, ("exponent + 127", "exponent + 126")),
+        mutant("the bias of E4M3", kinds.WRONG, ("exponent + 127", "exponent + 7")),
+        mutant("below zero", kinds.WRONG, ("max(exponent + 127, 0)", "exponent + 127")),
+        mutant("at least one", kinds.WRONG, ("max(exponent + 127, 0)", "max(exponent + 127, 1)")),
+        mutant("E5M2 like E4M3", kinds.WRONG, ('"E5M2": 57344.0', '"E5M2": 448.0')),
+        mutant("E2M1 up to 8", kinds.WRONG, ('"E2M1": 6.0', '"E2M1": 8.0')),
+        mutant(
+            "the largest number's scale is not taken off",
+            kinds.WRONG,
+            ("    exponent -= power\n", ""),
         ),
     ),
 )

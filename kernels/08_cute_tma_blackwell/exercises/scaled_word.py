@@ -9,9 +9,9 @@
 #   bits 24-28  M / 16
 #   bits 29-30  scale of A: which byte of its word is the first
 #
-# A product of kind::mxf8f6f4 is 32 numbers of K and takes one byte, block k of every four byte k. One
-# of kind::mxf4nvf4 is 64 numbers and takes all four bytes (16 numbers to a scale) or two (32 numbers
-# to a scale): bytes 0 and 1, or 2 and 3.
+# A product of kind::mxf8f6f4 is 32 numbers of K and takes one byte, block k of every four byte k.
+# One of kind::mxf4nvf4 is 64 numbers and takes all four bytes (16 numbers to a scale) or two (32
+# numbers to a scale): bytes 0 and 1, or 2 and 3.
 def scaled_word(m, n, a, b, kind, scales, block, product):
     """The word for product number `product` along K.
 

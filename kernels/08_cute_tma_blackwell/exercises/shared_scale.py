@@ -1,12 +1,12 @@
 import math
 
 # A block of numbers in an MX format shares one scale, a power of two that is stored as its exponent
-# + 127 in eight bits (UE8M0): code 0 is 2^-127, 254 is 2^127. The largest numbers of the formats are
-# 448 for E4M3, 57344 for E5M2 and 6 for E2M1. Of the two rules
+# + 127 in eight bits (UE8M0): code 0 is 2^-127, 254 is 2^127. The largest numbers of the formats
+# are 448 for E4M3, 57344 for E5M2 and 6 for E2M1. Of the two rules
 #
 #   "down"  takes the exponent of the block's largest magnitude, less the exponent of the largest
-#           number of the format (448 is 1.75 * 2^8, so 8); a number that is too large for the format
-#           then becomes the largest one;
+#           number of the format (448 is 1.75 * 2^8, so 8); a number that is too large for the
+#           format then becomes the largest one;
 #   "up"    takes the least power of two with which no number is too large.
 
 
