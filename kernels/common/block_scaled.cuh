@@ -38,9 +38,9 @@ __device__ inline void tmem_copy_scales(unsigned to, unsigned long long tile)
                  : "memory");
 }
 
-// Instruction descriptor of MXFP8, K contiguous, sums in fp32: bits 7-9 and 10-12 the types of A and
-// B (0 is E4M3), 17-22 columns / 8, 23 the type of the scales (1 is UE8M0), 24-28 rows / 16. Of the
-// four bytes in a column of scales the product takes byte `block`: bits 29-30 for A, 4-5 for B.
+// Instruction descriptor of MXFP8, K contiguous, sums in fp32: bits 7-9 and 10-12 the types of A
+// and B (0 is E4M3), 17-22 columns / 8, 23 the type of the scales (1 is UE8M0), 24-28 rows / 16. Of
+// the four bytes in a column of scales the product takes byte `block`: bits 29-30 for A, 4-5 for B.
 __host__ __device__ constexpr unsigned umma_mxfp8(int rows, int columns, int block)
 {
     return (unsigned)block << 4 | (unsigned)columns / 8 << 17 | 1u << 23 |
@@ -56,8 +56,8 @@ __host__ __device__ constexpr unsigned umma_nvfp4(int rows, int columns)
 // tcgen05.mma, .kind::mxf8f6f4: D = A B^T, or D += A B^T with `add`, for 32 numbers along K, each
 // times the scale of its row and block.
 __device__ inline void umma_scaled_mxfp8(unsigned d, unsigned long long a, unsigned long long b,
-                                         unsigned instruction, unsigned scales_a,
-                                         unsigned scales_b, bool add)
+                                         unsigned instruction, unsigned scales_a, unsigned scales_b,
+                                         bool add)
 {
     asm volatile("{\n"
                  ".reg .pred add;\n"
@@ -71,8 +71,8 @@ __device__ inline void umma_scaled_mxfp8(unsigned d, unsigned long long a, unsig
 
 // tcgen05.mma, .kind::mxf4nvf4: the same for 64 numbers of four bits, with four scales in a row.
 __device__ inline void umma_scaled_nvfp4(unsigned d, unsigned long long a, unsigned long long b,
-                                         unsigned instruction, unsigned scales_a,
-                                         unsigned scales_b, bool add)
+                                         unsigned instruction, unsigned scales_a, unsigned scales_b,
+                                         bool add)
 {
     asm volatile("{\n"
                  ".reg .pred add;\n"

@@ -1,5 +1,5 @@
-// Numbers of four bits and their scales, by Blackwell's conversions (sm_100a; no GPU of that kind has
-// run them yet). Section of the PTX manual: "cvt".
+// Numbers of four bits and their scales, by Blackwell's conversions (sm_100a; no GPU of that kind
+// has run them yet). Section of the PTX manual: "cvt".
 
 #pragma once
 

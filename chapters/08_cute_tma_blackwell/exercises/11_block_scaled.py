@@ -99,7 +99,7 @@ above 448 * 6 * tensor_scale.
     small=(130, 3, 1),
     full=1 << 20,
     promises=Promises(
-        sizes=promises.lengths("blocks", most=2053),
+        sizes=promises.lengths("blocks", most=2053).with_longest(blocks=32771),
         values=(
             (
                 promises.AS_GIVEN,
@@ -231,7 +231,7 @@ two rules. The block is a list of finite fp32 numbers; blocks of zeros and of su
     means="Any way to the number is right.",
     hints=(
         "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent, exactly: x is fraction * "
-        "2**exponent. `math.log2` is rounded, and wrong just beside a power of two.",
+        "2**exponent. It does so for subnormal numbers, too.",
         "The difference of the two exponents, that of the block's largest and that of the format's "
         'largest number, is the exponent of the scale: for "down" that is all.',
         'For "up" it is one more where the fraction of the block\'s largest is above that of the '
@@ -526,7 +526,7 @@ products. Scales from 2^-4 to 2^4.
     full=4096,
     reduction=lambda tiles: 1024,
     promises=Promises(
-        sizes=promises.Sizes(("tiles",), ((1, 2, 3),)).with_longest(tiles=7),
+        sizes=promises.Sizes(("tiles",), ((1, 2),)).with_longest(tiles=5),
         values=(
             promises.data("A", promises.NEGATIVE, promises.POSITIVE),
             (
@@ -536,17 +536,7 @@ products. Scales from 2^-4 to 2^4.
             ),
         ),
     ),
-    means=(
-        by_tensor_cores(4, size=1),
-        means.instructions(
-            "copies of scales to tensor memory",
-            "tcgen05.cp",
-            at_least=2,
-            at_most=4,
-            advice="tmem_copy_scales brings a tile of 128 rows, four blocks, at once.",
-            size=1,
-        ),
-    ),
+    means=(by_tensor_cores(4, size=1),),
     hints=(
         "Thread t has row t of A. In a tile 16 bytes are four words, those of rows r, r + 32, "
         "r + 64 and r + 96: word `t % 32 * 4 + t / 32`. The 32 rows of B are words 0, 4, 8, …",

@@ -1,7 +1,8 @@
 // D = scale A B^T for one tile in NVFP4: row-major A (128 x 256) and B (COLUMNS x 256), numbers of
 // E2M1, two a byte, D (128 x COLUMNS) in fp32; for every 16 numbers of a row a scale in UE4M3, four
 // tiles of 512 bytes for A and for B, and `scale` for all of them. COLUMNS is 32, 64 or 128. The
-// tensor maps of A and B have boxes of 128 x 128 and COLUMNS x 128 bytes, and a swizzle of 128 bytes.
+// tensor maps of A and B have boxes of 128 x 128 and COLUMNS x 128 bytes, and a swizzle of 128
+// bytes.
 // Adds to mxfp8_tile numbers of four bits: a product takes 64 of them, and a whole tile of scales.
 // Limit: everything happens once, one thing after the other.
 // grid (1), block (128), dynamic shared 0
@@ -13,7 +14,7 @@
 #endif
 
 constexpr int kRows = 128, kRowBytes = 128;
-constexpr int kProducts = 4;               // of 64 numbers, 32 bytes, along K
+constexpr int kProducts = 4;                               // of 64 numbers, 32 bytes, along K
 constexpr int kAllocated = 64 + COLUMNS > 128 ? 256 : 128; // the sums, and 32 columns of scales
 
 extern "C" __global__ void __launch_bounds__(128)

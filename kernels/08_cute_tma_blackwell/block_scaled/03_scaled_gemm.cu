@@ -1,8 +1,8 @@
 // D = scale A B^T for row-major A (M x K) and B (N x K) with a scale for each block along K, D (M x
-// N) in fp32: NVFP4, numbers of E2M1 and scales in UE4M3, or without -DNVFP4=1 MXFP8, E4M3 and UE8M0.
-// Any M, N a multiple of 4, K one of 32. Scales in tiles as scale_tiles.cuh has them; those that
-// belong to no block are zeros. The tensor maps have boxes of 128 x 128 and BN x 128 bytes, and a
-// swizzle of 128 bytes. BN is 64 or 128.
+// N) in fp32: NVFP4, numbers of E2M1 and scales in UE4M3, or without -DNVFP4=1 MXFP8, E4M3 and
+// UE8M0. Any M, N a multiple of 4, K one of 32. Scales in tiles as scale_tiles.cuh has them; those
+// that belong to no block are zeros. The tensor maps have boxes of 128 x 128 and BN x 128 bytes,
+// and a swizzle of 128 bytes. BN is 64 or 128.
 // Adds to mxfp8_tile and nvfp4_tile the ring and the roles of umma_stages; each stage has its own
 // columns for scales, which are not overwritten before the products that read them are done.
 // Limit: a block loads all of its A and B itself, and the tensor cores wait while D is stored.
@@ -20,15 +20,15 @@
 #define STAGES 4
 #endif
 
-constexpr int kRows = 128, kProducts = 4;                        // of D; in a box, along K
-constexpr int kSteps = NVFP4 ? 256 : 128;                        // of K in a box, 128 bytes
-constexpr int kTiles = NVFP4 ? 4 : 1;                            // of scales for them
+constexpr int kRows = 128, kProducts = 4; // of D; in a box, along K
+constexpr int kSteps = NVFP4 ? 256 : 128; // of K in a box, 128 bytes
+constexpr int kTiles = NVFP4 ? 4 : 1;     // of scales for them
 constexpr int kABytes = kRows * 128, kBoxes = kABytes + BN * 128;
-constexpr int kStage = kBoxes + 2 * kTiles * kScaleTile;         // bytes
-constexpr int kColumns = 2 * kTiles * kScaleColumns;             // of scales in a stage
-constexpr int kUsed = BN + STAGES * kColumns;                    // of tensor memory
+constexpr int kStage = kBoxes + 2 * kTiles * kScaleTile; // bytes
+constexpr int kColumns = 2 * kTiles * kScaleColumns;     // of scales in a stage
+constexpr int kUsed = BN + STAGES * kColumns;            // of tensor memory
 constexpr int kAllocated = kUsed <= 128 ? 128 : kUsed <= 256 ? 256 : 512;
-constexpr int kLoader = 4, kMultiplier = 5;                      // warps; 0 to 3 store
+constexpr int kLoader = 4, kMultiplier = 5; // warps; 0 to 3 store
 
 // Start product `k` of a box; `scales` are the columns of its stage, A's tiles and then B's.
 __device__ inline void start_product(unsigned sums, unsigned tile, int k, unsigned scales,
@@ -46,8 +46,8 @@ __device__ inline void start_product(unsigned sums, unsigned tile, int k, unsign
 
 extern "C" __global__ void __launch_bounds__(192)
     scaled_gemm(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
-                const unsigned char *scales_a, const unsigned char *scales_b, float scale,
-                float *D, int M, int N, int K)
+                const unsigned char *scales_a, const unsigned char *scales_b, float scale, float *D,
+                int M, int N, int K)
 {
     extern __shared__ __align__(1024) unsigned char ring[];
     __shared__ unsigned long long full[STAGES], empty[STAGES], done;

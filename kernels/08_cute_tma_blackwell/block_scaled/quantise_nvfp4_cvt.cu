@@ -1,6 +1,6 @@
-// NVFP4, as quantise_nvfp4.cu of chapter 07: codes of E2M1, two a byte, for a row-major fp32 matrix x
-// of M x K, a scale in E4M3 for each 16 neighbours of a row, in tiles as scale_tiles.cuh says, and
-// one tensor_scale for the matrix. K is a multiple of 16, x begins at a multiple of 16 bytes.
+// NVFP4, as quantise_nvfp4.cu of chapter 07: codes of E2M1, two a byte, for a row-major fp32 matrix
+// x of M x K, a scale in E4M3 for each 16 neighbours of a row, in tiles as scale_tiles.cuh says,
+// and one tensor_scale for the matrix. K is a multiple of 16, x begins at a multiple of 16 bytes.
 // Adds to it an instruction of Blackwell's that rounds two numbers to E2M1.
 // Limit: memory bandwidth. Four bytes are read, and about half a byte is written.
 // grid (ceil(M * K / 1024)), block (256), dynamic shared 0
@@ -29,8 +29,8 @@ extern "C" __global__ void quantise_nvfp4_cvt(const float4 *x, unsigned short *c
     unsigned char scale = e4m3_scale(largest / kLargest / tensor_scale, value);
     float step = value * tensor_scale;
     float inverse = step > 0.0f ? 1.0f / step : 0.0f; // a block of zeros, or nearly so
-    codes[four] = e2m1_pair(v.x * inverse, v.y * inverse) |
-                  e2m1_pair(v.z * inverse, v.w * inverse) << 8;
+    unsigned low = e2m1_pair(v.x * inverse, v.y * inverse);
+    codes[four] = low | e2m1_pair(v.z * inverse, v.w * inverse) << 8;
     int row = int(4 * four / K), column = int(4 * four % K);
     if (column % kBlock == 0) {
         scales[scale_place(row, column / kBlock, K / kBlock)] = scale;

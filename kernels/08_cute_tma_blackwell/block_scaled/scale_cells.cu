@@ -1,7 +1,7 @@
-// Which byte of a tile of scales comes to which cell of tensor memory: four tiles of 512 bytes go to
-// 16 columns by tcgen05.cp, and `cells` (128 x 16) gets the word of each lane and column.
-// Adds to tmem_cells a copy that no thread's registers take part in. It runs beside the threads, as a
-// product does: a commit tells of its end.
+// Which byte of a tile of scales comes to which cell of tensor memory: four tiles of 512 bytes go
+// to 16 columns by tcgen05.cp, and `cells` (128 x 16) gets the word of each lane and column.
+// Adds to tmem_cells a copy that no thread's registers take part in. It runs beside the threads, as
+// a product does: a commit tells of its end.
 // grid (1), block (128), dynamic shared 0
 
 #include "block_scaled.cuh"

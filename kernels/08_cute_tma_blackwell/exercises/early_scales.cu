@@ -1,6 +1,6 @@
-// D = A B^T in NVFP4 for A (128 x 256 steps) and B (32 x 256 steps), numbers of E2M1, and D (128 x 32)
-// in fp32. scales_a and scales_b are in UE4M3, four tiles of 512 bytes a step. One block: warp 4
-// loads, and copies scales to tensor memory; warp 5 multiplies; warps 0 to 3 fetch the sums.
+// D = A B^T in NVFP4 for A (128 x 256 steps) and B (32 x 256 steps), numbers of E2M1, and D (128 x
+// 32) in fp32. scales_a and scales_b are in UE4M3, four tiles of 512 bytes a step. One block: warp
+// 4 loads, and copies scales to tensor memory; warp 5 multiplies; warps 0 to 3 fetch the sums.
 // grid (1), block (192), dynamic shared 0
 
 #include "block_scaled.cuh"
@@ -34,7 +34,7 @@ extern "C" __global__ void early_scales(const __grid_constant__ TensorMap A,
     if (warp == 4 && elected()) {
         for (int step = 0; step < steps; ++step) {
             const unsigned barrier = shared_address(&arrived), from = shared_address(tiles);
-            mbarrier_wait(shared_address(&freed), step % 2 ^ 1); // the products have read everything
+            mbarrier_wait(shared_address(&freed), step % 2 ^ 1); // products have read all
             tmem_after_sync();
             mbarrier_expect(barrier, sizeof(a) + sizeof(b) + sizeof(tiles));
             tma_load(shared_address(a), &A, step * 128, 0, barrier);
@@ -59,8 +59,7 @@ extern "C" __global__ void early_scales(const __grid_constant__ TensorMap A,
             for (int k = 0; k < 4; ++k) {
                 umma_scaled_nvfp4(sums, umma_tile(shared_address(a)) + 2 * k,
                                   umma_tile(shared_address(b)) + 2 * k, umma_nvfp4(128, kColumns),
-                                  of_a + k * kScaleColumns, of_b + k * kScaleColumns,
-                                  step + k > 0);
+                                  of_a + k * kScaleColumns, of_b + k * kScaleColumns, step + k > 0);
             }
             umma_commit(shared_address(&freed));
         }

@@ -1,6 +1,6 @@
-// D = A B^T in MXFP8 for A (128 tiles x 128) and B (32 x 128), numbers of E4M3, and D (128 tiles x 32)
-// in fp32. The scales come as a row-major matrix with four of UE8M0 in each row, a word: scales_a has
-// 128 tiles words, scales_b 32. A block computes 128 rows.
+// D = A B^T in MXFP8 for A (128 tiles x 128) and B (32 x 128), numbers of E4M3, and D (128 tiles x
+// 32) in fp32. The scales come as a row-major matrix with four of UE8M0 in each row, a word:
+// scales_a has 128 tiles words, scales_b 32. A block computes 128 rows.
 // grid (tiles), block (128), dynamic shared 0
 
 #include "block_scaled.cuh"
@@ -26,10 +26,10 @@ extern "C" __global__ void rows_of_scales(const __grid_constant__ TensorMap A,
     if (warp == 0) {
         tmem_alloc<1>(shared_address(&allocated), kAllocated);
     }
-    // TODO: put the words of 128 rows of A into tile_a, and those of 32 rows of B into tile_b, where
-    // the tensor cores want them (other words of tile_b are not read)
+    // TODO: put the words of 128 rows of A into tile_a, and those of 32 rows of B into tile_b,
+    // where the tensor cores want them (other words of tile_b are not read)
     // SOLUTION
-    const int place = threadIdx.x % 32 * 4 + threadIdx.x / 32; // 16 bytes: r, r + 32, r + 64, r + 96
+    const int place = threadIdx.x % 32 * 4 + threadIdx.x / 32; // words r, r + 32, r + 64, r + 96
     tile_a[place] = scales_a[blockIdx.x * 128 + threadIdx.x];
     tile_b[place] = threadIdx.x < 32 ? scales_b[threadIdx.x] : 0;
     writes_are_ready(); // tcgen05.cp reads past the threads' view, as TMA does
