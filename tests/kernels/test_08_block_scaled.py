@@ -51,8 +51,8 @@ __device__ void place(int *places, int rows)
     }
 }
 
-// The copies of the scales of A for a tile of 128 x 128 bytes: CuTe's descriptor and address in tensor
-// memory of each, followed by ours. Then where each product finds them, and the byte of a word.
+// The copies of the scales of A for a tile of 128 x 128 bytes: CuTe's descriptor of each and its
+// address in tensor memory, followed by ours. Then where each product finds them, with the byte.
 template <class Op, class Scale, int kBlock, int kSteps>
 __device__ void copy(unsigned long long *words, int *products, unsigned char *shared)
 {
@@ -82,7 +82,8 @@ __device__ void copy(unsigned long long *words, int *products, unsigned char *sh
     }
 }
 
-extern "C" __global__ void copies(unsigned long long *eight, unsigned long long *four, int *products)
+extern "C" __global__ void copies(unsigned long long *eight, unsigned long long *four,
+                                  int *products)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     constexpr UMMA::Major K = UMMA::Major::K;
