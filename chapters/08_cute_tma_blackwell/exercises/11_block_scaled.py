@@ -639,8 +639,8 @@ EARLY = Exercise(
     id="08.early_scales",
     title="scales that are told too early",
     task="""
-Warp 4 copies scales into tensor memory, and warp 5 multiplies with them. Now and then it multiplies
-with what was there before. Read the verdict, and mend it.
+Warp 4 copies scales into tensor memory, and warp 5 multiplies with them: on the emulator with the
+right ones, but nothing says that they have to be there. Read the verdict, and mend it.
 """,
     source=f"{FOLDER}/early_scales.cu",
     kernel="early_scales",
