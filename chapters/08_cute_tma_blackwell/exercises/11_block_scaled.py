@@ -687,9 +687,9 @@ right ones, but nothing says that they have to be there. Read the verdict, and m
         "is done, copies as well as products. (Or let warp 5 start the copies itself.)",
     ),
     explanation="""
-Copies and products of *one* thread are done in the order in which they were started, and so
+A product finds what copies of its *own* thread have brought, if they were started before it, and so
 kernels mostly let the multiplying thread copy the scales itself. Between two threads a commit tells
-of their end, as it does for products.
+of the copies' end, as it does for products.
 """,
     mutants=(
         mutant(
