@@ -13,7 +13,7 @@ COMMANDS = (
     "course_utils.notebooks.run",
     "course_utils.exercises.cli",
     "course_utils.benchmarks.cli",
-    "course_utils.benchmarks.blackwell",
+    "course_utils.benchmarks.prove_blackwell",
 )
 
 

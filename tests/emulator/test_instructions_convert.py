@@ -82,6 +82,19 @@ cvt.rn.satfinite.e5m2x2.f32 | 1.0, 57344.0  | 0x3c7b
 cvt.rn.satfinite.e5m2x2.f16x2 | 0x3c007c00  | 0x3c7b
 cvt.rn.f16x2.e4m3x2 | 0x387e                | 0x3c005f00
 cvt.rn.f16x2.e5m2x2 | 0x3c7b                | 0x3c007b00
+cvt.rn.satfinite.e2m1x2.f32 | 1.0, 6.0      | 0x27
+cvt.rn.satfinite.e2m1x2.f32 | -1e9, 0.25    | 0xf0
+cvt.rn.satfinite.e2m1x2.f32 | 0.75, 2.5     | 0x24
+cvt.rn.satfinite.e2m1x2.f32 | nan, -0.0     | 0x78
+cvt.rn.satfinite.relu.e2m1x2.f32 | -3.0, 5.0 | 0x06
+cvt.rn.f16x2.e2m1x2 | 0xd1                  | 0xc2003800
+cvt.rp.satfinite.ue8m0x2.f32 | 1.0, 1.0 + 2.0**-23 | 0x7f80
+cvt.rz.satfinite.ue8m0x2.f32 | 1.75, -4.0   | 0x7f81
+cvt.rp.satfinite.ue8m0x2.f32 | 3.4e38, 0.0  | 0xfe00
+cvt.rp.ue8m0x2.f32  | inf, nan              | 0xffff
+cvt.rp.satfinite.ue8m0x2.f32 | inf, nan     | 0xfeff
+cvt.rp.satfinite.ue8m0x2.f32 | 2.0**-127, 1.5 * 2.0**-127 | 0x0001
+cvt.rn.bf16x2.ue8m0x2 | 0x7f00              | 0x3f800040
 cvt.pack.sat.u16.s32 | 70000, -1            | 0xffff0000
 cvt.pack.sat.s8.s32.b32 | 300, -300, 0xabcd | 0xabcd7f80
 """

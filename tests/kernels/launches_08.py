@@ -5,7 +5,7 @@ from launchers import Chapter, InPlace, draw, work
 from ml_dtypes import bfloat16
 
 from course_utils import cp, tensor_map
-from course_utils.benchmarks import blackwell
+from course_utils.benchmarks import blackwell, block_scaled
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
 from course_utils.benchmarks.cases.matmul import Bf16Work
 from course_utils.layouts import Layout
@@ -322,3 +322,46 @@ def umma_product(name, m, n, k):
 @CHAPTER.launch("umma_persistent", sizes=[(1, 8, 8, 1), (130, 72, 72, 1), (258, 40, 136, 2)])
 def umma_persistent(name, m, n, k, pairs):
     return blackwell.product_work(name, (m, n, k), bn=32, stages=3, pairs=pairs)
+
+
+# --- block_scaled ---
+
+
+@CHAPTER.launch("mxfp8_tile", "nvfp4_tile", sizes=[32, 128])
+def scaled_tile(name, columns):
+    return block_scaled.scaled_tile_work(name.removesuffix("_tile"), columns)
+
+
+@CHAPTER.launch("scaled_gemm", sizes=[("mxfp8", 130, 72, 160), ("nvfp4", 3, 72, 544)])
+def scaled_gemm(name, form, m, n, k):
+    """Tiles of 64 columns, the second with the upper half of a tile of scales; a ring of two
+    stages, and a last step with few of its blocks."""
+    return block_scaled.scaled_work(form, (m, n, k), bn=64, stages=2)
+
+
+@CHAPTER.launch("scale_cells", sizes=[4])
+def scale_cells(name, tiles):
+    """Lane i, columns 4 t to 4 t + 3: bytes 16 (i % 32) on of tile t."""
+    scales = np.random.default_rng(0).integers(0, 256, (tiles, 32, 4, 4), np.uint8)
+    cells = cp.empty((128, 16), cp.uint32)
+    expected = np.tile(scales.view(np.uint32)[..., 0].transpose(1, 0, 2).reshape(32, 16), (4, 1))
+    kernel = blackwell.blackwell_kernel("scale_cells.cu", block_scaled.FOLDER)
+    return work(kernel, 1, 128, (cp.asarray(scales.ravel()), cells), cells, expected)
+
+
+@CHAPTER.launch("quantise_nvfp4_cvt", sizes=[(3, 96), (129, 32)])
+def quantise_nvfp4_cvt(name, rows, columns):
+    """The codes, and then the scales in their tiles; the last block of a row is one of zeros."""
+    formats = block_scaled.reference_formats()
+    x = draw((rows, columns))
+    x[:, -16:] = 0
+    numbers, steps, whole = formats.nvfp4(x)
+    codes = formats.codes_of(numbers, "E2M1") | (np.signbit(x) << 3).astype(np.uint8)
+    want = np.full(x.size // 2 + formats.room_for_scales(rows, columns // 16), 255, np.uint8)
+    want[: x.size // 2] = (codes[:, ::2] | codes[:, 1::2] << 4).ravel()
+    places = x.size // 2 + formats.scale_places(rows, columns // 16)
+    want[places] = formats.codes_of(steps, "E4M3")
+    room = cp.empty(want.size, np.uint8)
+    arguments = cp.asarray(x), room[: x.size // 2].view(np.uint16), room[x.size // 2 :], whole
+    kernel = blackwell.blackwell_kernel("quantise_nvfp4_cvt.cu", block_scaled.FOLDER)
+    return work(kernel, -(-x.size // 1024), 256, (*arguments, rows, columns), room, want)

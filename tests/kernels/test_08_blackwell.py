@@ -7,17 +7,22 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks import blackwell
+from course_utils.benchmarks import blackwell, block_scaled, prove_blackwell
 from course_utils.compiling.headers import cute_header_paths
 from course_utils.needs import lacking
 
-FILES = ("01_umma_tile.cu", *(rung.file for rung in blackwell.RUNGS.values()))
+KERNELS = [
+    *((file, blackwell.FOLDER, {}) for file in ("01_umma_tile.cu",)),
+    *((rung.file, blackwell.FOLDER, {}) for rung in blackwell.RUNGS.values()),
+    *((file, block_scaled.FOLDER, {}) for file in ("01_mxfp8_tile.cu", "02_nvfp4_tile.cu")),
+    *(("03_scaled_gemm.cu", block_scaled.FOLDER, {"NVFP4": nvfp4}) for nvfp4 in (0, 1)),
+]
 HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas that warn of nothing
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_kernel_becomes_a_cubin_for_sm_100a_that_spills_nothing(file):
-    module = blackwell.blackwell_kernel(file).module
+@pytest.mark.parametrize("file, folder, defines", KERNELS)
+def test_a_kernel_becomes_a_cubin_for_sm_100a_that_spills_nothing(file, folder, defines):
+    module = blackwell.blackwell_kernel(file, folder, **defines).module
     compiled = module.compiled(blackwell.ARCH, "--ptxas-options=-v")
     assert compiled.cubin[:4] == b"\x7fELF"
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in compiled.log
@@ -30,20 +35,32 @@ def test_a_kernel_becomes_a_cubin_for_sm_100a_that_spills_nothing(file):
 def test_the_command_says_what_it_needs_where_there_is_no_such_gpu(capsys):
     if lacking(blackwell.ARCH) is None:
         pytest.skip("this is such a GPU")
-    assert blackwell.run(None) == 2
+    assert prove_blackwell.run(None) == 2
     assert "needs an sm_100a GPU (a B200)" in capsys.readouterr().out
 
 
 def test_what_it_proves_is_right_on_the_emulator(capsys):
-    assert blackwell.all_right(shapes=((1, 8, 8),), repeats=1, bn=32, stages=2)
-    assert capsys.readouterr().out.count("right in 1 run") == 3 + len(blackwell.RUNGS)
+    shapes = {"shapes": ((1, 8, 8),), "scaled_shapes": ((1, 4, 32),)}
+    assert prove_blackwell.all_right(**shapes, repeats=1, bn=64, stages=2)
+    printed = capsys.readouterr().out
+    kernels = len(blackwell.RUNGS) + len(prove_blackwell.SCALED)
+    assert printed.count("right in 1 run") == 3 * len(prove_blackwell.TILES) + kernels
 
 
 @pytest.mark.parametrize("name", blackwell.RUNGS)
 def test_it_finds_the_run_that_is_wrong(name):
     work = blackwell.product_work(name, (1, 8, 8), bn=32, stages=2, pairs=1)
-    assert blackwell.faults(work, 2) == ""
-    assert "run 1 of 2" in blackwell.faults(replace(work, expected=lambda: cp.ones((1, 8))), 2)
+    assert prove_blackwell.faults(work, 2) == ""
+    wrong = replace(work, expected=lambda: cp.ones((1, 8)))
+    assert "run 1 of 2" in prove_blackwell.faults(wrong, 2)
+
+
+@pytest.mark.parametrize("form", block_scaled.FORMATS)
+def test_it_finds_a_product_with_the_scales_of_other_blocks(form):
+    work = block_scaled.scaled_work(form, (2, 4, 96), bn=64, stages=2)
+    assert prove_blackwell.faults(work, 1) == ""
+    work.launches[0].args[2][:16] = work.launches[0].args[2][:16][::-1].copy()
+    assert "run 1 of 1" in prove_blackwell.faults(work, 1)
 
 
 # --- beside CuTe ---

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.floats import (
+    BF16_OF_UE8M0,
+    F16_OF_E2M1,
     F16_OF_E4M3,
     F16_OF_E5M2,
     F32,
@@ -24,11 +26,13 @@ from ..machine.floats import (
     from_f16,
     odd_sum,
     to_bf16,
+    to_e2m1,
     to_e4m3,
     to_e5m2,
     to_f16,
     to_f32,
     to_tf32,
+    to_ue8m0,
     two_sum,
 )
 from ..machine.instruction_set import DTYPES, Op, instruction
@@ -237,6 +241,27 @@ def _packed(flags, target, source):
             return halves.view(U32)
 
         return Op((target,), (source,), decode)
+    return _scaled_formats(flags, target, source)
+
+
+def _scaled_formats(flags, target, source):
+    """Numbers of e2m1, two in a byte, and scales in ue8m0 (sm_100a). Not run on a Blackwell GPU."""
+    prepare = relu if "relu" in flags else (lambda x: x)
+    if (target, source) == ("e2m1x2", "f32") and flags - {"relu"} == {"rn", "satfinite"}:
+        one = lambda x: to_e2m1(prepare(x))  # noqa: E731
+        return Op((target,), ("f32", "f32"), lambda a, b: one(a) << U8(4) | one(b))
+    if (target, source) == ("f16x2", "e2m1x2") and flags - {"relu"} == {"rn"}:
+        half = lambda a: prepare(F16_OF_E2M1[a].view(np.float16)).view(U16)  # noqa: E731
+        return Op((target,), (source,), lambda a: pack(half(a & U8(15)), half(a >> U8(4))))
+    modes = flags & {"rz", "rp"}
+    if (target, source) == ("ue8m0x2", "f32") and len(modes) == 1:
+        (mode,) = modes
+        if flags - modes - {"satfinite"}:
+            return None
+        scale = lambda x: to_ue8m0(x, mode, "satfinite" in flags)  # noqa: E731
+        return Op((target,), ("f32", "f32"), lambda a, b: pack(scale(b), scale(a)))
+    if (target, source) == ("bf16x2", "ue8m0x2") and flags == {"rn"}:
+        return Op((target,), (source,), lambda a: BF16_OF_UE8M0[a.view(U8)].view(U32))
     return None
 
 

@@ -337,3 +337,29 @@ def _f16_of(format: np.dtype) -> np.ndarray:
 F16_OF_E4M3 = _f16_of(E4M3)
 F16_OF_E5M2 = _f16_of(E5M2)
 """The f16 bits of every fp8 code; fp8 -> f16 is exact."""
+
+
+# -- numbers of four bits, and scales of eight ----------------------------------------------------
+
+
+def to_e2m1(x: np.ndarray) -> np.ndarray:
+    """f32 -> e2m1 code (u8, below 16), to nearest even; out of range becomes +-6, NaN 6."""
+    code = np.clip(x, F32(-6), F32(6)).astype(ml_dtypes.float4_e2m1fn).view(U8) & U8(15)
+    return canonical(code, np.isnan(x), 7)
+
+
+def to_ue8m0(x: np.ndarray, mode: str, finite: bool) -> np.ndarray:
+    """f32 -> the exponent + 127 (u8) of a power of two next to |x|, down (``rz``) or up (``rp``),
+    but no less than 2^-127. 255 is NaN, and infinity unless it is to be ``finite``."""
+    bits = x.view(U32) & U32(0x7FFFFFFF)
+    code = bits >> U32(23)
+    if mode == "rp":
+        code = code + ((bits & U32(0x7FFFFF) != 0) & (bits > 0x400000) & (bits < 0x7F800000))
+    if finite:
+        code = np.where(bits <= 0x7F800000, np.minimum(code, 254), code)
+    return code.astype(U8)
+
+
+F16_OF_E2M1 = np.arange(16, dtype=U8).view(ml_dtypes.float4_e2m1fn).astype(F16).view(U16)
+BF16_OF_UE8M0 = np.concatenate([[0x40], np.arange(1, 255) << 7, [0x7FFF]]).astype(U16)
+"""The f16 bits of every e2m1 code, the bf16 bits of every ue8m0 code."""

@@ -101,7 +101,7 @@ def hardware_ftz() -> Iterator[bool]:
 # Conversions without .ftz whose f32 side is never subnormal, or that round in integer arithmetic.
 # (Rounded to a whole number, to nearest or towards zero, a subnormal one is the zero of its sign.)
 _WHOLE = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"}
-_NARROW = {"f16", "f16x2", "bf16", "bf16x2", "e4m3x2", "e5m2x2", "tf32"}
+_NARROW = {"f16", "f16x2", "bf16", "bf16x2", "e4m3x2", "e5m2x2", "e2m1x2", "ue8m0x2", "tf32"}
 
 
 def _indifferent(opcode: str) -> bool:

@@ -52,6 +52,8 @@ DTYPES: dict[str, np.dtype] = {
     "f64": np.dtype(np.float64),
     "e4m3x2": np.dtype(np.uint16),
     "e5m2x2": np.dtype(np.uint16),
+    "e2m1x2": np.dtype(np.uint8),
+    "ue8m0x2": np.dtype(np.uint16),
 }
 
 
