@@ -68,7 +68,7 @@ class Means:
 
 def _figure(number: float) -> str:
     """Four digits, and all of a number that is larger."""
-    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
+    return f"{number:,.0f}" if number >= 10_000 else f"{number:.4g}"
 
 
 def work_of(launches: list[LaunchResult], outputs: list[np.ndarray]) -> WorkDone:

@@ -164,25 +164,24 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> st
         for k, (g, w) in enumerate(zip(got, want, strict=True)):
             if not _right(g, w, limit):
                 return _first_wrong(g, w, limit, f"{place}[{k}]")
-    if all(isinstance(x, np.ndarray) for x in (got, want)):
-        wrong = _wrong_elements(got, want, limit)
-        if wrong.any():
-            index = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
-            expected, found = format_value(want[index]), format_value(got[index])
-            return f"{place}{list(index)}, expected {expected}, got {found}"
+    if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape == want.shape:
+        near = _near(want, limit)
+        for index in np.ndindex(want.shape) if got.dtype == want.dtype else ():
+            if (
+                difference(got[index], want[index], 0.0, near)
+                if near
+                else got[index] != want[index]
+            ):
+                expected, found = format_value(w), format_value(g)
+                return f"{place}{list(index)}, expected {expected}, got {found}"
     return f"{place}, expected {_show(want)}, got {_show(got)}"
 
 
-def _wrong_elements(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
-    """Which elements :func:`_right` minds, of two arrays of one type and shape; else none."""
-    if got.dtype != want.dtype or got.shape != want.shape:
-        return np.zeros(0, bool)
-    wrong = got != want
-    if want.dtype.kind == "f" and limit > RTOL:
-        near = limit * np.abs(want[np.isfinite(want)]).max(initial=0)
-        with np.errstate(invalid="ignore"):  # of two infinities, which are equal
-            wrong &= ~(np.abs(got - want) <= near) & ~(np.isnan(got) & np.isnan(want))
-    return wrong
+def _near(want: np.ndarray, limit: float) -> float:
+    """How far off an element of an array may be: sums cancel in places; 0 where all is exact."""
+    if want.dtype.kind != "f" or limit <= RTOL:
+        return 0.0
+    return limit * np.abs(want[np.isfinite(want)]).max(initial=0)
 
 
 def _about_the_items(got: Any, want: Any) -> str:
@@ -215,8 +214,7 @@ def _right(got: Any, want: Any, limit: float = RTOL) -> bool:
     if isinstance(want, np.ndarray) and want.dtype.kind == "f" and limit > RTOL:
         if _type(got) != _type(want) or got.dtype != want.dtype or got.shape != want.shape:
             return False
-        near = limit * np.abs(want[np.isfinite(want)]).max(initial=0)  # sums cancel in places
-        return not difference(got, want, 0.0, near)
+        return not difference(got, want, 0.0, _near(want, limit))
     if isinstance(want, float):
         return isinstance(got, numbers.Real) and not difference(float(got), want, limit, ATOL)
     return _type(got) == _type(want) and bool(np.all(got == want))
