@@ -157,10 +157,9 @@ __device__ inline void store_rows(const float (&o)[D / 2], __nv_bfloat16 *to, si
     }
 }
 
-// Registers of a thread after setmaxnreg, with two or three consumer warpgroups: together as many as
-// the block was launched with, 168 or 128 for each thread.
-constexpr int consumer_registers(int groups) { return groups == 2 ? 232 : 160; }
-constexpr int producer_registers(int groups) { return groups == 2 ? 40 : 32; }
+constexpr int GROUPS = 2; // consumer warpgroups
+// Registers of a thread after setmaxnreg: together as many as the block was launched with, 168 each.
+constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
 // barrier.sync, barrier.arrive: the barrier 1 + group is the turn of a consumer warpgroup. It waits for
 // the 128 threads that pass the turn, and those do not wait.

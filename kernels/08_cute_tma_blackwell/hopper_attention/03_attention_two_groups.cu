@@ -2,11 +2,11 @@
 // four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
 // any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one head and
 // 64 columns, swizzle 128 bytes.
-// Adds to attention_producer more consumer warpgroups, GROUPS of 64 queries each, that share every tile
-// of keys and values. setmaxnreg takes registers from the producer for them.
+// Adds to attention_producer a second consumer warpgroup: each has 64 queries, and both share every
+// tile of keys and values. setmaxnreg takes registers from the producer for them.
 // Limit: a group still waits for its products before it computes exponentials. That the other group
 // multiplies meanwhile is left to chance.
-// grid (ceil(tokens / (GROUPS * 64)), heads, sequences), block (GROUPS * 128 + 128), dynamic shared (GROUPS * 128 + 4 * STAGES * BN) * D
+// grid (ceil(tokens / 128), heads, sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 
@@ -16,12 +16,9 @@
 #ifndef STAGES
 #define STAGES 2
 #endif
-#ifndef GROUPS
-#define GROUPS 2
-#endif
 
 constexpr int BM = GROUPS * kGroupRows;
-constexpr int kConsumers = GROUPS * 128;
+constexpr int kConsumers = GROUPS * 128; // threads
 constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
 
 extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
@@ -47,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     __syncthreads();
 
     if (threadIdx.x >= kConsumers) { // the producer
-        fewer_registers<producer_registers(GROUPS)>();
+        fewer_registers<kProducerRegisters>();
         if (threadIdx.x == kConsumers) {
             mbarrier_expect(full_q, GROUPS * kQueries);
             for (int group = 0; group < GROUPS; ++group) {
@@ -66,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             }
         }
     } else { // the consumers
-        more_registers<consumer_registers(GROUPS)>();
+        more_registers<kConsumerRegisters>();
         const int group = threadIdx.x / 128;
         const int row = blockIdx.x * BM + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
         auto release = [&](int place) { // wgmma_wait speaks for the group

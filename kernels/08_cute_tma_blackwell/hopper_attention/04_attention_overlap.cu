@@ -6,7 +6,7 @@
 // tile before are started one after the other, and while the second product runs, the threads make
 // weights of the first one's scores. The last tile, which may need a mask, comes first, before the loop.
 // Limit: the two groups may still compute exponentials at the same time.
-// grid (ceil(tokens / (GROUPS * 64)), heads, sequences), block (GROUPS * 128 + 128), dynamic shared (GROUPS * 128 + 4 * STAGES * BN) * D
+// grid (ceil(tokens / 128), heads, sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 
@@ -16,12 +16,9 @@
 #ifndef STAGES
 #define STAGES 2
 #endif
-#ifndef GROUPS
-#define GROUPS 2
-#endif
 
 constexpr int BM = GROUPS * kGroupRows;
-constexpr int kConsumers = GROUPS * 128;
+constexpr int kConsumers = GROUPS * 128; // threads
 constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
 
 extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
@@ -47,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     __syncthreads();
 
     if (threadIdx.x >= kConsumers) { // the producer
-        fewer_registers<producer_registers(GROUPS)>();
+        fewer_registers<kProducerRegisters>();
         if (threadIdx.x == kConsumers) {
             mbarrier_expect(full_q, GROUPS * kQueries);
             for (int group = 0; group < GROUPS; ++group) {
@@ -66,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             }
         }
     } else { // the consumers
-        more_registers<consumer_registers(GROUPS)>();
+        more_registers<kConsumerRegisters>();
         const int group = threadIdx.x / 128;
         const int row = blockIdx.x * BM + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
         auto release = [&](int place) { // wgmma_wait speaks for the group
@@ -90,9 +87,11 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
         mask<false>(s, (tiles - 1) * BN, tokens, row);
         softmax.weights(s);
         to_factors(p, s);
+        if (tiles > 1) {
+            arrived(1 % STAGES, 1);
+        }
         for (int tile = 1; tile < tiles; ++tile) {
             const int stage = tile % STAGES, before = STAGES + (tile - 1) % STAGES; // of the values
-            arrived(stage, tile);
             keep_in_order(s);
             keep_in_order(o);
             keep_in_order(p);
@@ -107,6 +106,11 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             keep_in_order(s);
             release(stage);
             softmax.weights(s);
+            // Ask for the next keys here: behind a loop that waits, the assembler leaves the exponentials
+            // where they are. Without one ptxas 12.9 moves the next wait up, before them.
+            if (tile + 1 < tiles) {
+                arrived((tile + 1) % STAGES, tile + 1);
+            }
             wgmma_wait<0>();
             keep_in_order(o);
             release(before);

@@ -7,7 +7,7 @@
 // that no query of the block sees are left out, and only those at an edge are masked. A group's output
 // leaves by TMA through the place of its queries, while the keys of the next tile arrive.
 // Limit: the tensor cores, and the exponentials between them.
-// grid (at most the multiprocessors), block (GROUPS * 128 + 128), dynamic shared (GROUPS * 128 + 4 * STAGES * BN) * D
+// grid (at most the multiprocessors), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 #include "bf16_box.cuh"
@@ -19,15 +19,12 @@
 #ifndef STAGES
 #define STAGES 2
 #endif
-#ifndef GROUPS
-#define GROUPS 2
-#endif
 #ifndef CAUSAL
 #define CAUSAL 0
 #endif
 
 constexpr int BM = GROUPS * kGroupRows;
-constexpr int kConsumers = GROUPS * 128;
+constexpr int kConsumers = GROUPS * 128; // threads
 constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
 
 // Which queries of which head number `work` is, and how many tiles of keys they see.
@@ -86,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     __syncthreads();
 
     if (threadIdx.x >= kConsumers) { // the producer
-        fewer_registers<producer_registers(GROUPS)>();
+        fewer_registers<kProducerRegisters>();
         Ring at;
         unsigned round = 0; // the parity of the number of queries' tiles before
         const int first = threadIdx.x == kConsumers ? blockIdx.x : works;
@@ -98,9 +95,11 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                 load_tile<BN>(ring + slot * kTile, from, place.head, tile * BN, place.sequence,
                               full + slot * 8);
             };
+#pragma unroll 1
             for (int tile = place.tiles - 1; tile >= 0; --tile, at.advance()) {
                 load(at.stage, &K, tile);
                 if (tile == place.tiles - 1) { // now the queries, as groups have stored the last
+#pragma unroll 1
                     for (int group = 0; group < GROUPS; ++group) {
                         mbarrier_wait(empty_q + group * 8, round ^ 1);
                         mbarrier_expect(full_q + group * 8, kQueries);
@@ -113,12 +112,16 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             }
         }
     } else { // the consumers
-        more_registers<consumer_registers(GROUPS)>();
+        more_registers<kConsumerRegisters>();
         const int group = threadIdx.x / 128, next = (group + 1) % GROUPS;
         const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16; // in the block's tile
         const unsigned mine = queries + group * kQueries;
         const unsigned box = mine + warp_row % kGroupRows * 128; // the warp's rows, 64 columns
         auto arrived = [&](int slot, const Ring &at) { mbarrier_wait(full + slot * 8, at.phase); };
+        auto next_keys = [&](Ring at) { // have arrived
+            at.advance();
+            arrived(at.stage, at);
+        };
         auto release = [&](int slot) { // wgmma_wait speaks for the group
             if (threadIdx.x % 128 == 0) {
                 mbarrier_arrive(empty + slot * 8);
@@ -148,11 +151,13 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             mask<CAUSAL>(s, (place.tiles - 1) * BN, tokens, row);
             softmax.weights(s);
             to_factors(p, s);
+            if (place.tiles > 1) {
+                next_keys(at);
+            }
             for (int tile = place.tiles - 2; tile >= 0; --tile) {
                 const Ring before = at;
                 const int values = STAGES + before.stage;
                 at.advance();
-                arrived(at.stage, at);
                 keep_in_order(s);
                 keep_in_order(o);
                 keep_in_order(p);
@@ -172,6 +177,9 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                     mask<CAUSAL>(s, tile * BN, tokens, row);
                 }
                 softmax.weights(s);
+                if (tile > 0) { // here, so that exponentials stay before the wait: see 04
+                    next_keys(at);
+                }
                 wgmma_wait<0>();
                 keep_in_order(o);
                 release(values);
