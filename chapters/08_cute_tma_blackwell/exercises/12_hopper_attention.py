@@ -159,7 +159,12 @@ The kernel above leaves even the sum's shuffles to the end: its partial sums sta
             (BY_ONE, BY_ONE.replace("1)", "4)")),
             (BY_TWO, BY_TWO.replace("2)", "8)")),
         ),
-        mutant("no largest score", kinds.NOT_A_NUMBER, ("- most", "- 0.0f")),
+        mutant(
+            "no largest score",
+            kinds.NOT_A_NUMBER,
+            ("expf(s[i] - most)", "expf(s[i])"),
+            ("expf(s[i + 1] - most)", "expf(s[i + 1])"),
+        ),
         mutant(
             "the thread's own largest score",
             kinds.WRONG,
@@ -168,9 +173,14 @@ The kernel above leaves even the sum's shuffles to the end: its partial sums sta
         ),
         mutant("the upper row only", kinds.WRONG, ("half < 2", "half < 1")),
         mutant(
-            "both rows as one",
+            "the first score for the largest",
+            kinds.NOT_A_NUMBER,
+            ("            most = fmaxf(most, fmaxf(s[i], s[i + 1]));\n", ""),
+        ),
+        mutant(
+            "the lower row's scores again",
             kinds.WRONG,
-            ("i = half * 2; i < 16; i += 4", "i = 0; i < 16; i += 2"),
+            ("sum += s[i] + s[i + 1]", "sum += s[i] + s[i + 1 - half * 2]"),
         ),
         mutant("not divided", kinds.WRONG, ("s[i] /= sum;", ""), ("s[i + 1] /= sum;", "")),
         mutant("half of a pair", kinds.WRONG, ("sum += s[i] + s[i + 1]", "sum += s[i]")),
