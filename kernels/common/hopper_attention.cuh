@@ -33,16 +33,16 @@ __device__ inline void load_tile(unsigned to, const TensorMap *from, int head, i
     }
 }
 
-// Starts s = Q K^T for the warpgroup's queries and a tile of kKeys keys, both in boxes of 64 columns.
-template <int kKeys, int kCount>
+// Starts s = Q K^T for the warpgroup's queries and a tile of kKeys keys, both in boxes of 64 columns. A
+// box of the queries has kRows rows, of which the warpgroup's 64 begin at `queries`.
+template <int kKeys, int kRows = kGroupRows, int kCount>
 __device__ inline void start_scores(float (&s)[kCount], unsigned queries, unsigned keys)
 {
     static_assert(kCount == kKeys / 2, "64 x kKeys scores for 128 threads");
     const unsigned long long q = wgmma_tile(queries), k = wgmma_tile(keys);
 #pragma unroll
     for (int i = 0; i < D / 16; ++i) { // 32 bytes of every row; then the next box, in units of 16
-        wgmma_bf16(s, q + i / 4 * kGroupRows * 8 + i % 4 * 2, k + i / 4 * kKeys * 8 + i % 4 * 2,
-                   i > 0);
+        wgmma_bf16(s, q + i / 4 * kRows * 8 + i % 4 * 2, k + i / 4 * kKeys * 8 + i % 4 * 2, i > 0);
     }
 }
 
