@@ -8,9 +8,13 @@ from course_utils import cp, tensor_map
 from course_utils.benchmarks import blackwell
 from course_utils.benchmarks.case import Work, normal
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
-from course_utils.benchmarks.cases.hopper_attention import attention_call
+from course_utils.benchmarks.cases.hopper_attention import (
+    attention_call,
+    backward_calls,
+    dq_sums,
+)
 from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
-from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
+from course_utils.benchmarks.cases.pytorch_extensions.attention import attention, gradients_of
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")
@@ -348,6 +352,23 @@ def rung_of_attention(name, *size):
 def causal_attention(name, *size):
     """Blocks of 128 queries, of which the first ones see fewer keys."""
     return attention_work(name, size, causal=True, BN=32)
+
+
+@CHAPTER.launch("attention_backward", sizes=[(1, 133, 1, 64)])
+def causal_gradients(name, *size):
+    """With all three kernels: dQ, dK and dV, one after the other."""
+    q, k, v, do = (to_bf16(normal(size, seed)) for seed in range(4))
+    o, lse = cp.empty_like(q), cp.empty((size[0], size[2], size[1]), cp.float32)
+    attention_call("attention_hopper", q, k, v, o, lse, causal=True, BN=32)()
+    found, sums = cp.empty((3, *size), np.uint16), dq_sums(size)
+    exact = np.zeros(found.shape)
+    for place in np.ndindex(size[0], size[2]):
+        at = place[0], slice(None), place[1]
+        of_head = (from_bf16(x)[at].astype(np.float64) for x in (q, k, v, do))
+        exact[(slice(None), *at)] = [cp.asnumpy(x) for x in gradients_of(*of_head, causal=True)]
+    calls = backward_calls((q, k, v, o, do, lse), sums, tuple(found), causal=True)
+    more = {"rtol": 2**-6, "atol": 2**-5, "cleared": (sums,), "same_bits": False}
+    return Bf16Work(calls, found, lambda: exact, **more)
 
 
 # --- blackwell_gemm ---

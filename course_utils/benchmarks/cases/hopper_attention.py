@@ -25,8 +25,10 @@ from .pytorch_extensions.attention import (
     Size,
     attention,
     attention_flops,
+    backward_libraries,
     bf16_tensors,
     each_head,
+    gradients_of,
     rounding_error,
     sdpa_libraries,
 )
@@ -72,6 +74,54 @@ def attention_call(
     return KernelCall(kernel, min(most, down * heads * sequences), threads, arguments, shared)
 
 
+BACKWARD = "attention_rows", "attention_backward", "attention_gradient"
+QUERIES, KEYS = 64, 128  # of a tile and of a block of attention_backward
+
+
+def dq_sums(shape: tuple[int, ...]) -> Any:
+    """Room for the sums of dQ (sequences, tokens, heads, d) in fp32: zeros."""
+    sequences, tokens, heads, d = shape
+    return cp.zeros((sequences, heads, blocks(tokens, QUERIES), QUERIES * d), cp.float32)
+
+
+def backward_calls(
+    given: tuple, sums: Any, gradients: tuple, causal: bool = False
+) -> tuple[KernelCall, ...]:
+    """The three kernels of the backward pass. ``given`` is q, k, v, o, their gradient dO and lse,
+    ``gradients`` are dq, dk and dv, ``sums`` is from :func:`dq_sums`; shapes as in
+    :func:`attention_call`. The arrays have to live as long as it is used."""
+    q, k, v, o, do, lse = given
+    dq, dk, dv = gradients
+    sequences, tokens, heads, d = q.shape
+    tiles, scale = blocks(tokens, QUERIES), np.float32(d**-0.5)
+    padded = tiles * QUERIES
+    rows = cp.empty((sequences, heads, padded, 2), cp.float32)
+    maps = (
+        tensor_map(x, (1, box, 1, 64), swizzle=128)
+        for x, box in ((q, QUERIES), (k, KEYS), (v, KEYS), (do, QUERIES))
+    )
+    first, second, third = (
+        course_kernel(CHAPTER, name, arch="sm_90a", D=d, **defines)
+        for name, defines in zip(BACKWARD, ({}, {"CAUSAL": int(causal)}, {}), strict=True)
+    )
+    return (
+        KernelCall(
+            first,
+            blocks(sequences * heads * padded, 8),
+            256,
+            (o, do, lse, rows, sequences, heads, tokens, padded),
+        ),
+        KernelCall(
+            second,
+            (blocks(tokens, KEYS), heads, sequences),
+            384,
+            (*maps, rows, sums, dk, dv, heads, tokens, padded, scale),
+            1280 * d + 33792,
+        ),
+        KernelCall(third, (tiles, heads, sequences), 256, (sums, dq, heads, tokens, scale)),
+    )
+
+
 def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
     def make(size: Size) -> Work:
         sequences, heads, n = size
@@ -94,6 +144,38 @@ def _forward(name: str, causal: bool) -> Callable[[Size], Work]:
             libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES)
             | _flex_attention(sequences, (q, k, v), causal),
             same_bits=False,
+        )
+
+    return make
+
+
+def _backward(causal: bool) -> Callable[[Size], Work]:
+    def make(size: Size) -> Work:
+        sequences, heads, n = size
+        q, k, v, do = (to_bf16(normal((sequences * n, heads, WIDTH), seed)) for seed in range(4))
+        o, lse = cp.empty_like(q), cp.empty((sequences, heads, n), cp.float32)
+        found = cp.empty((3, *q.shape), np.uint16)
+        shape = sequences, n, heads, WIDTH
+        parts = [x.reshape(shape) for x in (q, k, v, o)]
+        attention_call("attention_hopper", *parts, lse, causal)()
+        sums = dq_sums(shape)
+
+        def expected() -> Any:
+            exact = cp.empty((3, *q.shape), cp.float64)
+            arrays = tuple(map(from_bf16, (q, k, v, do)))
+            each_head(partial(gradients_of, causal=causal), sequences, arrays, tuple(exact))
+            return exact
+
+        gradients = tuple(x.reshape(shape) for x in found)
+        return AttentionWork(
+            backward_calls((*parts, do.reshape(shape), lse), sums, gradients, causal),
+            output=found,
+            expected=expected,
+            rtol=2**-6,
+            atol=2 * rounding_error(n, causal),
+            libraries=backward_libraries(sequences, (q, k, v), do, causal),
+            cleared=(sums,),
+            same_bits=False,  # blocks add to dQ in any order
         )
 
     return make
@@ -137,8 +219,24 @@ def _case(name: str, causal: bool = False, **settings: Any) -> Case:
     )
 
 
+def _backward_case(causal: bool) -> Case:
+    return Case(
+        "attention_backward_causal" if causal else "attention_backward",
+        f"gradient of {'causal ' if causal else ''}attention on wgmma, bf16",
+        tuple(kernel_file(name, CHAPTER) for name in BACKWARD),
+        _backward(causal),
+        bytes=lambda n: 2 * 8 * n[0] * n[1] * n[2] * WIDTH,
+        flops=partial(attention_flops, products=5, causal=causal),
+        gpu_sizes=BF16_SIZES,
+        test_sizes=((1, 1, 70),),
+        peak="bf16",
+    )
+
+
 CASES = (
     *(_case(name) for name in RUNGS if name != "attention_hopper"),
     _case("attention_hopper", gpu_sizes=BF16_SIZES, sustained_sizes=BF16_SIZES[1:]),
     _case("attention_hopper", causal=True, gpu_sizes=BF16_SIZES, sustained_sizes=BF16_SIZES[1:]),
+    _backward_case(False),
+    _backward_case(True),
 )
