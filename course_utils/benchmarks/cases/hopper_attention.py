@@ -69,7 +69,8 @@ def attention_call(
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)
     together = max(1, BAND_BYTES // (2 * 2 * tokens * d))
-    arguments = *maps, lse, sequences, heads, tokens, together, scale
+    taken = cp.zeros(1, cp.int32)
+    arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
     most = sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
     return KernelCall(kernel, min(most, down * heads * sequences), threads, arguments, shared)
 

@@ -2,12 +2,13 @@
 // four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
 // any number of tokens. Tensor maps of Q, K, V and O have boxes of 64, BN, BN and 16 tokens of one head
 // and 64 columns, swizzle 128 bytes. With CAUSAL a query sees the keys up to its own place.
-// Adds to attention_turns blocks that stay, those with most keys first: the heads of a band of
-// `together` heads have their last queries first, which see most keys under a causal mask. Tiles of keys
-// that no query of the block sees are left out, and only those at an edge are masked. A group's output
-// leaves by TMA through the place of its queries, while the keys of the next tile arrive.
+// Adds to attention_turns blocks that stay, and the longest work first: a band of `together` heads has
+// its last queries first, which see most keys under a causal mask. A block takes the next work from the
+// counter `taken`, 0 before and after. Tiles of keys that no query of the block sees are left out, and
+// only those at an edge are masked. A group's output leaves by TMA through the place of its queries,
+// while the keys of the next work arrive.
 // Limit: the tensor cores, and the exponentials between them.
-// grid (at most the multiprocessors), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
+// grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 #include "bf16_box.cuh"
@@ -60,10 +61,12 @@ struct Ring {
 extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     attention_hopper(const __grid_constant__ TensorMap Q, const __grid_constant__ TensorMap K,
                      const __grid_constant__ TensorMap V, const __grid_constant__ TensorMap O,
-                     float *lse, int sequences, int heads, int tokens, int together, float scale)
+                     float *lse, int *taken, int sequences, int heads, int tokens, int together,
+                     float scale)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
     __shared__ unsigned long long barriers[2 * GROUPS + 4 * STAGES];
+    __shared__ int works_of_block[2]; // in turn, from the producer to the consumers
     const unsigned queries = shared_address(memory), ring = queries + GROUPS * kQueries;
     // The ring: keys in its places 0 to STAGES - 1, values behind them.
     const unsigned full_q = shared_address(barriers), empty_q = full_q + GROUPS * 8;
@@ -85,9 +88,9 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     if (threadIdx.x >= kConsumers) { // the producer
         fewer_registers<kProducerRegisters>();
         Ring at;
-        unsigned round = 0; // the parity of the number of queries' tiles before
-        const int first = threadIdx.x == kConsumers ? blockIdx.x : works;
-        for (int work = first; work < works; work += gridDim.x, round ^= 1) {
+        unsigned round = 0; // the parity of the number of works before
+        int work = threadIdx.x == kConsumers ? blockIdx.x : works;
+        for (; work < works; round ^= 1) {
             const Place place(work, heads, sequences, tokens, together);
             auto load = [&](int slot, const TensorMap *from, int tile) {
                 mbarrier_wait(empty + slot * 8, at.phase ^ 1); // passes at once in the first lap
@@ -99,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             for (int tile = place.tiles - 1; tile >= 0; --tile, at.advance()) {
                 load(at.stage, &K, tile);
                 if (tile == place.tiles - 1) { // now the queries, as groups have stored the last
+                    works_of_block[round] = work;
 #pragma unroll 1
                     for (int group = 0; group < GROUPS; ++group) {
                         mbarrier_wait(empty_q + group * 8, round ^ 1);
@@ -109,6 +113,18 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                     }
                 }
                 load(STAGES + at.stage, &V, tile);
+            }
+            const int before = atomicAdd(taken, 1);
+            work = gridDim.x + before;
+            if (before == works - 1) { // the last of all blocks: each finds nothing once
+                atomicExch(taken, 0);
+            }
+        }
+        if (threadIdx.x == kConsumers) {
+            works_of_block[round] = works; // the end
+            for (int group = 0; group < GROUPS; ++group) {
+                mbarrier_wait(empty_q + group * 8, round ^ 1);
+                mbarrier_arrive(full_q + group * 8);
             }
         }
     } else { // the consumers
@@ -132,7 +148,12 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
         if (next == 0) {
             pass_turn(0); // the first turn
         }
-        for (int work = blockIdx.x; work < works; work += gridDim.x, round ^= 1) {
+        for (;; round ^= 1) {
+            mbarrier_wait(full_q + group * 8, round);
+            const int work = works_of_block[round];
+            if (work >= works) {
+                break;
+            }
             const Place place(work, heads, sequences, tokens, together);
             const int group_row = place.first_query + group * kGroupRows;
             const int row = place.first_query + warp_row + lane / 4;
@@ -140,7 +161,6 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             Softmax softmax{scale * kLog2E};
             float s[BN / 2], o[D / 2];
             unsigned p[BN / 4];
-            mbarrier_wait(full_q + group * 8, round);
             arrived(at.stage, at);
             wgmma_fence();
             start_scores<BN>(s, mine, ring + at.stage * kTile);
