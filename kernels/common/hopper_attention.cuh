@@ -1,7 +1,7 @@
-// What the rungs of attention on wgmma share: a tile's way into shared memory, the online softmax on
-// sums as wgmma leaves them, and the way of the output to global memory. sm_90a only.
-// A warpgroup has 64 queries. Thread t has of rows 16 (t / 32) + t % 32 / 4 and 8 more, its half 0 and
-// half 1, the scores s[4 j + 2 half] and the next of the columns 8 j + 2 (t % 4) and the next.
+// What the rungs of attention on wgmma share: a tile's way into shared memory, the online softmax
+// on sums as wgmma leaves them, and the way of the output to global memory. sm_90a only.
+// A warpgroup has 64 queries. Thread t has of rows 16 (t / 32) + t % 32 / 4 and 8 more, its half 0
+// and half 1, the scores s[4 j + 2 half] and the next of the columns 8 j + 2 (t % 4) and the next.
 
 #pragma once
 
@@ -16,13 +16,13 @@
 #define D 128 // numbers of a query, a key and a value: 64 or 128
 #endif
 
-constexpr int kGroupRows = 64;                 // queries of a warpgroup
-constexpr int kBoxes = D / 64;                 // of a tile: 64 columns are rows of 128 bytes
-constexpr int kQueries = kGroupRows * D * 2;   // bytes of a warpgroup's queries
+constexpr int kGroupRows = 64;               // queries of a warpgroup
+constexpr int kBoxes = D / 64;               // of a tile: 64 columns are rows of 128 bytes
+constexpr int kQueries = kGroupRows * D * 2; // bytes of a warpgroup's queries
 constexpr unsigned kWholeWarp = 0xffffffff;
 
-// A tile of kRows tokens of one head, from `token` on, box by box. The arrays are sequences x tokens x
-// heads x D; zeros for tokens past the end of a sequence.
+// A tile of kRows tokens of one head, from `token` on, box by box. The arrays are sequences x
+// tokens x heads x D; zeros for tokens past the end of a sequence.
 template <int kRows>
 __device__ inline void load_tile(unsigned to, const TensorMap *from, int head, int token,
                                  int sequence, unsigned barrier)
@@ -33,8 +33,8 @@ __device__ inline void load_tile(unsigned to, const TensorMap *from, int head, i
     }
 }
 
-// Starts s = Q K^T for the warpgroup's queries and a tile of kKeys keys, both in boxes of 64 columns. A
-// box of the queries has kRows rows, of which the warpgroup's 64 begin at `queries`.
+// Starts s = Q K^T for the warpgroup's queries and a tile of kKeys keys, both in boxes of 64
+// columns. A box of the queries has kRows rows, of which the warpgroup's 64 begin at `queries`.
 template <int kKeys, int kRows = kGroupRows, int kCount>
 __device__ inline void start_scores(float (&s)[kCount], unsigned queries, unsigned keys)
 {
@@ -75,10 +75,10 @@ __device__ inline void mask(float (&s)[kCount], int first_key, int end, int quer
 
 // The online softmax of two rows.
 struct Softmax {
-    float to_log2;                                   // scale times log2 e: weights are powers of 2
+    float to_log2; // scale times log2 e: weights are powers of 2
     float largest[2] = {-CUDART_INF_F, -CUDART_INF_F}; // of the row's scores so far, without scale
-    float sum[2] = {0.0f, 0.0f};                     // of the thread's own weights so far
-    float rescale[2];                                // of all that was summed before these scores
+    float sum[2] = {0.0f, 0.0f};                       // of the thread's own weights so far
+    float rescale[2];                                  // of all that was summed before these scores
 
     // Makes weights of scores.
     template <int kCount>
@@ -142,10 +142,10 @@ __device__ inline void to_factors(unsigned (&p)[kCount / 2], const float (&s)[kC
     }
 }
 
-// Stores the thread's part of two rows in bf16; `to` is the output of the row `row` of half 0, a row
-// has `stride` elements, and rows from `end` on are not stored.
-__device__ inline void store_rows(const float (&o)[D / 2], __nv_bfloat16 *to, size_t stride, int row,
-                                  int end)
+// Stores the thread's part of two rows in bf16; `to` is the output of the row `row` of half 0, a
+// row has `stride` elements, and rows from `end` on are not stored.
+__device__ inline void store_rows(const float (&o)[D / 2], __nv_bfloat16 *to, size_t stride,
+                                  int row, int end)
 {
 #pragma unroll
     for (int i = 0; i < D / 2; i += 2) {
@@ -158,11 +158,12 @@ __device__ inline void store_rows(const float (&o)[D / 2], __nv_bfloat16 *to, si
 }
 
 constexpr int GROUPS = 2; // consumer warpgroups
-// Registers of a thread after setmaxnreg: together as many as the block was launched with, 168 each.
+// Registers of a thread after setmaxnreg: together as many as the block was launched with, 168
+// each.
 constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
-// barrier.sync, barrier.arrive: the barrier 1 + group is the turn of a consumer warpgroup. It waits for
-// the 128 threads that pass the turn, and those do not wait.
+// barrier.sync, barrier.arrive: the barrier 1 + group is the turn of a consumer warpgroup. It waits
+// for the 128 threads that pass the turn, and those do not wait.
 __device__ inline void wait_for_turn(int group)
 {
     asm volatile("barrier.sync %0, 256;" ::"r"(group + 1) : "memory");
@@ -179,7 +180,8 @@ __device__ inline void group_barrier(int group)
     asm volatile("barrier.sync %0, 128;" ::"r"(group + 4) : "memory");
 }
 
-// cp.async.bulk.tensor: copy the box in shared memory to (channel, column, row, image), as tma_store.
+// cp.async.bulk.tensor: copy the box in shared memory to (channel, column, row, image), as
+// tma_store.
 __device__ inline void tma_store_4(const TensorMap *to, int channel, int column, int row, int image,
                                    unsigned from)
 {

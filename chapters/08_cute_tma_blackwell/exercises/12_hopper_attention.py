@@ -83,6 +83,128 @@ same thread. It is the same lucky fit as between two `mma` in chapter 07, four w
     ),
 )
 
+# --- The second product ---
+
+
+def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> dict:
+    m, n = size
+
+    def few(rows: int) -> np.ndarray:
+        return rng.integers(-2, 3, (rows, 64)).astype(bfloat16)
+
+    return {
+        "Q": few(m),
+        "K": few(n),
+        "V": few(n),
+        "O": empty((m, 64)),
+        "M": np.int32(m),
+        "N": np.int32(n),
+    }
+
+
+def twice_multiplied(given: dict) -> dict:
+    q, k, v = (given[name].astype(np.float64) for name in "QKV")
+    return {"O": q @ k.T @ v}
+
+
+VALUES = Exercise(
+    id="08.weights_by_values",
+    title="multiply sums as they lie",
+    task="""
+The first product is written, and its sums lie in registers. Add their product with the tile of
+values to `o`: two `wgmma` with the first factor in registers, 16 keys each. All numbers are whole
+and small, so that nothing is rounded. What has to stand around the products?
+""",
+    source=f"{FOLDER}/weights_by_values.cu",
+    kernel="weights_by_values",
+    arch="sm_90a",
+    inputs=whole_numbers,
+    maps={
+        "Q": {"box": (64, 64), "swizzle": 128},
+        "K": {"box": (32, 64), "swizzle": 128},
+        "V": {"box": (32, 64), "swizzle": 128},
+    },
+    reference=twice_multiplied,
+    launch=lambda size: Launch((-(-size[0] // 64),), (128,)),
+    small=((70, 40), (65, 32), (1, 1)),
+    full=(8192, 8192),
+    exact=True,
+    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70))),
+    means=(
+        means.instructions(
+            "wgmma, once for each thread",
+            "wgmma.mma_async",
+            at_least=128 * 2 * 2 * 6,
+            at_most=128 * 2 * 2 * 9,
+            advice="Two products of 16 keys for each tile, beside the four that are there.",
+            size=(70, 40),
+        ),
+        means.no_extra_work(2.0, size=(70, 40)),
+        Means(
+            "bytes that threads write to shared memory",
+            lambda work: work.counts.shared_store_bytes,
+            at_most=64,
+            advice="The sums are a first factor as they lie: two of them rounded in a register.",
+            size=(70, 40),
+        ),
+    ),
+    hints=(
+        "Eight registers: p[i] takes s[2 i] in its lower half and s[2 i + 1] in its upper half. "
+        "The first four belong to the first 16 keys.",
+        "16 keys are 16 rows of V, 16 · 128 bytes: 128 in the units of a descriptor. Only the very "
+        "first product does not add.",
+        "`wgmma_fence()`, the two products, `wgmma_commit()`, `wgmma_wait<0>()`, "
+        "`keep_in_order(o)`.",
+    ),
+    explanation="""
+The values lie in shared memory as they lie in global memory, a row for each key. That is along N
+for this product, where K^T had its rows along K; a bit of the instruction says which, and no thread
+transposes anything.
+""",
+    mutants=(
+        mutant(
+            "no fence",
+            kinds.DATA_RACE,
+            (
+                "        wgmma_fence();\n        for (int k = 0; k < 2",
+                "        for (int k = 0; k < 2",
+            ),
+        ),
+        mutant(
+            "no commit",
+            kinds.DATA_RACE,
+            (
+                "        wgmma_commit();\n        wgmma_wait<0>();\n        keep_in_order(o)",
+                "        wgmma_wait<0>();\n        keep_in_order(o)",
+            ),
+        ),
+        mutant(
+            "no wait",
+            kinds.DATA_RACE,
+            (
+                "        wgmma_commit();\n        wgmma_wait<0>();\n        keep_in_order(o)",
+                "        wgmma_commit();\n        keep_in_order(o)",
+            ),
+        ),
+        mutant(
+            "halves exchanged",
+            kinds.WRONG,
+            ("bf16_pair(s[2 * i], s[2 * i + 1])", "bf16_pair(s[2 * i + 1], s[2 * i])"),
+        ),
+        mutant("the same 16 keys twice", kinds.WRONG, ("v + 128 * k", "v")),
+        mutant("the same weights twice", kinds.WRONG, ("p + 4 * k", "p")),
+        mutant("a step along rows", kinds.WRONG, ("v + 128 * k", "v + 2 * k")),
+        mutant("each tile begins anew", kinds.WRONG, ("tile > 0 || k > 0", "k > 0")),
+        mutant("sums with no start", kinds.UNINITIALISED, ("tile > 0 || k > 0", "1")),
+        mutant(
+            "keys in place of values",
+            kinds.WRONG,
+            ("wgmma_tile_across(shared_address(values)", "wgmma_tile_across(shared_address(keys)"),
+        ),
+        mutant("16 keys of 32", kinds.WRONG, ("k < 2", "k < 1")),
+    ),
+)
+
 # --- Rows of four threads ---
 
 BY_ONE = "        sum += __shfl_xor_sync(0xffffffff, sum, 1);\n"
@@ -184,226 +306,6 @@ The kernel above leaves even the sum's shuffles to the end: its partial sums sta
         ),
         mutant("not divided", kinds.WRONG, ("s[i] /= sum;", ""), ("s[i + 1] /= sum;", "")),
         mutant("half of a pair", kinds.WRONG, ("sum += s[i] + s[i + 1]", "sum += s[i]")),
-    ),
-)
-
-# --- Tiles under a mask ---
-
-
-def any_block(rng: np.random.Generator) -> tuple:
-    queries, keys = int(rng.choice((1, 16, 64, 128, 192))), int(rng.choice((1, 16, 64, 80, 128)))
-    tokens = int(rng.integers(1, 700))
-    return int(rng.integers(0, -(-tokens // queries))) * queries, queries, keys, tokens
-
-
-def by_marking(first_query: int, BM: int, BN: int, tokens: int) -> tuple:
-    """Each query and key of each tile."""
-    queries = np.arange(first_query, min(first_query + BM, tokens))[:, None]
-    seen = masked = 0
-    for first in range(0, tokens, BN):
-        keys = np.arange(first, first + BN)
-        sees = (keys <= queries) & (keys < tokens)
-        seen += bool(sees.any())
-        masked += bool(sees.any() and not sees.all())
-    return seen, masked
-
-
-TILES = PythonExercise(
-    id="08.causal_tiles",
-    title="count the tiles under a causal mask",
-    task="""
-Write `causal_tiles(first_query, BM, BN, tokens)`: how many tiles of keys a block has to meet, and
-how many of these need a mask. first_query is less than tokens.
-""",
-    source=f"{FOLDER}/causal_tiles.py",
-    function="causal_tiles",
-    cases=(
-        (0, 128, 128, 8192),
-        (128, 128, 128, 8192),
-        (8064, 128, 128, 8192),
-        (0, 128, 64, 8192),
-        (128, 128, 80, 8192),
-        (0, 128, 128, 1),
-        (128, 128, 128, 200),
-        (384, 128, 64, 401),
-        (63, 1, 64, 100),
-        (64, 1, 64, 100),
-    ),
-    reference=by_marking,
-    promises=Cases(any_block, 24),
-    means="Any way to the numbers is right.",
-    hints=(
-        "The last query that exists sees most keys, the first one fewest.",
-        "Query i sees i + 1 keys. A tile needs no mask if the first query sees all of it.",
-        "Rounded up, the last query's keys over BN are the tiles to meet; rounded down, the first "
-        "query's keys over BN are those with no mask.",
-    ),
-    explanation="""
-With BM = BN one tile of each block is masked, whatever its place; the others run through the same
-loop as without a mask. And the last block has as many tiles as there are, the first one has one:
-that is why the order matters.
-""",
-    mutants=(
-        mutant("all tiles", kinds.WRONG, ("min(first_query + BM, tokens)", "tokens")),
-        mutant(
-            "queries that do not exist",
-            kinds.WRONG,
-            ("min(first_query + BM, tokens)", "(first_query + BM)"),
-        ),
-        mutant(
-            "rounded down",
-            kinds.WRONG,
-            ("-(-min(first_query + BM, tokens) // BN)", "min(first_query + BM, tokens) // BN"),
-        ),
-        mutant(
-            "one tile too many",
-            kinds.WRONG,
-            ("-(-min(first_query + BM, tokens) // BN)", "min(first_query + BM, tokens) // BN + 1"),
-        ),
-        mutant("one masked tile", kinds.WRONG, ("seen - (first_query + 1) // BN", "1")),
-        mutant("all masked", kinds.WRONG, ("seen - (first_query + 1) // BN", "seen")),
-        mutant(
-            "a query does not see itself",
-            kinds.WRONG,
-            ("(first_query + 1) // BN", "first_query // BN"),
-        ),
-        mutant(
-            "the last query's mask",
-            kinds.WRONG,
-            ("(first_query + 1) // BN", "(first_query + BM) // BN"),
-        ),
-        mutant(
-            "as many as queries need",
-            kinds.WRONG,
-            ("seen - (first_query + 1) // BN", "-(-BM // BN)"),
-        ),
-        mutant(
-            "the tiles with no mask",
-            kinds.WRONG,
-            ("seen - (first_query + 1) // BN", "(first_query + 1) // BN"),
-        ),
-    ),
-)
-
-# --- The second product ---
-
-
-def whole_numbers(rng: np.random.Generator, size: tuple[int, int]) -> dict:
-    m, n = size
-
-    def few(rows: int) -> np.ndarray:
-        return rng.integers(-2, 3, (rows, 64)).astype(bfloat16)
-
-    return {
-        "Q": few(m),
-        "K": few(n),
-        "V": few(n),
-        "O": empty((m, 64)),
-        "M": np.int32(m),
-        "N": np.int32(n),
-    }
-
-
-def twice_multiplied(given: dict) -> dict:
-    q, k, v = (given[name].astype(np.float64) for name in "QKV")
-    return {"O": q @ k.T @ v}
-
-
-VALUES = Exercise(
-    id="08.weights_by_values",
-    title="multiply sums as they lie",
-    task="""
-The first product is written, and its sums lie in registers. Add their product with the tile of
-values to `o`: two `wgmma` with the first factor in registers, 16 keys each. All numbers are whole
-and small, so that nothing is rounded. What has to stand around the products?
-""",
-    source=f"{FOLDER}/weights_by_values.cu",
-    kernel="weights_by_values",
-    arch="sm_90a",
-    inputs=whole_numbers,
-    maps={
-        "Q": {"box": (64, 64), "swizzle": 128},
-        "K": {"box": (32, 64), "swizzle": 128},
-        "V": {"box": (32, 64), "swizzle": 128},
-    },
-    reference=twice_multiplied,
-    launch=lambda size: Launch((-(-size[0] // 64),), (128,)),
-    small=((64, 40), (65, 32), (1, 1)),
-    full=(8192, 8192),
-    exact=True,
-    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70))),
-    means=(
-        means.instructions(
-            "wgmma, once for each thread",
-            "wgmma.mma_async",
-            at_least=128 * 2 * 6,
-            at_most=128 * 2 * 9,
-            advice="Two products of 16 keys for each tile, beside the four that are there.",
-            size=(64, 40),
-        ),
-        means.no_extra_work(2.0, size=(64, 40)),
-        Means(
-            "bytes that threads write to shared memory",
-            lambda work: work.counts.shared_store_bytes,
-            at_most=64,
-            advice="The sums are a first factor as they lie: two of them rounded in a register.",
-            size=(64, 40),
-        ),
-    ),
-    hints=(
-        "Eight registers: p[i] takes s[2 i] in its lower half and s[2 i + 1] in its upper half. "
-        "The first four belong to the first 16 keys.",
-        "16 keys are 16 rows of V, 16 · 128 bytes: 128 in the units of a descriptor. Only the very "
-        "first product does not add.",
-        "`wgmma_fence()`, the two products, `wgmma_commit()`, `wgmma_wait<0>()`, "
-        "`keep_in_order(o)`.",
-    ),
-    explanation="""
-The values lie in shared memory as they lie in global memory, a row for each key. That is along N
-for this product, where K^T had its rows along K; a bit of the instruction says which, and no thread
-transposes anything.
-""",
-    mutants=(
-        mutant(
-            "no fence",
-            kinds.DATA_RACE,
-            (
-                "        wgmma_fence();\n        for (int k = 0; k < 2",
-                "        for (int k = 0; k < 2",
-            ),
-        ),
-        mutant(
-            "no commit",
-            kinds.DATA_RACE,
-            (
-                "        wgmma_commit();\n        wgmma_wait<0>();\n        keep_in_order(o)",
-                "        wgmma_wait<0>();\n        keep_in_order(o)",
-            ),
-        ),
-        mutant(
-            "no wait",
-            kinds.DATA_RACE,
-            (
-                "        wgmma_commit();\n        wgmma_wait<0>();\n        keep_in_order(o)",
-                "        wgmma_commit();\n        keep_in_order(o)",
-            ),
-        ),
-        mutant(
-            "halves exchanged",
-            kinds.WRONG,
-            ("bf16_pair(s[2 * i], s[2 * i + 1])", "bf16_pair(s[2 * i + 1], s[2 * i])"),
-        ),
-        mutant("the same 16 keys twice", kinds.WRONG, ("v + 128 * k", "v")),
-        mutant("the same weights twice", kinds.WRONG, ("p + 4 * k", "p")),
-        mutant("a step along rows", kinds.WRONG, ("v + 128 * k", "v + 2 * k")),
-        mutant("each tile begins anew", kinds.WRONG, ("tile > 0 || k > 0", "k > 0")),
-        mutant("sums with no start", kinds.UNINITIALISED, ("tile > 0 || k > 0", "1")),
-        mutant(
-            "keys in place of values",
-            kinds.WRONG,
-            ("wgmma_tile_across(shared_address(values)", "wgmma_tile_across(shared_address(keys)"),
-        ),
-        mutant("16 keys of 32", kinds.WRONG, ("k < 2", "k < 1")),
     ),
 )
 
@@ -511,6 +413,104 @@ wait more at the end, so that no arrival is left over.
             "a barrier for all",
             kinds.MEANS_MISSING,
             ("barrier.arrive %0, 256", "barrier.sync %0, 256"),
+        ),
+    ),
+)
+
+# --- Tiles under a mask ---
+
+
+def any_block(rng: np.random.Generator) -> tuple:
+    queries, keys = int(rng.choice((1, 16, 64, 128, 192))), int(rng.choice((1, 16, 64, 80, 128)))
+    tokens = int(rng.integers(1, 700))
+    return int(rng.integers(0, -(-tokens // queries))) * queries, queries, keys, tokens
+
+
+def by_marking(first_query: int, BM: int, BN: int, tokens: int) -> tuple:
+    """Each query and key of each tile."""
+    queries = np.arange(first_query, min(first_query + BM, tokens))[:, None]
+    seen = masked = 0
+    for first in range(0, tokens, BN):
+        keys = np.arange(first, first + BN)
+        sees = (keys <= queries) & (keys < tokens)
+        seen += bool(sees.any())
+        masked += bool(sees.any() and not sees.all())
+    return seen, masked
+
+
+TILES = PythonExercise(
+    id="08.causal_tiles",
+    title="count the tiles under a causal mask",
+    task="""
+Write `causal_tiles(first_query, BM, BN, tokens)`: how many tiles of keys a block has to meet, and
+how many of these need a mask. first_query is less than tokens.
+""",
+    source=f"{FOLDER}/causal_tiles.py",
+    function="causal_tiles",
+    cases=(
+        (0, 128, 128, 8192),
+        (128, 128, 128, 8192),
+        (8064, 128, 128, 8192),
+        (0, 128, 64, 8192),
+        (128, 128, 80, 8192),
+        (0, 128, 128, 1),
+        (128, 128, 128, 200),
+        (384, 128, 64, 401),
+        (63, 1, 64, 100),
+        (64, 1, 64, 100),
+    ),
+    reference=by_marking,
+    promises=Cases(any_block, 24),
+    means="Any way to the numbers is right.",
+    hints=(
+        "The last query that exists sees most keys, the first one fewest.",
+        "Query i sees i + 1 keys. A tile needs no mask if the first query sees all of it.",
+        "Rounded up, the last query's keys over BN are the tiles to meet; rounded down, the first "
+        "query's keys over BN are those with no mask.",
+    ),
+    explanation="""
+With BM = BN one tile of each block is masked, whatever its place; the others run through the same
+loop as without a mask. And the last block has as many tiles as there are, the first one has one:
+that is why the order matters.
+""",
+    mutants=(
+        mutant("all tiles", kinds.WRONG, ("min(first_query + BM, tokens)", "tokens")),
+        mutant(
+            "queries that do not exist",
+            kinds.WRONG,
+            ("min(first_query + BM, tokens)", "(first_query + BM)"),
+        ),
+        mutant(
+            "rounded down",
+            kinds.WRONG,
+            ("-(-min(first_query + BM, tokens) // BN)", "min(first_query + BM, tokens) // BN"),
+        ),
+        mutant(
+            "one tile too many",
+            kinds.WRONG,
+            ("-(-min(first_query + BM, tokens) // BN)", "min(first_query + BM, tokens) // BN + 1"),
+        ),
+        mutant("one masked tile", kinds.WRONG, ("seen - (first_query + 1) // BN", "1")),
+        mutant("all masked", kinds.WRONG, ("seen - (first_query + 1) // BN", "seen")),
+        mutant(
+            "a query does not see itself",
+            kinds.WRONG,
+            ("(first_query + 1) // BN", "first_query // BN"),
+        ),
+        mutant(
+            "the last query's mask",
+            kinds.WRONG,
+            ("(first_query + 1) // BN", "(first_query + BM) // BN"),
+        ),
+        mutant(
+            "as many as queries need",
+            kinds.WRONG,
+            ("seen - (first_query + 1) // BN", "-(-BM // BN)"),
+        ),
+        mutant(
+            "the tiles with no mask",
+            kinds.WRONG,
+            ("seen - (first_query + 1) // BN", "(first_query + 1) // BN"),
         ),
     ),
 )

@@ -1,6 +1,6 @@
-// W = softmax of each row of S, both M x 32 floats, any M. A block has 64 rows, in registers as wgmma
-// leaves its sums: thread t has of rows 16 (t / 32) + t % 32 / 4 and 8 more the columns 8 j + 2 (t % 4)
-// and the next, as s[4 j] to s[4 j + 3]. Scores are finite.
+// W = softmax of each row of S, both M x 32 floats, any M. A block has 64 rows, in registers as
+// wgmma leaves its sums: thread t has of rows 16 (t / 32) + t % 32 / 4 and 8 more the columns 8 j +
+// 2 (t % 4) and the next, as s[4 j] to s[4 j + 3]. Scores are finite.
 // grid (ceil(M / 64)), block (128), dynamic shared 0
 
 extern "C" __global__ void rows_of_four(const float *S, float *W, int M)

@@ -1,9 +1,10 @@
-// y[i] is x[i] halved and then increased by a[i], `rounds` times in a row, for n floats. Warpgroup 0
-// halves and warpgroup 1 increases, in turns: each waits for its turn and passes it on without waiting.
+// y[i] is x[i] halved and then increased by a[i], `rounds` times in a row, for n floats. Warpgroup
+// 0 halves and warpgroup 1 increases, in turns: each waits for its turn and passes it on without
+// waiting.
 // grid (ceil(n / 128)), block (256), dynamic shared 0
 
-// barrier.sync, barrier.arrive: barrier 1 + group is the turn of a group. Its 128 threads wait for the
-// 128 threads that pass it.
+// barrier.sync, barrier.arrive: barrier 1 + group is the turn of a group. Its 128 threads wait for
+// the 128 threads that pass it.
 __device__ inline void wait_for_turn(int group)
 {
     asm volatile("barrier.sync %0, 256;" ::"r"(group + 1) : "memory");

@@ -1,6 +1,6 @@
-// O = (Q K^T) V for row-major matrices of bf16: Q (M x 64), K (N x 64) and V (N x 64); O (M x 64) in
-// fp32. Numbers are whole and so small that nothing is rounded. Boxes of Q are 64 x 64, of K and V 32 x
-// 64, with a swizzle of 128 bytes: zeros past the end. A block has 64 rows of O.
+// O = (Q K^T) V for row-major matrices of bf16: Q (M x 64), K (N x 64) and V (N x 64); O (M x 64)
+// in fp32. Numbers are whole and so small that nothing is rounded. Boxes of Q are 64 x 64, of K and
+// V 32 x 64, with a swizzle of 128 bytes: zeros past the end. A block has 64 rows of O.
 // grid (ceil(M / 64)), block (128), dynamic shared 0
 
 #include "attention.cuh"
@@ -39,9 +39,10 @@ extern "C" __global__ void weights_by_values(const __grid_constant__ TensorMap Q
         wgmma_commit();
         wgmma_wait<0>();
         keep_in_order(s);
-        // wgmma_registers(o, p, descriptor, add) starts o = p V, plus o where `add`, for 16 keys: p is
-        // four registers, and wgmma_tile_across(address, 0) describes rows of V from an address on.
-        // TODO: add s V to o. bf16_pair(low, high) rounds two numbers to one register.
+        // wgmma_registers(o, p, descriptor, add) starts o = p V, plus o where `add`, for 16 keys: p
+        // is four registers, and wgmma_tile_across(address, 0) describes rows of V from there on.
+        // bf16_pair(low, high) rounds two numbers to one register.
+        // TODO: add s V to o
         // SOLUTION
         unsigned p[8];
         for (int i = 0; i < 8; ++i) {

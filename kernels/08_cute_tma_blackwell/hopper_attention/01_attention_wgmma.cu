@@ -1,7 +1,7 @@
-// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores. All
-// four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
-// any number of tokens. Q, K and V come as tensor maps with boxes of 64 tokens of one head and 64
-// columns, swizzle 128 bytes.
+// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
+// All four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64
+// or 128, any number of tokens. Q, K and V come as tensor maps with boxes of 64 tokens of one head
+// and 64 columns, swizzle 128 bytes.
 // One warpgroup has 64 queries and meets the keys 64 at a time: scores by wgmma from shared memory,
 // the online softmax, then the weights' product with the values, by wgmma with the weights in
 // registers. One barrier for both copies of a tile.

@@ -1,10 +1,10 @@
-// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores. All
-// four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
-// any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one head and
-// 64 columns, swizzle 128 bytes.
-// Adds to attention_wgmma a producer: a thread of a second warpgroup loads keys and values into a ring
-// of STAGES each, as far ahead as it has room. Each tile has its own pair of barriers, so scores do not
-// wait for values; and there are more keys in a tile.
+// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
+// All four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64
+// or 128, any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one
+// head and 64 columns, swizzle 128 bytes.
+// Adds to attention_wgmma a producer: a thread of a second warpgroup loads keys and values into a
+// ring of STAGES each, as far ahead as it has room. Each tile has its own pair of barriers, so
+// scores do not wait for values; and there are more keys in a tile.
 // Limit: one group multiplies or computes exponentials, never both.
 // grid (ceil(tokens / 64), heads, sequences), block (256), dynamic shared (128 + 4 * STAGES * BN) * D
 

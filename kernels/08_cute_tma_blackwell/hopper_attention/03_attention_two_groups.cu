@@ -1,7 +1,7 @@
-// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores. All
-// four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
-// any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one head and
-// 64 columns, swizzle 128 bytes.
+// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
+// All four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64
+// or 128, any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one
+// head and 64 columns, swizzle 128 bytes.
 // Adds to attention_producer a second consumer warpgroup: each has 64 queries, and both share every
 // tile of keys and values. setmaxnreg takes registers from the producer for them.
 // Limit: a group still waits for its products before it computes exponentials. That the other group
@@ -19,7 +19,7 @@
 
 constexpr int BM = GROUPS * kGroupRows;
 constexpr int kConsumers = GROUPS * 128; // threads
-constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
+constexpr int kTile = BN * D * 2;        // bytes of a tile of keys or values
 
 extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     attention_two_groups(const __grid_constant__ TensorMap Q, const __grid_constant__ TensorMap K,

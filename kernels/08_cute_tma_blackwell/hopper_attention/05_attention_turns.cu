@@ -1,10 +1,10 @@
-// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores. All
-// four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
-// any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one head and
-// 64 columns, swizzle 128 bytes.
-// Adds to attention_overlap turns: a group starts its products when the one before has started its own,
-// by named barriers, which threads arrive at without waiting. So one group's exponentials fall into the
-// other's products.
+// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
+// All four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64
+// or 128, any number of tokens. Tensor maps of Q, K and V have boxes of 64, BN and BN tokens of one
+// head and 64 columns, swizzle 128 bytes.
+// Adds to attention_overlap turns: a group starts its products when the one before has started its
+// own, by named barriers, which threads arrive at without waiting. So one group's exponentials fall
+// into the other's products.
 // Limit: a block loads nothing for its next queries while it stores, and then it ends.
 // grid (ceil(tokens / 128), heads, sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
@@ -19,12 +19,12 @@
 
 constexpr int BM = GROUPS * kGroupRows;
 constexpr int kConsumers = GROUPS * 128; // threads
-constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
+constexpr int kTile = BN * D * 2;        // bytes of a tile of keys or values
 
 extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     attention_turns(const __grid_constant__ TensorMap Q, const __grid_constant__ TensorMap K,
-                         const __grid_constant__ TensorMap V, __nv_bfloat16 *O, float *lse,
-                         int heads, int tokens, float scale)
+                    const __grid_constant__ TensorMap V, __nv_bfloat16 *O, float *lse, int heads,
+                    int tokens, float scale)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
     __shared__ unsigned long long barriers[1 + 4 * STAGES];
@@ -78,7 +78,9 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
         if (next == 0) {
             pass_turn(0); // the first turn
         }
-        auto arrived = [&](int place, int tile) { mbarrier_wait(full + place * 8, tile / STAGES % 2); };
+        auto arrived = [&](int place, int tile) {
+            mbarrier_wait(full + place * 8, tile / STAGES % 2);
+        };
         const unsigned mine = queries + group * kQueries;
         mbarrier_wait(full_q, 0);
         arrived(0, 0);
@@ -108,12 +110,13 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             start_output<BN>(o, p, ring + before * kTile, tile > 1);
             wgmma_commit();
             pass_turn(next);
-            wgmma_wait<1>(); // the scores are there, and the output of the tile before is on its way
+            wgmma_wait<1>(); // the scores are there, the output before is on its way
             keep_in_order(s);
             release(stage);
             softmax.weights(s);
-            // Ask for the next keys here: behind a loop that waits, the assembler leaves the exponentials
-            // where they are. Without one ptxas 12.9 moves the next wait up, before them.
+            // Ask for the next keys here: behind a loop that waits, the assembler leaves the
+            // exponentials where they are. Without one ptxas 12.9 moves the next wait up, before
+            // them.
             if (tile + 1 < tiles) {
                 arrived((tile + 1) % STAGES, tile + 1);
             }

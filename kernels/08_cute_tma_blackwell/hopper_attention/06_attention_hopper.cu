@@ -1,12 +1,13 @@
-// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores. All
-// four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64 or 128,
-// any number of tokens. Tensor maps of Q, K, V and O have boxes of 64, BN, BN and 16 tokens of one head
-// and 64 columns, swizzle 128 bytes. With CAUSAL a query sees the keys up to its own place.
-// Adds to attention_turns blocks that stay, and the longest work first: a band of `together` heads has
-// its last queries first, which see most keys under a causal mask. A block takes the next work from the
-// counter `taken`, 0 before and after. Tiles of keys that no query of the block sees are left out, and
-// only those at an edge are masked. A group's output leaves by TMA through the place of its queries,
-// while the keys of the next work arrive.
+// O = softmax(scale Q K^T) V in bf16, and the log of the sum of exponentials of each row's scores.
+// All four are sequences x tokens x heads x D, lse is sequences x heads x tokens in fp32; D is 64
+// or 128, any number of tokens. Tensor maps of Q, K, V and O have boxes of 64, BN, BN and 16 tokens
+// of one head and 64 columns, swizzle 128 bytes. With CAUSAL a query sees the keys up to its own
+// place.
+// Adds to attention_turns blocks that stay, and the longest work first: a band of `together` heads
+// has its last queries first, which see most keys under a causal mask. A block takes the next work
+// from the counter `taken`, 0 before and after. Tiles of keys that no query of the block sees are
+// left out, and only those at an edge are masked. A group's output leaves by TMA through the place
+// of its queries, while the keys of the next work arrive.
 // Limit: the tensor cores, and the exponentials between them.
 // grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
 
@@ -26,7 +27,7 @@
 
 constexpr int BM = GROUPS * kGroupRows;
 constexpr int kConsumers = GROUPS * 128; // threads
-constexpr int kTile = BN * D * 2; // bytes of a tile of keys or values
+constexpr int kTile = BN * D * 2;        // bytes of a tile of keys or values
 
 // Which queries of which head number `work` is, and how many tiles of keys they see.
 struct Place {
@@ -157,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
             const Place place(work, heads, sequences, tokens, together);
             const int group_row = place.first_query + group * kGroupRows;
             const int row = place.first_query + warp_row + lane / 4;
-            const int all_see = CAUSAL ? min(tokens, group_row + 1) : tokens; // keys before this one
+            const int all_see = CAUSAL ? min(tokens, group_row + 1) : tokens; // so many keys
             Softmax softmax{scale * kLog2E};
             float s[BN / 2], o[D / 2];
             unsigned p[BN / 4];

@@ -1,7 +1,8 @@
-// What the backward pass needs of each query: rows[s][h][i] holds lse times log2 e, and the sum over the
-// row of dO times O. O and dO are sequences x tokens x heads x D in bf16, lse is sequences x heads x
-// tokens, rows is sequences x heads x padded x 2 with `padded` tokens, a multiple of 64: for those past
-// the end plus infinity, which makes their weights zeros, and 0. D is a multiple of 64.
+// What the backward pass needs of each query: rows[s][h][i] holds lse times log2 e, and the sum
+// over the row of dO times O. O and dO are sequences x tokens x heads x D in bf16, lse is sequences
+// x heads x tokens, rows is sequences x heads x padded x 2 with `padded` tokens, a multiple of 64:
+// for those past the end plus infinity, which makes their weights zeros, and 0. D is a multiple of
+// 64.
 // The first of three kernels of the backward pass.
 // Limit: reading O and dO once. A warp has a row.
 // grid (ceil(sequences * heads * padded / 8)), block (256), dynamic shared 0

@@ -1,13 +1,16 @@
 // The gradients of attention: dK and dV in bf16, and the sums of dQ in fp32, without scale, which
-// attention_gradient rounds. All are sequences x tokens x heads x D; `rows` is from attention_rows. Tensor
-// maps of Q and dO have boxes of 64 tokens of one head and 64 columns, of K and V 128, swizzle 128 bytes.
-// `sums` holds 64 x D floats for each tile of queries of each head of each sequence, zeros at first, in
-// the order in which this kernel's threads hold them. With CAUSAL a query sees the keys up to its own place.
-// A block has 128 keys, two groups of 64, and meets the queries 64 at a time. Scores are transposed, S^T
-// = K Q^T: weights and their gradients are then the first factors of dV and dK as they lie in registers.
-// For dQ = dS K both groups' gradients pass through shared memory once: wgmma takes both factors the
-// other way round. TMA adds dQ to global memory, in any order: its last bits differ from run to run.
-// Limit: five products, and the exponentials between them, which overlap only with the other group's.
+// attention_gradient rounds. All are sequences x tokens x heads x D; `rows` is from attention_rows.
+// Tensor maps of Q and dO have boxes of 64 tokens of one head and 64 columns, of K and V 128,
+// swizzle 128 bytes. `sums` holds 64 x D floats for each tile of queries of each head of each
+// sequence, zeros at first, in the order in which this kernel's threads hold them. With CAUSAL a
+// query sees the keys up to its own place.
+// A block has 128 keys, two groups of 64, and meets the queries 64 at a time. Scores are
+// transposed, S^T = K Q^T: weights and their gradients are then the first factors of dV and dK as
+// they lie in registers. For dQ = dS K both groups' gradients pass through shared memory once:
+// wgmma takes both factors the other way round. TMA adds dQ to global memory, in any order: its
+// last bits differ from run to run.
+// Limit: five products, and the exponentials between them, which overlap only with the other
+// group's.
 // grid (ceil(tokens / 128), heads, sequences), block (384), dynamic shared 1280 * D + 33792
 
 #include "hopper_attention.cuh"
@@ -21,10 +24,10 @@
 
 constexpr int BM = 64, BN = 128; // queries of a tile, keys of a block
 constexpr int STAGES = 2;
-constexpr int kConsumers = GROUPS * 128; // threads
+constexpr int kConsumers = GROUPS * 128;                                          // threads
 constexpr int kKeyTile = BN * D * 2, kQueryTile = BM * D * 2, kRowPairs = BM * 8; // bytes
-constexpr int kChanges = BN * BM * 2;                                            // of dS^T
-constexpr int kWarpSums = BM * D * 4 / 8;                                        // of dQ, a warp's
+constexpr int kChanges = BN * BM * 2;                                             // of dS^T
+constexpr int kWarpSums = BM * D * 4 / 8;                                         // of dQ, a warp's
 
 // st.shared: four floats to a multiple of 16.
 __device__ inline void store_four(unsigned to, const float *four)

@@ -1,6 +1,7 @@
-// dQ in bf16 from the sums of attention_backward: scale times each, put where it belongs. `sums` holds 64
-// x D floats for each tile of 64 queries of each head of each sequence, in the order in which the 256
-// threads of attention_backward hold them; dQ is sequences x tokens x heads x D. D is 64 or 128.
+// dQ in bf16 from the sums of attention_backward: scale times each, put where it belongs. `sums`
+// holds 64 x D floats for each tile of 64 queries of each head of each sequence, in the order in
+// which the 256 threads of attention_backward hold them; dQ is sequences x tokens x heads x D. D is
+// 64 or 128.
 // The last of three kernels of the backward pass.
 // Limit: reading the sums and writing dQ once.
 // grid (ceil(tokens / 64), heads, sequences), block (256), dynamic shared 0
