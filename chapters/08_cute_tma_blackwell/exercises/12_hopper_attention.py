@@ -343,7 +343,7 @@ Any n from 1 on, and any number of rounds, none as well.
     inputs=halved,
     reference=after_rounds,
     launch=lambda size: Launch((-(-size[0] // 128),), (256,)),
-    small=((130, 3), (128, 1), (1, 2)),
+    small=((130, 3), (127, 2), (1, 1)),
     full=(1 << 20, 16),
     reduction=lambda size: 16,
     bug=kinds.DEADLOCK,
