@@ -167,11 +167,8 @@ def _first_wrong(got: Any, want: Any, limit: float, place: str = "result") -> st
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and got.shape == want.shape:
         near = _near(want, limit)
         for index in np.ndindex(want.shape) if got.dtype == want.dtype else ():
-            if (
-                difference(got[index], want[index], 0.0, near)
-                if near
-                else got[index] != want[index]
-            ):
+            g, w = got[index], want[index]
+            if difference(g, w, 0.0, near) if near else g != w:
                 expected, found = format_value(w), format_value(g)
                 return f"{place}{list(index)}, expected {expected}, got {found}"
     return f"{place}, expected {_show(want)}, got {_show(got)}"

@@ -6,8 +6,15 @@ from ml_dtypes import bfloat16
 
 from course_utils import cp, tensor_map
 from course_utils.benchmarks import blackwell, block_scaled
+from course_utils.benchmarks.case import Work, normal
 from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
-from course_utils.benchmarks.cases.matmul import Bf16Work
+from course_utils.benchmarks.cases.hopper_attention import (
+    attention_call,
+    backward_calls,
+    dq_sums,
+)
+from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
+from course_utils.benchmarks.cases.pytorch_extensions.attention import attention, gradients_of
 from course_utils.layouts import Layout
 
 CHAPTER = Chapter("08_cute_tma_blackwell")
@@ -294,6 +301,74 @@ def rung_of_gemm(name, m, n, k):
     call = hopper_call(name, *factors, c, cluster=RUNGS[name].cluster)
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     return Bf16Work((call,), c, lambda: exact, rtol=2**-8, atol=k * 2**-20, same_bits=False)
+
+
+# --- hopper_attention ---
+
+
+def attention_work(name, size, causal=False, **defines):
+    """Of (sequences, tokens, heads, d): the output, and the log of the sum of exponentials."""
+    sequences, tokens, heads, _ = size
+    q, k, v = (to_bf16(normal(size, seed)) for seed in range(3))
+    o, lse = cp.empty_like(q), cp.empty((sequences, heads, tokens), cp.float32)
+    o_exact, lse_exact = np.zeros(size), np.zeros(lse.shape)
+    for place in np.ndindex(sequences, heads):
+        of_head = (from_bf16(x)[place[0], :, place[1]].astype(np.float64) for x in (q, k, v))
+        o_head, lse_head = attention(*of_head, causal=causal)
+        o_exact[place[0], :, place[1]], lse_exact[place] = map(cp.asnumpy, (o_head, lse_head))
+    call = attention_call(name, q, k, v, o, lse, causal, **defines)
+
+    class Both(Bf16Work):
+        def wrong(self, result=None):
+            of_lse = Work((call,), lse, lambda: lse_exact, rtol=1e-5, atol=1e-5)
+            return super().wrong(result) or of_lse.wrong()
+
+        def poison(self):
+            super().poison()
+            lse.fill(np.nan)
+
+    return Both((call,), o, lambda: o_exact, rtol=2**-7, atol=2**-6, same_bits=False)
+
+
+@CHAPTER.launch("attention_wgmma", sizes=[(1, 1, 1, 64), (1, 70, 1, 128)])
+def attention_of_one_group(name, *size):
+    return attention_work(name, size)
+
+
+@CHAPTER.launch(
+    "attention_producer",
+    "attention_two_groups",
+    "attention_overlap",
+    "attention_turns",
+    "attention_hopper",
+    sizes=[(2, 70, 1, 64)],
+)
+def rung_of_attention(name, *size):
+    """Three tiles of 32 keys, of which the last one is not full."""
+    return attention_work(name, size, BN=32)
+
+
+@CHAPTER.launch("attention_hopper", sizes=[(1, 1, 1, 64), (1, 133, 2, 64), (1, 70, 1, 128)])
+def causal_attention(name, *size):
+    """Blocks of 128 queries, of which the first ones see fewer keys."""
+    return attention_work(name, size, causal=True, BN=32)
+
+
+@CHAPTER.launch("attention_backward", sizes=[(1, 133, 1, 64)])
+def causal_gradients(name, *size):
+    """With all three kernels: dQ, dK and dV, one after the other."""
+    q, k, v, do = (to_bf16(normal(size, seed)) for seed in range(4))
+    o, lse = cp.empty_like(q), cp.empty((size[0], size[2], size[1]), cp.float32)
+    attention_call("attention_hopper", q, k, v, o, lse, causal=True, BN=32)()
+    found, sums = cp.empty((3, *size), np.uint16), dq_sums(size)
+    exact = np.zeros(found.shape)
+    for place in np.ndindex(size[0], size[2]):
+        at = place[0], slice(None), place[1]
+        of_head = (from_bf16(x)[at].astype(np.float64) for x in (q, k, v, do))
+        exact[(slice(None), *at)] = [cp.asnumpy(x) for x in gradients_of(*of_head, causal=True)]
+    calls = backward_calls((q, k, v, o, do, lse), sums, tuple(found), causal=True)
+    more = {"rtol": 2**-6, "atol": 2**-5, "cleared": (sums,), "same_bits": False}
+    return Bf16Work(calls, found, lambda: exact, **more)
 
 
 # --- blackwell_gemm ---

@@ -18,6 +18,7 @@ MODULES = (
     "pytorch_extensions",
     "cute",
     "hopper",
+    "hopper_attention",
 )
 CASES: tuple[Case, ...]  # of all of them
 

@@ -120,7 +120,7 @@ def gradients_of(q: Any, k: Any, v: Any, do: Any, causal: bool) -> tuple[Any, An
     return weights @ k * scale, weights.T @ q * scale, dv
 
 
-def _each_head(found: Callable, sequences: int, arrays: tuple, outputs: tuple) -> None:
+def each_head(found: Callable, sequences: int, arrays: tuple, outputs: tuple) -> None:
     """Fill ``outputs`` (tokens, heads, d) with what ``found`` gives for each sequence and head."""
     tokens, heads, _ = outputs[0].shape
     n = tokens // sequences
@@ -170,7 +170,7 @@ def _tiles(size: Size) -> Work:
 def _fp32_work(launches: tuple, q: Any, k: Any, v: Any, o: Any) -> Work:
     def expected() -> Any:
         found = cp.empty(q.shape, cp.float64)
-        _each_head(partial(attention, causal=False), 1, (q, k, v), (found,))
+        each_head(partial(attention, causal=False), 1, (q, k, v), (found,))
         return found
 
     return AttentionWork(
@@ -179,7 +179,7 @@ def _fp32_work(launches: tuple, q: Any, k: Any, v: Any, o: Any) -> Work:
         expected=expected,
         rtol=1e-4,
         atol=1e-5,
-        libraries=_libraries(1, (q, k, v), False, {"torch SDPA, fp32": "EFFICIENT_ATTENTION"}),
+        libraries=sdpa_libraries(1, (q, k, v), False, {"torch SDPA, fp32": "EFFICIENT_ATTENTION"}),
         same_bits=False,
     )
 
@@ -196,7 +196,7 @@ def _bf16(name: str, causal: bool) -> Callable[[Size], Work]:
         def expected() -> Any:
             found = cp.empty(q.shape, cp.float64)
             arrays = tuple(map(from_bf16, (q, k, v)))
-            _each_head(partial(attention, causal=causal), sequences, arrays, (found,))
+            each_head(partial(attention, causal=causal), sequences, arrays, (found,))
             return found
 
         return AttentionWork(
@@ -204,20 +204,20 @@ def _bf16(name: str, causal: bool) -> Callable[[Size], Work]:
             output=o,
             expected=expected,
             rtol=2**-7,
-            atol=_error(n, causal),
-            libraries=_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES),
+            atol=rounding_error(n, causal),
+            libraries=sdpa_libraries(sequences, (q, k, v), causal, BF16_LIBRARIES),
             same_bits=False,
         )
 
     return make
 
 
-def _error(n: int, causal: bool) -> float:
+def rounding_error(n: int, causal: bool) -> float:
     """What rounding weights to bf16 does to means of ``n`` values, or of one and more."""
     return 2**-5 / (1 if causal else n) ** 0.5
 
 
-def _bf16_tensors(sequences: int, arrays: tuple) -> list:
+def bf16_tensors(sequences: int, arrays: tuple) -> list:
     """(tokens, heads, d) as PyTorch's (sequences, heads, tokens, d), the memory shared."""
     torch = torch_on_gpu()
     found = []
@@ -236,13 +236,13 @@ class AttentionWork(Work):
         return from_bf16(result) if result.dtype == np.uint16 else result
 
 
-def _libraries(
+def sdpa_libraries(
     sequences: int, arrays: tuple, causal: bool, backends: dict[str, str]
 ) -> dict[str, Callable[[], Any]]:
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    q, k, v = _bf16_tensors(sequences, arrays)
+    q, k, v = bf16_tensors(sequences, arrays)
 
     def run(backend: str) -> Any:
         from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -269,7 +269,7 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
         def expected() -> Any:
             exact = cp.empty((3, *shape), cp.float64)
             arrays = tuple(map(from_bf16, (q, k, v, do)))
-            _each_head(partial(gradients_of, causal=causal), sequences, arrays, tuple(exact))
+            each_head(partial(gradients_of, causal=causal), sequences, arrays, tuple(exact))
             return exact
 
         return AttentionWork(
@@ -277,8 +277,8 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
             output=found,
             expected=expected,
             rtol=2**-6,
-            atol=2 * _error(n, causal),
-            libraries=_backward_libraries(sequences, (q, k, v), do, causal),
+            atol=2 * rounding_error(n, causal),
+            libraries=backward_libraries(sequences, (q, k, v), do, causal),
             cleared=(sums,),
             same_bits=False,  # blocks add to dQ in any order
         )
@@ -286,14 +286,14 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
     return make
 
 
-def _backward_libraries(
+def backward_libraries(
     sequences: int, arrays: tuple, do: Any, causal: bool
 ) -> dict[str, Callable[[], Any]]:
     torch = torch_on_gpu()
     if torch is None:
         return {}
-    inputs = [x.detach().requires_grad_() for x in _bf16_tensors(sequences, arrays)]
-    (gradient,) = _bf16_tensors(sequences, (do,))
+    inputs = [x.detach().requires_grad_() for x in bf16_tensors(sequences, arrays)]
+    (gradient,) = bf16_tensors(sequences, (do,))
     outputs = {}
 
     def run(name: str) -> None:
@@ -320,7 +320,7 @@ def _case(name: str, make: Callable[[Size], Work], *kernels: str, **other: Any) 
     )
 
 
-def _flops(size: Size, width: int = WIDTH, causal: bool = False, products: int = 2) -> int:
+def attention_flops(size: Size, width: int = WIDTH, causal: bool = False, products: int = 2) -> int:
     """Of the products that are needed: a causal mask leaves half of each."""
     sequences, heads, n = size
     return products * 2 * sequences * heads * n * n * width // (2 if causal else 1)
@@ -331,15 +331,15 @@ BF16_SIZES = ((16, 16, 1024), (2, 16, 8192))
 _fp32 = {
     "what": "attention, fp32",
     "bytes": lambda n: 4 * 4 * n[0] * n[1] * n[2] * WIDTH_FP32,
-    "flops": partial(_flops, width=WIDTH_FP32),
+    "flops": partial(attention_flops, width=WIDTH_FP32),
     "peak": "fp32",
     "gpu_sizes": FP32_SIZES,
     "test_sizes": ((1, 2, 1), (1, 1, 70)),
 }
-_forward = {"what": "attention, bf16", "flops": _flops, "gpu_sizes": BF16_SIZES}
+_forward = {"what": "attention, bf16", "flops": attention_flops, "gpu_sizes": BF16_SIZES}
 _causal = {
     "what": "causal attention, bf16",
-    "flops": partial(_flops, causal=True),
+    "flops": partial(attention_flops, causal=True),
     "gpu_sizes": BF16_SIZES,
 }
 BACKWARD = "attention_row_dots", "flash_backward", "flash_backward_finish"
@@ -363,7 +363,7 @@ CASES = (
         _backward(False),
         *BACKWARD,
         what="gradient of attention, bf16",
-        flops=partial(_flops, products=5),
+        flops=partial(attention_flops, products=5),
         bytes=lambda n: 2 * 8 * n[0] * n[1] * n[2] * WIDTH,
         gpu_sizes=BF16_SIZES,
     ),
@@ -372,7 +372,7 @@ CASES = (
         _backward(True),
         *BACKWARD,
         what="gradient of causal attention, bf16",
-        flops=partial(_flops, products=5, causal=True),
+        flops=partial(attention_flops, products=5, causal=True),
         bytes=lambda n: 2 * 8 * n[0] * n[1] * n[2] * WIDTH,
         gpu_sizes=BF16_SIZES,
     ),

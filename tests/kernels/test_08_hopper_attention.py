@@ -1,0 +1,53 @@
+"""Attention on wgmma: what the assembler makes of it, and the counter that hands out the work."""
+
+import re
+
+import numpy as np
+import pytest
+
+from course_utils import cp, load
+from course_utils.benchmarks.case import normal
+from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
+from course_utils.benchmarks.cases.matmul import to_bf16
+from course_utils.benchmarks.sass import listing
+from course_utils.errors import LessonError
+from course_utils.paths import kernel_file
+
+HELD = "Function properties|bytes stack|Used|Compil|gmem|^$"  # lines of ptxas that warn of nothing
+
+
+@pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper", "attention_backward"])
+def test_the_assembler_spills_nothing_and_serialises_no_product(name):
+    defines = {"CAUSAL": 1} if name != "attention_overlap" else {}
+    module = load(kernel_file(name, CHAPTER), defines=defines, arch="sm_90a").kernel.module
+    log = module.compiled("sm_90a", "--ptxas-options=-v").log
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in log
+    assert [line for line in log.splitlines() if not re.search(HELD, line)] == []
+
+
+@pytest.mark.parametrize("name", ["attention_overlap", "attention_hopper"])
+def test_the_assembler_leaves_the_exponentials_under_the_second_product(name):
+    """Between the wait for the scores and that for the output stand those of 64 scores a thread."""
+    module = load(kernel_file(name, CHAPTER), arch="sm_90a").kernel.module
+    try:
+        lines = listing(module.compiled("sm_90a", "--ptxas-options=-v").cubin)
+    except LessonError as error:
+        pytest.skip(str(error))
+    begin = next(i for i, line in enumerate(lines) if "DEPBAR.LE gsb0, 0x1" in line)
+    end = next(i for i in range(begin, len(lines)) if "DEPBAR.LE gsb0, 0x0" in lines[i])
+    assert sum("MUFU.EX2" in line for line in lines[begin:end]) >= 64
+
+
+def test_the_counter_of_works_is_0_again_after_a_launch():
+    """Three blocks take fourteen works, and so does the next launch."""
+    q, k, v = (to_bf16(normal((1, 130, 7, 64), seed)) for seed in range(3))
+    found = []
+    o, lse = cp.empty_like(q), cp.empty((1, 7, 130), cp.float32)
+    call = attention_call("attention_hopper", q, k, v, o, lse, BN=64)
+    (taken,) = (x for x in call.args if getattr(x, "shape", None) == (1,) and x.dtype == np.int32)
+    for _ in range(2):
+        o.fill(0xFFFF)
+        call()
+        found.append(cp.asnumpy(o).copy())
+        assert int(taken[0]) == 0
+    assert np.array_equal(*found) and not (found[0] == 0xFFFF).any()

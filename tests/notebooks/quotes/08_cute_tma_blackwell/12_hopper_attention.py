@@ -1,0 +1,1 @@
+GIVEN = ("400 clocks of other work",)
