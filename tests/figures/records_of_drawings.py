@@ -1,8 +1,8 @@
 """What every small figure consists of, in short: a change that nobody meant is a test that fails.
 
 Each drawing of ``test_figures.py`` has, in ``drawings.json``, a digest of its words, its shapes,
-its lines, its pictures and its axes, in the coordinates of its data: no pixels, which another
-version of matplotlib may place elsewhere. After a change that is meant, look at the figure and run
+its lines, its pictures and its axes, in the coordinates of its data: no pixels. They hold for the
+version of matplotlib that drew them. After a change that is meant, look at the figure and run
 
     python -m tests.figures.records_of_drawings
 """
@@ -13,6 +13,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
@@ -99,10 +100,15 @@ def digests(figure: Figure) -> dict[str, str]:
     }
 
 
+def version() -> str:
+    """That of matplotlib, as "3.10"."""
+    return ".".join(matplotlib.__version__.split(".")[:2])
+
+
 def write() -> None:
     from .test_what_is_drawn import NAMES, drawn
 
-    found = {name: digests(drawn(name)[0]) for name in NAMES}
+    found = {"matplotlib": version()} | {name: digests(drawn(name)[0]) for name in NAMES}
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
