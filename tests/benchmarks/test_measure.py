@@ -134,7 +134,9 @@ def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
 
 def test_what_is_measured_for_seconds_is_also_measured_in_bursts():
     chosen = [case for case in CASES if case.sustained_sizes]
-    bound_by_arithmetic = re.compile("product,|^convolution, (fp32|bf16)$")
+    bound_by_arithmetic = re.compile(
+        "product,|^convolution, (fp32|bf16)$|^(causal )?attention on wgmma"
+    )
     assert {case.what for case in chosen} == {
         case.what for case in CASES if bound_by_arithmetic.search(case.what)
     }
