@@ -23,7 +23,15 @@ from .verify import Proof
 
 STORE = ROOT / "tests" / "exercises" / "proven.json"
 # What no judgement uses, but for the simulated GPU on which chapter 06 judges benchmarks.
-NO_JUDGES = ("benchmarks/", "figures/", "kernel_tool/", "notebooks/", "records/")
+NO_JUDGES = (
+    "benchmarks/",
+    "environment.py",
+    "figures/",
+    "install.py",
+    "kernel_tool/",
+    "notebooks/",
+    "records/",
+)
 SIMULATED_GPU = "benchmarks/simulated_gpu.py"
 A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
 
