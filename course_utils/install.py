@@ -106,7 +106,8 @@ def set_up_ecosystem() -> None:
 def set_up_hosted() -> None:
     """Add to the Python that runs this what it lacks, on a machine of Colab's or Kaggle's: no
     package that is there changes, of whatever version it is. Raises SetupError."""
-    there = {plain(each.name): each.version for each in metadata.distributions()}
+    found = [each for each in metadata.distributions() if each.name]  # half removed, one has none
+    there = {plain(each.name): each.version for each in found}
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *extras["gpu" if has_gpu() else "cpu"], *extras["cute"]]

@@ -287,7 +287,7 @@ def test_cells_that_import_a_package_say_that_they_need_it(package):
 class Installed:
     """A package that is there."""
 
-    def __init__(self, name: str, version: str):
+    def __init__(self, name: str | None, version: str | None):
         self.name, self.version = name, version
 
 
@@ -299,6 +299,7 @@ def host(checkout, monkeypatch):
 
     def made(**there: str) -> list[str]:
         packages = [Installed(name, version) for name, version in there.items()]
+        packages.append(Installed(None, None))  # what is left of one that was half removed
         monkeypatch.setattr(install.metadata, "distributions", lambda: packages)
         called: list[str] = []
 

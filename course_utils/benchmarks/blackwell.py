@@ -16,7 +16,7 @@ from ..launching.modules import Kernel, load
 from ..launching.tensor_maps import tensor_map
 from ..needs import lacking
 from .baselines import cublas
-from .case import KernelCall, Work, double, normal
+from .case import KernelCall, Work, blocks, double, normal
 from .cases.matmul import FACTORS, SUM_ERROR, Bf16Work, from_bf16, to_bf16
 
 ARCH = "sm_100a"
@@ -37,22 +37,18 @@ class TensorRung:
     grid: Callable[[int, int, int, int], tuple[int, ...]]
 
 
-def _pieces(extent: int, size: int) -> int:
-    return -(-extent // size)
-
-
 RUNGS = {
     "umma_stages": TensorRung(
-        "02_umma_stages.cu", 4, 1, lambda m, n, bn, _: (_pieces(n, bn), _pieces(m, ROWS))
+        "02_umma_stages.cu", 4, 1, lambda m, n, bn, _: (blocks(n, bn), blocks(m, ROWS))
     ),
     "umma_pair": TensorRung(
-        "03_umma_pair.cu", 6, 2, lambda m, n, bn, _: (2 * _pieces(m, 2 * ROWS), _pieces(n, bn))
+        "03_umma_pair.cu", 6, 2, lambda m, n, bn, _: (2 * blocks(m, 2 * ROWS), blocks(n, bn))
     ),
     "umma_persistent": TensorRung(
         "04_umma_persistent.cu",
         6,
         2,
-        lambda m, n, bn, pairs: (2 * min(pairs, _pieces(m, 2 * ROWS) * _pieces(n, bn)),),
+        lambda m, n, bn, pairs: (2 * min(pairs, blocks(m, 2 * ROWS) * blocks(n, bn)),),
     ),
 }
 

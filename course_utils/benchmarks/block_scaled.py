@@ -19,7 +19,7 @@ from ..devices.selection import cp
 from ..launching.tensor_maps import tensor_map
 from ..paths import KERNELS
 from .blackwell import ROW_BYTES, ROWS, Shape, blackwell_kernel
-from .case import KernelCall, Work
+from .case import KernelCall, Work, blocks
 from .cases.matmul import SUM_ERROR
 
 FOLDER = "08_cute_tma_blackwell/block_scaled"
@@ -115,7 +115,7 @@ def scaled_call(
     m, n = d.shape
     maps, shared = _maps(a[0], b[0], bn), stages * ((ROWS + bn) * ROW_BYTES + 1024 * kind.tiles)
     arguments = (*maps, a[1], b[1], scale, d, m, n, k)
-    return KernelCall(kernel, (-(-n // bn), -(-m // ROWS)), 192, arguments, shared)
+    return KernelCall(kernel, (blocks(n, bn), blocks(m, ROWS)), 192, arguments, shared)
 
 
 def _factors(form: str, m: int, n: int, k: int, seed: int) -> tuple:

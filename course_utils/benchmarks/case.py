@@ -17,6 +17,7 @@ from ..devices.selection import ON_GPU, cp
 from ..errors import LessonError
 from ..launching.arguments import carry_over
 from ..launching.modules import Kernel, load
+from ..launching.older_gpus import GpuTooOld
 from ..paths import KERNELS, kernel_file
 from ..records.sources import source_hash
 
@@ -49,7 +50,13 @@ class KernelCall:
 
     def ready(self) -> Callable[[], Any]:
         """The call, checked and made once here, as a function that neither checks nor waits: in a
-        measurement the host must keep ahead of the GPU."""
+        measurement the host must keep ahead of the GPU.
+
+        Raises :class:`~course_utils.launching.older_gpus.GpuTooOld` where the emulator would run
+        it: there is nothing to measure.
+        """
+        if self.kernel.is_beyond_gpu(self.shared_mem):
+            raise GpuTooOld(f"{self.kernel.name} cannot be timed here: this GPU is too old for it.")
         self()
         grid, block = (x if isinstance(x, tuple) else (x,) for x in (self.grid, self.block))
         values = self.kernel.convert(self.args)

@@ -24,6 +24,7 @@ SHAPES = ((1, 8, 8), (128, 256, 64), (127, 248, 72), (256, 512, 4096), (1000, 10
 SCALED_SHAPES = ((1, 4, 32), (128, 128, 256), (127, 252, 96), (256, 512, 4096), (1000, 1028, 1056))
 REPEATS = 20  # of each shape: what is missing between threads shows now and then only
 SIZES = (2048, 4096, 8192)  # that are timed
+WIDEST = 40  # of a kernel with its shape, and a space
 TILES: dict[str, Callable[[int], Work]] = {
     "umma_tile": tile_work,
     **{f"{form}_tile": partial(scaled_tile_work, form) for form in FORMATS},
@@ -70,7 +71,7 @@ def _label(name: str, shape: Shape) -> str:
 
 def _printed(label: str, work: Work, repeats: int) -> str:
     wrong = faults(work, repeats)
-    print(f"{label:<34}{wrong or f'right in {repeats} runs'}", flush=True)
+    print(f"{label:<{WIDEST}}{wrong or f'right in {repeats} runs'}", flush=True)
     return wrong
 
 

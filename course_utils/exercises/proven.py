@@ -2,8 +2,8 @@
 
 A proof comes out as it did before until the judge, the emulator, a spec or a kernel changes. So
 ``exercises --verify --store`` notes that hash for each notebook whose proofs all hold, and ``make
-test`` runs all wrong answers of the others only. What the hash leaves out (the compilers, NumPy and
-``assets/data``) is tried by the texts of each exercise that are run all the same.
+test`` runs all wrong answers of the others only. What the hash leaves out (Python, its packages,
+the compilers and ``assets/data``) is tried by the texts of each exercise that are run all the same.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from ..compiling.includes import included_files
 from ..paths import CHAPTERS, KERNELS, ROOT
 from .registry import SPECS, all_exercises
 from .spec import BaseExercise
@@ -22,7 +23,15 @@ from .verify import Proof
 
 STORE = ROOT / "tests" / "exercises" / "proven.json"
 # What no judgement uses, but for the simulated GPU on which chapter 06 judges benchmarks.
-NO_JUDGES = ("benchmarks/", "figures/", "kernel_tool/", "notebooks/", "records/")
+NO_JUDGES = (
+    "benchmarks/",
+    "environment.py",
+    "figures/",
+    "install.py",
+    "kernel_tool/",
+    "notebooks/",
+    "records/",
+)
 SIMULATED_GPU = "benchmarks/simulated_gpu.py"
 A_KERNEL = re.compile(r"\d\d_\w+(?:/\w+)*/\w+\.\w+")
 
@@ -38,19 +47,23 @@ def stored(store: Path = STORE) -> dict[str, str]:
 
 
 def note(proofs: Iterable[Proof], store: Path = STORE) -> None:
-    """Note the notebooks all of whose ``proofs`` held, and forget the others that have some.
+    """Note the notebooks with ``proofs`` of all their exercises that all held, and forget the
+    others that have some.
 
     What this machine could not run does not count as proved. Notebooks that are no more are
-    forgotten, too.
+    forgotten, too. Ask :func:`is_proven` before the proofs run: the hash that it takes is the one
+    that is noted, so what changes meanwhile is not taken for proved.
     """
-    exercises = {exercise.id: exercise.notebook for exercise in all_exercises()}
-    good: dict[str, bool] = {}
+    tried: dict[str, bool] = {}
     for proof in proofs:
-        notebook = exercises[proof.exercise_id]
-        good[notebook] = good.get(notebook, True) and proof.holds and not proof.skipped
-    notebooks = set(exercises.values())
-    kept = {name: old for name, old in stored(store).items() if name in notebooks - good.keys()}
-    kept |= {name: proof_hash(name) for name in good if good[name]}
+        held = proof.holds and not proof.skipped
+        tried[proof.exercise_id] = tried.get(proof.exercise_id, True) and held
+    exercises = all_exercises()
+    asked = {exercise.notebook for exercise in exercises if exercise.id in tried}
+    good = asked - {e.notebook for e in exercises if not tried.get(e.id)}
+    others = {exercise.notebook for exercise in exercises} - asked
+    kept = {name: old for name, old in stored(store).items() if name in others}
+    kept |= {name: proof_hash(name) for name in good}
     store.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 
@@ -59,25 +72,37 @@ def proof_hash(notebook: str, root: Path = ROOT) -> str:
     """Sixteen digits that change with any file that a proof of this notebook's exercises may read.
 
     These are the judge with the emulator, the notebook's specs and what they may import, its
-    chapter's kernels with the headers of all, and kernels of other chapters that the specs name.
+    chapter's kernels with the headers of all, kernels of other chapters that the specs name, and
+    what any of these kernels include.
     """
     chapter, _, name = notebook.partition("/")
     specs = root / CHAPTERS.name / chapter / "exercises"
     others = set(specs.glob("*.py")) - set(specs.glob(SPECS))
     texts = {specs / f"{name}.py", *others}
-    kernels = root / KERNELS.name
     named = {
-        kernels / found
+        root / KERNELS.name / found
         for text in texts
         for found in A_KERNEL.findall(text.read_text(encoding="utf-8"))
-        if (kernels / found).is_file()
     }
-    for folder in (kernels / chapter, kernels / "common"):
-        named.update(_sources(folder))
+    kernels = _with_included(filter(Path.is_file, named), root) | _kernels_of(chapter, root)
     digest = hashlib.sha256(_of_judge(root).encode())
-    for path in sorted(texts | named):
+    for path in sorted(texts | kernels):
         digest.update(_named(path, root))
     return digest.hexdigest()[:16]
+
+
+@cache
+def _kernels_of(chapter: str, root: Path) -> set[Path]:
+    kernels = root / KERNELS.name
+    return _with_included([*_sources(kernels / chapter), *_sources(kernels / "common")], root)
+
+
+def _with_included(files: Iterable[Path], root: Path) -> set[Path]:
+    found = set(files)
+    for file in tuple(found):
+        text = file.read_text(encoding="utf-8", errors="replace")  # a program that nvcc has built
+        found.update(included_files(text, file.parent, root / KERNELS.name))
+    return found
 
 
 @cache
@@ -92,11 +117,15 @@ def _of_judge(root: Path) -> str:
 
 
 def _sources(folder: Path) -> list[Path]:
-    """The files below ``folder`` that are not prose, and that nothing has made."""
+    """The files below ``folder`` that are not prose, not hidden, and that nothing has made."""
     return sorted(
         path
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts
+        if path.is_file()
+        and path.suffix != ".md"
+        and not any(
+            part[0] == "." or part == "__pycache__" for part in path.relative_to(folder).parts
+        )
     )
 
 

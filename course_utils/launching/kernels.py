@@ -126,7 +126,8 @@ class Kernel:
             return self._emulate(shape, args, shared_mem, options)
         if options is not None:
             raise LaunchError("options are the emulator's: use kernel.emulated.launch(...).")
-        if self._needs_more_shared(shared_mem):
+        if self.is_beyond_gpu(shared_mem):
+            self._announce_stand_in(shared_mem)
             return self.emulated.launch(*shape, args, shared_mem=shared_mem)
         values = self.check(*shape, args, shared_mem)
         with gpu.readable_faults(self.name):
@@ -152,20 +153,21 @@ class Kernel:
         bring_back(copies)
         return result
 
-    def _needs_more_shared(self, shared_mem: Any) -> bool:
-        """Whether a block needs more shared memory than this GPU has and later ones have: the
-        emulator stands in then, and a line says so."""
-        if not isinstance(shared_mem, Integral):
-            return False
+    def is_beyond_gpu(self, shared_mem: Any = 0) -> bool:
+        """Whether the emulator stands in for the GPU at hand: this cannot run the kernel, or has
+        less shared memory than a block needs and later GPUs have."""
+        if self.stands_in or self.device == EMULATOR or not isinstance(shared_mem, Integral):
+            return self.stands_in
         total = self.raw.shared_size_bytes + shared_mem
-        most = _shared_limits(self.device)[1]
-        if not most < total <= _shared_limits(EMULATOR)[1]:
-            return False
+        return _shared_limits(self.device)[1] < total <= _shared_limits(EMULATOR)[1]
+
+    def _announce_stand_in(self, shared_mem: int) -> None:
+        """Say once that the emulator stands in for want of shared memory."""
         if not self.emulated.stands_in:
-            what = f"{total // 1024} KB of shared memory for a block"
+            kilobytes = (self.raw.shared_size_bytes + shared_mem) // 1024
+            what = f"{kilobytes} KB of shared memory for a block"
             print(older_gpus.announcement(self.name, what))
             self.emulated.stands_in = True
-        return True
 
     def check(self, grid: Grid, block: Grid, args: Any, shared_mem: int = 0) -> tuple[Any, ...]:
         """The arguments as the device takes them; LaunchError where the launch cannot be right."""

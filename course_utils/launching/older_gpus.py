@@ -67,7 +67,7 @@ class GpuTooOld(LessonError):
 def too_long(name: str, seconds: float) -> GpuTooOld:
     """What a launch ends with that would take the emulator ``seconds`` or more."""
     return GpuTooOld(
-        f"{name} runs on the emulator, because this GPU is too old for it, and there this launch "
+        f"{name} runs on the emulator, because this GPU cannot run it, and there this launch "
         f"would take {_spoken(seconds)} or more."
     )
 

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..paths import ROOT
-from .cells import HOSTED
+from .cells import HOSTED, is_hosted
 
 BRANCH = "main"
 # What nbval, nbclient (and with it `run`), and the website know as "leave this cell out".
@@ -53,7 +53,7 @@ def with_hosted_cells(nb: NotebookNode, path: Path, root: Path = ROOT) -> Notebo
     """A copy of ``nb``, the notebook at ``path``, with the two cells as they should be: below its
     title; or none where there is no address, no code, or it is no notebook of the course."""
     nb = nbformat.from_dict(nb)
-    nb.cells = [cell for cell in nb.cells if HOSTED not in cell.metadata.get("tags", [])]
+    nb.cells = [cell for cell in nb.cells if not is_hosted(cell)]
     address = repository_address(root)
     code = any(cell.cell_type == "code" for cell in nb.cells)
     if address and code and path.resolve().is_relative_to(root.resolve()):

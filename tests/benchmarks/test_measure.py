@@ -9,6 +9,7 @@ from course_utils import cp, load
 from course_utils.benchmarks import CASES, Case, KernelCall, Work, measure, nvml, sustained
 from course_utils.benchmarks.cases.matmul import grid_for
 from course_utils.devices.selection import ON_GPU
+from course_utils.launching.older_gpus import GpuTooOld
 from course_utils.observing.timing import Bench
 
 
@@ -163,3 +164,10 @@ def test_back_to_back_on_a_gpu_finds_a_time():
     x = cp.ones(1 << 20, cp.float32)
     turn = sustained.back_to_back(lambda: cp.add(x, x, out=x), 0.2)
     assert 1e-3 < turn.ms < 1
+
+
+def test_what_the_emulator_runs_in_place_of_a_gpu_is_not_timed():
+    kernel = load("04_first_kernels/threads/vec_add.cu", device="emulator").kernel
+    kernel.stands_in = True
+    with pytest.raises(GpuTooOld, match="vec_add cannot be timed here"):
+        KernelCall(kernel, 1, 32, ()).ready()

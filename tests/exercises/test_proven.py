@@ -1,23 +1,26 @@
 """A notebook's exercises count as proved as long as nothing changes that a proof depends on."""
 
 import json
+import re
 import shutil
 
 import pytest
 
 from course_utils.exercises import kinds, proven
-from course_utils.exercises.registry import find
+from course_utils.exercises.registry import all_exercises
 from course_utils.exercises.verify import Proof
-from course_utils.paths import ROOT
+from course_utils.paths import CHAPTERS, ROOT
 
 NOTEBOOK = "04_first_kernels/06_reductions"
-A_PROOF = Proof("04.argmax_rows", "solution", "pass", "pass", "", 0.1)
+EXERCISES = [exercise for exercise in all_exercises() if exercise.notebook == NOTEBOOK]
+PROOFS = [Proof(exercise.id, "solution", "pass", "pass", "", 0.1) for exercise in EXERCISES]
 
 
 @pytest.fixture
 def course(tmp_path):
     """A copy of what the proofs of one notebook depend on, and of some that they do not."""
-    for folder in ("course_utils", "kernels/common", "kernels/04_first_kernels"):
+    sgemm = "kernels/06_matmul_and_fft/sgemm"  # two of its kernels are included by others
+    for folder in ("course_utils", "kernels/common", "kernels/04_first_kernels", sgemm):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     for chapter in ("04_first_kernels", "05_cuda_libraries"):
         place = f"chapters/{chapter}/exercises"
@@ -29,13 +32,12 @@ def course(tmp_path):
 
 
 def hash_of(notebook, root):
-    proven.proof_hash.cache_clear()
-    proven._of_judge.cache_clear()
+    caches = proven.proof_hash, proven._of_judge, proven._kernels_of
     try:
         return proven.proof_hash(notebook, root)
     finally:
-        proven.proof_hash.cache_clear()
-        proven._of_judge.cache_clear()
+        for each in caches:
+            each.cache_clear()
 
 
 def test_the_hash_is_that_of_the_course(course):
@@ -69,6 +71,7 @@ def test_a_change_of_what_a_proof_reads_changes_the_hash(course, file):
         "chapters/04_first_kernels/exercises/08_profiling_and_debugging.py",
         "course_utils/emulator/README.md",
         "course_utils/figures/style.py",
+        "course_utils/install.py",
     ],
 )
 def test_a_change_of_other_files_does_not(course, file):
@@ -86,6 +89,40 @@ def test_a_kernel_of_another_chapter_that_a_spec_names_counts(course):
     assert hash_of("05_cuda_libraries/02_curand", course) != before
 
 
+def test_what_a_kernel_includes_counts_wherever_it_lies(course):
+    host = course / "kernels/06_matmul_and_fft/host"
+    host.mkdir(parents=True)
+    (host / "simd.h").write_text('#include "lanes.h"\n')
+    (host / "lanes.h").write_text("")
+    kernel = course / "kernels/04_first_kernels/exercises/argmax_rows.cu"
+    kernel.write_text('#include "../../06_matmul_and_fft/host/simd.h"\n' + kernel.read_text())
+    before = hash_of(NOTEBOOK, course)
+    (host / "lanes.h").write_text("// more\n")
+    assert hash_of(NOTEBOOK, course) != before
+
+
+def test_hidden_files_do_not_count(course):
+    before = hash_of(NOTEBOOK, course)
+    folder = course / "kernels/04_first_kernels/.ipynb_checkpoints"
+    folder.mkdir()
+    (folder / "argmax_rows-checkpoint.cu").write_text("")
+    assert hash_of(NOTEBOOK, course) == before
+
+
+def test_no_judge_uses_what_the_hash_leaves_out():
+    rooms = "|".join(room.removesuffix("/").removesuffix(".py") for room in proven.NO_JUDGES)
+    specs = [file.read_text() for file in CHAPTERS.glob("*/exercises/*.py")]
+    used = re.compile(rf"^from course_utils(?:\.| import )((?:{rooms})\b[.\w]*)", re.M)
+    allowed = proven.SIMULATED_GPU.removesuffix(".py").replace("/", ".")
+    assert {name for text in specs for name in used.findall(text)} == {allowed}
+    simulated = (ROOT / "course_utils" / proven.SIMULATED_GPU).read_text()
+    assert not re.search(r"^(from|import) (\.|course_utils)", simulated, re.M)
+    used = re.compile(rf"^from \.\.(?: import )?(?:{rooms})\b", re.M)
+    modules = (ROOT / "course_utils/exercises").glob("*.py")
+    users = {file.stem for file in modules if used.search(file.read_text())}
+    assert users == {"grading", "outcome"}  # who finds a student's cells; who draws
+
+
 def test_ends_of_lines_do_not_count(course):
     before = hash_of(NOTEBOOK, course)
     spec = course / "chapters/04_first_kernels/exercises/06_reductions.py"
@@ -95,20 +132,24 @@ def test_ends_of_lines_do_not_count(course):
 
 def test_only_notebooks_whose_proofs_all_held_here_are_noted(tmp_path):
     store = tmp_path / "proven.json"
-    exercise = find(A_PROOF.exercise_id)
-    assert not proven.is_proven(exercise, store)
-    proven.note([A_PROOF], store)
-    assert proven.is_proven(exercise, store)
+    assert not proven.is_proven(EXERCISES[0], store)
+    proven.note(PROOFS, store)
+    assert proven.is_proven(EXERCISES[0], store)
     for got in ("wrong result", kinds.NO_COMPILER):
-        bad = Proof(A_PROOF.exercise_id, "a mutant", "pass", got, "", 0.1)
-        proven.note([A_PROOF, bad, A_PROOF], store)
-        assert not proven.is_proven(exercise, store)
+        bad = Proof(EXERCISES[0].id, "a mutant", "pass", got, "", 0.1)
+        proven.note([*PROOFS, bad, *PROOFS], store)
+        assert not proven.is_proven(EXERCISES[0], store)
+
+
+def test_a_notebook_with_an_exercise_that_was_not_tried_is_not_noted(tmp_path):
+    store = tmp_path / "proven.json"
+    proven.note(PROOFS[1:], store)
+    assert proven.stored(store) == {}
 
 
 def test_another_hash_is_no_proof_and_notebooks_that_are_gone_are_forgotten(tmp_path):
     store = tmp_path / "proven.json"
-    exercise = find(A_PROOF.exercise_id)
-    store.write_text(json.dumps({exercise.notebook: "0" * 16, "04_first_kernels/99_gone": "1"}))
-    assert not proven.is_proven(exercise, store)
+    store.write_text(json.dumps({NOTEBOOK: "0" * 16, "04_first_kernels/99_gone": "1"}))
+    assert not proven.is_proven(EXERCISES[0], store)
     proven.note([], store)
-    assert list(proven.stored(store)) == [exercise.notebook]
+    assert list(proven.stored(store)) == [NOTEBOOK]

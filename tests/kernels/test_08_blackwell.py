@@ -47,6 +47,18 @@ def test_what_it_proves_is_right_on_the_emulator(capsys):
     assert printed.count("right in 1 run") == 3 * len(prove_blackwell.TILES) + kernels
 
 
+def test_a_space_follows_the_longest_label():
+    rungs = blackwell.RUNGS, prove_blackwell.SHAPES
+    scaled = prove_blackwell.SCALED, prove_blackwell.SCALED_SHAPES
+    labels = [
+        prove_blackwell._label(name, shape)
+        for names, shapes in (rungs, scaled)
+        for name in names
+        for shape in shapes
+    ]
+    assert max(map(len, labels)) < prove_blackwell.WIDEST
+
+
 @pytest.mark.parametrize("name", blackwell.RUNGS)
 def test_it_finds_the_run_that_is_wrong(name):
     work = blackwell.product_work(name, (1, 8, 8), bn=32, stages=2, pairs=1)

@@ -8,7 +8,7 @@ from course_utils.compiling.diagnostics import CompileError
 from course_utils.devices import compute_capability
 from course_utils.emulator import LaunchTooLong, Options
 from course_utils.errors import LessonError
-from course_utils.launching import older_gpus
+from course_utils.launching import kernels, older_gpus
 from course_utils.launching.modules import _on_gpu_if_it_can
 
 COPY = """
@@ -79,8 +79,18 @@ def test_its_lesson_says_what_to_do():
     kernel = load(source=LONG, device="emulator").spin
     y = np.zeros(4096 * 256, np.float32).view(kernel_array())
     assert "2 hours or more" in str(older_gpus.too_long("spin", 9000))
-    with pytest.raises(LessonError, match="GPU is too old"):
+    with pytest.raises(LessonError, match="GPU cannot run it"):
         kernel.launch(4096, 256, (y, 2000), options=Options(patience=0.01))
+
+
+def test_shared_memory_that_later_gpus_have_alone_is_beyond_this_one(monkeypatch):
+    kernel = load(source=LONG, device="emulator").spin
+    assert not kernel.is_beyond_gpu(100 * 1024)
+    limits = {"cuda": (48 << 10, 64 << 10), "emulator": (48 << 10, 227 << 10)}
+    monkeypatch.setattr(kernels, "_shared_limits", limits.__getitem__)
+    monkeypatch.setattr(kernels.Kernel, "device", "cuda")
+    needs = {64: False, 65: True, 227: True, 228: False}  # the last is beyond all GPUs
+    assert {size: kernel.is_beyond_gpu(size << 10) for size in needs} == needs
 
 
 def test_a_patient_launch_ends_as_any_other():

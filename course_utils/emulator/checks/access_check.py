@@ -7,7 +7,7 @@ import numpy as np
 from ..machine.instruction_set import DTYPES
 from ..machine.lanes import Group
 from ..machine.report import DATA_RACE, ERROR, WARNING, Finding
-from .copy_reports import NOT_READ, TWO_BLOCKS, copy_at, landed, named, remedy, told
+from .copy_reports import NOT_READ, TWO_BLOCKS, copied_by, copy_at, landed, named, remedy, told
 from .happens_before import BLOCK, CLUSTER, GPU, reach
 from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, meets, number_of, pack
 from .severity import IN_STEP, NO_ACQUIRE, TOGETHER, WITH_SHUFFLE, counts, in_step
@@ -217,7 +217,7 @@ class AccessCheck:
         where = f" in shared memory, block {home}" if home else ""
         did, rule = f"{kind}s it at {there}", ""
         if waited:
-            did, rule = _copied_by(there_site.instruction, waited)
+            did, rule = copied_by(there_site.instruction, waited)
         elif hasattr(there_site, "waited"):  # a copy that has landed, as this thread cannot know
             did, rule = landed(there_site.instruction, kind)
         told = self.races.relaxed_between(batch, entry, lane) or self._too_narrow(
@@ -365,17 +365,6 @@ def _missing_fence(batch, clocks, entry: int, lane: int, there, here, kind: str,
         f"and nothing orders the {act[verb]} at {here} after the flag that thread {reader} of "
         f"block {block} reads at {read_at}:\n  put __threadfence() between them."
     )
-
-
-def _copied_by(copy, waited) -> tuple[str, str]:
-    """What a thread did with a copy until it was told of the end, and what that is good for."""
-    name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
-    did, end = f"copies into it with {name} at {copy.location} and", waited.location
-    if "mbarrier" in waited.modifiers:
-        rule = "Only a wait for that mbarrier covers the copies of other threads."
-        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
-    rule = "That wait covers only the thread's own copies: others need a barrier after it."
-    return f"{did} waits for it at {end}", f"\n  {rule}"
 
 
 def _cause(batch, clocks, earlier: int, lane: int) -> str:

@@ -1,15 +1,22 @@
-"""Whether a block is there when others of its cluster reach into its shared memory.
+"""Whether a block is there, started and not ended, when others of its cluster reach into its
+shared memory.
 
 Source: CUDA C++ Programming Guide, "Distributed Shared Memory".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
+from ..machine.copies_in_flight import KEY_SHIFT
 from ..machine.fault_messages import where
 from ..machine.lanes import Group
+from ..machine.memory import SHARED_WINDOW, Region
 from ..machine.report import BARRIER, DATA_RACE, Finding
+from .race_shadow import CLOCK_SHIFT, THREAD, RaceShadow, pack
 from .vector_clocks import VectorClocks
 
 
@@ -38,6 +45,57 @@ def not_started(site, group: Group, at: int, home: int) -> Finding:
         "block has started. Call cluster.sync() first."
     )
     return Finding(BARRIER, text, location, thread, block)
+
+
+def touched_late(
+    batch, clocks: VectorClocks, region: Region, shadow: RaceShadow, blocks: list[int]
+) -> Iterator[tuple[int, str, int]]:
+    """(block, "reads" or "writes", entry) for an array in the shared memory of ``blocks``, which
+    end: of each kind the first access by another block of which the one that ends does not know."""
+    shadow.enter((0, region.stride))
+    cells = region.stride // shadow.granule
+    for block in blocks:
+        known = _known(batch, clocks, block)
+        for kind, memory in (("reads", shadow.reader), ("writes", shadow.writer)):
+            entries = memory[block * cells : (block + 1) * cells]
+            lane = (entries & THREAD) - clocks.first
+            late = (entries > 0) & (lane // batch.lanes_per_block != block)
+            late &= known[lane % clocks.span >> 5] <= entries >> CLOCK_SHIFT
+            if late.any():
+                yield block, kind, int(entries[np.flatnonzero(late)[0]])
+
+
+class Visits:
+    """By block, the last arrival of each warp of other blocks at its mbarriers: they have to be
+    there still."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, dict[int, tuple[int, int, Any, str]]] = {}
+
+    def add(self, batch, clocks: VectorClocks, key: int, lanes: np.ndarray, instruction) -> None:
+        """Lanes arrive at the mbarrier ``key`` of another block."""
+        name = batch.region_at((key & (1 << KEY_SHIFT) - 1) + SHARED_WINDOW).name
+        visits = self._of.setdefault(key >> KEY_SHIFT, {})
+        entries = np.broadcast_to(pack(clocks.threads(lanes), clocks.now(lanes), 0), lanes.shape)
+        for lane, entry in zip(lanes.tolist()[::-1], entries.tolist()[::-1], strict=True):
+            visits[lane >> 5] = entry, lane, instruction, name
+
+    def unknown(
+        self, batch, clocks: VectorClocks, block: int
+    ) -> Iterator[tuple[int, int, Any, str]]:
+        """(entry, lane, instruction, mbarrier) of those that ``block``, which ends, does not know
+        of."""
+        known = _known(batch, clocks, block)
+        for warp, visit in self._of.get(block, {}).items():
+            if known[warp % clocks.warps] <= visit[0] >> CLOCK_SHIFT:
+                yield visit
+
+
+def _known(batch, clocks: VectorClocks, block: int) -> np.ndarray:
+    """What the warps of a block together know of the time of each warp of its cluster."""
+    warps = batch.lanes_per_block // 32
+    row, rank = divmod(block, batch.clusters.size)
+    return clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
 
 
 def left_too_early(batch, block: int, name: str, kind: str, lane: int, i, told) -> Finding:

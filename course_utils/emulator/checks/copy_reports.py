@@ -76,3 +76,14 @@ def remedy(batch, transfer) -> str:
             "their way: mbarrier.arrive.expect_tx announces them before the phase can end."
         )
     return f" First comes a wait for {engine.name(key)}, its phase of parity {barrier.phase & 1}."
+
+
+def copied_by(copy, waited) -> tuple[str, str]:
+    """What a thread did with a copy until it was told of the end, and what that is good for."""
+    name = "a bulk copy" if "bulk" in copy.modifiers else "cp.async"
+    did, end = f"copies into it with {name} at {copy.location} and", waited.location
+    if "mbarrier" in waited.modifiers:
+        rule = "Only a wait for that mbarrier covers the copies of other threads."
+        return f"{did} has an mbarrier told of the end at {end}", f"\n  {rule}"
+    rule = "That wait covers only the thread's own copies: others need a barrier after it."
+    return f"{did} waits for it at {end}", f"\n  {rule}"

@@ -53,6 +53,15 @@ def has_scopes(instructions) -> bool:
     )
 
 
+def is_strong(site, region) -> bool:
+    """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
+    Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
+    hides behind them: they are treated as any other."""
+    if site.is_atomic:
+        return True
+    return bool(site.order) and (region.space == "global" or site.order != "volatile")
+
+
 def reach(modifiers) -> int:
     """How far a fence reaches, or an access that brings its own."""
     return BLOCK if "cta" in modifiers else CLUSTER if "cluster" in modifiers else GPU

@@ -23,11 +23,17 @@ from ..machine.lanes import Group
 from ..machine.observer import Observer
 from .access_check import AccessCheck
 from .arrivals import Meetings, Relaxed
-from .cluster_lifetimes import left_too_early, not_started, reaches_too_early
+from .cluster_lifetimes import (
+    Visits,
+    left_too_early,
+    not_started,
+    reaches_too_early,
+    touched_late,
+)
 from .copy_sides import CopySide, fetched, side_of, sides
 from .first_looks import first_looks
 from .flags import Flags
-from .happens_before import GPU, Order, fences, has_scopes, makes_order, reach
+from .happens_before import GPU, Order, fences, has_scopes, is_strong, makes_order, reach
 from .race_shadow import (
     CLOCK_SHIFT,
     MAX_SITES,
@@ -47,21 +53,11 @@ from .tile_reads import LateReader, TileRead, TileReads
 from .vector_clocks import VectorClocks
 
 
-def is_strong(site, region) -> bool:
-    """Whether an access does not race with its like: atomics, and volatile or ordered accesses.
-    Volatile ones to shared memory are of little use to a flag, and many a missing ``__syncwarp()``
-    hides behind them: they are treated as any other."""
-    if site.is_atomic:
-        return True
-    return bool(site.order) and (region.space == "global" or site.order != "volatile")
-
-
 @dataclass(eq=False)
 class _BatchState:
     """What is remembered of one batch. ``past``: what a copy hands over, by its number;
-    ``visits``: by block, the last arrival of each warp of other blocks at its mbarriers (time,
-    lane, instruction, name); ``accesses``: how many there were, and had been when last all arrived
-    for their clusters at once; ``waited``: blocks of which a thread has waited for its cluster."""
+    ``accesses``: how many there were, and had been when last all arrived for their clusters at
+    once; ``waited``: blocks of which a thread has waited for its cluster."""
 
     clocks: VectorClocks
     meetings: Meetings
@@ -69,7 +65,7 @@ class _BatchState:
     tiles: TileReads
     shadows: dict[object, RaceShadow] = field(default_factory=dict)
     past: dict[int, np.ndarray] = field(default_factory=dict)
-    visits: dict[int, dict[int, tuple]] = field(default_factory=dict)
+    visits: Visits = field(default_factory=Visits)
     accesses: int = 0
     at_arrival: int = -1
 
@@ -177,18 +173,10 @@ class RaceCheck(Observer):
         if transfer is None or transfer.queue == "async":
             home, warps = barrier.key >> KEY_SHIFT, np.unique(lanes >> 5)
             if lanes[0] // batch.lanes_per_block != home:
-                self._visit(batch, state, barrier.key, lanes, i)
+                state.visits.add(batch, state.clocks, barrier.key, lanes, i)
             state.meetings.arrive(barrier, warps, state.clocks.tick(warps), i, home)
         else:
             state.meetings.of(barrier).gather(state.past[transfer.number])
-
-    def _visit(self, batch, state, key: int, lanes: np.ndarray, instruction) -> None:
-        """Lanes arrive at an mbarrier of another block, which has to be there still."""
-        name = batch.region_at((key & (1 << KEY_SHIFT) - 1) + (1 << 48)).name
-        visits = state.visits.setdefault(key >> KEY_SHIFT, {})
-        times = np.broadcast_to(state.clocks.now(lanes), lanes.shape)
-        for lane, time in zip(lanes.tolist()[::-1], times.tolist()[::-1], strict=True):
-            visits[lane >> 5] = time, lane, instruction, name
 
     def mbarrier_completes(self, batch, barrier) -> None:
         self._batches[batch].meetings.of(barrier).complete()
@@ -347,41 +335,18 @@ class RaceCheck(Observer):
         finish with it first?"""
         if batch.clusters is None:
             return
-        clocks, size = self.clocks(batch), batch.clusters.size
-        warps = batch.lanes_per_block // 32
-        for region, shadow in self._batches[batch].shadows.items():
-            shadow.enter((0, region.stride))
-            cells = region.stride // shadow.granule
-            for block in blocks.tolist():
-                row, rank = divmod(block, size)
-                known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
-                for kind, memory in (("reads", shadow.reader), ("writes", shadow.writer)):
-                    entries = memory[block * cells : (block + 1) * cells]
-                    lane = (entries & THREAD) - clocks.first
-                    late = (entries > 0) & (lane // batch.lanes_per_block != block)
-                    late &= known[lane % clocks.span >> 5] <= entries >> CLOCK_SHIFT
-                    if late.any():
-                        at = np.flatnonzero(late)[0]
-                        site = self.site(int(number_of(entries[at])))
-                        told = self.relaxed_between(
-                            batch, int(entries[at]), block * batch.lanes_per_block
-                        )
-                        found = region.name, kind, lane[at], site.instruction, told
-                        self._left_too_early(batch, block, *found)
+        state = self._batches[batch]
+        for region, shadow in state.shadows.items():
+            late = touched_late(batch, state.clocks, region, shadow, blocks.tolist())
+            for block, kind, entry in late:
+                lane = (entry & THREAD) - state.clocks.first
+                told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
+                i = self.site(int(number_of(entry))).instruction
+                self._left_too_early(batch, block, region.name, kind, lane, i, told)
         for block in blocks.tolist():
-            self._missed_arrivals(batch, block)
-
-    def _missed_arrivals(self, batch, block: int) -> None:
-        """Arrivals from other blocks, of which an ending block does not know."""
-        state, warps = self._batches[batch], batch.lanes_per_block // 32
-        clocks = state.clocks
-        row, rank = divmod(block, batch.clusters.size)
-        known = clocks.known[row, rank * warps : (rank + 1) * warps].max(axis=0)
-        for warp, (time, lane, instruction, name) in state.visits.get(block, {}).items():
-            if known[warp % clocks.warps] <= time:
-                first = block * batch.lanes_per_block
-                told = state.meetings.relaxed_between((clocks.first >> 5) + warp, time, first)
-                self._left_too_early(batch, block, name, "arrives at", lane, instruction, told)
+            for entry, lane, i, name in state.visits.unknown(batch, state.clocks, block):
+                told = self.relaxed_between(batch, entry, block * batch.lanes_per_block)
+                self._left_too_early(batch, block, name, "arrives at", lane, i, told)
 
     def _left_too_early(self, batch, block: int, name: str, kind: str, lane, i, told) -> None:
         finding = left_too_early(batch, block, name, kind, int(lane), i, told)
