@@ -251,6 +251,7 @@ two rules. The block is a list of finite fp32 numbers; blocks of zeros and of su
         ([-448.0, 100.0], "E4M3", "up"),
         (fp32_list([448.00003, 1.0]), "E4M3", "up"),
         ([500.0, 1.0], "E4M3", "down"),
+        ([-300.0, 100.0], "E4M3", "down"),
         ([57344.0, -1e6], "E5M2", "up"),
         ([-0.0, 0.0], "E4M3", "up"),
         (fp32_list([1e-45, 0.0]), "E5M2", "down"),
@@ -279,6 +280,14 @@ is cut off, and some blocks count in steps twice as large.
         mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
         mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
         mutant("always up", kinds.WRONG, ('if rule == "up" and', "if")),
+        mutant(
+            "the quotient rounded down",
+            kinds.WRONG,
+            (
+                "    if rule ==",
+                '    if rule == "down" and fraction < most:\n        exponent -= 1\n    if rule ==',
+            ),
+        ),
         mutant("up too far", kinds.WRONG, (" and fraction > most:", ":")),
         mutant("up at the limit, too", kinds.WRONG, ("fraction > most", "fraction >= most")),
         mutant("one half for all", kinds.WRONG, ("fraction > most", "fraction > 0.5")),
