@@ -70,6 +70,21 @@ def one_large(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return blocks.reshape(-1)
 
 
+def middles(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Largest magnitudes at 6 times the middle between two scales, the others at middles between
+    two codes, or up to two steps of fp32 beside them: who rounds otherwise gets other bits.
+
+    The largest are exact: for sm_100a NVRTC 12.9 makes of `/ 6.0f` a product with 1 / 6.
+    """
+    code = rng.integers(64, 110, len(x) // 16)
+    low, high = SCALES[code], SCALES[code + 1]
+    numbers = MIDDLES[rng.integers(0, 7, (len(code), 16))] * np.where(code % 2, high, low)[:, None]
+    beside = rng.integers(-2, 3, numbers.shape, np.int32)
+    numbers = (numbers.view(np.int32) + beside).view(F32)
+    numbers[np.arange(len(code)), rng.integers(0, 16, len(code))] = 3 * (low + high)
+    return (numbers * rng.choice(np.array([-1, 1], F32) / 64, numbers.shape)).reshape(-1)
+
+
 def of_x(label: str, change: Any) -> Values:
     return Values(label, lambda given, rng: {"x": change(given["x"], rng)})
 
@@ -108,6 +123,7 @@ above 448 * 6 * tensor_scale.
                 of_x("x with one large number a block", one_large),
                 of_x("x all negative", lambda x, rng: -np.abs(x)),
                 of_x("x zeros of both signs", lambda x, rng: x * F32(0)),
+                of_x("x at middles between two scales or two codes", middles),
             ),
             promises.scalars("tensor_scale", 2.0**-6, 2.0**-4, 1.0),
         ),
@@ -149,7 +165,21 @@ whole block becomes zeros: the range of all scales is what the tensor's own scal
             kinds.WRONG,
             ("float step = value * tensor_scale", "float step = largest / 6.0f"),
         ),
-        mutant("a zero divided", kinds.EDGES, ("step > 0.0f ? 1.0f / step : 0.0f", "1.0f / step")),
+        mutant(
+            "scales rounded up a little",
+            kinds.WRONG,
+            ("/ tensor_scale, v", "/ tensor_scale * 1.000001f, v"),
+        ),
+        mutant(
+            "divided by the step",
+            kinds.WRONG,
+            (
+                "pair[0] * inverse, pair[1] * inverse",
+                "inverse > 0.0f ? pair[0] / step : pair[0] * 0.0f, "
+                "inverse > 0.0f ? pair[1] / step : pair[1] * 0.0f",
+            ),
+        ),
+        mutant("a zero divided", kinds.WRONG, ("step > 0.0f ? 1.0f / step : 0.0f", "1.0f / step")),
         mutant(
             "nibbles exchanged",
             kinds.WRONG,
@@ -221,6 +251,7 @@ two rules. The block is a list of finite fp32 numbers; blocks of zeros and of su
         ([-448.0, 100.0], "E4M3", "up"),
         (fp32_list([448.00003, 1.0]), "E4M3", "up"),
         ([500.0, 1.0], "E4M3", "down"),
+        ([-300.0, 100.0], "E4M3", "down"),
         ([57344.0, -1e6], "E5M2", "up"),
         ([-0.0, 0.0], "E4M3", "up"),
         (fp32_list([1e-45, 0.0]), "E5M2", "down"),
@@ -249,6 +280,14 @@ is cut off, and some blocks count in steps twice as large.
         mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
         mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
         mutant("always up", kinds.WRONG, ('if rule == "up" and', "if")),
+        mutant(
+            "the quotient rounded down",
+            kinds.WRONG,
+            (
+                "    if rule ==",
+                '    if rule == "down" and fraction < most:\n        exponent -= 1\n    if rule ==',
+            ),
+        ),
         mutant("up too far", kinds.WRONG, (" and fraction > most:", ":")),
         mutant("up at the limit, too", kinds.WRONG, ("fraction > most", "fraction >= most")),
         mutant("one half for all", kinds.WRONG, ("fraction > most", "fraction > 0.5")),
@@ -320,10 +359,10 @@ Any number of rows and blocks.
         "32 · warp + r, column 4 · (tile along the row) + row % 128 // 32, byte block % 4.",
     ),
     explanation="""
-The sum in row r of D lies in lane r, so one could expect its scale there. But four warps' worth of
-lanes multiply beside each other, each with its own 32 lanes, and the scales of B are wanted by all
-rows. So every quarter of the lanes has all scales, and a tile is laid out so that one copy of 32
-rows of 16 bytes, four times over, is enough.
+The sum in row r of D lies in lane r, so one could expect its scale there. But every quarter of the
+lanes gets all scales. A likely reason: the quarters multiply beside each other, each with what its
+own 32 lanes hold, and all rows want the scales of B. A tile is laid out so that one copy of 32 rows
+of 16 bytes, four times over, is enough.
 """,
     mutants=(
         mutant("tiles rounded down", kinds.WRONG, ("-(-blocks // 4)", "blocks // 4")),
@@ -361,13 +400,14 @@ TYPES = ["E4M3", "E5M2", "-", "E2M3", "E3M2", "E2M1"]
 
 
 def any_scaled(rng: np.random.Generator) -> tuple:
-    n, product = 8 * int(rng.integers(1, 33)), int(rng.integers(0, 40))
+    m, product = int(rng.choice((128, 256))), int(rng.integers(0, 40))
+    n = m // 16 * int(rng.integers(1, 4096 // m + 1))
     if rng.random() < 0.5:
         a, b = (TYPES[int(rng.choice((0, 1, 3, 4, 5)))] for _ in range(2))
-        return 128, n, a, b, "mxf8f6f4", "UE8M0", 32, product
+        return m, n, a, b, "mxf8f6f4", "UE8M0", 32, product
     block = int(rng.choice((16, 32)))
     scales = "UE8M0" if block == 32 else str(rng.choice(("UE8M0", "UE4M3")))
-    return 128, n, "E2M1", "E2M1", "mxf4nvf4", scales, block, product
+    return m, n, "E2M1", "E2M1", "mxf4nvf4", scales, block, product
 
 
 def scaled_by_fields(
@@ -386,7 +426,8 @@ WORD = PythonExercise(
     task="""
 Write `scaled_word(m, n, a, b, kind, scales, block, product)`: the 32 bits that tell a `tcgen05.mma`
 with block scales what to multiply, and which of the four bytes of a word of scales product number
-`product` along K begins with. It is the same byte for A and B.
+`product` along K begins with. It is the same byte for A and B. A block alone multiplies with m =
+128, a pair of blocks with 256.
 """,
     source=f"{FOLDER}/scaled_word.py",
     function="scaled_word",
@@ -394,7 +435,7 @@ with block scales what to multiply, and which of the four bytes of a word of sca
         (128, 64, "E4M3", "E4M3", "mxf8f6f4", "UE8M0", 32, 0),
         (128, 64, "E4M3", "E4M3", "mxf8f6f4", "UE8M0", 32, 3),
         (128, 256, "E5M2", "E4M3", "mxf8f6f4", "UE8M0", 32, 5),
-        (128, 96, "E4M3", "E2M1", "mxf8f6f4", "UE8M0", 32, 2),
+        (256, 96, "E4M3", "E2M1", "mxf8f6f4", "UE8M0", 32, 2),
         (128, 128, "E2M1", "E2M1", "mxf4nvf4", "UE4M3", 16, 0),
         (128, 128, "E2M1", "E2M1", "mxf4nvf4", "UE4M3", 16, 3),
         (128, 128, "E2M1", "E2M1", "mxf4nvf4", "UE8M0", 32, 1),
@@ -443,6 +484,7 @@ and differ in these bits alone, so a kernel makes the word in its loop, or adds 
         mutant("types of scales exchanged", kinds.WRONG, ('== "UE8M0"', '!= "UE8M0"')),
         mutant("types of scales at 22", kinds.WRONG, (" << 23", " << 22")),
         mutant("N whole", kinds.WRONG, ("n // 8 << 17", "n << 17")),
+        mutant("M is always 128", kinds.WRONG, ("m // 16 << 24", "8 << 24")),
         mutant("M in eights", kinds.WRONG, ("m // 16 << 24", "m // 8 << 24")),
     ),
 )
@@ -688,8 +730,14 @@ right ones, but nothing says that they have to be there. Read the verdict, and m
     ),
     explanation="""
 A product finds what copies of its *own* thread have brought, if they were started before it, and so
-kernels mostly let the multiplying thread copy the scales itself. Between two threads a commit tells
-of the copies' end, as it does for products.
+CUTLASS lets the multiplying thread copy the scales itself. Between two threads a commit tells of
+the copies' end, as it does for products.
+
+The first verdict names another way, which the PTX manual allows too: copies and products keep their
+order from thread to thread if `tmem_before_sync()` comes before the arrival and `tmem_after_sync()`
+after the wait. But that hands over the order alone. Nobody has waited for the last copy when the
+columns are given back, and the next verdict says so: it takes one more commit, and a wait for it
+before `tmem_dealloc`.
 """,
     mutants=(
         mutant(
