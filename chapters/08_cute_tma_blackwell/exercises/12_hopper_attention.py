@@ -129,7 +129,7 @@ and small, so that nothing is rounded. What has to stand around the products?
     small=((70, 40), (65, 32), (1, 1)),
     full=(8192, 8192),
     exact=True,
-    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_longest(N=299)),
+    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_longest(N=167)),
     means=(
         means.instructions(
             "wgmma, once for each thread",
