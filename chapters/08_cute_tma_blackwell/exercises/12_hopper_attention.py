@@ -129,7 +129,7 @@ and small, so that nothing is rounded. What has to stand around the products?
     small=((70, 40), (65, 32), (1, 1)),
     full=(8192, 8192),
     exact=True,
-    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70))),
+    promises=Promises(sizes=promises.shapes(M=(1, 64, 65), N=(1, 17, 33, 70)).with_longest(N=167)),
     means=(
         means.instructions(
             "wgmma, once for each thread",
@@ -195,6 +195,11 @@ transposes anything.
         mutant("the same weights twice", kinds.WRONG, ("p + 4 * k", "p")),
         mutant("a step along rows", kinds.WRONG, ("v + 128 * k", "v + 2 * k")),
         mutant("each tile begins anew", kinds.WRONG, ("tile > 0 || k > 0", "k > 0")),
+        mutant(
+            "added for a few tiles",
+            kinds.WRONG,
+            ("tile > 0 || k > 0", "(tile > 0 && tile < 4) || k > 0"),
+        ),
         mutant("sums with no start", kinds.UNINITIALISED, ("tile > 0 || k > 0", "1")),
         mutant(
             "keys in place of values",
@@ -358,8 +363,15 @@ Any n from 1 on, and any number of rounds, none as well.
             "barriers that threads arrive at without waiting",
             "barrier.arrive",
             "bar.arrive",
-            at_least=2 * 2 * 128 * 3,
+            at_least=2 * 128 * 5,  # the last turn may be waited for by another barrier
             advice="Whoever passes the turn goes on: barrier.arrive, not a barrier for all.",
+            size=(130, 3),
+        ),
+        Means(
+            "bytes that threads write to shared memory",
+            lambda work: work.counts.shared_store_bytes,
+            at_least=2 * 128 * 4 * 5,  # a value for each turn that a group passes on
+            advice="Warpgroup 0 halves, warpgroup 1 increases, and each hands the value on.",
             size=(130, 3),
         ),
     ),
@@ -414,6 +426,12 @@ wait more at the end, so that no arrival is left over.
             kinds.MEANS_MISSING,
             ("barrier.arrive %0, 256", "barrier.sync %0, 256"),
         ),
+        mutant(
+            "one warpgroup does both",
+            kinds.MEANS_MISSING,
+            ("value[at] *= 0.5f", "value[at] = value[at] * 0.5f + addend"),
+            ("value[at] += addend;", ";"),
+        ),
     ),
 )
 
@@ -423,7 +441,7 @@ wait more at the end, so that no arrival is left over.
 def any_block(rng: np.random.Generator) -> tuple:
     queries, keys = int(rng.choice((1, 16, 64, 128, 192))), int(rng.choice((1, 16, 64, 80, 128)))
     tokens = int(rng.integers(1, 700))
-    return int(rng.integers(0, -(-tokens // queries))) * queries, queries, keys, tokens
+    return int(rng.integers(0, tokens)), queries, keys, tokens
 
 
 def by_marking(first_query: int, BM: int, BN: int, tokens: int) -> tuple:
@@ -458,6 +476,7 @@ how many of these need a mask. first_query is less than tokens.
         (384, 128, 64, 401),
         (63, 1, 64, 100),
         (64, 1, 64, 100),
+        (63, 128, 64, 200),
     ),
     reference=by_marking,
     promises=Cases(any_block, 24),
@@ -489,6 +508,11 @@ that is why the order matters.
             "one tile too many",
             kinds.WRONG,
             ("-(-min(first_query + BM, tokens) // BN)", "min(first_query + BM, tokens) // BN + 1"),
+        ),
+        mutant(
+            "a query does not see itself, unless its tile is the last",
+            kinds.WRONG,
+            ("(first_query + 1) // BN", "(first_query + (first_query + BM == seen * BN)) // BN"),
         ),
         mutant("one masked tile", kinds.WRONG, ("seen - (first_query + 1) // BN", "1")),
         mutant("all masked", kinds.WRONG, ("seen - (first_query + 1) // BN", "seen")),
