@@ -110,7 +110,8 @@ STAGED = PythonExercise(
 Write `instructions_left(program, known)`: how many instructions a tracer writes for a program. The
 program is a list of tuples, as the comment above the function describes them; `known` has the names
 whose values are known while tracing. All other names come with the launch. What is computed from
-known values is known, too, and costs nothing.
+known values is known, too, and costs nothing. What a body sets is found by reading it: a `set` in
+it that is never reached counts as well.
 """,
     source=f"{FOLDER}/instructions_left.py",
     function="instructions_left",
@@ -133,6 +134,15 @@ known values is known, too, and costs nothing.
         ([("if", "p", [("set", "k", "+", 1, 1)], [("set", "y", "+", "k", 1)])], {}),
         ([("repeat", "n", [("set", "k", "+", 1, 1)]), ("set", "y", "+", "k", 1)], {}),
         ([("if", 1, [("set", "k", "+", 1, 1)], []), ("set", "y", "+", "k", 1)], {}),
+        ([("if", "p", [], [("set", "k", "+", 1, 1)]), ("set", "y", "+", "k", 1)], {"k": 3}),
+        (
+            [
+                ("if", "p", [("if", 0, [("set", "k", "+", 1, 1)], [])], []),
+                ("set", "y", "+", "k", 1),
+            ],
+            {"k": 3},
+        ),
+        ([("set", "k", "-", 1, 2), ("if", "k", [("set", "y", "+", "x", 1)], [])], {}),
         ([("set", "k", "+", "x", 0), ("set", "y", "+", "k", 1)], {"k": 3}),
         ([("repeat", "n", [("set", "y", "+", "k", 1), ("set", "k", "+", 1, 1)])], {"k": 3}),
         ([("repeat", 0, [("set", "k", "+", "x", 1)]), ("set", "y", "+", "k", 1)], {"k": 3}),
@@ -233,6 +243,21 @@ which side a name stands.
             kinds.WRONG,
             ("        now = before\n        forget(*bodies)\n", "        now = before\n"),
         ),
+        mutant(
+            "what the other side sets stays known",
+            kinds.WRONG,
+            ("now = before\n        forget(*bodies)", "now = before\n        forget(bodies[0])"),
+        ),
+        mutant(
+            "what is not reached stays known",
+            kinds.WRONG,
+            ("for part in rest:", "for part in rest[first == 0 :]:"),
+        ),
+        mutant(
+            "no number below zero",
+            kinds.WRONG,
+            ('"-": int.__sub__', '"-": lambda a, b: max(0, a - b)'),
+        ),
     ),
 )
 
@@ -275,6 +300,7 @@ K, and any multiple of 64 with the stride 1. `start` is at least 1; negative num
         (3, 4, []),
         (16, 2, [(1, 0), (8, 1)]),
         (16, 2, [(0, 1), (8, 1)]),
+        (16, 2, [(0, 1), (1, 1)]),
         (128, 4, [(1, 6)]),
         (128, 2, [(1, 12), (8, 1)]),
         (64, 12, [(1, 1)]),
@@ -321,6 +347,15 @@ notebook 03.
             (
                 "math.gcd(common, element * coordinate * stride)",
                 "min(common, element * coordinate * stride)",
+            ),
+        ),
+        mutant(
+            "a zero ends the sum",
+            kinds.WRONG,
+            (
+                "        common = math.gcd(common, element",
+                "        if coordinate * stride == 0:\n            break\n"
+                "        common = math.gcd(common, element",
             ),
         ),
         mutant("no widest", kinds.WRONG, ("math.gcd(common, 16)", "common")),
