@@ -25,10 +25,9 @@ from .pytorch_extensions.attention import (
     Size,
     attention,
     attention_flops,
-    backward_libraries,
+    backward_work,
     bf16_tensors,
     each_head,
-    gradients_of,
     rounding_error,
     sdpa_libraries,
 )
@@ -160,24 +159,9 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
         parts = [x.reshape(shape) for x in (q, k, v, o)]
         attention_call("attention_hopper", *parts, lse, causal)()
         sums = dq_sums(shape)
-
-        def expected() -> Any:
-            exact = cp.empty((3, *q.shape), cp.float64)
-            arrays = tuple(map(from_bf16, (q, k, v, do)))
-            each_head(partial(gradients_of, causal=causal), sequences, arrays, tuple(exact))
-            return exact
-
         gradients = tuple(x.reshape(shape) for x in found)
-        return AttentionWork(
-            backward_calls((*parts, do.reshape(shape), lse), sums, gradients, causal),
-            output=found,
-            expected=expected,
-            rtol=2**-6,
-            atol=2 * rounding_error(n, causal),
-            libraries=backward_libraries(sequences, (q, k, v), do, causal),
-            cleared=(sums,),
-            same_bits=False,  # blocks add to dQ in any order
-        )
+        calls = backward_calls((*parts, do.reshape(shape), lse), sums, gradients, causal)
+        return backward_work(calls, found, sums, size, (q, k, v, do), causal)
 
     return make
 

@@ -265,25 +265,36 @@ def _backward(causal: bool) -> Callable[[Size], Work]:
         forward_call("flash_pipeline", q, k, v, o, lse, lengths, causal)()
         sums = dq_sums(sequences * n, heads, sequences, WIDTH)
         found = cp.empty((3, *shape), np.uint16)
-
-        def expected() -> Any:
-            exact = cp.empty((3, *shape), cp.float64)
-            arrays = tuple(map(from_bf16, (q, k, v, do)))
-            each_head(partial(gradients_of, causal=causal), sequences, arrays, tuple(exact))
-            return exact
-
-        return AttentionWork(
-            backward_calls((q, k, v, o, do, lse), sums, tuple(found), lengths, causal),
-            output=found,
-            expected=expected,
-            rtol=2**-6,
-            atol=2 * rounding_error(n, causal),
-            libraries=backward_libraries(sequences, (q, k, v), do, causal),
-            cleared=(sums,),
-            same_bits=False,  # blocks add to dQ in any order
-        )
+        calls = backward_calls((q, k, v, o, do, lse), sums, tuple(found), lengths, causal)
+        return backward_work(calls, found, sums, size, (q, k, v, do), causal)
 
     return make
+
+
+def backward_work(
+    calls: tuple[KernelCall, ...], found: Any, sums: Any, size: Size, arrays: tuple, causal: bool
+) -> AttentionWork:
+    """The work of ``calls``, which leave dQ, dK and dV in ``found`` (3, tokens, heads, d), in bf16
+    as the ``arrays`` q, k, v and dO are, beside float64; ``sums`` are set to zero before."""
+    sequences, _, n = size
+    q, k, v, do = arrays
+
+    def expected() -> Any:
+        exact = cp.empty((3, *q.shape), cp.float64)
+        numbers = tuple(map(from_bf16, arrays))
+        each_head(partial(gradients_of, causal=causal), sequences, numbers, tuple(exact))
+        return exact
+
+    return AttentionWork(
+        calls,
+        output=found,
+        expected=expected,
+        rtol=2**-6,
+        atol=2 * rounding_error(n, causal),
+        libraries=backward_libraries(sequences, (q, k, v), do, causal),
+        cleared=(sums,),
+        same_bits=False,  # blocks add to dQ in any order
+    )
 
 
 def backward_libraries(
