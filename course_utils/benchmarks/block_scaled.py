@@ -25,11 +25,6 @@ from .cases.matmul import SUM_ERROR
 FOLDER = "08_cute_tma_blackwell/block_scaled"
 TENSOR_SCALE = np.float32(0.75)  # of NVFP4's results, in these works
 
-_BYTES = np.arange(256, dtype=np.uint8)
-_HALVES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
-E4M3 = _BYTES.view(ml_dtypes.float8_e4m3fn).astype(float)
-E2M1 = np.concatenate([_HALVES, -_HALVES])
-
 
 @dataclass(frozen=True)
 class BlockFormat:
@@ -92,10 +87,12 @@ class ScaledFactor:
     def values(self) -> np.ndarray:
         """The numbers that it stands for, float64 (rows, k)."""
         if self.form == "nvfp4":
-            numbers = E2M1[np.stack([self.codes & 15, self.codes >> 4], -1)]
-            scales = E4M3[self.block_scales]
+            halves = np.stack([self.codes & 15, self.codes >> 4], -1)
+            numbers = halves.view(ml_dtypes.float4_e2m1fn).astype(float)
+            scales = self.block_scales.view(ml_dtypes.float8_e4m3fn).astype(float)
         else:
-            numbers, scales = E4M3[self.codes], 2.0 ** (self.block_scales - 127.0)
+            numbers = self.codes.view(ml_dtypes.float8_e4m3fn).astype(float)
+            scales = 2.0 ** (self.block_scales - 127.0)
         return numbers.reshape(self.rows, self.k) * scales.repeat(FORMATS[self.form].block, 1)
 
 
