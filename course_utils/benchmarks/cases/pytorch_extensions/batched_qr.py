@@ -56,8 +56,10 @@ class Factors:
 
 
 def _wide(x: Any) -> Any:
-    """``x`` in float64, for NumPy's functions: on the GPU where there is one."""
-    return (x if ON_GPU else cp.asnumpy(x)).astype(np.float64)
+    """``x`` in float64, for NumPy's functions: on the GPU where there is one. Converted on the
+    host, since CuPy's kernels take subnormal numbers for zeros."""
+    wide = cp.asnumpy(x).astype(np.float64)
+    return cp.asarray(wide) if ON_GPU else wide
 
 
 def reflector(qr: Any, j: int) -> Any:
