@@ -52,7 +52,7 @@ DFT_ROWS = Exercise(
     id="06.dft_rows",
     title="a Fourier transform by its definition",
     task="""
-Each thread has one frequency k of one row: add up its products. Any n up to 4,000, and as many
+Each thread has one frequency k of one row: add up its products. Any n up to 1,024, and as many
 digits as fp32 can give: so no fast sines.
 """,
     source="06_matmul_and_fft/exercises/dft_rows.cu",

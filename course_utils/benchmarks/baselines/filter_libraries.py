@@ -50,7 +50,7 @@ def of_image(x: Any, h: Any) -> Runs:
     without a GPU and PyTorch."""
     if torch_on_gpu() is None:
         return {}
-    return {"cuDNN": _Correlation(x, h), "torch.fft": _Whole(x, h)}
+    return {"cuDNN": _Correlation(x, h), "torch.fft": _Whole(x, h), "cuFFT": _InPlace(x, h)}
 
 
 def _with_callbacks(x: Any, h: Any, lengths: list[int]) -> Runs:
@@ -104,6 +104,29 @@ class _Whole:
             valid = tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
             self._call = lambda: fft.irfftn(fft.rfftn(x, s=sides) * of_h, s=sides)[valid]
         return self._call()
+
+
+class _InPlace:
+    """As _Whole, by cuFFT through CuPy: x is padded before the first run, the filter's spectrum
+    holds the division by the number of points, and C2R overwrites the product, which PyTorch
+    copies."""
+
+    def __init__(self, x: Any, h: Any) -> None:
+        self._fft = import_module("cupyx.scipy.fft")
+        plan = import_module("cupyx.scipy.fftpack").get_fft_plan
+        self._sides = tuple(map(whole_transform, x.shape))
+        self._x = cp.zeros(self._sides, cp.float32)
+        self._x[tuple(map(slice, x.shape))] = x
+        self._spectrum = self._fft.rfftn(h, s=self._sides, norm="forward")
+        self._forward = plan(self._x, value_type="R2C")
+        self._back = plan(self._spectrum, shape=self._sides, value_type="C2R")
+        self._valid = tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+
+    def __call__(self) -> Any:
+        half = self._fft.rfftn(self._x, plan=self._forward)
+        half *= self._spectrum
+        whole = {"s": self._sides, "norm": "forward", "overwrite_x": True}
+        return self._fft.irfftn(half, plan=self._back, **whole)[self._valid]
 
 
 class _ThreeLaunches:
