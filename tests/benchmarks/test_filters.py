@@ -5,7 +5,7 @@ import pytest
 
 from course_utils import cp
 from course_utils.benchmarks.baselines.filter_libraries import of_image, of_signal, spectrum
-from course_utils.benchmarks.cases.filters import SPLITS, TAPS, points_for
+from course_utils.benchmarks.cases.filters import CASES, SPLITS, TAPS, points_for
 from course_utils.devices.selection import ON_GPU
 
 
@@ -28,3 +28,15 @@ def test_a_segment_keeps_nearly_half_of_its_results_or_more(taps):
 def test_without_a_gpu_no_library_is_compared_with():
     x = cp.ones(9, cp.float32)
     assert of_signal(x, x) == {} == of_image(x, x)
+
+
+@pytest.mark.skipif(not ON_GPU, reason="needs a GPU")
+@pytest.mark.parametrize("size", [(70, 7), (200, 31)])
+def test_every_library_filters_an_image(size):
+    (case,) = (case for case in CASES if case.name == "filter_window_2d")
+    work = case.make(size)
+    assert {name: work.wrong(run()) for name, run in work.libraries.items()} == {
+        "cuDNN": "",
+        "torch.fft": "",
+        "cuFFT": "",
+    }
