@@ -66,7 +66,10 @@ def mixed(case: str) -> str:
     return "\n".join(f"{x:.10g}" for x in uses)
 
 
-NAMES = "err", "error", "status", "result", "ret", "rc", "r", "c", "e", "i", "n", "x", "value"
+NAMES = (
+    *("err", "error", "status", "result", "res", "ret", "returned", "rc", "rv", "r", "c", "e", "s"),
+    *("i", "k", "n", "x", "v", "value", "val", "number", "answer", "failed", "ok", "st", "tmp"),
+)
 
 
 def checked(case: str) -> str:
@@ -457,7 +460,7 @@ void try_mix(double a, double b, double t, double results[])
     results[16] = sum;
 }
 """,
-    cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0"),
+    cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0", "0.1 0.7 0.3"),
     reference=mixed,
     promises=Cases(
         lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40)),
@@ -499,6 +502,7 @@ take a macro where a function cannot do it.
             kinds.WRONG_OUTPUT,
             ("((a) + (t) * ((b) - (a)))", "({ double x = (a), y = (b); x + (t) * (y - x); })"),
         ),
+        mutant("t as a float", kinds.WRONG_OUTPUT, ("(t) *", "(float)(t) *")),
         mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
         mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
     ),

@@ -526,6 +526,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
                 Values("x all positive, y about -1000", of_one_sign),
                 *promises.data("x", promises.SOME_NAN)[1:],
                 promises.zero_times_infinity("x", "y"),
+                promises.zero_times_infinity("y", "x"),
             ),
         ),
     ),
@@ -574,6 +575,11 @@ warp: little contention is left. In larger grids it pays to add up the block fir
             ("sum += x[i] * y[i];", "if (x[i] != 0.0f) sum += x[i] * y[i];"),
         ),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant(
+            "zeros of y skipped",
+            kinds.WRONG,
+            ("sum += x[i] * y[i];", "if (y[i] != 0.0f) sum += x[i] * y[i];"),
+        ),
         mutant("last element lost", kinds.WRONG, ("i < n", "i < n - 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(
@@ -631,8 +637,8 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
     full=(1 << 16, 1000),
     promises=Promises(
         sizes=promises.shapes(
-            rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 4099, 32_771)
-        ),
+            rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 2053, 4099)
+        ).with_longest(columns=65_543),
         values=(
             promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ANY_ORDERED),
             (Values("every second row finite, its largest last", largest_last),),

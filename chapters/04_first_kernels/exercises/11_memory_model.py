@@ -494,6 +494,7 @@ order of its program. Return the outcomes as a sorted list with no repeats.
         ([("load", "x")], []),
         ([], [("store", "x", 1), ("load", "x")]),
         ([("store", "x", 1), ("load", "x")], [("store", "x", 2), ("load", "x")]),
+        ([("store", "x", 1), ("store", "x", 0), ("load", "x")], [("load", "x")]),
         (
             [("store", "a", 3), ("load", "b"), ("load", "c")],
             [("store", "b", 4), ("load", "a"), ("store", "c", 5)],
@@ -546,6 +547,11 @@ gives you that machine only where you ask for it.
             ),
         ),
         mutant(
+            "a 0 is never stored",
+            kinds.WRONG,
+            ("name: value[0]}", "name: value[0] or memory.get(name, 0)}"),
+        ),
+        mutant(
             "begins at None",
             kinds.WRONG,
             ("one = (*one, memory.get(name, 0))", "one = (*one, memory.get(name, 9))"),
@@ -565,6 +571,10 @@ def largest_in_the_last_block(rng: np.random.Generator, n: int) -> np.ndarray:
     if n > 100_000:
         x[-1] = 70
     return x
+
+
+def scaled_up(x: np.ndarray) -> np.ndarray:
+    return 1e30 * (9 + x)
 
 
 def with_extremes(given: dict, rng: np.random.Generator) -> dict:
@@ -616,6 +626,8 @@ the one thread that finds the count: the loads and stores stay as they are.
                 promises.Values("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
                 promises.Values("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
                 promises.Values("extremes at both ends", with_extremes),
+                promises.Values("x above 1e30", lambda given, rng: {"x": scaled_up(given["x"])}),
+                promises.Values("x below -1e30", lambda given, rng: {"x": -scaled_up(given["x"])}),
             ),
         ),
     ),
@@ -718,6 +730,7 @@ the order acq_rel does both halves at once.)
                 "atomicAdd(done, 1u);\n        last = blockIdx.x == gridDim.x - 1;",
             ),
         ),
+        mutant("none above 100,000", kinds.WRONG, ("3.402823466e+38f", "1e5f")),
         mutant(
             "a volatile count",
             kinds.DATA_RACE,

@@ -58,13 +58,13 @@ of the block.
     small=(1000, 129, 17, 1),
     full=1 << 24,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099)),
+        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099, 65_543)),
         values=(
             (
                 promises.AS_GIVEN,
                 promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
                 promises.Values("half of x 0", some_zeros),
-                promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
+                promises.Values("x huge", lambda given, rng: {"x": 6e37 * given["x"]}),
                 promises.Values("x tiny", lambda given, rng: {"x": 1e-30 * given["x"]}),
                 promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
             ),
@@ -103,6 +103,7 @@ the code reads the same for 8, 16 or 32 lanes.
             kinds.NOT_A_NUMBER,
             ("largest > 0.0f ? value / largest : value", "value / largest"),
         ),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant(
             "a little more",
             kinds.WRONG,
