@@ -70,6 +70,7 @@ argument that is declared static its value.
         ([[("static", value)] for value in (0, None, "", ())],),
         ([],),
         ([[matrix(4), matrix(4), matrix(4)], [matrix(4), matrix(4), ("static", 4)]],),
+        ([[*[matrix(4)] * 20, ("number", 1)], [*[matrix(4)] * 20, ("number", 1.0)]],),
         ([[matrix(rows)] for rows in range(1, 301)] * 2,),  # past any list of the last few
     ),
     reference=compiled,

@@ -77,6 +77,11 @@ answer. Count the bytes that all kernels together move.
             {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4},
             [["t"], ["y"]],
         ),
+        (
+            {f"t{k}": [f"t{k - 1}", "t0"] for k in range(1, 101)},
+            {f"t{k}": k + 1 for k in range(101)},
+            [[f"t{k}"] for k in range(1, 101)],
+        ),
     ),
     reference=moved,
     promises=Cases(any_program),

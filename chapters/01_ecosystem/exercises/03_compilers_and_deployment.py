@@ -470,6 +470,7 @@ first, and their sum is rounded up to whole minutes.
         (offers(("half a minute", 6.0, 1.0, 0.0, 1.508)), 1.0),
         (offers(("free", 0.0, 0.1, 0.0, 0.0), ("paid", 1.0, 1.0, 0.0, 0.0)), 1.0),
         (offers(("a cluster", 9e5, 1.0, 0.0, 0.0), ("another", 8e5, 1.0, 0.0, 0.0)), 1e6),
+        (offers(*((f"gpu{k}", 3 - k / 100, 1.0, 0.0, 0.0) for k in range(100))), 2.0),
         (offers(("a", 0.0201, 1.0, 0.0, 0.0), ("less than a cent", 0.02, 1.0, 0.0, 0.0)), 1.0),
     ),
     reference=least_cost,

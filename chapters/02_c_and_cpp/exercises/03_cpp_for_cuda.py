@@ -533,7 +533,14 @@ for each index as a lambda. It works with any grid and any block.
         launches=lambda n: [with_another_body(launch) for launch in ANY_GRID(n)],
         values=(
             promises.scalars("slope", 0, 1, -1, 0.01, 3, -40),
-            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+            promises.data(
+                "x",
+                *promises.ORDINARY,
+                promises.ZEROS,
+                promises.LARGE,
+                promises.VERY_SMALL,
+                promises.SOME_NAN,
+            ),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work()),
@@ -580,7 +587,7 @@ code has no call.
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
         mutant(
             "the larger one",
-            kinds.WRONG,
+            kinds.SCALED,
             ("x[i] > 0.0f ? x[i] : slope * x[i]", "fmaxf(x[i], slope * x[i])"),
         ),
         mutant(

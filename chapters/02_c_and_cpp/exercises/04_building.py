@@ -231,6 +231,7 @@ Write the heart of make: which targets does it build, and in which order?
             {name: 1_700_000_000 + time for name, time in {**FRESH, "sum.c": 9}.items()},
             "app",
         ),
+        ({f"{k}": [f"{k + 1}"] for k in range(100)}, {"100": 1}, "0"),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
     reference=rebuilt,
@@ -376,6 +377,7 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
         (["sm_80", "compute_86"], 89),  # made for 8.6, and still no machine code
         (["sm_100", "compute_90"], 120),  # both begin with a 1
         (["sm_100"], 120),
+        ([f"{kind}_{gpu}" for gpu in GPUS for kind in ("sm", "compute")], 120),
         (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
         (["compute_90", "sm_90"], 90),
         (["sm_90a", "sm_90"], 90),

@@ -123,7 +123,7 @@ iteration to do. `sqrtf` is the square root of a float.
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("a", *promises.ORDINARY, promises.ZEROS),
+            promises.data("a", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
             promises.data("b", *promises.ORDINARY, promises.ZEROS),
             promises.data("a b", promises.SMALL, promises.VERY_SMALL, promises.ZEROS),
         ),

@@ -67,6 +67,7 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
                 promises.ZEROS,
                 promises.SOME_NAN,
                 promises.VERY_SMALL,
+                promises.LARGE,
             ),
         ),
     ),

@@ -171,6 +171,7 @@ slice. In the last row, a column that does not exist lies past the end of `x`.
         (flat_rows(2, 9, -90, 5), 1, 9, 16),
         (flat_rows(2, 9, 90, 6), 0, 9, 16),
         (flat_rows(1, 3, 5000, 7), 0, 3, 4),
+        (flat_rows(2, 5000, -2, 8), 1, 5000, 8192),
     ),
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
     promises=Cases(any_program),

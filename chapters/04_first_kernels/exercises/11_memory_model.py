@@ -330,6 +330,7 @@ block are no remedy here, since a warp would then wait at every piece.
                 promises.AS_GIVEN,
                 promises.Values("x all equal", lambda given, rng: {"x": 7 + 0 * given["x"]}),
                 promises.Values("x rising", lambda given, rng: {"x": np.sort(given["x"])}),
+                promises.Values("x of 28 bits", lambda given, rng: {"x": 100_003 * given["x"]}),
             ),
         ),
     ),
@@ -499,6 +500,7 @@ order of its program. Return the outcomes as a sorted list with no repeats.
             [("store", "a", 3), ("load", "b"), ("load", "c")],
             [("store", "b", 4), ("load", "a"), ("store", "c", 5)],
         ),
+        ([("load", "x")] * 7, [("store", "x", k) for k in range(-3, 4)]),
     ),
     reference=lambda first, second: tuple(every_outcome(list(first), list(second))),
     call=lambda function, first, second: tuple(

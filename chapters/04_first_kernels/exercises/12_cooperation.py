@@ -164,6 +164,7 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
                 promises.AS_GIVEN,
                 promises.Values("a falling", lambda given, rng: {"a": -np.sort(-given["a"])}),
                 promises.Values("a rising", lambda given, rng: {"a": np.sort(given["a"])}),
+                promises.Values("a of 31 bits", lambda given, rng: {"a": 2_000_003 * given["a"]}),
                 promises.Values("a all negative", lambda given, rng: {"a": -1 - abs(given["a"])}),
             ),
         ),
