@@ -239,6 +239,7 @@ stay what they are, to the last bit; zeros keep their sign.
         kernel_of(4, 3, 3, 3, 3),
         kernel_of(5, 5, 2, 1, 1),
         (np.random.default_rng(6).standard_normal((2, 3, 3, 2)),),  # float64
+        (np.random.default_rng(9).standard_normal((1, 2, 5, 4)),),
         kernel_of(7, 70, 3, 11, 7),
         kernel_of(8, 1, 300, 1, 2),
     ),

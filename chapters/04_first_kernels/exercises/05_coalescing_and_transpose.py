@@ -411,6 +411,7 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
                 promises.ZEROS,
                 promises.VERY_SMALL,
                 promises.SOME_INFINITE,
+                promises.SOME_NAN,
             ),
         ),
     ),
@@ -483,7 +484,10 @@ none: lanes are 3 words apart, 3 is odd, so 32 lanes meet 32 banks.
         mutant(
             "very small ones flushed",
             kinds.ALL_ZEROS,
-            ("sqrtf(x * x + y * y + z * z)", "sqrtf(fmaxf(x * x + y * y + z * z - 1e-20f, 0.0f))"),
+            (
+                "sqrtf(x * x + y * y + z * z)",
+                "fmaf(x, x, y * y) < 1e-20f ? 0 : sqrtf(x * x + y * y + z * z)",
+            ),
         ),
         mutant("no root", kinds.WRONG, ("sqrtf(x * x + y * y + z * z)", "x * x + y * y + z * z")),
         mutant(

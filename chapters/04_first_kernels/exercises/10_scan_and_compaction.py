@@ -670,7 +670,7 @@ those that have no zero have a one.
     promises=Promises(
         sizes=promises.lengths(),
         values=(
-            promises.scalars("bit", 0, 1, 7, 16, 30, 31),
+            promises.scalars("bit", *range(32)),
             promises.data(
                 "keys", promises.EQUAL, promises.ZEROS, promises.RISING, promises.FALLING
             ),

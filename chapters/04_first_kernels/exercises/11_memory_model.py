@@ -88,6 +88,7 @@ orders as far as the task allows, and both scopes. The count is read by the host
         values=(
             (
                 promises.AS_GIVEN,
+                promises.Values("x up to 46,000", lambda given, rng: {"x": 46 * given["x"] + 1}),
                 promises.Values("x all even", lambda given, rng: {"x": given["x"] // 2 * 2}),
                 promises.Values("x all odd", lambda given, rng: {"x": given["x"] // 2 * 2 + 1}),
             ),
