@@ -67,6 +67,12 @@ argument that is declared static its value.
         ([[("number", 3)]] * 20,),
         ([[("static", "1"), ("static", "23")], [("static", "12"), ("static", "3")]],),
         ([[("static", 1)], [("static", "1")], [("static", "1.0")]],),
+        (
+            [
+                [matrix(4, dtype=t)]
+                for t in ("float64", "float32", "bfloat16", "int64", "uint8", "bool")
+            ],
+        ),
         ([[("static", value)] for value in (0, None, "", ())],),
         ([],),
         ([[matrix(4), matrix(4), matrix(4)], [matrix(4), matrix(4), ("static", 4)]],),
@@ -169,6 +175,7 @@ Any number of inputs, outputs and samples; the weights may be square.
         layers(6, *[2] * 120),
         layers(8, 4, 5, 3, scale=1e-6),
         layers(9, 4, 5, 3, scale=1e8),
+        layers(11, 4, 5, 3, scale=1e-12),
         layers(10, 70, 300, 130, rows=150),
     ),
     reference=by_layers,

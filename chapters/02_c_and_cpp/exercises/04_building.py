@@ -372,7 +372,7 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     source="02_c_and_cpp/exercises/picked.py",
     function="picked",
     cases=(
-        *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
+        *((names, gpu) for names in FATBINARIES for gpu in GPUS),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
         (["sm_80", "compute_86"], 89),  # made for 8.6, and still no machine code
         (["sm_100", "compute_90"], 120),  # both begin with a 1

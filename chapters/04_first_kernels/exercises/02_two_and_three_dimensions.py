@@ -68,6 +68,7 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
                 promises.SOME_NAN,
                 promises.VERY_SMALL,
                 promises.LARGE,
+                ("about a million", lambda x, rng: x * 1e6),
             ),
         ),
     ),
