@@ -67,8 +67,16 @@ argument that is declared static its value.
         ([[("number", 3)]] * 20,),
         ([[("static", "1"), ("static", "23")], [("static", "12"), ("static", "3")]],),
         ([[("static", 1)], [("static", "1")], [("static", "1.0")]],),
+        (
+            [
+                [matrix(4, dtype=t)]
+                for t in ("float64", "float32", "bfloat16", "int64", "uint8", "bool")
+            ],
+        ),
+        ([[("static", value)] for value in (0, None, "", ())],),
         ([],),
         ([[matrix(4), matrix(4), matrix(4)], [matrix(4), matrix(4), ("static", 4)]],),
+        ([[*[matrix(4)] * 20, ("number", 1)], [*[matrix(4)] * 20, ("number", 1.0)]],),
         ([[matrix(rows)] for rows in range(1, 301)] * 2,),  # past any list of the last few
     ),
     reference=compiled,
@@ -105,6 +113,14 @@ decision with guards, and tries a dynamic shape when a size changes for the firs
         ),
         mutant("the first hundred calls", kinds.WRONG, ("in calls:", "in calls[:100]:")),
         mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
+        mutant(
+            "static values that are false are one",
+            kinds.WRONG,
+            (
+                "else tuple(a) for",
+                'else (("static", a[1] or 0) if a[0] == "static" else tuple(a)) for',
+            ),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )
@@ -159,6 +175,8 @@ Any number of inputs, outputs and samples; the weights may be square.
         layers(6, *[2] * 120),
         layers(8, 4, 5, 3, scale=1e-6),
         layers(9, 4, 5, 3, scale=1e8),
+        layers(11, 4, 5, 3, scale=1e-12),
+        layers(10, 70, 300, 130, rows=150),
     ),
     reference=by_layers,
     promises=Cases(any_layers),
@@ -188,6 +206,7 @@ another.
         mutant(
             "what is small cut off", kinds.WRONG, ("np.maximum(x, 0)", "np.where(x > 1e-4, x, 0)")
         ),
+        mutant("at most 100 outputs", kinds.WRONG_SHAPE, ("return x", "return x[:, :100]")),
         mutant("at most 40 layers", kinds.WRONG, ("strict=True))", "strict=True))[:40]")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return x", "x")),
     ),
@@ -227,6 +246,7 @@ stay what they are, to the last bit; zeros keep their sign.
         kernel_of(4, 3, 3, 3, 3),
         kernel_of(5, 5, 2, 1, 1),
         (np.random.default_rng(6).standard_normal((2, 3, 3, 2)),),  # float64
+        (np.random.default_rng(9).standard_normal((1, 2, 5, 4)),),
         kernel_of(7, 70, 3, 11, 7),
         kernel_of(8, 1, 300, 1, 2),
     ),

@@ -77,6 +77,11 @@ answer. Count the bytes that all kernels together move.
             {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4},
             [["t"], ["y"]],
         ),
+        (
+            {f"t{k}": [f"t{k - 1}", "t0"] for k in range(1, 101)},
+            {f"t{k}": k + 1 for k in range(101)},
+            [[f"t{k}"] for k in range(1, 101)],
+        ),
     ),
     reference=moved,
     promises=Cases(any_program),
@@ -166,6 +171,9 @@ of finite numbers, square or not.
         some_rows(3, 3, 7),
         some_rows(4, 5, 2, 500.0),
         some_rows(5, 1, 1, 1e30),
+        some_rows(8, 3, 5, 1e38),
+        some_rows(6, 2, 3001),
+        some_rows(7, 300, 2),
         (np.full((2, 3), -1000, np.float32),),
     ),
     reference=exact_softmax,
@@ -196,6 +204,12 @@ the largest changes nothing in exact arithmetic, and makes the largest power 1.
         mutant(
             "one largest for all", kinds.NOT_A_NUMBER, ("x.max(axis=1, keepdims=True)", "x.max()")
         ),
+        mutant(
+            "held below 1e30",
+            kinds.WRONG,
+            ("x - x.max(axis=1, keepdims=True)", "(y := x.clip(-1e30, 1e30)) - y.max(1)[:, None]"),
+        ),
+        mutant("at most 64 columns", kinds.WRONG, ("powers.sum(", "powers[:, :64].sum(")),
         mutant("clipped", kinds.WRONG, ("x - x.max(axis=1, keepdims=True)", "np.clip(x, -80, 80)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),

@@ -51,6 +51,13 @@ ENTRY %m (x: bf16[70000,40001]) -> f32[] {
   ROOT %reduce.1 = f32[] reduce(%x, %iota.1, %zero), dimensions={0,1}, to_apply=%sum
 }
 """
+EMPTY_HLO = """
+ENTRY %m (x: f32[0,8]) -> f32[1,8] {
+  %x = f32[0,8]{1,0} parameter(0)
+  %y = f32[1,8]{1,0} broadcast(), dimensions={}
+  ROOT %both = f32[1,8]{1,0} concatenate(%x, %y), dimensions={0}
+}
+"""
 LONG_HLO = (
     "ENTRY %m (a.0: f32[9]) -> f32[9] {\n  %a.0 = f32[9]{0} parameter(0)\n"
     + "".join(f"  %a.{k} = f32[9]{{0}} copy(%a.{k - 1})\n" for k in range(1, 201))
@@ -123,6 +130,7 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
         ),
         (LARGE_HLO,),
         (LONG_HLO,),
+        (EMPTY_HLO,),
     ),
     reference=counted,
     promises=Cases(any_module),
@@ -151,6 +159,11 @@ function does this count for you, with XLA's own rules.
             "an operand that is named twice counts twice",
             kinds.WRONG,
             ("for operand in set(operands))", "for operand in operands)"),
+        ),
+        mutant(
+            "an empty array has an element",
+            kinds.WRONG,
+            ("size[name] *= dimension", "size[name] *= dimension or 1"),
         ),
         mutant("fusions alone", kinds.WRONG, ("operation not in FREE", 'operation == "fusion"')),
         mutant(
@@ -248,7 +261,7 @@ def traced(*values: float) -> tuple[Traced]:
 
 def any_traced(rng: np.random.Generator) -> tuple[Traced]:
     """Any shape; the largest magnitude is anything, and now and then hardly above 1."""
-    x = rng.standard_normal(rng.integers(1, 8, rng.integers(0, 4)))
+    x = rng.standard_normal(rng.integers(1, 6, rng.integers(0, 6)))
     scale = float(rng.choice([0, 1e-3, 0.5, 1, 4, 1e6, 1e30]))
     if rng.integers(3) == 0:
         scale = float(rng.choice([0.999, 1.001, 1.05, 1.2])) / np.abs(x).max()
@@ -284,6 +297,7 @@ alone.
         traced(3e30, -2e30),
         traced(1e-30, -2e-30),
         (Traced(np.float32(-8)),),
+        (Traced(np.arange(-12, 12, dtype=np.float32).reshape(2, 3, 1, 2, 2)),),
     ),
     reference=tamed,
     call=numbers_of,
@@ -328,6 +342,14 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
             "zeros by zero",
             kinds.NOT_A_NUMBER,
             ("x / np.maximum(peak, 1)", "np.where(peak > 1, x, x * peak) / peak"),
+        ),
+        mutant(
+            "three dimensions at most",
+            kinds.WRONG,
+            (
+                "np.abs(x).max()",
+                "np.abs(x)\n    for _ in range(min(x.ndim, 3)):\n        peak = peak.max(axis=0)",
+            ),
         ),
         mutant("negative ones missed", kinds.SCALED, ("np.abs(x).max()", "x.max()")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
@@ -448,6 +470,7 @@ first, and their sum is rounded up to whole minutes.
         (offers(("half a minute", 6.0, 1.0, 0.0, 1.508)), 1.0),
         (offers(("free", 0.0, 0.1, 0.0, 0.0), ("paid", 1.0, 1.0, 0.0, 0.0)), 1.0),
         (offers(("a cluster", 9e5, 1.0, 0.0, 0.0), ("another", 8e5, 1.0, 0.0, 0.0)), 1e6),
+        (offers(*((f"gpu{k}", 3 - k / 100, 1.0, 0.0, 0.0) for k in range(100))), 2.0),
         (offers(("a", 0.0201, 1.0, 0.0, 0.0), ("less than a cent", 0.02, 1.0, 0.0, 0.0)), 1.0),
     ),
     reference=least_cost,

@@ -14,9 +14,9 @@ def last_positive(case: str) -> str:
     return str(max((i for i, x in enumerate(values) if x > 0), default=len(values)))
 
 
-def matrix(rows: int, columns: int, values: list[int]) -> str:
-    """A shape, and a matrix of quarters, which floats hold exactly."""
-    return f"{rows} {columns}\n{' '.join(str(x / 4) for x in values)}\n"
+def matrix(rows: int, columns: int, values: list[int], of: int = 4) -> str:
+    """A shape, and a matrix of quarters, or of finer parts, which floats hold exactly."""
+    return f"{rows} {columns}\n{' '.join(str(x / of) for x in values)}\n"
 
 
 def column_sums(case: str) -> str:
@@ -27,7 +27,7 @@ def column_sums(case: str) -> str:
 
 def drawn_matrix(rng: np.random.Generator) -> str:
     rows, columns = drawn_shape(rng)
-    return matrix(rows, columns, whole(rng, rows * columns))
+    return matrix(rows, columns, whole(rng, rows * columns), of=int(rng.choice([4, 1024])))
 
 
 def drawn_shape(rng: np.random.Generator) -> tuple[int, int]:
@@ -39,16 +39,20 @@ def drawn_shape(rng: np.random.Generator) -> tuple[int, int]:
 
 def drawn_numbers(rng: np.random.Generator) -> str:
     """Some ints, small ones or any."""
-    n, any_int = some_length(rng), rng.integers(2)
-    return listed(whole(rng, n, -LARGEST - 1, LARGEST) if any_int else whole(rng, n))
+    return listed(small_or_any(rng, some_length(rng)))
+
+
+def small_or_any(rng: np.random.Generator, n: int) -> list[int]:
+    """n ints, of which none is large, or any may be."""
+    return whole(rng, n, -LARGEST - 1, LARGEST) if rng.integers(2) else whole(rng, n)
 
 
 def mostly_negative(rng: np.random.Generator) -> str:
     """Numbers of which few are above 0, or only those before a place anywhere."""
-    values = np.array(whole(rng, some_length(rng, least=0), -9, 3))
+    values = np.array(whole(rng, some_length(rng, least=0), -9, 3), int)
     if rng.integers(2) and len(values):
         values[int(rng.integers(len(values))) :] = -1
-    return listed(values)
+    return listed(values << rng.choice([0, 0, 8, 16, 24], len(values)))
 
 
 def table(case: str) -> str:
@@ -72,7 +76,7 @@ def words(rng: np.random.Generator) -> str:
     return " ".join("".join(map(chr, whole(rng, n, ord("!"), ord("~")))) for n in lengths)
 
 
-SENTENCE = "two words, a\ttab,\n 100 %d and é"
+SENTENCE = "  two words, a\ttab,\n 100 %d and é\t "
 
 WATCHED = """
 #include <stdlib.h>
@@ -107,6 +111,8 @@ void try_min_max(const int *x, int n, int *low, int *high) { min_max(x, n, low, 
         listed([5]),
         listed([-4, -9, -2]),
         listed([8, 8]),
+        listed([20_000, 30_000]),
+        listed([-20_000, -30_000]),
         listed([LARGEST, LARGEST]),
         listed([-LARGEST - 1, -LARGEST - 1]),
         listed([2_000_000_000, -2_000_000_000]),
@@ -136,6 +142,11 @@ the output.
     mutants=(
         mutant("begins at zero", kinds.WRONG_OUTPUT, ("*low = x[0];", "*low = 0;")),
         mutant("begins at a million", kinds.WRONG_OUTPUT, ("*low = x[0];", "*low = 1000000;")),
+        mutant(
+            "what its caller had counts",
+            kinds.WRONG_OUTPUT,
+            ("*low = x[0];", "if (x[0] < *low) *low = x[0];"),
+        ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("int i = 1; i < n", "int i = 1; i <= n")),
         mutant("one result", kinds.WRONG_OUTPUT, ("if (x[i] > *high) *high = x[i];", "")),
         mutant("the pointer changed", kinds.WRONG_OUTPUT, ("*high = x[i]", "high = (int *)&x[i]")),
@@ -280,11 +291,12 @@ void try_append(int **values, size_t *count, size_t *capacity, int value)
         "7",
         "",
         "1 2 3 4",
+        f"{LARGEST} {-LARGEST - 1} 16777217 65536",
         " ".join(map(str, range(1500))),
     ),
     reference=grown,
     promises=Cases(
-        lambda rng: " ".join(map(str, whole(rng, some_length(rng, least=0)))),
+        lambda rng: " ".join(map(str, small_or_any(rng, some_length(rng, least=0)))),
         large=lambda: (" ".join(map(str, range(70_000))),),
         tried="up to 70,000 values, when realloc is asked for which room, and two arrays in turns, "
         "one of which came with room for 3",
@@ -318,6 +330,7 @@ the result in a variable of its own first: `*values = realloc(*values, …)` wou
             kinds.WRONG_OUTPUT,
             ("*capacity * sizeof **values", "1000 * sizeof **values"),
         ),
+        mutant("by way of a float", kinds.WRONG_OUTPUT, ("= value;", "= (int)(0.5f * value) * 2;")),
         mutant("never counted", kinds.WRONG_OUTPUT, ("*count += 1;", "")),
         mutant("the pointer counted", kinds.WRONG_OUTPUT, ("*count += 1;", "count += 1;")),
         mutant("one more each time", kinds.WRONG_OUTPUT, ("2 * *capacity", "1 + *capacity")),
@@ -364,6 +377,7 @@ size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
         listed([]),
         listed([9]),
         listed([LARGEST, -LARGEST - 1]),
+        listed([5, 1 << 24, -1]),
     ),
     reference=last_positive,
     promises=Cases(
@@ -391,6 +405,7 @@ it breaks where n is more than an int holds, which no test with a small array ca
         mutant("zero counts", kinds.WRONG_OUTPUT, ("x[i - 1] > 0", "x[i - 1] >= 0")),
         mutant("off by one", kinds.WRONG_OUTPUT, ("return i - 1;", "return i;")),
         mutant("first one missed", kinds.WRONG_OUTPUT, ("i > 0; --i", "i > 1; --i")),
+        mutant("in 16 bits", kinds.WRONG_OUTPUT, ("x[i - 1] > 0", "x[i - 1] % 65536 > 0")),
         mutant(
             "forwards",
             kinds.WRONG_OUTPUT,
@@ -431,6 +446,7 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
         matrix(2, 3, [1, 2, 3, 4, 5, 6]),
         matrix(3, 2, [1, -2, 3, 9, 5, 6]),
         matrix(1, 4, [1, 2, 3, 4]),
+        matrix(2, 2, [1, -2001, 3007, 900], of=1024),
         matrix(4, 1, [1, 2, 3, 4]),
         matrix(0, 3, []),
         matrix(2, 300, [i % 17 for i in range(600)]),
@@ -440,8 +456,8 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
     promises=Cases(
         drawn_matrix,
         large=lambda: (
-            matrix(70_000, 1, [i % 23 - 11 for i in range(70_000)]),
-            matrix(1, 70_000, [i % 29 - 14 for i in range(70_000)]),
+            matrix(69_999, 1, [i % 23 - 11 for i in range(69_999)]),
+            matrix(1, 69_999, [i % 29 - 14 for i in range(69_999)]),
             matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
         ),
         tried="rows and columns from 0 to 70,000",
@@ -475,6 +491,11 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
             kinds.WRONG_OUTPUT,
             ("sums[j] = 0.0f;", "sums[j] = 0.0f;\n    static float kept[70000];"),
             ("sums[j] += A", "sums[j] = kept[j] += A"),
+        ),
+        mutant(
+            "in quarters",
+            kinds.WRONG_OUTPUT,
+            ("sums[j] += A[i * columns + j];", "sums[j] += (int)(4 * A[i * columns + j]) / 4.0f;"),
         ),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
     ),
@@ -549,7 +570,8 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     ),
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
     promises=Cases(
-        words, tried="texts of 0 to 70,000 characters, also blanks and é, several copies at a time"
+        words,
+        tried="texts of 0 to 70,000 characters, also é, blanks anywhere, several copies at a time",
     ),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
@@ -583,6 +605,15 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
             (
                 "strcpy(copy, text);",
                 "size_t i = 0;\n    for (; text[i] > 0; ++i) copy[i] = text[i];\n    copy[i] = 0;",
+            ),
+        ),
+        mutant(
+            "without the blanks at its end",
+            kinds.WRONG_OUTPUT,
+            (
+                "strcpy(copy, text);",
+                "size_t end = strlen(text);\n    while (end > 0 && text[end - 1] == ' ') --end;\n"
+                "    memcpy(copy, text, end);\n    copy[end] = 0;",
             ),
         ),
         mutant("no copy", kinds.WRONG_OUTPUT, ("strcpy(copy, text);", 'strcpy(copy, "");')),

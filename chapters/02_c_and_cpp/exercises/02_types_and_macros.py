@@ -66,7 +66,10 @@ def mixed(case: str) -> str:
     return "\n".join(f"{x:.10g}" for x in uses)
 
 
-NAMES = "err", "error", "status", "result", "ret", "rc", "r", "c", "e", "i", "n", "x", "value"
+NAMES = (
+    *("err", "error", "status", "result", "res", "ret", "returned", "rc", "rv", "r", "c", "e", "s"),
+    *("i", "k", "n", "x", "v", "value", "val", "number", "answer", "failed", "ok", "st", "tmp"),
+)
 
 
 def checked(case: str) -> str:
@@ -273,6 +276,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(1, 1, [4, -8, 4]),
         network(3, 1, [4, 4, 4, 2, -4, 8, 4]),
         network(2, 300, [i % 13 - 6 for i in range(902)]),
+        network(3, 3, range(15)),
         network(1, 2, [1 << 22, -(1 << 22), 0, 4, 1 << 22]),
     ),
     reference=layer,
@@ -311,6 +315,14 @@ and are not copied when a struct is.
         mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
         mutant(
             "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
+        ),
+        mutant(
+            "transposed where it is square",
+            kinds.WRONG_OUTPUT,
+            (
+                "i * nn->hidden + j",
+                "nn->inputs == nn->hidden ? i + j * nn->hidden : i * nn->hidden + j",
+            ),
         ),
         mutant("transposed", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "j * nn->inputs + i")),
         mutant(
@@ -457,7 +469,7 @@ void try_mix(double a, double b, double t, double results[])
     results[16] = sum;
 }
 """,
-    cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0"),
+    cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0", "0.1 0.7 0.3"),
     reference=mixed,
     promises=Cases(
         lambda rng: " ".join(str(x / 8) for x in whole(rng, 3, -40, 40)),
@@ -499,6 +511,7 @@ take a macro where a function cannot do it.
             kinds.WRONG_OUTPUT,
             ("((a) + (t) * ((b) - (a)))", "({ double x = (a), y = (b); x + (t) * (y - x); })"),
         ),
+        mutant("t as a float", kinds.WRONG_OUTPUT, ("(t) *", "(float)(t) *")),
         mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
         mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
     ),

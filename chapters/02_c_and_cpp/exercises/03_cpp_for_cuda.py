@@ -55,9 +55,9 @@ def three_more(case: str) -> str:
 
 
 def polynomial(given: dict) -> dict:
-    """The values of the whole polynomial, and of those of its first three and first two terms."""
+    """The values of the polynomials of the first six, nine, three and two coefficients."""
     x, c = (given[name].astype(np.float64) for name in ("x", "c"))
-    degrees = {"y": DEGREE, "of_degree_two": 2, "of_degree_one": 1}
+    degrees = {"y": DEGREE, "of_degree_eight": 8, "of_degree_two": 2, "of_degree_one": 1}
     return {
         name: np.polynomial.polynomial.polyval(x[: given[name].shape[0]], c[: degree + 1])
         for name, degree in degrees.items()
@@ -75,6 +75,7 @@ const bool called_twice = [] {
     append_first(again);
     const bool right = again == std::vector<int>{1, 2, 3, 1, 1, 1};
     if (!right) std::printf("in a second call 1 2 3 does not become 1 2 3 1 1 1\\n");
+    if (again.capacity() > 50000) std::printf("6 numbers have room for %zu\\n", again.capacity());
     return right;
 }();
 } // namespace
@@ -98,6 +99,9 @@ const bool moved_on = [] {
     const auto counted = [&calls](double v) { return v + ++calls; };
     then(counted, counted)(1.0);
     if (calls != 2) std::printf("one call of then(f, f) calls f %d times\\n", calls);
+    double seen = 0;
+    then(counted, [&seen](double v) { seen = v; })(1.0); // what comes last returns nothing
+    if (seen != 4.0) std::printf("a g that returns nothing gets %g and not 4\\n", seen);
     return right;
 }();
 } // namespace
@@ -113,6 +117,8 @@ const bool assigned = [] {
             const float *place = other.data();
             one = std::move(other); // where that is allowed, all is handed over, and nothing lost
             if (one.data() != place) std::printf("an assignment that moves has copied\\n");
+            const bool whole = (other.data() == nullptr) == (other.size() == 0);
+            if (one.size() != 5 || !whole) std::printf("an assignment leaves a wrong size\\n");
         }
     };
     move_to(Buffer(3), Buffer(5));
@@ -168,6 +174,11 @@ trouble.
             ("const int first", "x.reserve(4096);\n    const int &first"),
         ),
         mutant(
+            "room for many",
+            kinds.WRONG_OUTPUT,
+            ("const int first", "x.reserve(1 << 20);\n    const int &first"),
+        ),
+        mutant(
             "a copy in 16 bits",
             kinds.WRONG_OUTPUT,
             ("const int first = x.front()", "const short first = static_cast<short>(x.front())"),
@@ -195,9 +206,10 @@ trouble.
 )
 
 OTHER_DEGREES = """
-extern "C" __global__ void other_degrees(const float* c, const float* x, float* of_degree_two,
-                                         float* of_degree_one)
+extern "C" __global__ void other_degrees(const float* c, const float* x, float* of_degree_eight,
+                                         float* of_degree_two, float* of_degree_one)
 {
+    of_degree_eight[threadIdx.x] = horner<8>(c, x[threadIdx.x]);
     of_degree_two[threadIdx.x] = horner<2>(c, x[threadIdx.x]);
     of_degree_one[threadIdx.x] = horner<1>(c, x[threadIdx.x]);
 }
@@ -306,7 +318,7 @@ does. fminf then stores 0 for them, and `<` calls them equal.)
 
 def degrees_of(launch: Launch) -> tuple[Launch, Launch]:
     """The launch of the cell's kernel, and one that takes polynomials of other degrees."""
-    others = ("c", "x", "of_degree_two", "of_degree_one")
+    others = ("c", "x", "of_degree_eight", "of_degree_two", "of_degree_one")
     return (
         replace(launch, arguments=("c", "x", "y", "n")),
         Launch((1,), (1,), kernel="other_degrees", arguments=others),
@@ -323,15 +335,16 @@ polynomial whose degree is a template parameter.
     source="02_c_and_cpp/exercises/horner.cu",
     kernel="degree_five",
     inputs=lambda rng, n: {
-        "c": floats(rng, DEGREE + 1),
+        "c": floats(rng, 9),
         "x": floats(rng, n),
         "y": empty(n),
         "n": np.int32(n),
+        "of_degree_eight": empty(1),
         "of_degree_two": empty(1),
         "of_degree_one": empty(1),
     },
     reference=polynomial,
-    reduction=lambda n: DEGREE + 1,
+    reduction=lambda n: 9,
     launch=lambda n: degrees_of(one_thread_each(n)),
     probe=OTHER_DEGREES,
     small=SMALL,
@@ -378,6 +391,14 @@ multiply-adds (FFMA) in a row, without a loop or a call.
             ),
         ),
         mutant(
+            "up to degree five",
+            kinds.WRONG,
+            (
+                "    if constexpr (kDegree == 0) {",
+                "    if constexpr (kDegree == 0 || kDegree > 5) {",
+            ),
+        ),
+        mutant(
             "no template",
             kinds.WRONG_NAME,
             ("template <int kDegree>\n__device__ float horner(", "__device__ float by_hand("),
@@ -400,7 +421,7 @@ COMPOSE = HostExercise(
     title="one function after another",
     task="""
 Write `then(f, g)`, which gives a function: first f, then g with what f returned. It takes lambdas,
-whatever types they take and return, and its result can go into `then` again.
+whatever types they take and return (g may return nothing), and its result can go into `then` again.
 """,
     source="02_c_and_cpp/exercises/compose.cpp",
     standard="c++17",
@@ -443,6 +464,11 @@ stay in registers: that is how libraries fuse elementwise operations.
         ),
         mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
+        mutant(
+            "the result kept for a moment",
+            kinds.COMPILE_ERROR,
+            ("return g(f(x));", "auto result = g(f(x)); return result;"),
+        ),
         mutant(
             "a constant between",
             kinds.COMPILE_ERROR,
@@ -506,8 +532,15 @@ for each index as a lambda. It works with any grid and any block.
         sizes=promises.lengths(),
         launches=lambda n: [with_another_body(launch) for launch in ANY_GRID(n)],
         values=(
-            promises.scalars("slope", 0, 1, -1, 0.01),
-            promises.data("x", *promises.ORDINARY, promises.ZEROS),
+            promises.scalars("slope", 0, 1, -1, 0.01, 3, -40),
+            promises.data(
+                "x",
+                *promises.ORDINARY,
+                promises.ZEROS,
+                promises.LARGE,
+                promises.VERY_SMALL,
+                promises.SOME_NAN,
+            ),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work()),
@@ -552,6 +585,11 @@ code has no call.
             ),
         ),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("i < n;", "i <= n;")),
+        mutant(
+            "the larger one",
+            kinds.SCALED,
+            ("x[i] > 0.0f ? x[i] : slope * x[i]", "fmaxf(x[i], slope * x[i])"),
+        ),
         mutant(
             "blocks of whole warps",
             kinds.PARTLY_WRITTEN,
@@ -610,6 +648,17 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             (
                 "    Buffer &operator=(const Buffer &) = delete;\n",
                 "    Buffer &operator=(Buffer &&) noexcept = default;\n",
+            ),
+        ),
+        mutant(
+            "the size stays where it is assigned",
+            kinds.WRONG_OUTPUT,
+            (
+                "    Buffer &operator=(const Buffer &) = delete;\n",
+                "    Buffer &operator=(Buffer &&other) noexcept\n    {\n"
+                "        std::swap(data_, other.data_);\n        delete[] other.data_;\n"
+                "        other.data_ = nullptr;\n        n_ = other.n_;\n"
+                "        return *this;\n    }\n",
             ),
         ),
         mutant(

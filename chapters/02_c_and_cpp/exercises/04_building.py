@@ -146,6 +146,7 @@ it. Work out which members a linker takes, and which names stay undefined.
         ([({"main", "divide"}, {"mean"})], MATHS),
         ([({"main"}, {"mean", "draw"})], MATHS),
         ([({"main"}, {"dot"})], {}),
+        ([], MATHS),
         (
             [({"main"}, {"a"})],
             {"a.o": ({"a"}, {"b", "c"}), "b.o": ({"b"}, {"d"}), "c.o": ({"c"}, set())},
@@ -178,6 +179,11 @@ order may come to light on another machine.
             "two objects at most",
             kinds.WRONG,
             ("(names for _, names in objects)", "(names for _, names in objects[:2])"),
+        ),
+        mutant(
+            "one object at least",
+            kinds.EXCEPTION,
+            ("set().union(*(names for names, _", "set.union(*(names for names, _"),
         ),
         mutant("all of it", kinds.WRONG, (" and library[m][0] & (used - defined)", "")),
         mutant(
@@ -219,11 +225,13 @@ Write the heart of make: which targets does it build, and in which order?
         ({"app": ["notes"], "notes": []}, {"app": 6}, "app"),
         ({"app": ["main.c"]}, {"main.c": -3}, "app"),
         ({"app": ["main.c"]}, {"main.c": 0, "app": 0}, "app"),
+        ({"app": ["main.c"]}, {"main.c": 2.75, "app": 2.5}, "app"),
         (
             RULES,
             {name: 1_700_000_000 + time for name, time in {**FRESH, "sum.c": 9}.items()},
             "app",
         ),
+        ({f"{k}": [f"{k + 1}"] for k in range(100)}, {"100": 1}, "0"),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
     reference=rebuilt,
@@ -251,6 +259,11 @@ commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja
             "the same time counts",
             kinds.WRONG,
             ("changed[n] > changed[name]", "changed[n] >= changed[name]"),
+        ),
+        mutant(
+            "whole seconds",
+            kinds.WRONG,
+            ("changed[n] > changed[name]", "int(changed[n]) > int(changed[name])"),
         ),
         mutant("twice", kinds.WRONG, ("        seen.add(name)\n", "")),
         mutant(
@@ -297,10 +310,10 @@ which variable has which value there? Change as little as you can. Any list must
 long one and an empty one too.
 """,
     source="02_c_and_cpp/exercises/list_length.c",
-    cases=("1 2 3", "", "7", " ".join(map(str, range(1000)))),
+    cases=("1 2 3", "", "7", "2147483647 -2147483648", " ".join(map(str, range(1000)))),
     reference=list_answer,
     promises=Cases(
-        lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20))))),
+        lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)), -(2**31), 2**31 - 1))),
         large=lambda: (" ".join(map(str, range(70_000))),),
     ),
     bug=kinds.NULL_POINTER,
@@ -327,6 +340,9 @@ two commands: `bt` for who called, and `print list` for the value, `0x0`.
             "one too far",
             kinds.WRONG_OUTPUT,
             ("list != NULL && list->next != NULL", "list != NULL"),
+        ),
+        mutant(
+            "numbers of 16 bits", kinds.WRONG_OUTPUT, ("    int value;\n", "    short value;\n")
         ),
         mutant(
             "a hundred at most",
@@ -356,13 +372,16 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
     source="02_c_and_cpp/exercises/picked.py",
     function="picked",
     cases=(
-        *((names, gpu) for names in FATBINARIES for gpu in (75, 86, 90, 100)),
+        *((names, gpu) for names in FATBINARIES for gpu in GPUS),
         (["compute_100", "compute_90"], 103),  # as texts the other one is larger
         (["sm_80", "compute_86"], 89),  # made for 8.6, and still no machine code
         (["sm_100", "compute_90"], 120),  # both begin with a 1
         (["sm_100"], 120),
+        ([f"{kind}_{gpu}" for gpu in GPUS for kind in ("sm", "compute")], 120),
         (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
         (["compute_90", "sm_90"], 90),
+        (["sm_90a", "sm_90"], 90),
+        (["compute_120a", "compute_120"], 120),
     ),
     reference=picked,
     promises=Cases(drawn_fatbinary, count=60),
@@ -404,6 +423,14 @@ GPUs it knows, and the PTX of the newest for those that come later.
             "the first that fits",
             kinds.WRONG,
             ('best = max(best, (int(kind == "sm"), made_for, exact, name))', "return name"),
+        ),
+        mutant(
+            "of two for the same one the last",
+            kinds.WRONG,
+            (
+                'best = max(best, (int(kind == "sm"), made_for, exact, name))',
+                'best = max((int(kind == "sm"), made_for, True, name), best, key=lambda b: b[:2])',
+            ),
         ),
         mutant(
             "a list of GPUs",

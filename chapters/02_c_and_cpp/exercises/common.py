@@ -26,8 +26,9 @@ def whole(rng: np.random.Generator, n: int, low: int = -50, high: int = 50) -> l
 def shown(values: object) -> list[str]:
     """What a driver prints of many values: the first 50, and one number that all others change."""
     numbers = list(values)
+    first = [str(x) if isinstance(x, int) else f"{x:g}" for x in numbers[:50]]
     rest = sum((i % 97 + 1) * x for i, x in enumerate(numbers) if i >= 50)
-    return [*(f"{x:g}" for x in numbers[:50]), f"the others, weighted: {rest:.17g}"]
+    return [*first, f"the others, weighted: {rest:.17g}"]
 
 
 def driver(name: str) -> str:

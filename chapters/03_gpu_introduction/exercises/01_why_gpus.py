@@ -123,9 +123,9 @@ iteration to do. `sqrtf` is the square root of a float.
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("a", *promises.ORDINARY, promises.ZEROS),
+            promises.data("a", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
             promises.data("b", *promises.ORDINARY, promises.ZEROS),
-            promises.data("a b", promises.SMALL, promises.ZEROS),
+            promises.data("a b", promises.SMALL, promises.VERY_SMALL, promises.ZEROS),
         ),
     ),
     means=(
@@ -159,6 +159,11 @@ loop needs the result of another.
             "local index",
             kinds.FIRST_BLOCK,
             ("blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x"),
+        ),
+        mutant(
+            "a little more under the root",
+            kinds.WRONG,
+            ("        c[i] = sqrtf(", "        c[i] = sqrtf(1e-20f + "),
         ),
         mutant(
             "no root",

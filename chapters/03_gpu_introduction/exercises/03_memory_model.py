@@ -163,7 +163,7 @@ most 1501.)
     promises=Promises(
         sizes=promises.shapes(
             steps=(1, 2, 7, 16, 33, 131, 301), threads=(1, 31, 33, 127, 129, 257, 769)
-        ),
+        ).with_longest(threads=65_543),
         values=(
             (
                 promises.AS_GIVEN,
@@ -248,6 +248,7 @@ with `bench`.
         mutant("at most 1000 steps", kinds.WRONG, ("step < steps", "step < min(steps, 1000)")),
         mutant("always counted", kinds.WRONG, ("value == kind ? 1 : 0", "1")),
         mutant("inverted", kinds.WRONG, ("value == kind", "value != kind")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("int i = blockIdx", "short i = blockIdx")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("if (i >= threads) {", "if (false) {")),
         mutant("one step missed", kinds.WRONG, ("step < steps", "step < steps - 1")),
     ),

@@ -29,7 +29,7 @@ def work_and_machine(rng: np.random.Generator) -> tuple[float, float, float, flo
     in numbers that are exact."""
     if rng.integers(2) == 0:
         bandwidth, intensity, moved = (2.0 ** int(n) for n in rng.integers(1, 30, 3))
-        beside = float(rng.choice([-1, 0, 0, 1])) * 2.0 ** -int(rng.integers(4, 24))
+        beside = float(rng.choice([-1, 0, 0, 1])) * 2.0 ** -int(rng.integers(4, 45))
         return moved * intensity * (1 - beside), moved, bandwidth * intensity, bandwidth
     moved, bandwidth = float(10 ** rng.uniform(0, 15)), float(10 ** rng.uniform(9, 13))
     ridge, beside = float(10 ** rng.uniform(-1, 3)), float(10 ** rng.uniform(-1.5, 1.5))
@@ -233,6 +233,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
             (
                 *promises.data("A", *EVEN_HANDED, promises.ZEROS, promises.SOME_NAN),
                 promises.zero_times_infinity_along("A", -2, "X", -1),
+                promises.zero_times_infinity_along("X", -1, "A", -2),
             ),
             promises.data("X", *EVEN_HANDED),  # no inf: a compensated sum makes NaN of it
         ),
@@ -309,6 +310,11 @@ in registers, because every index is a compile-time constant.
                 "const float a = A[k * M + row];",
                 "const float a = A[k * M + row];\n        if (a == 0) continue;",
             ),
+        ),
+        mutant(
+            "zeros of X skipped",
+            kinds.WRONG,
+            ("sum[v] += a", "if (X[v * K + k] != 0) sum[v] += a"),
         ),
         mutant("at most 2000 products", kinds.WRONG, ("k < K", "k < min(K, 2000)")),
         mutant("a char for k", kinds.OUT_OF_BOUNDS, ("int k = 0", "signed char k = 0")),

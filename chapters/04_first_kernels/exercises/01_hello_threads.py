@@ -55,7 +55,7 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
                 *promises.data("x y", promises.FAINT)[1:],
                 promises.zero_times_infinity("a", "x"),
             ),
-            promises.data("y", *promises.ORDINARY, promises.ZEROS),
+            promises.data("y", *promises.ORDINARY, promises.ZEROS, promises.LARGE),
         ),
     ),
     means=(

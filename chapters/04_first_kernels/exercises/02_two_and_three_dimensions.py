@@ -58,7 +58,7 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
     promises=Promises(
         sizes=promises.shapes(
             height=(1, 2, 15, 17, 33, 61, 131, 301, 1031), width=(1, 3, 16, 31, 97, 131, 257, 5003)
-        ),
+        ).with_longest(height=32_771, width=32_771),
         launches=spare_tiles,
         values=(
             promises.data(
@@ -67,6 +67,8 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
                 promises.ZEROS,
                 promises.SOME_NAN,
                 promises.VERY_SMALL,
+                promises.LARGE,
+                ("about a million", lambda x, rng: x * 1e6),
             ),
         ),
     ),
@@ -145,6 +147,11 @@ def products(given) -> dict:
         return {"C": given["A"].astype(np.float64) @ given["B"].astype(np.float64)}
 
 
+# A sum that grows and shrinks again loses digits in whatever order it is made.
+EVEN_HANDED = tuple(
+    values for values in promises.ORDINARY if values not in (promises.RISING, promises.FALLING)
+)
+
 BATCHED_MATMUL = Exercise(
     id="04.batched_matmul",
     title="many small matrix products",
@@ -166,13 +173,14 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
             M=(1, 8, 9, 13, 17, 31, 33),
             N=(1, 8, 9, 13, 17, 31, 33),
             K=(0, 9, 33, 131, 301),
-        ).with_longest(batch=1031, M=131, N=131, K=1031),
+        ).with_longest(batch=1031, M=32_771, N=32_771, K=1031),
         values=(
             (
                 *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),
                 promises.zero_times_infinity_along("A", -1, "B", -2),
+                promises.zero_times_infinity_along("B", -2, "A", -1),
             ),
-            promises.data("B", *promises.ORDINARY),
+            promises.data("B", *EVEN_HANDED),
         ),
     ),
     means=(
@@ -222,6 +230,15 @@ product alone could not.
             ("float sum = 0.0f;", "if (K == 0) return;\n    float sum = 0.0f;"),
         ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("b >= batch || row >= M || column >= N", "false")),
+        mutant(
+            "zeros of B skipped",
+            kinds.WRONG,
+            (
+                "sum += A[",
+                "if (B[(b * K + k) * N + column] != 0) sum += A[",
+            ),
+        ),
+        mutant("a short row", kinds.OUT_OF_BOUNDS, ("const int row", "const short row")),
         mutant("M for N in C", kinds.OUT_OF_BOUNDS, ("* N + column] = sum", "* M * N] = sum")),
     ),
 )

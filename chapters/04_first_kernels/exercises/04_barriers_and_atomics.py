@@ -187,7 +187,9 @@ kernels: the first finds the means, the second, launched after it, divides by th
     small=((37, 45), (67, 5), (2, 4099), (2, 3), (1, 1)),
     full=(4096, 4096),
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 15, 33, 131, 257, 301)),
+        sizes=promises.shapes(
+            rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 15, 33, 131, 257, 301)
+        ).with_longest(rows=32_771),
         launches=with_spare_blocks,
         values=(  # no mean of zero: where the terms cancel, no digit of it is right
             promises.data(
@@ -245,6 +247,11 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             ("sum += x[row * columns + column];", "sum += fabsf(x[row * columns + column]);"),
         ),
         mutant(
+            "a short row",
+            kinds.OUT_OF_BOUNDS,
+            ("const int row = blockIdx.y", "const short row = blockIdx.y"),
+        ),
+        mutant(
             "the second finds the mean anew",
             kinds.MEANS_MISSING,
             (
@@ -288,7 +295,7 @@ Run the cell as it is, read the verdict, and fix the kernel.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 5, 17, 131, 263), columns=(1, 2, 31, 32, 33, 127, 128, 160, 225, 255, 256)
-        ),
+        ).with_longest(rows=32_771),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(

@@ -245,7 +245,9 @@ add the one line that is missing. (The numbers of a row may lie far from 0, all 
     reduction=lambda size: max(64, rows_and_columns(size)[1]),
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)),
+        sizes=promises.shapes(
+            rows=(1, 2, 3, 7, 300), columns=promises.extents(40_000, least=2)
+        ).with_longest(rows=32_771),
         # Not where elements are equal: then a variance of 0 is asked for, which rounding misses.
         values=(
             promises.data(
@@ -255,6 +257,7 @@ add the one line that is missing. (The numbers of a row may lie far from 0, all 
                 promises.MIDDLING,
                 promises.SMALL,
                 ("about 1000, one apart", lambda x, rng: x + 1000),
+                promises.SOME_NAN,
             ),
         ),
     ),
@@ -375,7 +378,10 @@ adding these.
     promises=Promises(
         # 547 blocks in the end, more than twice what a block has threads.
         sizes=promises.lengths().with_longest(n=140_001),
-        values=(promises.data("x", *promises.ORDINARY), TOTAL_BEFORE),
+        values=(
+            promises.data("x", *promises.ORDINARY, promises.VERY_SMALL, promises.SOME_NAN),
+            TOTAL_BEFORE,
+        ),
     ),
     means=(
         means.atomics(
@@ -526,6 +532,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
                 Values("x all positive, y about -1000", of_one_sign),
                 *promises.data("x", promises.SOME_NAN)[1:],
                 promises.zero_times_infinity("x", "y"),
+                promises.zero_times_infinity("y", "x"),
             ),
         ),
     ),
@@ -574,6 +581,11 @@ warp: little contention is left. In larger grids it pays to add up the block fir
             ("sum += x[i] * y[i];", "if (x[i] != 0.0f) sum += x[i] * y[i];"),
         ),
         mutant("four steps", kinds.WRONG, ("distance > 0", "distance > 1")),
+        mutant(
+            "zeros of y skipped",
+            kinds.WRONG,
+            ("sum += x[i] * y[i];", "if (y[i] != 0.0f) sum += x[i] * y[i];"),
+        ),
         mutant("last element lost", kinds.WRONG, ("i < n", "i < n - 1")),
         mutant("one too far", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(
@@ -601,6 +613,13 @@ def whole_numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarra
     return rng.integers(-9, 10, shape).astype(np.float32)
 
 
+def far_to_the_right(x: np.ndarray) -> np.ndarray:
+    """``x``; in a long row its last number is the largest, since of equal ones the first counts."""
+    if x.shape[1] > 65_535:
+        x[:, -1] = 10
+    return x
+
+
 def largest_last(given: dict, rng: np.random.Generator) -> dict:
     """So that a column far to the right is an answer, whatever the others are."""
     x = given["x"].copy()
@@ -620,7 +639,7 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
     source="04_first_kernels/exercises/argmax_rows.cu",
     kernel="argmax_rows",
     inputs=lambda rng, size: {
-        "x": whole_numbers(rng, rows_and_columns(size)),
+        "x": far_to_the_right(whole_numbers(rng, rows_and_columns(size))),
         "index": empty(rows_and_columns(size)[0], np.int32),
         "rows": np.int32(rows_and_columns(size)[0]),
         "columns": np.int32(rows_and_columns(size)[1]),
@@ -631,8 +650,8 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
     full=(1 << 16, 1000),
     promises=Promises(
         sizes=promises.shapes(
-            rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 4099, 32_771)
-        ),
+            rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 2053, 4099)
+        ).with_longest(rows=32_771, columns=65_543),
         values=(
             promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ANY_ORDERED),
             (Values("every second row finite, its largest last", largest_last),),

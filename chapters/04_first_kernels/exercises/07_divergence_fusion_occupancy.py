@@ -41,6 +41,11 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
     return lambda counts: counts.warp_instructions / warps
 
 
+BESIDE_ZERO: promises.ArrayChange = (  # no smaller number is sure to be one, on a GPU
+    "next to 0",
+    lambda x, rng: np.copysign(1.2e-38 * (1 + np.abs(x)), x),
+)
+
 ONE_WAY = Exercise(
     id="04.one_way",
     title="one path for all",
@@ -66,7 +71,7 @@ how the two loops differ. With 16 rounds, a warp may spend at most 90 instructio
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, promises.FAINT, *promises.ANY_FINITE),
+            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, BESIDE_ZERO, *promises.ANY_FINITE),
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
@@ -119,7 +124,7 @@ only.
         mutant("by the sign bit", kinds.WRONG, ("v < 0.0f", "__float_as_int(v) < 0")),
         mutant("0 with the negative ones", kinds.WRONG, ("v < 0.0f", "v <= 0.0f")),
         mutant("72 rounds and no more", kinds.WRONG, ("round < trips", "round < min(trips, 72)")),
-        mutant("hardly negative ones", kinds.WRONG, ("v < 0.0f", "v < -1e-9f")),
+        mutant("hardly negative ones", kinds.WRONG, ("v < 0.0f", "v < -1e-30f")),
     ),
 )
 
@@ -153,6 +158,7 @@ link names an array twice, and `n` may be of any size.
         (1 << 20, [("x",), ("bias",), ("x", "residual"), ("bias",)]),
         (7, [("a", "b"), ("c",), (), (), ()]),
         (100, [(), ("x",)]),
+        (3, [("x",), *[(f"bias{k}", "x") for k in range(200)]]),
     ),
     promises=Cases(any_chain),
     means="Any way to count that is right is a good one.",
@@ -266,8 +272,10 @@ an element, and a right gradient for any finite x.
                 *promises.data("x", promises.RISING, promises.SMALL),
                 Values(FAR, far_from_zero),
                 Values("x from 8 to 15, on either side", not_so_far),
+                Values("x near the largest float", lambda g, rng: {"x": np.copysign(1e38, g["x"])}),
+                Values("x from -15 to -8", lambda g, rng: {"x": -rng.uniform(8, 15, len(g["x"]))}),
             ),
-            promises.data("dy", promises.NEGATIVE, promises.LARGE, promises.SMALL),
+            promises.data("dy", promises.NEGATIVE, promises.HUGE, promises.SMALL),
             (AS_GIVEN, NEVER_STORED),
         ),
     ),
@@ -298,6 +306,11 @@ well, and in training that is often the greater gain.
             "1 from 10 on",
             kinds.PRECISION,
             ("__expf(-value));", "__expf(value > 10.0f ? -99.0f : -value));"),
+        ),
+        mutant(
+            "by a tanh, near -1",
+            kinds.PRECISION,
+            ("1.0f / (1.0f + __expf(-value))", "0.5f * tanhf(0.5f * value) + 0.5f"),
         ),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
@@ -507,6 +520,8 @@ first threads. On average, a warp may spend at most 70 instructions.
                     "x",
                     promises.ZEROS_OF_BOTH_SIGNS,
                     promises.LARGE_NEGATIVE,
+                    promises.SOME_NAN,
+                    BESIDE_ZERO,
                     promises.SOME_INFINITE,
                     *promises.ORDINARY,
                 ),

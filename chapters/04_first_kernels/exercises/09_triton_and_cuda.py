@@ -171,6 +171,7 @@ slice. In the last row, a column that does not exist lies past the end of `x`.
         (flat_rows(2, 9, -90, 5), 1, 9, 16),
         (flat_rows(2, 9, 90, 6), 0, 9, 16),
         (flat_rows(1, 3, 5000, 7), 0, 3, 4),
+        (flat_rows(2, 5000, -2, 8), 1, 5000, 8192),
     ),
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
     promises=Cases(any_program),
@@ -389,13 +390,14 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
     reference=lambda given: {"y": row_softmax(given["x"])},
     launch=lambda size: Launch((size[0],), (32,)),
     small=((3, 100), (2, 257), (2, 32), (3, 7), (1, 1)),
+    budget=100_000,
     full=(1 << 14, 4096),
     reduction=lambda size: size[1],
     promises=Promises(
-        # 12,301 floats are more than the 48 KB of a __shared__ array hold.
+        # 32,801 floats are more than the 48 KB of a __shared__ array hold, and than a short counts.
         sizes=promises.shapes(
-            rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053, 12_301)
-        ),
+            rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053)
+        ).with_longest(columns=32_801),
         values=(promises.data("x", *promises.ANY_FINITE),),
     ),
     means=(
@@ -453,6 +455,14 @@ sums are. Flash attention rests on this.
             "whichever lanes are there",
             kinds.ORDER,
             ("theirs = __shfl_xor_sync(kWholeWarp", "theirs = __shfl_xor_sync(__activemask()"),
+        ),
+        mutant(
+            "a short column",
+            kinds.OUT_OF_BOUNDS,
+            (
+                "int i = lane; i < columns; i += kWarpSize) {\n        out",
+                "short i = lane; i < columns; i += kWarpSize) {\n        out",
+            ),
         ),
         mutant(
             "reads once more",

@@ -598,6 +598,7 @@ for each lane, so a scan of ones and zeros is a count of bits. No atomics: they 
                 elements("all zero", lambda x, rng: np.zeros_like(x)),
                 elements("one in fifty kept", lambda x, rng: x * (rng.random(len(x)) < 0.04)),
                 elements("rising", lambda x, rng: np.arange(len(x))),
+                elements("multiples of 65,536", lambda x, rng: x * 65_536),
                 elements("the least of all ints", lambda x, rng: np.where(x > 0, -(2**31), 0)),
             ),
         ),
@@ -633,6 +634,7 @@ costs two instructions.
         mutant("no start", kinds.DATA_RACE, ("int to = first[blockIdx.x] +", "int to =")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
         mutant("all elements", kinds.DATA_RACE, ("if (kept) {", "if (i < n) {")),
+        mutant("the low 16 bits", kinds.PARTLY_WRITTEN, ("value != 0;", "value % 65536 != 0;")),
         mutant("positive ones only", kinds.PARTLY_WRITTEN, ("value != 0;", "value > 0;")),
         mutant("the own warp too", kinds.DATA_RACE, ("w < warp;", "w <= warp;")),
         mutant(
@@ -668,7 +670,7 @@ those that have no zero have a one.
     promises=Promises(
         sizes=promises.lengths(),
         values=(
-            promises.scalars("bit", 0, 1, 7, 16, 30, 31),
+            promises.scalars("bit", *range(32)),
             promises.data(
                 "keys", promises.EQUAL, promises.ZEROS, promises.RISING, promises.FALLING
             ),

@@ -88,6 +88,7 @@ orders as far as the task allows, and both scopes. The count is read by the host
         values=(
             (
                 promises.AS_GIVEN,
+                promises.Values("x up to 46,000", lambda given, rng: {"x": 46 * given["x"] + 1}),
                 promises.Values("x all even", lambda given, rng: {"x": given["x"] // 2 * 2}),
                 promises.Values("x all odd", lambda given, rng: {"x": given["x"] // 2 * 2 + 1}),
             ),
@@ -330,6 +331,7 @@ block are no remedy here, since a warp would then wait at every piece.
                 promises.AS_GIVEN,
                 promises.Values("x all equal", lambda given, rng: {"x": 7 + 0 * given["x"]}),
                 promises.Values("x rising", lambda given, rng: {"x": np.sort(given["x"])}),
+                promises.Values("x of 28 bits", lambda given, rng: {"x": 100_003 * given["x"]}),
             ),
         ),
     ),
@@ -494,10 +496,12 @@ order of its program. Return the outcomes as a sorted list with no repeats.
         ([("load", "x")], []),
         ([], [("store", "x", 1), ("load", "x")]),
         ([("store", "x", 1), ("load", "x")], [("store", "x", 2), ("load", "x")]),
+        ([("store", "x", 1), ("store", "x", 0), ("load", "x")], [("load", "x")]),
         (
             [("store", "a", 3), ("load", "b"), ("load", "c")],
             [("store", "b", 4), ("load", "a"), ("store", "c", 5)],
         ),
+        ([("load", "x")] * 7, [("store", "x", k) for k in range(-3, 4)]),
     ),
     reference=lambda first, second: tuple(every_outcome(list(first), list(second))),
     call=lambda function, first, second: tuple(
@@ -546,6 +550,11 @@ gives you that machine only where you ask for it.
             ),
         ),
         mutant(
+            "a 0 is never stored",
+            kinds.WRONG,
+            ("name: value[0]}", "name: value[0] or memory.get(name, 0)}"),
+        ),
+        mutant(
             "begins at None",
             kinds.WRONG,
             ("one = (*one, memory.get(name, 0))", "one = (*one, memory.get(name, 9))"),
@@ -565,6 +574,10 @@ def largest_in_the_last_block(rng: np.random.Generator, n: int) -> np.ndarray:
     if n > 100_000:
         x[-1] = 70
     return x
+
+
+def scaled_up(x: np.ndarray) -> np.ndarray:
+    return 1e30 * (9 + x)
 
 
 def with_extremes(given: dict, rng: np.random.Generator) -> dict:
@@ -616,6 +629,8 @@ the one thread that finds the count: the loads and stores stay as they are.
                 promises.Values("x all negative", lambda given, rng: {"x": -9 - given["x"]}),
                 promises.Values("x all positive", lambda given, rng: {"x": 9 + given["x"]}),
                 promises.Values("extremes at both ends", with_extremes),
+                promises.Values("x above 1e30", lambda given, rng: {"x": scaled_up(given["x"])}),
+                promises.Values("x below -1e30", lambda given, rng: {"x": -scaled_up(given["x"])}),
             ),
         ),
     ),
@@ -718,6 +733,7 @@ the order acq_rel does both halves at once.)
                 "atomicAdd(done, 1u);\n        last = blockIdx.x == gridDim.x - 1;",
             ),
         ),
+        mutant("none above 100,000", kinds.WRONG, ("3.402823466e+38f", "1e5f")),
         mutant(
             "a volatile count",
             kinds.DATA_RACE,

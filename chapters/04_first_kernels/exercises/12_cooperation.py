@@ -42,6 +42,11 @@ def some_zeros(given: dict, rng: np.random.Generator) -> dict:
     return {"x": x}
 
 
+def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
+    """No smaller number is sure to be one: a GPU may take those for 0."""
+    return {"x": np.copysign(1.3e-38 * (1 + np.abs(given["x"])), given["x"])}
+
+
 SCALE_TILES = Exercise(
     id="04.scale_tiles",
     title="tiles of 16 lanes",
@@ -58,14 +63,15 @@ of the block.
     small=(1000, 129, 17, 1),
     full=1 << 24,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099)),
+        sizes=promises.shapes(n=(1, 15, 16, 17, 31, 33, 127, 129, 1000, 4099, 65_543)),
         values=(
             (
                 promises.AS_GIVEN,
                 promises.Values("x all negative", lambda given, rng: {"x": -1 - abs(given["x"])}),
                 promises.Values("half of x 0", some_zeros),
-                promises.Values("x huge", lambda given, rng: {"x": 1e38 * given["x"]}),
+                promises.Values("x huge", lambda given, rng: {"x": 6e37 * given["x"]}),
                 promises.Values("x tiny", lambda given, rng: {"x": 1e-30 * given["x"]}),
+                promises.Values("x next to 0", next_to_zero),
                 promises.Values("x all equal", lambda given, rng: {"x": 3 + 0 * given["x"]}),
             ),
         ),
@@ -103,6 +109,8 @@ the code reads the same for 8, 16 or 32 lanes.
             kinds.NOT_A_NUMBER,
             ("largest > 0.0f ? value / largest : value", "value / largest"),
         ),
+        mutant("tiny groups stay", kinds.WRONG, ("largest > 0.0f", "largest > 1e-33f")),
+        mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant(
             "a little more",
             kinds.WRONG,
@@ -163,6 +171,7 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
                 promises.AS_GIVEN,
                 promises.Values("a falling", lambda given, rng: {"a": -np.sort(-given["a"])}),
                 promises.Values("a rising", lambda given, rng: {"a": np.sort(given["a"])}),
+                promises.Values("a of 31 bits", lambda given, rng: {"a": 2_000_003 * given["a"]}),
                 promises.Values("a all negative", lambda given, rng: {"a": -1 - abs(given["a"])}),
             ),
         ),
@@ -329,6 +338,7 @@ CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses 
             (OPTINS[0], 1, OPTINS[0] // 4 + 1),
             (OPTINS[3], 3, 16_384),
             (OPTINS[2], 1, 25_345),
+            (OPTINS[1], 300, 5),
         )
     ),
     reference=expected_rows,

@@ -15,7 +15,7 @@ int main(void)
     char *copies[MOST] = {NULL};
     int n = 0;
     copies[n++] = try_copy_of("");
-    strcpy(word, "two words, a\ttab,\n 100 %d and \xc3\xa9");
+    strcpy(word, "  two words, a\ttab,\n 100 %d and \xc3\xa9\t ");
     copies[n++] = try_copy_of(word);
     memset(word, '?', LONGEST);
     while (n < MOST && scanf("%70000s", word) == 1) {

@@ -41,7 +41,7 @@ int main(void)
     try_layer(inputs, hidden, w1, b1, x, y);
     double rest = 0; // of the outputs behind the 50th, each weighted by its place
     for (int j = 0; j < hidden; ++j) {
-        if (j < 50) printf("%g\n", y[j]);
+        if (j < 50) printf("%g\n", y[j] + 0.0f); // a zero of either sign is 0
         if (j >= 50) rest += (j % 97 + 1.0) * y[j];
     }
     printf("the others, weighted: %.17g\n", rest);
