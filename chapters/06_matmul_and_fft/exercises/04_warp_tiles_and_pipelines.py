@@ -79,7 +79,9 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS).with_longest(M=32771, N=32771), values=FEW_OPERANDS),
+    promises=Promises(
+        sizes=chosen(*ANY_STEPS).with_longest(M=32771, N=32771, K=137), values=FEW_OPERANDS
+    ),
     means=(
         tiles_read_once(ONE_BLOCK),
         means.room_in_shared_memory(
@@ -208,7 +210,10 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         size=ONE_BLOCK,
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
+    promises=Promises(
+        sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)).with_longest(K=137),
+        values=FEW_OPERANDS,
+    ),
     means=(
         tiles_read_once(ONE_BLOCK),
         means.room_in_shared_memory(

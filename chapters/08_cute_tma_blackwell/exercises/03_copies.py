@@ -310,7 +310,8 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
     small=(1024, 256, 768),
     full=1 << 24,
     promises=Promises(
-        sizes=promises.lengths(of=256), values=(promises.data("pixels", *promises.ANY_FLOAT),)
+        sizes=promises.lengths(of=256).with_longest(n=66_048),
+        values=(promises.data("pixels", *promises.ANY_FLOAT),),
     ),
     exact=True,
     means=(

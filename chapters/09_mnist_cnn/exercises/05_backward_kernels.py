@@ -57,7 +57,9 @@ two classes or more, and any logits whose differences are finite.
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(K=1031),
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
+            N=1031, K=1031
+        ),
         values=(promises.data("z", *promises.ANY_FINITE),),
     ),
     means=(means.one_store_each(2.0), means.work_shared_out()),
@@ -312,7 +314,7 @@ x. A thread has a pixel. Any shape.
     reduction=lambda size: 4,
     promises=Promises(
         sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
-            N=1031, C=131, P=8209
+            N=1031, C=259, P=8209
         ),
         values=(
             promises.data("dy", *promises.ORDINARY),
