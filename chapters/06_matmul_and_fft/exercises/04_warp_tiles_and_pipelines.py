@@ -39,7 +39,7 @@ ANY_STEPS = (
     (3, 130, 24),
     (33, 65, 17),
     (7, 5, 25),
-    (2, 3, 73),
+    (2, 3, 137),
     (5, 67, 32),
     (2, 5, 0),
 )
@@ -79,9 +79,7 @@ most 1.2 are allowed, since the first tiles need one before the loop.
         size=(64, 64, 96),
     ),
     within=2.0,
-    promises=Promises(
-        sizes=chosen(*ANY_STEPS).with_longest(M=32771, N=32771, K=137), values=FEW_OPERANDS
-    ),
+    promises=Promises(sizes=chosen(*ANY_STEPS).with_longest(M=32771, N=32771), values=FEW_OPERANDS),
     means=(
         tiles_read_once(ONE_BLOCK),
         means.room_in_shared_memory(
@@ -211,7 +209,7 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
     ),
     within=2.0,
     promises=Promises(
-        sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)).with_longest(K=137),
+        sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)),
         values=FEW_OPERANDS,
     ),
     means=(

@@ -422,7 +422,10 @@ options make zeros of; blocks of zeros too. The sign of a number is kept, also t
     small=(9, 24, 3, 1),
     full=1 << 18,
     exact=True,
-    promises=Promises(sizes=promises.lengths("blocks", most=2100), values=(BLOCKS_OF_NUMBERS,)),
+    promises=Promises(
+        sizes=promises.lengths("blocks", most=2100).with_longest(blocks=4099),
+        values=(BLOCKS_OF_NUMBERS,),
+    ),
     means=(
         means.reads_each_once(4 * 32 * 24, size=24),
         means.loads_shared_out(2.0, size=24),

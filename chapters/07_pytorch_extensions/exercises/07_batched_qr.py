@@ -269,7 +269,7 @@ product for each column are enough. A tau of 0 changes nothing.
     reduction=lambda size: size[0],
     promises=Promises(
         sizes=promises.shapes(m=(1, 2, 5, 31, 33, 70), n=(1, 2, 127, 128, 129, 300)).with_longest(
-            m=1031, n=32771
+            m=2053, n=32771
         ),
         values=(
             (

@@ -288,7 +288,7 @@ touches.
     full=(8192, 8192),
     promises=Promises(
         sizes=promises.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_longest(
-            rows=4160, columns=2080
+            rows=8256, columns=2080
         )
     ),
     exact=True,

@@ -453,7 +453,7 @@ consumer does with a stage. Each of its four warps arrives once when the stage m
     reduction=lambda size: size[2],
     promises=Promises(
         sizes=promises.shapes(M=(1, 64, 65), N=(1, 31, 40), K=(8, 72, 136, 264)).with_longest(
-            K=520
+            K=456
         ),
         values=(promises.data("A B", *FEW),),
     ),

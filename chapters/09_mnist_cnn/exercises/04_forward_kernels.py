@@ -270,7 +270,7 @@ floats: where one of the four is NaN, the result is NaN.
     promises=Promises(
         sizes=promises.shapes(
             M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)
-        ).with_longest(M=1031, H=1031, W=1031),
+        ).with_longest(M=2053, H=1031, W=1031),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),

@@ -131,7 +131,7 @@ may be infinite, and a gradient 0.
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
-        ).with_longest(N=1031, I=1031, O=131),
+        ).with_longest(N=2053, I=1031, O=131),
         values=(
             promises.data("dy", *promises.ORDINARY),
             (
