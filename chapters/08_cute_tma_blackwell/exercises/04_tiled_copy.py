@@ -431,6 +431,14 @@ atom for it is `SM80_CP_ASYNC_CACHEGLOBAL_ZFILL`, which `copy_if` gives the pred
 zeros the sum would find in the tile whatever an earlier block has left there.
 """,
     mutants=(
+        mutant(
+            "NaN left out",
+            kinds.WRONG,
+            (
+                "sum += tile[row][mine]",
+                "sum += tile[row][mine] == tile[row][mine] ? tile[row][mine] : 0",
+            ),
+        ),
         mutant("no wait", kinds.DATA_RACE, ("    cp_async_wait<0>();\n", "")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
         mutant(

@@ -176,6 +176,7 @@ box has as many bytes as the swizzle spans.
         (0, 5, 31, 32, 1, 32),
         (256, 3, 5, 48, 4, 0),
         (0, 3, 5, 256, 4, 0),
+        (200_064, 9, 5, 128, 4, 128),
     ),
     reference=by_the_emulator,
     promises=Cases(any_element, 24),
@@ -192,6 +193,9 @@ The swizzle goes by the address and not by the row: with rows of 64 bytes two ro
 pattern. In CuTe's words, counted in bytes: Swizzle<3, 4, 3>, <2, 4, 3> and <1, 4, 3>.
 """,
     mutants=(
+        mutant(
+            "addresses of 16 bits", kinds.WRONG, ("return address ^", "return address & 0xFFFF ^")
+        ),
         mutant("by the row of the box", kinds.WRONG, ("(address >> 7 &", "(row &")),
         mutant("without the base", kinds.WRONG, ("(address >> 7 &", "(address - base >> 7 &")),
         mutant("three bits always", kinds.WRONG, ("chunks - 1)", "7)")),
