@@ -583,7 +583,7 @@ fills them. Tokens may occur several times, experts often or never.
     inputs=routed,
     reference=of_experts,
     launch=tables_then_products,
-    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1, 1, 1)),
+    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     promises=Promises(
@@ -718,6 +718,7 @@ or NaN, the bit is 0, and so is y.
                 promises.POSITIVE,
                 promises.TIES,
                 promises.LARGE,
+                promises.SOME_INFINITE,
                 promises.SOME_NAN,
             ),
             (
@@ -756,7 +757,7 @@ notebook compares this mask with cuBLASLt's, bit by bit.
     mutants=(
         mutant(
             "NaN counts as positive",
-            kinds.WRONG,
+            kinds.EDGES,
             ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
         ),
         mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),

@@ -66,7 +66,7 @@ operations are enough for any number of 64 bits.
     full=1 << 16,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=1025),
+        sizes=promises.lengths(most=1025).with_longest(n=65_600),
         values=(
             promises.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
             promises.scalars("seed", 0, 1, (1 << 32) - 1),

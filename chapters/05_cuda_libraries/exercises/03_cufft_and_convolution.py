@@ -506,7 +506,7 @@ complex numbers. Any number of points, and any step from one segment to the next
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 3, 31, 256, 1025, 4099), points=(1, 2, 33, 64, 257), step=(50, 97, 300)
-        ).with_longest(n=40_009, points=2053),
+        ).with_longest(n=70_001, points=2053),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     # Zeros first and then what there is: two stores, and right.

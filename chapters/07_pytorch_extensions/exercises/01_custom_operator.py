@@ -337,7 +337,7 @@ rows, 7 every third column.
     inputs=strided,
     reference=square_plus_of_view,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
-    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (1, 1, 0)),
+    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (2, 4099, 0), (1, 1, 0)),
     full=(4096, 4099, 1),
     promises=Promises(
         sizes=promises.shapes(

@@ -100,7 +100,7 @@ score of each row at least is finite. V is finite.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)
-        ).with_longest(n=1031),
+        ).with_longest(n=2053),
         values=(
             (
                 *promises.data(

@@ -370,6 +370,10 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
                     lambda x, rng: np.where(rng.random(x.shape) < 0.8, -np.inf, x),
                 ),
                 of_kind("zeros of both signs", signed_zeros),
+                of_kind(
+                    "next to the least normal number",
+                    lambda x, rng: 2.0**-126 * (1 + rng.integers(0, 40, x.shape) * 2.0**-20),
+                ),
             ),
             (AS_GIVEN, with_k("k = 1", lambda n: 1), with_k("k = n", lambda n: n)),
             promises.scalars("first", 0, 32_000),
@@ -443,7 +447,7 @@ rule costs two ballots for 32 elements, and makes a result that can be repeated 
         ),
         mutant(
             "bits for equality",
-            kinds.PARTLY_WRITTEN,
+            kinds.WRONG,
             (
                 "value == least",
                 "__float_as_uint(value) == __float_as_uint(least)",

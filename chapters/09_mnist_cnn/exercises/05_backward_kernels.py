@@ -314,7 +314,7 @@ x. A thread has a pixel. Any shape.
     reduction=lambda size: 4,
     promises=Promises(
         sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
-            N=1031, C=259, P=8209
+            N=1031, C=259, P=40_009
         ),
         values=(
             promises.data("dy", *promises.ORDINARY),
