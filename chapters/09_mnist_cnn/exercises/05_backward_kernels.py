@@ -470,7 +470,8 @@ follows adds up over the block. Any shape.
     inputs=image_pair,
     reference=of_filters,
     launch=lambda size: Launch((size[1], size[4]), (64,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1), (1, 1, 257, 257, 1)),
+    budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
     promises=Promises(
@@ -496,6 +497,11 @@ two kernels of the layer, which have many results and short sums. With few filte
 there are few blocks, and on a GPU most multiprocessors have nothing to do.
 """,
     mutants=(
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("int row = place / W", "int row = (unsigned short)place / W"),
+        ),
         mutant("one image", kinds.WRONG, ("image < N; ++image", "image < 1; ++image")),
         mutant(
             "first pixels only",
