@@ -583,13 +583,13 @@ fills them. Tokens may occur several times, experts often or never.
     inputs=routed,
     reference=of_experts,
     launch=tables_then_products,
-    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1, 1, 1)),
+    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     promises=Promises(
         sizes=promises.shapes(
             count=(1, 2, 63, 64, 65, 129), outputs=(1, 2, 5, 33), inputs=(1, 3, 16)
-        ).with_longest(count=1025),
+        ).with_longest(count=1025, outputs=16_411),
         values=(
             promises.data("W", promises.NEGATIVE, promises.TIES),
             (
@@ -623,6 +623,14 @@ device's memory: one in the *host's* memory compiles as well, and a kernel canno
 strided batch could not do this: the matrices of neighbours are no constant distance apart.
 """,
     mutants=(
+        mutant(
+            "places in 16 bits",
+            kinds.EDGES,
+            (
+                "(size_t)expert[z] * outputs * inputs",
+                "(unsigned short)(expert[z] * outputs * inputs)",
+            ),
+        ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (z < count) {\n", "    {\n")),
         mutant("the last one missed", kinds.NULL_POINTER, ("z < count", "z < count - 1")),
         mutant("matrices in order", kinds.WRONG, ("(size_t)expert[z]", "(size_t)(z % 3)")),
@@ -689,8 +697,8 @@ RELU_MASK = Exercise(
 The gradient of a ReLU needs to know which elements were positive, and one bit each is enough.
 `CUBLASLT_EPILOGUE_RELU_AUX_BIAS` stores such a mask beside the product; write the same for a
 product that is there: y = relu(x + bias), and the mask, in cuBLASLt's layout. A warp has 32
-neighbours of a row, so one word of the mask is the vote of its lanes. Where x + bias is 0, the bit
-is 0.
+neighbours of a row, so one word of the mask is the vote of its lanes. Where x + bias is 0
+or NaN, the bit is 0, and so is y.
 """,
     source=f"{FOLDER}/relu_mask.cu",
     kernel="relu_mask",
@@ -704,7 +712,15 @@ is 0.
             rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
         ).with_longest(columns=4099),
         values=(
-            promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.LARGE),
+            promises.data(
+                "x",
+                promises.NEGATIVE,
+                promises.POSITIVE,
+                promises.TIES,
+                promises.LARGE,
+                promises.SOME_INFINITE,
+                promises.SOME_NAN,
+            ),
             (
                 Values("as drawn", lambda given, rng: {}),
                 Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
@@ -739,6 +755,11 @@ padding to 128 bits makes each row begin at an address that 16-byte loads can ta
 notebook compares this mask with cuBLASLt's, bit by bit.
 """,
     mutants=(
+        mutant(
+            "NaN counts as positive",
+            kinds.EDGES,
+            ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
+        ),
         mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),
         mutant(
             "zero counts as positive",

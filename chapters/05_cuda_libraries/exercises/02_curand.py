@@ -66,7 +66,7 @@ operations are enough for any number of 64 bits.
     full=1 << 16,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=1025),
+        sizes=promises.lengths(most=1025).with_longest(n=65_600),
         values=(
             promises.scalars("skip", 0, 1, 1 << 31, (1 << 32) + 5, (1 << 63) + 12345),
             promises.scalars("seed", 0, 1, (1 << 32) - 1),
@@ -272,7 +272,9 @@ of four is computed once, by the thread that stores its numbers.
         sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)),
         launches=promises.grids((1, 32), (3, 96), (7, 256), (40, 1)),
         values=(
-            promises.scalars("offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6),
+            promises.scalars(
+                "offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6, (1 << 59) + 75
+            ),
             promises.scalars("seed", *SEEDS),
             promises.scalars("streams", 1, 3, 65536, 70_001),
         ),
@@ -305,6 +307,11 @@ The offset is a place in the stream, and a counter has no trouble with a place. 
 or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
 """,
     mutants=(
+        mutant(
+            "offset in a double",
+            kinds.NOTHING_WRITTEN,
+            ("offset / 4;", "(unsigned long long)((double)offset / 4);"),
+        ),
         mutant("offset in groups", kinds.PARTLY_WRITTEN, ("first = offset / 4", "first = offset")),
         mutant("last group forgotten", kinds.EDGES, ("(offset + n + 3) / 4", "(offset + n) / 4")),
         mutant("groups of n alone", kinds.EDGES, ("(offset + n + 3) / 4", "first + (n + 3) / 4")),

@@ -54,7 +54,7 @@ them: any number of rows, any n from 1 on, even or odd.
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(
-            rows=(1, 2, 5), n=(1, 2, 3, 4, 5, 31, 64, 127, 256, 257, 1025)
+            rows=(1, 5, 7), n=(1, 2, 3, 4, 5, 31, 64, 127, 256, 257, 1025)
         ).with_longest(rows=67, n=40_001),
         values=(promises.data("half", *promises.ANY_FLOAT),),
     ),
@@ -73,6 +73,11 @@ elements whenever n is a multiple of four. A plan for real transforms in place h
 it: rows of n / 2 + 1 pairs.
 """,
     mutants=(
+        mutant(
+            "rows as far as 16 bits",
+            kinds.WRONG,
+            ("(size_t)blockIdx.x * stored", "(unsigned short)(blockIdx.x * stored)"),
+        ),
         mutant("not conjugated", kinds.WRONG, (" : -mirrored.y", " : mirrored.y")),
         mutant(
             "all conjugated", kinds.WRONG, ("k < stored ? mirrored.y :", "k < 0 ? mirrored.y :")
@@ -283,7 +288,7 @@ on, also more than x has numbers; where a tap meets no number of x, it adds noth
     },
     reference=part,
     launch=lambda size: Launch((-(-size[3] // 128),), (128,)),
-    small=((300, 9, 3, 309), (700, 5, 600, 70), (130, 4, 1, 134), (3, 7, 0, 150), (1, 1, 0, 1)),
+    small=((300, 9, 3, 309), (700, 601, 600, 70), (130, 4, 1, 134), (3, 7, 0, 150), (1, 1, 0, 1)),
     full=(1 << 24, 33, 16, 1 << 24),
     reduction=lambda size: size[1],
     promises=Promises(
@@ -501,7 +506,7 @@ complex numbers. Any number of points, and any step from one segment to the next
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 3, 31, 256, 1025, 4099), points=(1, 2, 33, 64, 257), step=(50, 97, 300)
-        ).with_longest(n=40_009, points=2053),
+        ).with_longest(n=70_001, points=2053),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     # Zeros first and then what there is: two stores, and right.

@@ -302,7 +302,7 @@ dilation, also one that is larger than the image.
             stride=(1, 2, 3),
             dilation=(1, 2, 7),
         ).with_longest(
-            N=19, groups=11, channels=23, filters=150, H=67, W=2053, stride=11, dilation=25
+            N=19, groups=11, channels=23, filters=2003, H=67, W=11_003, stride=11, dilation=25
         ),
         values=(
             promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES),
@@ -329,6 +329,17 @@ fused costs two loads, of the bias and of z, and no kernel of its own. The ReLU 
 its thread has that; a second convolution wants the neighbours as well, which other blocks compute.
 """,
     mutants=(
+        mutant(
+            "weights as far as 16 bits",
+            kinds.EDGES,
+            (
+                "w + ((k * 3 + r) * 3 + s) * channels",
+                "w + (unsigned short)(((k * 3 + r) * 3 + s) * channels)",
+            ),
+        ),
+        mutant(
+            "results as far as 16 bits", kinds.EDGES, ("const int i =", "const unsigned short i =")
+        ),
         mutant("groups forgotten", kinds.FIRST_BLOCK, ("+ group * channels;", ";")),
         mutant("groups in turns", kinds.WRONG, ("k / (K / groups)", "k % groups")),
         mutant("a filter for every channel", kinds.OUT_OF_BOUNDS, ("= C / groups;", "= C;")),
@@ -574,6 +585,7 @@ give, and has no note that you refuse. You may have 0 bytes to give, and refuse 
         (TIMED, 0, {TC}),
         (TIMED[:2], 100, {TC}),
         ([], 100, set()),
+        ([(0.0, 0, set()), (0.5, 0, set())], 0, set()),  # shorter than the clock's step
         ([(None, 0, set())], 100, set()),
         ([(2.0, 5, set()), (2.0, 5, set())], 5, {TC}),
         ([(None, 0, set()), (3e30, 10**15, set())], 10**15, {TC}),
@@ -596,6 +608,7 @@ It is what `torch.backends.cudnn.benchmark` does at the first call of each shape
 one version of the library.
 """,
     mutants=(
+        mutant("no time is no engine", kinds.WRONG, ("ms is not None", "ms")),
         mutant("the first that fits", kinds.WRONG, ("min(fit)[2]", "fit[0][2]")),
         mutant("the slowest", kinds.WRONG, ("min(fit)", "max(fit)")),
         mutant("any workspace", kinds.WRONG, (" and needed <= workspace_bytes", "")),

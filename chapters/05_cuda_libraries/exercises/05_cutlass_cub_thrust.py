@@ -238,7 +238,7 @@ no more care.
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(n=(256, 768)),
+        sizes=promises.shapes(n=(256, 768)).with_longest(n=4352),
         values=(
             promises.data("x", promises.TIES, promises.EQUAL, promises.RISING, promises.FALLING),
         ),
@@ -270,6 +270,11 @@ more than is needed: that a block can do it in a few lines is what CUB is for, a
 of a kernel is often good enough.
 """,
     mutants=(
+        mutant(
+            "four tiles at most",
+            kinds.FIRST_BLOCK,
+            ("blockIdx.x * kThreads * kItems", "(blockIdx.x & 3) * kThreads * kItems"),
+        ),
         mutant("the smallest", kinds.WRONG, ("SortDescending(key, place)", "Sort(key, place)")),
         mutant(
             "keys alone",

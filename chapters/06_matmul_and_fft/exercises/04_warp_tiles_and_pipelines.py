@@ -39,7 +39,7 @@ ANY_STEPS = (
     (3, 130, 24),
     (33, 65, 17),
     (7, 5, 25),
-    (2, 3, 73),
+    (2, 3, 137),
     (5, 67, 32),
     (2, 5, 0),
 )
@@ -208,7 +208,10 @@ copies of **two** steps in flight, with three stages (pairs of tiles) and one ba
         size=ONE_BLOCK,
     ),
     within=2.0,
-    promises=Promises(sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)), values=FEW_OPERANDS),
+    promises=Promises(
+        sizes=chosen(*ANY_STEPS, (4099, 16, 8), (16, 4099, 8)),
+        values=FEW_OPERANDS,
+    ),
     means=(
         tiles_read_once(ONE_BLOCK),
         means.room_in_shared_memory(

@@ -57,7 +57,7 @@ def sectors_a_load(counts) -> float:
 
 
 ANY_GEMV = Promises(
-    sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)),
+    sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
     values=(
         promises.data("A", *promises.ORDINARY),
         (

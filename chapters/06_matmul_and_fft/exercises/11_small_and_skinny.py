@@ -64,6 +64,7 @@ chooses: of all numbers of slices the one that takes the least time.
         (512, 256, 132),
         (7, 3, 20),
         (1, 9000, 132),
+        (1, 300_000, 100_000),
     ),
     reference=how_many_slices,
     promises=Cases(few_tiles),
@@ -167,7 +168,7 @@ read.
     promises=Promises(
         sizes=chosen(
             *((1, 1, 1), (2, 1, 1), (3, 2, 5), (5, 16, 16), (1, 17, 31), (33, 3, 7), (2, 1, 257)),
-            *((2, 257, 1), (7, 13, 61), (100, 1, 3), (2, 32771, 1), (1, 3, 32771)),
+            *((2, 257, 1), (7, 13, 61), (301, 1, 3), (2, 32771, 1), (1, 3, 32771)),
             names=("slices", "M", "N"),
         ),
         values=(
@@ -292,7 +293,7 @@ BAND_ORDER = PythonExercise(
 Blocks start in the order of their numbers, about as many at a time as there are multiprocessors.
 Which tiles those have decides how much of A and B they need together. Write the order that visits
 `band` rows of tiles together: `band_order(5, 8, 10, 4)` is `(1, 1)`, `band_order(40, 8, 10, 4)` is
-`(4, 0)`.
+`(4, 0)`. The numbers may be large: nobody counts through the tiles or the bands.
 """,
     source="06_matmul_and_fft/exercises/band_order.py",
     function="band_order",

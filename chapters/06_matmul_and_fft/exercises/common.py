@@ -100,8 +100,8 @@ def together(names: str, *sizes: tuple[int, ...]) -> Together:
     return Together(plain.names, plain.extents, sizes=plain.sizes)
 
 
-# Past 65,535 elements in each matrix, where an unsigned short index overflows; rows and columns
-# past 32,767.
+# Past 65,535 elements in each matrix, and as many rows and columns, where an unsigned short index
+# overflows.
 ANY_SHAPE = chosen(
     (1, 1, 1),
     (5, 6, 0),
@@ -113,8 +113,8 @@ ANY_SHAPE = chosen(
     (1025, 1, 67),
     (1, 1025, 67),
     (300, 257, 3),
-    (32771, 2, 1),
-    (2, 32771, 1),
+    (65543, 2, 1),
+    (2, 65543, 1),
 ).with_longest(K=521)
 
 

@@ -337,12 +337,12 @@ rows, 7 every third column.
     inputs=strided,
     reference=square_plus_of_view,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
-    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (1, 1, 0)),
+    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (2, 4099, 0), (1, 1, 0)),
     full=(4096, 4099, 1),
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 31, 33, 257), columns=(1, 2, 31, 33, 257), view=tuple(STRIDES)
-        ).with_longest(rows=4099, columns=4099),
+        ).with_longest(rows=65_543, columns=4099),
         values=(
             promises.data("x", *promises.ORDINARY, promises.SOME_NAN, promises.PLUS_INFINITY, WIDE),
         ),
@@ -598,7 +598,7 @@ two on.
     small=((1000, 3), (257, 5), (33, 2), (1, 4)),
     full=(1 << 24, 4),
     promises=Promises(
-        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=41),
+        sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=67),
         values=(
             promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
             promises.data("c", *promises.ORDINARY),
@@ -747,6 +747,7 @@ one on; all are float64 on the CPU.
         some_polynomial(4, (4,), 1),
         some_polynomial(5, (1, 5), 6),
         some_polynomial(7, (3,), 12),
+        some_polynomial(9, (2,), 67),
         some_polynomial(8, (0, 3), 3),
         (np.zeros(3), np.array([1.0, 2, 3, 4]), np.ones(3), 6),
     ),

@@ -756,7 +756,7 @@ finite logits; some may be −inf as well (a class that is ruled out), though no
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(N=(1, 3, 7, 8, 9, 33), K=(1, 2, 10, 31, 32, 33, 100)).with_longest(
-            N=1031, K=4099
+            N=2053, K=4099
         ),
         values=(
             (

@@ -301,7 +301,7 @@ it. Any rows, of any length.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
-        ).with_longest(rows=1031, columns=32_771),
+        ).with_longest(rows=1031, columns=65_543),
         values=(
             promises.data(
                 "x", *promises.ORDINARY, promises.ZEROS, promises.SOME_INFINITE, promises.SOME_NAN

@@ -100,7 +100,7 @@ score of each row at least is finite. V is finite.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 5, 9, 33), n=(1, 2, 31, 32, 33, 65, 97, 161, 301)
-        ).with_longest(n=701),
+        ).with_longest(n=2053),
         values=(
             (
                 *promises.data(
@@ -239,7 +239,7 @@ query of the block sees a key.
     promises=Promises(
         sizes=promises.shapes(
             queries=(1, 2, 31, 32, 33, 63, 65, 97, 130), cached=(0, 1, 5, 31, 32, 33, 64, 100)
-        ).with_longest(cached=301),
+        ).with_longest(cached=1031),
         values=(promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),),
     ),
     means=tuple(
@@ -355,7 +355,7 @@ is for.
     promises=Promises(
         sizes=promises.shapes(
             keys=(1, 2, 3, 4, 5, 33, 131), kv_heads=(1, 2, 3, 5), group=(1, 2, 3, 7, 16)
-        ).with_longest(group=41),
+        ).with_longest(group=131),
         values=(
             promises.data("Q", promises.NEGATIVE, promises.MIDDLING, promises.SMALL),
             promises.data("K", promises.POSITIVE, promises.TIES),
@@ -475,7 +475,9 @@ largest score is needed here.
     full=(64, 4096),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)),
+        sizes=promises.shapes(
+            sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)
+        ).with_longest(longest=301),
         values=(
             promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
             (
@@ -645,7 +647,9 @@ other part must.
     full=(16, 1 << 14),
     reduction=lambda size: 1000 + size[0],  # exp2 of a rounded lse of some hundred is as good
     promises=Promises(
-        sizes=promises.shapes(count=(1, 2, 3, 5, 8, 33, 67), rows=(1, 2, 3, 4, 5, 9, 130)),
+        sizes=promises.shapes(
+            count=(1, 2, 3, 5, 8, 33, 67), rows=(1, 2, 3, 4, 5, 9, 130)
+        ).with_longest(count=131),
         values=(
             (
                 promises.AS_GIVEN,

@@ -94,6 +94,7 @@ steps, any scale that is a power of two. Leave the arguments as they are.
         broken(descent(5, 12, 3, 1e-4, 1024.0, 5), 4, -np.inf),
         descent(6, 1, 1, 1e-8, 1.0, 1),
         descent(7, 30, 2, 1e10, 8.0, 3),  # far below a scale of 1
+        descent(11, 9, 3, 1e-20, 2.0**58, 2),  # far above that of any fp16 number
         broken(descent(8, 5, 2, 1e-3, 1024.0, 2), 1, 65512 / 1024),  # rounds to 65504
         broken(descent(9, 5, 2, 1e-3, 1024.0, 2), 1, 65520 / 1024),  # rounds to infinity
         broken(descent(10, 6, 700, 1e-3, 1024.0, 2), 2, np.nan),  # the last of many
@@ -421,7 +422,10 @@ options make zeros of; blocks of zeros too. The sign of a number is kept, also t
     small=(9, 24, 3, 1),
     full=1 << 18,
     exact=True,
-    promises=Promises(sizes=promises.lengths("blocks", most=2100), values=(BLOCKS_OF_NUMBERS,)),
+    promises=Promises(
+        sizes=promises.lengths("blocks", most=2100).with_longest(blocks=4099),
+        values=(BLOCKS_OF_NUMBERS,),
+    ),
     means=(
         means.reads_each_once(4 * 32 * 24, size=24),
         means.loads_shared_out(2.0, size=24),
@@ -685,6 +689,10 @@ def rows_to_prune(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
+def huge_and_infinite(given: Given, rng: np.random.Generator) -> Given:
+    return {"x": promises.SOME_INFINITE[1](promises.HUGE[1](given["x"], rng), rng)}
+
+
 def pruned(given: Given) -> dict:
     x = given["x"]
     fours = x.reshape(-1, 4)
@@ -716,10 +724,11 @@ zeros.
     exact=True,
     promises=Promises(
         sizes=promises.shapes(rows=(1, 2, 5, 33, 257), K=(16, 32, 48, 160, 1040)).with_longest(
-            K=70_000
+            K=528_016
         ),
         values=(
             (
+                Values("x near the largest float, some ±inf", huge_and_infinite),
                 *promises.data("x", *promises.ANY_ORDERED, promises.ZEROS_OF_BOTH_SIGNS),
                 *promises.data(
                     "x",
@@ -766,6 +775,9 @@ question: by magnitude is the simplest answer, and the network is usually traine
 afterwards.
 """,
     mutants=(
+        mutant(
+            "threads as far as 16 bits", kinds.EDGES, ("int thread =", "unsigned short thread =")
+        ),
         mutant(
             "largest, not magnitude",
             kinds.WRONG,
@@ -1027,7 +1039,7 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
     promises=Promises(
         sizes=promises.shapes(
             sequences=(1, 2, 3, 31, 33, 1000), tokens=(1, 2, 33, 257, 1025, 4099)
-        ).with_longest(sequences=5003, tokens=65_543),
+        ).with_longest(sequences=65_543, tokens=65_543),
         values=(
             (
                 AS_GIVEN,

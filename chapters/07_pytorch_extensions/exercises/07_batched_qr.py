@@ -269,7 +269,7 @@ product for each column are enough. A tau of 0 changes nothing.
     reduction=lambda size: size[0],
     promises=Promises(
         sizes=promises.shapes(m=(1, 2, 5, 31, 33, 70), n=(1, 2, 127, 128, 129, 300)).with_longest(
-            m=1031, n=32771
+            m=2053, n=32771
         ),
         values=(
             (
@@ -556,7 +556,7 @@ four are enough. Only the tensor core multiplies.
     full=1 << 12,
     reduction=lambda size: size,
     promises=Promises(
-        sizes=promises.lengths("K", least=8, most=300, of=8),
+        sizes=promises.lengths("K", least=8, most=300, of=8).with_longest(K=520),
         values=(
             promises.data(
                 "A B",
@@ -748,7 +748,7 @@ with row j. What is below the diagonals is not zero in memory.
     full=(1 << 14, 16),
     reduction=lambda size: 8 * size[1],
     promises=Promises(
-        sizes=promises.shapes(pairs=(1, 3, 9), n=(1, 2, 5, 15, 16)),
+        sizes=promises.shapes(pairs=(1, 3, 9), n=(1, 2, 5, 15, 16)).with_longest(pairs=33),
         values=(
             (
                 AS_GIVEN,
@@ -907,7 +907,7 @@ Q.
     promises=Promises(
         sizes=promises.shapes(
             **{"batch": (1, 3, 8, 9), "n": (1, 2, 9, 17, 33), "m - n": (0, 1, 22, 31, 70)}
-        ).with_longest(**{"m - n": 261}),
+        ).with_longest(**{"n": 67, "m - n": 261}),
         values=(
             promises.data(
                 "tau", ("zeros among tau", some_zero), ("halved", lambda tau, rng: tau / 2)

@@ -318,6 +318,7 @@ No two pairs hold the same element, and strides are at least 1.
         ((8, 4), (1, 1), (1, 8), (1, 1), 31),
         ((2, 1), (3, 1), (5, 1), (3, 1), 6),
         ((32, 8), (4, 8), (4, 128), (1, 1024), 8191),
+        ((64, 32), (2, 1), (2, 128), (1, 1), 4093),
     ),
     reference=searched,
     promises=Cases(any_owner),

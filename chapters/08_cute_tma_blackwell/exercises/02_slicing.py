@@ -257,7 +257,7 @@ Multiply each row of x by its gate and add to each column its shift:
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
-        ).with_longest(rows=1031, columns=2053),
+        ).with_longest(rows=2053, columns=2053),
         values=(
             promises.data("x", *promises.ORDINARY),
             promises.data("gate shift", *promises.ORDINARY),

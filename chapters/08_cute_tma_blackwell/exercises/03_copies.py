@@ -229,7 +229,7 @@ elements exist. Both arrays begin at multiples of 16 bytes; with the shift, the 
     promises=Promises(
         sizes=promises.shapes(
             n=promises.extents(5000), shift=(0, 1, 2, 3, 4, 5, 6, 7, 33)
-        ).with_longest(n=65543, shift=70001),
+        ).with_longest(n=65543, shift=131101),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     exact=True,
@@ -310,7 +310,8 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
     small=(1024, 256, 768),
     full=1 << 24,
     promises=Promises(
-        sizes=promises.lengths(of=256), values=(promises.data("pixels", *promises.ANY_FLOAT),)
+        sizes=promises.lengths(of=256).with_longest(n=66_048),
+        values=(promises.data("pixels", *promises.ANY_FLOAT),),
     ),
     exact=True,
     means=(

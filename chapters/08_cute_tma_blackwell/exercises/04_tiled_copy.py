@@ -288,7 +288,7 @@ touches.
     full=(8192, 8192),
     promises=Promises(
         sizes=promises.shapes(rows=(64, 128, 192, 320), columns=(32, 64, 160)).with_longest(
-            rows=4160, columns=2080
+            rows=8256, columns=2080
         )
     ),
     exact=True,
@@ -368,7 +368,8 @@ def sums_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 def sums_of(given: dict) -> dict:
     x = given["x"].astype(np.float64)
-    return {"sums": np.add.reduceat(x, np.arange(0, len(x), 64), axis=0)}
+    with np.errstate(invalid="ignore"):  # of both infinities
+        return {"sums": np.add.reduceat(x, np.arange(0, len(x), 64), axis=0)}
 
 
 WHOLE = (128, 128)
@@ -382,7 +383,7 @@ SUMS = Exercise(
     task="""
 What a tiled copy with a predicate does, by hand. A block fetches its tile of 64 x 64 by
 `cp.async`, 16 bytes an access, with zeros where the matrix has ended, and sums its columns: one
-number for each column and each 64 rows.
+number for each column and each 64 rows. Elements may be infinite or NaN.
 """,
     source=f"{FOLDER}/tile_sums.cu",
     kernel="tile_sums",
@@ -396,7 +397,7 @@ number for each column and each 64 rows.
         sizes=promises.shapes(
             rows=(1, 5, 63, 64, 65, 130), columns=(4, 60, 64, 68, 132, 200)
         ).with_longest(rows=1031, columns=2052),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),),
     ),
     means=(
         means.one_store_each(),
@@ -430,6 +431,14 @@ atom for it is `SM80_CP_ASYNC_CACHEGLOBAL_ZFILL`, which `copy_if` gives the pred
 zeros the sum would find in the tile whatever an earlier block has left there.
 """,
     mutants=(
+        mutant(
+            "NaN left out",
+            kinds.WRONG,
+            (
+                "sum += tile[row][mine]",
+                "sum += tile[row][mine] == tile[row][mine] ? tile[row][mine] : 0",
+            ),
+        ),
         mutant("no wait", kinds.DATA_RACE, ("    cp_async_wait<0>();\n", "")),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads();\n", "")),
         mutant(

@@ -333,7 +333,7 @@ takes one wavefront. Elements have 4 bytes, and a lane moves one at a time.
     exact=True,
     promises=Promises(
         sizes=promises.shapes(rows=(32, 64, 96, 160), columns=(32, 64, 128, 224)).with_longest(
-            columns=32800
+            rows=288, columns=32800
         ),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),

@@ -226,7 +226,7 @@ in shared memory.
     reduction=lambda size: size[2],
     promises=Promises(
         sizes=promises.shapes(M=(16, 32, 80), N=(8, 16, 40), K=(16, 48, 112)).with_longest(
-            M=1040, N=1032, K=1040
+            M=1040, N=1032, K=2064
         ),
         values=VALUES,
     ),

@@ -290,7 +290,7 @@ threads add.
     bug=kinds.DATA_RACE,
     promises=Promises(
         sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
-            steps=130, n=16512
+            steps=259, n=16512
         ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),

@@ -176,6 +176,7 @@ box has as many bytes as the swizzle spans.
         (0, 5, 31, 32, 1, 32),
         (256, 3, 5, 48, 4, 0),
         (0, 3, 5, 256, 4, 0),
+        (200_064, 9, 5, 128, 4, 128),
     ),
     reference=by_the_emulator,
     promises=Cases(any_element, 24),
@@ -192,6 +193,9 @@ The swizzle goes by the address and not by the row: with rows of 64 bytes two ro
 pattern. In CuTe's words, counted in bytes: Swizzle<3, 4, 3>, <2, 4, 3> and <1, 4, 3>.
 """,
     mutants=(
+        mutant(
+            "addresses of 16 bits", kinds.WRONG, ("return address ^", "return address & 0xFFFF ^")
+        ),
         mutant("by the row of the box", kinds.WRONG, ("(address >> 7 &", "(row &")),
         mutant("without the base", kinds.WRONG, ("(address >> 7 &", "(address - base >> 7 &")),
         mutant("three bits always", kinds.WRONG, ("chunks - 1)", "7)")),
@@ -291,7 +295,9 @@ by one TMA load, and no thread reads `tile` before it is there.
     full=(8192, 8192),
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)),
+        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
+            rows=131
+        ),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(copies_by_tma(19 * 36 * 4, "The box comes by tma_load.", (19, 36)),),
@@ -357,8 +363,9 @@ RING = Exercise(
     id="08.stuck_ring",
     title="find the deadlock",
     task="""
-The largest of each column comes out right for up to sixteen rows. With more the kernel stands
-still. The emulator says who waits, for which barrier, and what it lacks: mend the line.
+The largest of each column comes out right for up to sixteen rows, also where all of it is −∞. With
+more rows the kernel stands still. The emulator says who waits, for which barrier, and what it
+lacks: mend the line.
 """,
     source=f"{FOLDER}/stuck_ring.cu",
     kernel="stuck_ring",
@@ -379,7 +386,7 @@ still. The emulator says who waits, for which barrier, and what it lacks: mend t
         sizes=promises.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_longest(
             rows=200
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(promises.data("x", *promises.ORDINARY, promises.MINUS_INFINITY),),
     ),
     means=(
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
@@ -619,7 +626,7 @@ mbarrier of the block that gets them.
     full=1 << 14,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=3),
+        sizes=promises.lengths(most=3).with_longest(n=5),
         values=(promises.data("x", promises.NEGATIVE, *promises.STRANGE),),
     ),
     means=(
@@ -708,7 +715,7 @@ it by a multicast. The last barrier of the cluster is written already.
     small=(6, 2),
     full=1 << 16,
     promises=Promises(
-        sizes=promises.lengths(most=14, of=2),
+        sizes=promises.lengths(most=14, of=2).with_longest(n=34),
         values=(promises.data("x", *promises.ORDINARY), promises.data("table", *promises.ORDINARY)),
     ),
     means=(

@@ -114,7 +114,7 @@ above 448 * 6 * tensor_scale.
     small=(130, 3, 1),
     full=1 << 20,
     promises=Promises(
-        sizes=promises.lengths("blocks", most=2053).with_longest(blocks=32771),
+        sizes=promises.lengths("blocks", most=2053).with_longest(blocks=65543),
         values=(
             (
                 promises.AS_GIVEN,
@@ -125,7 +125,13 @@ above 448 * 6 * tensor_scale.
                 of_x("x zeros of both signs", lambda x, rng: x * F32(0)),
                 of_x("x at middles between two scales or two codes", middles),
             ),
-            promises.scalars("tensor_scale", 2.0**-6, 2.0**-4, 1.0),
+            (
+                *promises.scalars("tensor_scale", 2.0**-6, 2.0**-4, 1.0),
+                Values(
+                    "x tiny, tensor_scale = 2^-92",
+                    lambda given, rng: {"x": given["x"] * F32(2.0**-86), "tensor_scale": 2.0**-92},
+                ),
+            ),
         ),
     ),
     means=(
@@ -346,6 +352,7 @@ Any number of rows and blocks.
         (127, 9, 10, 1, 4),
         (200, 5, 6, 0, 2),
         (383, 48, 49, 3, 1),
+        (20_000, 3, 5, 2, 2),
     ),
     reference=cell_by_arrays,
     promises=Cases(any_cell, 32),

@@ -242,7 +242,7 @@ largest score, the exponentials relative to it, and their sum. Scores are finite
     full=1 << 20,
     reduction=lambda m: 32,
     promises=Promises(
-        sizes=promises.lengths("M", most=200),
+        sizes=promises.lengths("M", most=200).with_longest(M=1031),
         values=(promises.data("S", *promises.ORDINARY, promises.LARGE_NEGATIVE),),
     ),
     means=(
@@ -354,7 +354,7 @@ Any n from 1 on, and any number of rounds, none as well.
     bug=kinds.DEADLOCK,
     promises=Promises(
         sizes=promises.shapes(n=(1, 127, 128, 129, 300), rounds=(0, 1, 2, 5)).with_longest(
-            rounds=9
+            rounds=33
         ),
         values=(promises.data("x a", *promises.ORDINARY),),
     ),
@@ -477,6 +477,7 @@ how many of these need a mask. first_query is less than tokens.
         (63, 1, 64, 100),
         (64, 1, 64, 100),
         (63, 128, 64, 200),
+        (8191, 128, 128, 8192),
     ),
     reference=by_marking,
     promises=Cases(any_block, 24),

@@ -433,8 +433,14 @@ def shifted(given) -> dict:
     return {"y": y}
 
 
-def shifts(label: str, *choices: int) -> Values:
-    return Values(label, lambda given, rng: steps(rng, len(given["down"]), choices))
+def shifts(label: str, *choices: int, along: str = "") -> Values:
+    """Steps of these lengths, in both directions or ``along`` one, "down" or "right", alone."""
+
+    def change(given, rng: np.random.Generator) -> dict:
+        found = steps(rng, len(given["down"]), choices)
+        return {name: n if along in ("", name) else 0 * n for name, n in found.items()}
+
+    return Values(label, change)
 
 
 SHIFT_IMAGES = Exercise(
@@ -460,6 +466,10 @@ longer than the image: then all of it is 0.
             promises.data("x", *promises.ANY_FLOAT),
             (
                 shifts("shifts by many times 256", -65_536, -256, 256, 65_536),
+                shifts("shifts down by many times 256", -65_536, 256, 65_536, along="down"),
+                shifts(
+                    "shifts to the right by many times 256", -65_536, 256, 65_536, along="right"
+                ),
                 shifts("shifts of 1", -1, 1),
                 shifts("no shift", 0),
                 shifts("shifts past the image", -1_000_000, -29, -28, 28, 29, 1_000_000),
@@ -482,6 +492,7 @@ zeros written beforehand. All four comparisons are needed. Without those of the 
 that leaves at the right would come in again at the left, one row further down.
 """,
     mutants=(
+        mutant("a short step", kinds.EDGES, ("- down[image]", "- (short)down[image]")),
         mutant("other way round", kinds.WRONG, ("- down[image]", "+ down[image]")),
         mutant("left for right", kinds.WRONG, ("- right[image]", "+ right[image]")),
         mutant(

@@ -44,6 +44,8 @@ is M, H, W, how many different values x has, and a number that the test program 
         "2 2 10 1",
         "5 6 2 100000",
         "2 8 6 200000",
+        "1 70000 2 100000",
+        "1 2 70000 100000",
     ),
     reference=is_right,
     promises=Cases(planes),

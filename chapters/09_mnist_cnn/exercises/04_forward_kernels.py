@@ -72,7 +72,7 @@ size; a pixel may be infinite.
             H=(1, 2, 3, 14, 28),
             W=(1, 2, 3, 14, 28),
             F=(1, 2, 5),
-        ).with_longest(N=65, C=67, H=131, W=131, F=33),
+        ).with_longest(N=65, C=131, H=131, W=131, F=33),
         values=(
             promises.data("x", *promises.ORDINARY, promises.LAST_INFINITE),
             promises.data("w", *promises.ORDINARY),
@@ -182,7 +182,7 @@ warp; all threads call it, and between two calls there has to be a barrier.
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 3, 7), C=(1, 2, 3, 16), P=(1, 2, 49, 196, 255, 257, 784)
-        ).with_longest(N=131, C=67, P=8209),
+        ).with_longest(N=131, C=67, P=40_009),
         values=(
             (
                 *promises.data(
@@ -270,7 +270,7 @@ floats: where one of the four is NaN, the result is NaN.
     promises=Promises(
         sizes=promises.shapes(
             M=(1, 2, 5, 40), H=(2, 3, 14, 28, 29), W=(2, 3, 14, 28, 31)
-        ).with_longest(M=1031, H=1031, W=1031),
+        ).with_longest(M=2053, H=1031, W=1031),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out(), means.no_extra_work(2.0)),
@@ -423,7 +423,9 @@ whose differences are finite.
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(K=1031),
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
+            N=1031, K=1031
+        ),
         values=(promises.data("z", *promises.ANY_FINITE),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),

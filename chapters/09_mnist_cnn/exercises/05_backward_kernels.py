@@ -57,7 +57,9 @@ two classes or more, and any logits whose differences are finite.
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(K=1031),
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
+            N=1031, K=1031
+        ),
         values=(promises.data("z", *promises.ANY_FINITE),),
     ),
     means=(means.one_store_each(2.0), means.work_shared_out()),
@@ -129,7 +131,7 @@ may be infinite, and a gradient 0.
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
-        ).with_longest(N=1031, I=1031, O=131),
+        ).with_longest(N=2053, I=1031, O=131),
         values=(
             promises.data("dy", *promises.ORDINARY),
             (
@@ -312,7 +314,7 @@ x. A thread has a pixel. Any shape.
     reduction=lambda size: 4,
     promises=Promises(
         sizes=promises.shapes(N=(2, 3, 7), C=(1, 2, 3, 16), P=(2, 7, 49, 196, 257)).with_longest(
-            N=1031, C=131, P=8209
+            N=1031, C=259, P=40_009
         ),
         values=(
             promises.data("dy", *promises.ORDINARY),
@@ -468,7 +470,8 @@ follows adds up over the block. Any shape.
     inputs=image_pair,
     reference=of_filters,
     launch=lambda size: Launch((size[1], size[4]), (64,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1), (1, 1, 257, 257, 1)),
+    budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
     promises=Promises(
@@ -494,6 +497,11 @@ two kernels of the layer, which have many results and short sums. With few filte
 there are few blocks, and on a GPU most multiprocessors have nothing to do.
 """,
     mutants=(
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("int row = place / W", "int row = (unsigned short)place / W"),
+        ),
         mutant("one image", kinds.WRONG, ("image < N; ++image", "image < 1; ++image")),
         mutant(
             "first pixels only",

@@ -53,7 +53,9 @@ Outside of the image every pixel is 0. Any shape.
     full=(4096, 4096),
     reduction=lambda size: size[0] * size[1],
     promises=Promises(
-        sizes=promises.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)),
+        sizes=promises.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)).with_longest(
+            H=67, W=131
+        ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(means.one_store_each(), means.work_shared_out(size=(28, 28))),
