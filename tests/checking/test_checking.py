@@ -41,6 +41,19 @@ def test_rounding_of_a_long_sum_passes_only_when_its_length_is_given():
     assert kind_of(sequential, exact) == kinds.PRECISION
 
 
+def test_a_sum_of_which_no_length_is_given_is_one_term():
+    """The limits for one and for two terms: 32 and 38.6 units of roundoff, at 1."""
+    ones = np.ones(8, np.float32)
+    off = ones + np.float32(36 * 2.0**-24)
+    assert judge(off, ones, reduction=2).passed and check(off, ones, reduction=2).passed
+    assert not judge(off, ones).passed and not check(off, ones, raising=False).passed
+
+
+def test_one_number_has_no_map_and_two_have_one():
+    assert judge(np.float32([2]), np.float32([3])).heat is None
+    assert judge(np.float32([2, 3]), np.float32([3, 3])).heat.rows == ("#.",)
+
+
 def test_half_precision_gets_the_tolerance_of_half_precision():
     assert kind_of(VECTOR.astype(np.float16), VECTOR) == kinds.PASS
     assert kind_of(VECTOR.astype(np.float16).astype(np.float32), VECTOR) == kinds.PRECISION

@@ -94,6 +94,11 @@ def test_a_factor_is_named_and_a_wrong_sign_as_well():
     assert judge(-VECTOR, VECTOR, name="c").message == "every element of c has the wrong sign."
 
 
+def test_a_factor_shows_in_three_numbers_of_which_one_is_1():
+    assert judge(np.float32([1, 2, 4]), np.float32([3, 6, 12])).kind == kinds.SCALED
+    assert judge(np.float32([3, 6, 12]), np.float32([1, 2, 4])).kind == kinds.SCALED
+
+
 def test_infinities_and_zeros_do_not_hide_a_factor():
     expected = VECTOR.copy()
     expected[:3] = np.inf, 0, -np.inf

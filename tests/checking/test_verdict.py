@@ -136,6 +136,21 @@ def test_a_map_of_a_vector_is_one_row_and_of_a_stack_all_rows_one_below_the_othe
     assert heat_map(stack, nothing_like(stack)).rows == (".....",) * 5 + ("....#",)
 
 
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((20,), "1 element:"),
+        ((100,), "2 elements:"),
+        ((4, 6), "1 element:"),
+        ((20, 6), "2 x 1 elements:"),
+        ((1, 100), "2 elements:"),
+    ],
+)
+def test_a_map_says_how_many_elements_a_mark_stands_for(shape, words):
+    wrong = np.ones(shape, bool)
+    assert f"each mark is {words}" in heat_map(wrong, nothing_like(wrong)).caption
+
+
 def test_a_wide_map_is_drawn_flat_and_a_high_one_not_without_end():
     wide, high = np.ones((2, 60), np.float32), np.ones((600, 2), np.float32)
     heights = [
