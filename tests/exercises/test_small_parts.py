@@ -1,6 +1,8 @@
 """The small parts of the exercise system, each by what it answers."""
 
+import contextlib
 import math
+import os
 import sys
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from types import SimpleNamespace
@@ -23,7 +25,7 @@ from course_utils.exercises import (
     spec,
     student_work,
 )
-from course_utils.exercises.closed_book import BookClosed, apart, closed_book
+from course_utils.exercises.closed_book import BookClosed, apart, closed_book, refused
 from course_utils.exercises.entry_points import wanted_kernels
 from course_utils.exercises.number_answer import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
@@ -299,6 +301,19 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
         assert file.read()
 
 
+def test_what_was_refused_first_is_told_though_the_code_went_on():
+    with closed_book():
+        for place in (ROOT / "kernels" / SAXPY.source, ROOT / "README.md"):
+            with contextlib.suppress(BookClosed):
+                open(place).close()
+        with contextlib.suppress(BookClosed):
+            os.symlink("a", "b")
+    assert "own answers are closed" in refused()
+    with closed_book():
+        pass
+    assert refused() == ""
+
+
 def test_a_book_that_is_closed_again_is_watched_by_no_second_hook(monkeypatch):
     with closed_book():
         pass
@@ -326,6 +341,11 @@ def test_the_lengths_of_a_promise_lie_between_its_limits():
     multiples = 1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129
     assert extents(10**6, of=4) == tuple(4 * n for n in multiples)
     assert lengths(most=3).extents == ((1, 2, 3),)
+
+
+def test_a_length_past_a_warp_is_odd_so_that_no_block_or_vector_divides_it():
+    even = {n for n in extents(10**6) if n % 2 == 0}
+    assert even == {2, 32} and extents(10**6, least=0)[0] == 0
 
 
 def test_the_longest_sizes_are_long_in_one_direction():
@@ -367,6 +387,20 @@ VALUES = {
     "-inf": (promises.MINUS_INFINITY, lambda x, y: (y == -np.inf).all()),
     "+inf": (promises.PLUS_INFINITY, lambda x, y: (y == np.inf).all()),
     "some inf": (promises.SOME_INFINITE, lambda x, y: np.isinf(y).sum() == 20),
+    "very small": (promises.VERY_SMALL, lambda x, y: np.allclose(y, x * 1e-15, atol=0)),
+    "faint": (promises.FAINT, lambda x, y: np.allclose(y, x * 1e-25, atol=0)),
+    "infinite at the end": (
+        promises.LAST_INFINITE,
+        lambda x, y: np.isposinf(y[-1, -1]) and np.isinf(y).sum() == 1,
+    ),
+    "near the largest": (
+        promises.HUGE,
+        lambda x, y: (
+            (np.abs(y) > 0.59 * np.finfo(np.float32).max).all()
+            and np.isfinite(y).all()
+            and (np.sign(y) == np.sign(x)).all()
+        ),
+    ),
     "some NaN": (promises.SOME_NAN, lambda x, y: np.isnan(y).sum() == 20),
     "signed zeros": (
         promises.ZEROS_OF_BOTH_SIGNS,
@@ -455,6 +489,33 @@ def test_shared_memory_is_counted_with_its_atomics_and_copies():
     assert not means.no_shared_memory("").missing(SimpleNamespace(counts=counts()))
     reads = means.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
     assert reads == 3
+
+
+def test_atomics_are_counted_in_the_space_that_is_asked_for():
+    done = SimpleNamespace(atomics=np.array([1, 2]), shared_atomics=np.array([10, 20]))
+    work = SimpleNamespace(launches=[SimpleNamespace(work=done)] * 2)
+    assert means.atomics("global", advice="").measure(work) == 6
+    assert means.atomics("shared", advice="").measure(work) == 60
+
+
+def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
+    def work(flops, overlapped):
+        done = SimpleNamespace(flops=flops, overlapped=overlapped)
+        return SimpleNamespace(launches=[SimpleNamespace(work=done)])
+
+    mean = means.overlap(advice="")
+    assert mean.measure(work(8, 6)) == 0.75 and mean.measure(work(0, 0)) == 0
+    assert mean.missing(work(8, 4)) == "" and mean.missing(work(8, 3))
+
+
+def test_a_thread_each_is_a_thread_for_every_result():
+    def work(touched):
+        done = SimpleNamespace(touched=np.array(touched))
+        return SimpleNamespace(launches=[SimpleNamespace(work=done)], results=3)
+
+    mean = means.a_thread_each()
+    assert mean.measure(work([4, 0, 9])) == pytest.approx(2 / 3)
+    assert mean.missing(work([4, 0, 9])) and not mean.missing(work([4, 4, 9]))
 
 
 def test_a_mean_is_missing_below_its_least_and_above_its_most():
