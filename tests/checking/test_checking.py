@@ -249,6 +249,12 @@ def test_a_tolerance_follows_dtype_and_length_and_can_be_given():
         tolerance_for(ones, u, reduction=0)
 
 
+def test_what_is_off_by_just_the_tolerance_is_right():
+    found, expected = np.float32([3, 1, 2]), np.float32([4, 2, 1])
+    assert judge(found, expected, rtol=0.0, atol=1.0).passed
+    assert not judge(found, expected, rtol=0.0, atol=0.999).passed
+
+
 def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():
     values = np.ones(10_000, np.float32)
     values[0] = 1e6

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from course_utils import figures
+from course_utils.layouts import Layout
 
 LANES = np.arange(32)
 SOURCE = ["void f()", "{", "\tx = 1;", "y" * 130, "}", "", "void g()"]
@@ -53,7 +54,7 @@ def further_drawings() -> dict:
     plane = np.mgrid[:32, :32]
     access = SimpleNamespace(addresses=128 * (LANES % 18), bytes=4, array="x", store=True)
     pairs = [(1024, 20), (4096, 25)]
-    coloured = np.arange(36).reshape(3, 4, 3) / 36
+    coloured = np.arange(45).reshape(3, 5, 3) / 45
     return {
         "thread_map of many blocks": lambda: figures.thread_map(
             np.where(index < 38, index // 3, -1), np.where(index < 38, index % 3, -1)
@@ -79,6 +80,13 @@ def further_drawings() -> dict:
         "stalls of two kernels": lambda: figures.stalls(
             {"slow": {"memory": 8, "barrier": 1, "pipe": 3}, "fast": {"memory": 2, "pipe": 1}}
         ),
+        "layout_map of many groups": lambda: figures.layout_map(
+            {"a row": Layout("25:1")}, group=lambda offset: offset
+        ),
+        "layout_maps as wide as the page": lambda: figures.layout_map(
+            dict.fromkeys("abc", Layout("(1,7):(0,1)"))
+        ),
+        "source_heat of short lines": lambda: figures.source_heat(Profiled(L1=3), lines=(1, 3)),
         "source_heat": lambda: figures.source_heat(Profiled(L3=1200, L4=600)),
         "warp_steps": lambda: figures.warp_steps(traced()),
         "warp_steps, the first": lambda: figures.warp_steps(traced(), rows=2),

@@ -61,7 +61,14 @@ def test_the_axes_of_a_product_begin_at_0():
     ("value", "words"),
     [(0.01234, "0.0123"), (4.56, "4.56"), (4.0, "4"), (99.96, "100"), (123.4, "123"), (0, "0")]
     + [(-123.4, "-123"), (12345, "12\N{NO-BREAK SPACE}345"), (999999, "999\N{NO-BREAK SPACE}999")]
-    + [(1e6, "1 M"), (3.14e6, "3.14 M"), (1e9, "1 G"), (2.5e10, "25 G"), (1e12, "1 T")],
+    + [
+        (12345.6, "12\N{NO-BREAK SPACE}346"),
+        (1e6, "1 M"),
+        (3.14e6, "3.14 M"),
+        (1e9, "1 G"),
+        (2.5e10, "25 G"),
+        (1e12, "1 T"),
+    ],
 )
 def test_a_number_has_three_digits_that_matter_or_is_whole(value, words):
     assert number_label(value) == words

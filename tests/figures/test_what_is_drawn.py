@@ -437,6 +437,8 @@ def test_a_pair_of_images_says_how_large_each_is_and_is_as_high_as_they_need():
     assert figure.axes[0].get_xlabel() == "4 rows × 6 columns"
     assert figure.get_figheight() == pytest.approx(4 * 4 / 6 + 0.7)
     assert figures.image_pair(image.T.repeat(3, 0), image).get_figheight() == 8
+    with pytest.raises(ValueError, match=r"after has shape \(5, 3, 2\)"):
+        figures.image_pair(image, np.zeros((5, 3, 2)))
 
 
 def test_a_grid_of_images_has_a_title_for_each_and_one_scale_for_all():
