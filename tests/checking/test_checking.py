@@ -86,6 +86,18 @@ def test_zeros_never_pass_even_under_a_huge_tolerance():
         check(VECTOR, np.zeros(1000))
 
 
+def test_what_is_no_array_of_numbers_is_refused():
+    with pytest.raises(TypeError, match="arrays of numbers, not of dtype <U1"):
+        check(np.array(["a"]), np.array(["a"]))
+
+
+def test_complex_numbers_are_compared_in_both_their_parts():
+    expected = (VECTOR[:50] + 1j * VECTOR[50:100]).astype(np.complex64)
+    assert check(expected * np.complex64(1 + 1e-7), expected).passed
+    assert kind_of(expected.conj(), expected) != kinds.PASS
+    assert kind_of(expected.real.copy(), expected) == kinds.WRONG_DTYPE
+
+
 def test_a_check_of_nothing_is_refused():
     with pytest.raises(ValueError, match="no element"):
         check(np.zeros(0), np.zeros(0))
