@@ -88,6 +88,7 @@ def test_the_words_of_a_panel_have_contrast_and_are_announced(colour):
 def test_a_map_of_errors_has_words_for_who_cannot_see_it():
     drawn = heat_map(np.array([True, False, False]), np.zeros(3, bool)).to_html()
     assert "aria-label='map of the elements: 2 of 3 marks are right'" in drawn
+    assert re.findall(">([.#?x]+)<", drawn) == ["#", ".."]  # a stretch of one colour is one span
 
 
 def test_a_map_of_errors_is_part_of_what_a_notebook_shows():

@@ -27,7 +27,7 @@ CELLS = {
         kinds.CRASHED,
         "ended its process",
     ),
-    "memory": (HEAD + "return len(bytearray(2**36))", kinds.EXCEPTION, "MemoryError"),
+    "memory": (HEAD + "return len(bytearray(8 * 2**30))", kinds.EXCEPTION, "MemoryError"),
     "a number of 250,000 digits": (HEAD + "return 9**64**3", kinds.WRONG, "250,"),
     "a list that holds itself": (
         HEAD + "x = []; x.append(x); return x",

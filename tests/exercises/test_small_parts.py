@@ -51,6 +51,8 @@ def test_an_excerpt_shows_the_line_with_its_neighbours_and_leaves_empty_ones_out
     text = "a\nb\n\nd\ne\nf\ng\nh"
     assert source_excerpt(text, [2]) == "     1 | a\n->   2 | b"
     assert source_excerpt(text, [5, 99, 0], around=0) == "->   5 | e"
+    left_out = source_excerpt(text, [4, 6, 7], around=0).splitlines()
+    assert left_out == ["->   4 | d", "     ...", "->   6 | f", "->   7 | g"]
     assert source_excerpt(text, [1, 7]).splitlines() == [
         "->   1 | a",
         "     2 | b",
@@ -210,6 +212,9 @@ def test_what_is_no_number_or_lies_too_deep_is_named_and_not_taken_along():
         found = found[0]
     assert found == Other("list", "<a deeply nested list>")
     assert plain(Sly) == Other("type", repr(Sly)) and plain(2j).type_name == "complex"
+    most = np.zeros(2**24, np.uint8)  # 16 MiB
+    assert isinstance(plain(most), np.ndarray)
+    assert isinstance(plain(np.zeros(most.size + 1, np.uint8)), Other)
     whole = 1 << (1 << 28)
     assert isinstance(plain(whole), Other) and plain(1 << 5000) == 1 << 5000
     assert plain("a" * 10**6)[:3] == "aaa" and len(plain("a" * 10**6)) < 10**5
