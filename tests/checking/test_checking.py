@@ -41,6 +41,19 @@ def test_rounding_of_a_long_sum_passes_only_when_its_length_is_given():
     assert kind_of(sequential, exact) == kinds.PRECISION
 
 
+def test_a_sum_of_which_no_length_is_given_is_one_term():
+    """The limits for one and for two terms: 32 and 38.6 units of roundoff, at 1."""
+    ones = np.ones(8, np.float32)
+    off = ones + np.float32(36 * 2.0**-24)
+    assert judge(off, ones, reduction=2).passed and check(off, ones, reduction=2).passed
+    assert not judge(off, ones).passed and not check(off, ones, raising=False).passed
+
+
+def test_one_number_has_no_map_and_two_have_one():
+    assert judge(np.float32([2]), np.float32([3])).heat is None
+    assert judge(np.float32([2, 3]), np.float32([3, 3])).heat.rows == ("#.",)
+
+
 def test_half_precision_gets_the_tolerance_of_half_precision():
     assert kind_of(VECTOR.astype(np.float16), VECTOR) == kinds.PASS
     assert kind_of(VECTOR.astype(np.float16).astype(np.float32), VECTOR) == kinds.PRECISION
@@ -71,6 +84,18 @@ def test_zeros_never_pass_even_under_a_huge_tolerance():
     assert kind_of(np.zeros(1000, np.float32), VECTOR, atol=1e9) == kinds.ALL_ZEROS
     with pytest.raises(ValueError, match="all zeros"):
         check(VECTOR, np.zeros(1000))
+
+
+def test_what_is_no_array_of_numbers_is_refused():
+    with pytest.raises(TypeError, match="arrays of numbers, not of dtype <U1"):
+        check(np.array(["a"]), np.array(["a"]))
+
+
+def test_complex_numbers_are_compared_in_both_their_parts():
+    expected = (VECTOR[:50] + 1j * VECTOR[50:100]).astype(np.complex64)
+    assert check(expected * np.complex64(1 + 1e-7), expected).passed
+    assert kind_of(expected.conj(), expected) != kinds.PASS
+    assert kind_of(expected.real.copy(), expected) == kinds.WRONG_DTYPE
 
 
 def test_a_check_of_nothing_is_refused():
@@ -234,6 +259,12 @@ def test_a_tolerance_follows_dtype_and_length_and_can_be_given():
     assert tolerance_for(ones, u, rtol=0.5).atol == 0.5
     with pytest.raises(ValueError, match="reduction"):
         tolerance_for(ones, u, reduction=0)
+
+
+def test_what_is_off_by_just_the_tolerance_is_right():
+    found, expected = np.float32([3, 1, 2]), np.float32([4, 2, 1])
+    assert judge(found, expected, rtol=0.0, atol=1.0).passed
+    assert not judge(found, expected, rtol=0.0, atol=0.999).passed
 
 
 def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():

@@ -26,6 +26,12 @@ def test_the_tails_are_those_of_one_two_and_of_every_usual_block():
     assert 999 % 64 in _tails(999) and 999 % 32 in _tails(999) and 1500 - 1024 in _tails(1500)
 
 
+@pytest.mark.parametrize("block", [4, 8, 16, 32, 64, 128, 256, 512, 1024])
+def test_what_a_whole_number_of_blocks_leaves_is_a_tail(block):
+    size = block + block // 2 + 1  # which no other block leaves
+    assert block // 2 + 1 in _tails(size) and block // 2 not in {*_tails(size)} - {0, 1, 2}
+
+
 @pytest.mark.parametrize(
     ("border", "kind"), [(1, kinds.EDGES), (2, kinds.EDGES), (3, kinds.EDGES), (4, kinds.WRONG)]
 )
@@ -79,6 +85,8 @@ def test_what_is_reversed_is_named_by_its_axis():
     assert "reversed along axis 0 (rows)" in judge(MATRIX[::-1], MATRIX).message
     assert "reversed along axis 0 (matrices)" in judge(CUBE[::-1], CUBE).message
     assert "in reverse order" in judge(VECTOR[::-1], VECTOR, name="c").message
+    three = MATRIX[:3]
+    assert "reversed along axis 0 (rows)" in judge(three[::-1], three).message
 
 
 def test_a_stack_of_matrices_can_be_transposed():
@@ -92,6 +100,11 @@ def test_a_factor_is_named_and_a_wrong_sign_as_well():
         "every element of c is 2.5 times what it should be."
     )
     assert judge(-VECTOR, VECTOR, name="c").message == "every element of c has the wrong sign."
+
+
+def test_a_factor_shows_in_three_numbers_of_which_one_is_1():
+    assert judge(np.float32([1, 2, 4]), np.float32([3, 6, 12])).kind == kinds.SCALED
+    assert judge(np.float32([3, 6, 12]), np.float32([1, 2, 4])).kind == kinds.SCALED
 
 
 def test_infinities_and_zeros_do_not_hide_a_factor():
@@ -131,6 +144,7 @@ def test_two_wrong_ones_of_six_may_be_an_edge_and_of_five_not():
     for size, expected in ((6, kinds.EDGES), (5, kinds.WRONG)):
         right = RNG.standard_normal(size).astype(np.float32)
         assert judge(spoilt(right, slice(-2, None)), right).kind == expected
+        assert judge(spoilt(right, slice(-1, None)), right).kind == kinds.EDGES
 
 
 def test_a_few_elements_far_outside_the_tolerance_are_no_matter_of_precision():

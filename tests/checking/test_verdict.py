@@ -88,6 +88,7 @@ def test_the_words_of_a_panel_have_contrast_and_are_announced(colour):
 def test_a_map_of_errors_has_words_for_who_cannot_see_it():
     drawn = heat_map(np.array([True, False, False]), np.zeros(3, bool)).to_html()
     assert "aria-label='map of the elements: 2 of 3 marks are right'" in drawn
+    assert re.findall(">([.#?x]+)<", drawn) == ["#", ".."]  # a stretch of one colour is one span
 
 
 def test_a_map_of_errors_is_part_of_what_a_notebook_shows():
@@ -134,6 +135,21 @@ def test_a_map_of_a_vector_is_one_row_and_of_a_stack_all_rows_one_below_the_othe
     stack = np.zeros((2, 3, 5), bool)
     stack[1, 2, 4] = True
     assert heat_map(stack, nothing_like(stack)).rows == (".....",) * 5 + ("....#",)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((20,), "1 element:"),
+        ((100,), "2 elements:"),
+        ((4, 6), "1 element:"),
+        ((20, 6), "2 x 1 elements:"),
+        ((1, 100), "2 elements:"),
+    ],
+)
+def test_a_map_says_how_many_elements_a_mark_stands_for(shape, words):
+    wrong = np.ones(shape, bool)
+    assert f"each mark is {words}" in heat_map(wrong, nothing_like(wrong)).caption
 
 
 def test_a_wide_map_is_drawn_flat_and_a_high_one_not_without_end():

@@ -30,6 +30,24 @@ def graded(place, *names, points=None):
     return grading.grade(place, [find(name) for name in names], points)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is not like"),
+        ("[1]", "is not like"),
+        ('{"04.saxpy": "two"}', "is not like"),
+        ('{"04.saxpy": 2, "04.saxpi": 1}', "names no exercise: 04.saxpi"),
+    ],
+)
+def test_points_that_make_no_sense_are_told_and_nothing_is_graded(text, words, tmp_path, capsys):
+    place = notebook(tmp_path / "ana" / "work.ipynb", answer(ID))
+    points = tmp_path / "points.json"
+    points.write_text(text)
+    assert main(["grade", str(place), "--points", str(points)]) == 2
+    said = capsys.readouterr()
+    assert words in said.err and said.out == ""
+
+
 def test_a_right_answer_has_its_points_and_a_missing_one_none(tmp_path):
     place = notebook(tmp_path / "ana" / "work.ipynb", "x = 1", answer(ID))
     report = graded(place.parent, ID, OTHER, points={ID: 2.5})

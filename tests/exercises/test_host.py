@@ -49,6 +49,29 @@ needs_sanitizers = pytest.mark.skipif(
 )
 
 
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("1\n3", "line 2 that the program prints is '3', expected '2'."),
+        ("0\n2", "line 1 that the program prints is '0', expected '1'."),
+        ("1", "line 2 that the program prints is nothing, expected '2'."),
+        ("1\n2\n4", "line 3 that the program prints is '4', expected no such line."),
+        ("", "the program printed nothing."),
+        ("f(1) is 3, expected 2", "the program prints is 'f(1) is 3, expected 2', expected '1'."),
+    ],
+)
+def test_the_first_line_that_is_wrong_is_told_by_its_number(output, message):
+    assert message in host_answer._compare(output, "1\n2\n", "the program").message
+    assert host_answer._compare("1  \n2\n\n", "1\n2", "the program") is None
+
+
+def test_a_test_program_that_has_compared_by_itself_says_what_it_found():
+    who = host_answer.TEST_PROGRAM
+    found = host_answer._compare("f(1) is 3, expected 2\n", "right\n", who)
+    assert found.message == f"{who} finds: f(1) is 3, expected 2."
+    assert "line 1 that" in host_answer._compare("3\n", "2\n", who).message
+
+
 @pytest.fixture
 def exercise(tmp_path, monkeypatch):
     """An exercise as chapter 02 will have them, in a folder of its own."""

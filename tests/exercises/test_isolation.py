@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.exercises import full_size, kinds, runner
+from course_utils.exercises import full_size, kinds, runner, verify
 from course_utils.exercises.full_size import run_full
 from course_utils.exercises.isolated import Answer, call
 from course_utils.exercises.registry import find
@@ -50,6 +50,35 @@ def test_a_wrong_result_at_full_size_is_a_verdict():
 def test_a_fault_at_full_size_is_a_verdict():
     outcome = full(SAXPY.solution.replace("if (i < n) {", "{"))
     assert outcome.kind == kinds.CRASHED and "x[1000]" in str(outcome)
+
+
+def process_that(monkeypatch, **answer):
+    """What is said of an answer whose process ends so."""
+    given = Answer(**{"result": None, "timed_out": False, "status": 0, "output": ""} | answer)
+    monkeypatch.setattr(full_size, "call", lambda module, job, seconds: given)
+    return full(SAXPY.solution)
+
+
+def test_what_a_process_at_full_size_said_last_is_shown(monkeypatch):
+    outcome = process_that(monkeypatch, status=-11, output="one\ntwo\nthree\nfour\n\n")
+    assert outcome.kind == kinds.CRASHED and "(status -11)" in outcome.verdict.message
+    assert outcome.verdict.excerpt == "two\nthree\nfour"
+
+
+def test_a_size_of_two_numbers_comes_back_as_a_pair():
+    """It goes to the other process as JSON, which has lists alone."""
+    rows = find("04.scale_rows")
+    job = {"id": rows.id, "source": rows.solution, "size": list(rows.small[0])}
+    assert full_size.work(job) == {"kind": kinds.PASS, "timing": None}
+
+
+def test_with_a_gpu_the_solution_is_proved_at_full_size_too(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(full_size, "run_full", lambda *given: sizes.append(given) or given[2])
+    found = list(verify.proofs(SAXPY, gpu=True, mutants=0))
+    assert [p.text for p in found] == ["starter", "solution", verify.FULL_SIZE] and len(sizes) == 1
+    assert all(p.holds for p in found)
+    assert verify.FULL_SIZE not in [p.text for p in verify.proofs(SAXPY, mutants=0)]
 
 
 def test_an_answer_that_takes_too_long_is_ended_with_its_whole_group():

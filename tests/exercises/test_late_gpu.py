@@ -47,6 +47,18 @@ def test_waiting_for_an_event_nobody_recorded_does_not_wait():
     assert math.isinf(x.values[0])
 
 
+def test_memory_of_the_host_is_overwritten_where_it_no_longer_holds_what_came_last():
+    gpu = LateGPU()
+    stream, x, back = gpu.Stream(), gpu.empty(2), gpu.pinned(2)
+    assert not gpu.overwritten()
+    x.set([3.0, 4.0], stream=stream)
+    x.get(out=back, stream=stream)
+    stream.synchronize()
+    assert not gpu.overwritten()
+    back[1] = 5.0
+    assert gpu.overwritten()
+
+
 def test_a_source_changed_before_the_copy_ran_arrives_changed():
     gpu = LateGPU()
     stream, x, source = gpu.Stream(), gpu.empty(1), [3.0]

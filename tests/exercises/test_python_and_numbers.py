@@ -27,7 +27,7 @@ CELLS = {
         kinds.CRASHED,
         "ended its process",
     ),
-    "memory": (HEAD + "return len(bytearray(2**36))", kinds.EXCEPTION, "MemoryError"),
+    "memory": (HEAD + "return len(bytearray(8 * 2**30))", kinds.EXCEPTION, "MemoryError"),
     "a number of 250,000 digits": (HEAD + "return 9**64**3", kinds.WRONG, "250,"),
     "a list that holds itself": (
         HEAD + "x = []; x.append(x); return x",
@@ -105,6 +105,23 @@ def test_numbers_that_are_only_moved_are_compared_to_the_last_bit():
     ):
         source = f"import numpy as np\n{layout.solution}".replace("1, 0)", f"1, 0){change}")
         assert run_source(layout, source).kind == kind, change
+
+
+def test_an_array_of_floats_may_be_as_far_off_as_its_exercise_allows_and_one_of_integers_not():
+    want = np.float32([1, 2, 3, 5])
+    assert _compare(want * np.float32(1.0009), want, "f()", limit=1e-3) is None
+    assert _compare(want * np.float32(1.0009), want, "f()", limit=1e-6)
+    whole = np.int32([1000, 3000])
+    assert _compare(whole + 1, whole, "f()", limit=0.01)
+    assert _compare(np.float32([-0.0, 1]), np.float32([0, 1]), "f()") is None
+    assert _compare(np.float32([-0.0, 1]), np.float32([0, 1]), "f()", exact=True)
+
+
+def test_in_a_tuple_an_array_of_small_numbers_is_as_near_as_they_are_small():
+    want = (np.float32([0.001, 0.002]), [0.25] * 60)  # too long to be shown whole
+    near, off = (want[0] * np.float32(x) for x in (1.0009, 1.05))
+    assert _compare((near, want[1]), want, "f()", limit=1e-3) is None
+    assert "first wrong: result[0][0]," in _compare((off, want[1]), want, "f()", limit=1e-3).message
 
 
 def test_a_python_function_has_no_first_block():

@@ -1,6 +1,8 @@
 """The small parts of the exercise system, each by what it answers."""
 
+import contextlib
 import math
+import os
 import sys
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from types import SimpleNamespace
@@ -23,7 +25,7 @@ from course_utils.exercises import (
     spec,
     student_work,
 )
-from course_utils.exercises.closed_book import BookClosed, apart, closed_book
+from course_utils.exercises.closed_book import BookClosed, apart, closed_book, refused
 from course_utils.exercises.entry_points import wanted_kernels
 from course_utils.exercises.number_answer import NotANumber, assignments
 from course_utils.exercises.outcome import Outcome, Timing, clip, simple, source_excerpt
@@ -49,6 +51,8 @@ def test_an_excerpt_shows_the_line_with_its_neighbours_and_leaves_empty_ones_out
     text = "a\nb\n\nd\ne\nf\ng\nh"
     assert source_excerpt(text, [2]) == "     1 | a\n->   2 | b"
     assert source_excerpt(text, [5, 99, 0], around=0) == "->   5 | e"
+    left_out = source_excerpt(text, [4, 6, 7], around=0).splitlines()
+    assert left_out == ["->   4 | d", "     ...", "->   6 | f", "->   7 | g"]
     assert source_excerpt(text, [1, 7]).splitlines() == [
         "->   1 | a",
         "     2 | b",
@@ -208,6 +212,9 @@ def test_what_is_no_number_or_lies_too_deep_is_named_and_not_taken_along():
         found = found[0]
     assert found == Other("list", "<a deeply nested list>")
     assert plain(Sly) == Other("type", repr(Sly)) and plain(2j).type_name == "complex"
+    most = np.zeros(2**24, np.uint8)  # 16 MiB
+    assert isinstance(plain(most), np.ndarray)
+    assert isinstance(plain(np.zeros(most.size + 1, np.uint8)), Other)
     whole = 1 << (1 << 28)
     assert isinstance(plain(whole), Other) and plain(1 << 5000) == 1 << 5000
     assert plain("a" * 10**6)[:3] == "aaa" and len(plain("a" * 10**6)) < 10**5
@@ -299,6 +306,19 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
         assert file.read()
 
 
+def test_what_was_refused_first_is_told_though_the_code_went_on(tmp_path):
+    (tmp_path / "a").write_text("")
+    with closed_book():
+        with contextlib.suppress(BookClosed):
+            open(ROOT / "kernels" / SAXPY.source).close()
+        with pytest.raises(BookClosed, match="make no links"):
+            os.link(tmp_path / "a", tmp_path / "b")
+    assert "own answers are closed" in refused()
+    with closed_book():
+        pass
+    assert refused() == ""
+
+
 def test_a_book_that_is_closed_again_is_watched_by_no_second_hook(monkeypatch):
     with closed_book():
         pass
@@ -326,6 +346,11 @@ def test_the_lengths_of_a_promise_lie_between_its_limits():
     multiples = 1, 2, 3, 4, 5, 7, 11, 13, 17, 33, 65, 129
     assert extents(10**6, of=4) == tuple(4 * n for n in multiples)
     assert lengths(most=3).extents == ((1, 2, 3),)
+
+
+def test_a_length_past_a_warp_is_odd_so_that_no_block_or_vector_divides_it():
+    even = {n for n in extents(10**6) if n % 2 == 0}
+    assert even == {2, 32} and extents(10**6, least=0)[0] == 0
 
 
 def test_the_longest_sizes_are_long_in_one_direction():
@@ -367,6 +392,20 @@ VALUES = {
     "-inf": (promises.MINUS_INFINITY, lambda x, y: (y == -np.inf).all()),
     "+inf": (promises.PLUS_INFINITY, lambda x, y: (y == np.inf).all()),
     "some inf": (promises.SOME_INFINITE, lambda x, y: np.isinf(y).sum() == 20),
+    "very small": (promises.VERY_SMALL, lambda x, y: np.allclose(y, x * 1e-15, atol=0)),
+    "faint": (promises.FAINT, lambda x, y: np.allclose(y, x * 1e-25, atol=0)),
+    "infinite at the end": (
+        promises.LAST_INFINITE,
+        lambda x, y: np.isposinf(y[-1, -1]) and np.isinf(y).sum() == 1,
+    ),
+    "near the largest": (
+        promises.HUGE,
+        lambda x, y: (
+            (np.abs(y) > 0.59 * np.finfo(np.float32).max).all()
+            and np.isfinite(y).all()
+            and (np.sign(y) == np.sign(x)).all()
+        ),
+    ),
     "some NaN": (promises.SOME_NAN, lambda x, y: np.isnan(y).sum() == 20),
     "signed zeros": (
         promises.ZEROS_OF_BOTH_SIGNS,
@@ -455,6 +494,33 @@ def test_shared_memory_is_counted_with_its_atomics_and_copies():
     assert not means.no_shared_memory("").missing(SimpleNamespace(counts=counts()))
     reads = means.reads_each_once(8).measure(SimpleNamespace(counts=counts(global_load_bytes=24)))
     assert reads == 3
+
+
+def test_atomics_are_counted_in_the_space_that_is_asked_for():
+    done = SimpleNamespace(atomics=np.array([1, 2]), shared_atomics=np.array([10, 20]))
+    work = SimpleNamespace(launches=[SimpleNamespace(work=done)] * 2)
+    assert means.atomics("global", advice="").measure(work) == 6
+    assert means.atomics("shared", advice="").measure(work) == 60
+
+
+def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
+    def work(flops, overlapped):
+        done = SimpleNamespace(flops=flops, overlapped=overlapped)
+        return SimpleNamespace(launches=[SimpleNamespace(work=done)])
+
+    mean = means.overlap(advice="")
+    assert mean.measure(work(8, 6)) == 0.75 and mean.measure(work(0, 0)) == 0
+    assert mean.missing(work(8, 4)) == "" and mean.missing(work(8, 3))
+
+
+def test_a_thread_each_is_a_thread_for_every_result():
+    def work(touched):
+        done = SimpleNamespace(touched=np.array(touched))
+        return SimpleNamespace(launches=[SimpleNamespace(work=done)], results=3)
+
+    mean = means.a_thread_each()
+    assert mean.measure(work([4, 0, 9])) == pytest.approx(2 / 3)
+    assert mean.missing(work([4, 0, 9])) and not mean.missing(work([4, 4, 9]))
 
 
 def test_a_mean_is_missing_below_its_least_and_above_its_most():

@@ -2,6 +2,7 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -104,6 +105,30 @@ def test_reset_brings_the_starter_back_and_restore_the_last_try():
     assert str(restore("04.clamp")) == "You have not tried 04.clamp yet."
 
 
+def test_reset_and_restore_put_the_text_into_a_new_cell_of_a_notebook(monkeypatch):
+    cells = []
+    shell = SimpleNamespace(set_next_input=lambda text, replace: cells.append((text, replace)))
+    student.exercise("04.saxpy", WRONG)
+    monkeypatch.setattr(student, "running_shell", lambda: shell)
+    assert str(restore("04.saxpy")) == "Your last try at 04.saxpy is in the cell below."
+    assert str(reset("04.saxpy")).startswith("The starter of 04.saxpy is in the cell below.")
+    last, starter = cells
+    assert last == (f"%%exercise 04.saxpy\n{WRONG}", False)
+    assert starter[0].startswith("%%exercise 04.saxpy\n" + SAXPY.starter[:40]) and not starter[1]
+
+
+def test_lines_are_counted_as_the_notebook_s_cell_shows_them():
+    """Below the line of ``%%exercise``, which is the first."""
+    source = SAXPY.solution.replace("y[i];", "y[i]")
+    line = next(n for n, text in enumerate(source.splitlines(), 2) if text.endswith("+ y[i]"))
+    said = str(student.exercise("04.saxpy", source))
+    assert f"04.saxpy.cu:{line + 1}: error" in said  # the next one, where the semicolon is missed
+    python = find("04.blocks_for")
+    name = python.solution.split("(")[0]
+    said = str(student.exercise(python.id, f"{name}(n, threads):\n    return n // 0"))
+    assert "->   3 |     return n // 0" in said
+
+
 def test_an_exercise_that_does_not_exist_is_a_readable_error():
     for name, words in (("04.saxpi", "did you mean 04.saxpy"), (" ", "Name the exercise")):
         with pytest.raises(LessonError, match=words):
@@ -118,7 +143,7 @@ def test_the_commands_list_verify_and_show_progress(capsys):
     held = f"1 exercises, {mutants} mutants: {mutants + 2} of {mutants + 2} hold"
     assert held in capsys.readouterr().out
     assert main(["exercises", "nothing"]) == 2
-    capsys.readouterr()
+    assert "nothing" in capsys.readouterr().out
     if not ON_GPU:
         assert main(["exercises", "--verify", "--device", "cuda"]) == 2
         assert "needs a CUDA GPU" in capsys.readouterr().out

@@ -1,8 +1,9 @@
 """What every small figure consists of, in short: a change that nobody meant is a test that fails.
 
-Each drawing of ``test_figures.py`` has, in ``drawings.json``, a digest of its words, its shapes,
-its lines, its pictures and its axes, in the coordinates of its data: no pixels. They hold for the
-version of matplotlib that drew them. After a change that is meant, look at the figure and run
+Each drawing of ``test_figures.py`` and ``further_drawings.py`` has, in ``drawings.json``, a digest
+of its words, its shapes, its lines, its pictures, its legends and its axes, in the coordinates of
+its data: no pixels. They hold for the version of matplotlib that drew them. After a change that is
+meant, look at the figure and run
 
     python -m tests.figures.records_of_drawings
 """
@@ -18,13 +19,15 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 FILE = Path(__file__).with_name("drawings.json")
 
 
 def parts(figure: Figure) -> dict[str, list]:
     """What ``figure`` consists of, by kind."""
-    found: dict[str, list] = {"words": [], "shapes": [], "lines": [], "pictures": [], "axes": []}
+    kinds = "words", "shapes", "lines", "pictures", "legends", "axes"
+    found: dict[str, list] = {kind: [] for kind in kinds}
     for axes in figure.axes:
         found["words"] += map(_words, [*axes.texts, axes.title, axes._left_title])
         found["shapes"] += map(_shape, axes.patches)
@@ -35,9 +38,11 @@ def parts(figure: Figure) -> dict[str, list]:
                 found["lines"] += [_line(lines, s, colours) for s in lines.get_segments()]
             else:
                 found["shapes"].append(_points(lines))
-        found["pictures"] += [_numbers(x.get_array(), x.get_extent()) for x in axes.images]
+        found["pictures"] += map(_picture, axes.images)
+        found["legends"] += [_legend(axes.get_legend())] if axes.get_legend() else []
         found["axes"].append(_axes(axes))
     found["words"] += map(_words, figure.texts)
+    found["legends"] += map(_legend, figure.legends)
     found["axes"].append(_numbers(figure.get_size_inches()))
     return found
 
@@ -64,8 +69,21 @@ def _shape(patch) -> list:
 
 def _line(lines, points, colour) -> list:
     colour = colour if isinstance(colour, list) else to_hex(colour)
-    widths = np.ravel(lines.get_linewidth())
-    return [colour, str(lines.get_linestyle()), *_numbers(points, widths)]
+    look = [colour, str(lines.get_linestyle())]
+    sizes = [np.ravel(lines.get_linewidth())]
+    if isinstance(lines, Line2D):
+        look += [str(lines.get_marker()), to_hex(lines.get_markerfacecolor())]
+        sizes.append([lines.get_markersize(), lines.get_markeredgewidth()])
+    return [*look, *_numbers(points, *sizes)]
+
+
+def _picture(image) -> list:
+    """Its values, where it lies, and the colours that its values get."""
+    return _numbers(image.get_array(), image.get_extent(), image.to_rgba(image.get_array()))
+
+
+def _legend(legend) -> list:
+    return [[_words(text) for text in legend.texts], str(legend._ncols), str(legend._loc)]
 
 
 def _points(collection) -> list:
@@ -81,7 +99,8 @@ def _axes(axes) -> list:
         *(axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale(), axes.get_yscale()),
         *_numbers(axes.get_xlim(), axes.get_ylim(), *(axis.get_ticklocs() for axis in both)),
         [[label.get_text() for label in axis.get_ticklabels()] for axis in both],
-        [text.get_text() for text in (axes.get_legend().texts if axes.get_legend() else [])],
+        _numbers([axis.label.get_fontsize() for axis in both], axes.get_facecolor()),
+        [name for name, spine in axes.spines.items() if spine.get_visible()],
     ]
 
 

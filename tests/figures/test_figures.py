@@ -275,6 +275,14 @@ def test_shared_banks_counts_the_wavefronts(addresses, width, expected):
     assert title(figures.shared_banks(addresses, width)) == expected
 
 
+def test_wide_loads_of_neighbours_that_want_the_same_take_half_as_many_phases():
+    """As measured: see ``wavefronts`` in emulator/recording/counters.py."""
+    pairs, apart = 8 * (LANES // 2), 8 * LANES
+    assert [len(bank_phases(lanes, 8)) for lanes in (pairs, apart)] == [1, 2]
+    assert [len(bank_phases(lanes, 16)) for lanes in (2 * pairs, 2 * apart)] == [2, 4]
+    assert len(bank_phases(pairs, 8, store=True)) == 2
+
+
 def test_lanes_that_want_one_word_share_it():
     (phase,) = bank_phases([0, 0, 4, 128])
     assert phase == {0: {0: [0, 1], 32: [3]}, 1: {1: [2]}}
@@ -390,6 +398,19 @@ def test_a_timeline_keeps_the_colour_of_a_row_in_every_panel():
         (lambda: figures.reduction_tree({"a": ([[1, 2]] * 2, [[2, -1]])}), "a source is above 1"),
         (lambda: figures.active_lanes({"a": [[33]]}), "numbers of lanes, from 0 to 32"),
         (lambda: figures.access_heatmap(np.zeros(3)), r"shape \(3,\); give \(rows, columns\)"),
+        (lambda: figures.thread_map([0], [0], colour="grid"), 'or "warp", not .grid.'),
+        (lambda: figures.thread_map([0], ([0], [1]), colour="warp"), "needs linear thread indices"),
+        (lambda: figures.activations(np.eye(2), {"c": np.eye(2)}, [1]), r"c has shape \(2, 2\)"),
+        (lambda: figures.roofline({}, 1, 0), "bandwidth=0 must both be positive"),
+        (lambda: figures.memory_roofs({}, 1, {"L1": 0}), "every bandwidth must be positive"),
+        (lambda: figures.memory_roofs({}, 0, {"L1": 1}), "the peak and every bandwidth"),
+        (lambda: figures.curves({"a": [(1, 0)]}, across="x", up="y"), "a: give pairs"),
+        (lambda: figures.layout_map({"a": Layout("4097:1")}), "4,097 cells; at most 4,096"),
+        (lambda: figures.struct_bytes("a 8 x 0"), "a line is 'struct size member offset bytes'"),
+        (
+            lambda: figures.fragments(np.arange(9), *fragment_of_mma()[1:]),
+            "what each of 32 lanes holds",
+        ),
     ],
 )
 def test_data_that_cannot_be_drawn_is_refused_with_what_to_give(draw, message):

@@ -5,7 +5,7 @@ import pytest
 
 from course_utils import figures
 from course_utils.figures.images import _grey_range
-from course_utils.figures.labels import fraction_label
+from course_utils.figures.labels import fraction_label, number_label
 from course_utils.figures.memory_accesses import _size
 from course_utils.figures.threads import LARGEST_FONT, _font
 from course_utils.figures.value_graphs import _columns
@@ -55,6 +55,23 @@ def test_the_axes_of_a_product_begin_at_0():
         a, b = np.ones((2, 3)), np.ones((3, columns))
         of_b = figures.product_tiles(a, b, a @ b).axes[1]
         assert of_b.get_xticks().tolist() == ticks
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.01234, "0.0123"), (4.56, "4.56"), (4.0, "4"), (99.96, "100"), (123.4, "123"), (0, "0")]
+    + [(-123.4, "-123"), (12345, "12\N{NO-BREAK SPACE}345"), (999999, "999\N{NO-BREAK SPACE}999")]
+    + [
+        (12345.6, "12\N{NO-BREAK SPACE}346"),
+        (1e6, "1 M"),
+        (3.14e6, "3.14 M"),
+        (1e9, "1 G"),
+        (2.5e10, "25 G"),
+        (1e12, "1 T"),
+    ],
+)
+def test_a_number_has_three_digits_that_matter_or_is_whole(value, words):
+    assert number_label(value) == words
 
 
 def test_a_power_of_two_below_one_is_a_fraction():

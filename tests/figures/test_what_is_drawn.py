@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from inspect import signature
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -13,13 +14,16 @@ from matplotlib.colors import to_rgb
 from matplotlib.transforms import Bbox
 
 from course_utils import figures
+from course_utils.figures import style
 from course_utils.figures.labels import bytes_label
 from course_utils.figures.style import ink
+from tests.figures.further_drawings import Profiled, further_drawings
 from tests.figures.records_of_drawings import FILE, digests, version
 from tests.figures.test_figures import drawings
 
 SLACK = 2  # pixels
-NAMES = sorted(drawings())
+DRAWINGS = drawings() | further_drawings()
+NAMES = sorted(DRAWINGS)
 CELLS = (
     "access_orders",
     "active_lanes",
@@ -31,6 +35,7 @@ CELLS = (
     "timeline",
     "warp_sectors",
 )
+WORDS_BESIDE = "struct_bytes", "source_heat", "warp_steps"
 
 
 @cache
@@ -38,7 +43,7 @@ def drawn(name):
     """The figure and its renderer."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = drawings()[name]()
+    figure = DRAWINGS[name]()
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return figure, canvas.get_renderer()
@@ -69,7 +74,7 @@ def inside(box, frame):
     )
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "struct_bytes"])  # names at its left
+@pytest.mark.parametrize("name", [n for n in NAMES if n.split(",")[0] not in WORDS_BESIDE])
 def test_nothing_is_drawn_out_of_its_frame(name):
     for frame, patches, words in boxes(name):
         assert all(inside(box, frame) for box in patches + words)
@@ -166,6 +171,37 @@ def test_a_drawing_is_what_was_recorded_of_it(name):
     )
 
 
+TITLED = {
+    name for name in figures.__all__ if "title" in signature(getattr(figures, name)).parameters
+}
+
+
+def test_a_figure_that_takes_a_title_shows_it(monkeypatch):
+    """Nothing is laid out for it: that is what takes time."""
+    shown = set()
+    monkeypatch.setattr(style, "_settled", lambda figure: figure)
+
+    def titled(name, draw):
+        def wrapper(*args, **kwargs):
+            figure = draw(*args, **kwargs | {"title": "What it shows"})
+            words = [*figure.texts, *(text for axes in figure.axes for text in titles(axes))]
+            if any("What it shows" in text.get_text() for text in words):
+                shown.add(name)
+            return figure
+
+        return wrapper
+
+    for name in TITLED:
+        monkeypatch.setattr(figures, name, titled(name, getattr(figures, name)))
+    for draw in DRAWINGS.values():
+        draw()
+    assert shown == TITLED
+
+
+def titles(axes):
+    return axes.title, axes._left_title
+
+
 def test_nothing_is_recorded_of_a_drawing_that_is_no_more():
     assert set(RECORDED) == set(NAMES)
 
@@ -246,21 +282,6 @@ def test_the_words_of_a_roof_stand_on_it():
     (x, y), (_, peak) = places["memory 4 TB/s"], places["peak 60 TFLOP/s"]
     assert y == pytest.approx(4e12 * x) and peak == 6e13
     assert places["15 FLOP/B"][0] == pytest.approx(15)
-
-
-SOURCE = ["void f()", "{", "\tx = 1;", "y" * 130, "}", "", "void g()"]
-
-
-class Profiled:
-    """As much of a profile as its picture looks at."""
-
-    kernel, source = "f", "\n".join(SOURCE)
-
-    def __init__(self, **values):
-        self.values = {int(name[1:]): value for name, value in values.items()}
-
-    def by_line(self, by):
-        return self.values
 
 
 def test_each_line_of_source_has_a_row_with_its_number_and_its_count():
@@ -416,6 +437,8 @@ def test_a_pair_of_images_says_how_large_each_is_and_is_as_high_as_they_need():
     assert figure.axes[0].get_xlabel() == "4 rows × 6 columns"
     assert figure.get_figheight() == pytest.approx(4 * 4 / 6 + 0.7)
     assert figures.image_pair(image.T.repeat(3, 0), image).get_figheight() == 8
+    with pytest.raises(ValueError, match=r"after has shape \(5, 3, 2\)"):
+        figures.image_pair(image, np.zeros((5, 3, 2)))
 
 
 def test_a_grid_of_images_has_a_title_for_each_and_one_scale_for_all():

@@ -102,6 +102,7 @@ def test_the_first_cell_is_the_title_and_the_last_has_the_next_link():
     assert messages(rules.begins_with_a_title, title, plain) == []
     assert messages(rules.begins_with_a_title, plain, title) == [(1, "it is not the title")]
     assert messages(rules.begins_with_a_title, new_code_cell("# Title"))
+    assert messages(rules.begins_with_a_title, new_code_cell("# Title"), title)
     assert messages(rules.begins_with_a_title)
     assert messages(rules.ends_with_a_next_link, plain, link) == []
     ((number, _),) = messages(rules.ends_with_a_next_link, link, plain)
@@ -219,9 +220,11 @@ def test_counts_begin_at_one_where_a_cell_has_run_and_are_none_where_none_has():
 
 def test_a_stream_is_one_output_and_another_is_its_own():
     outs = [new_output("stream", name=n, text=t) for n, t in (("stdout", "a\n"), ("stdout", "b"))]
-    outs.append(new_output("stream", name="stderr", text="c"))
+    outs += [new_output("stream", name="stderr", text=t) for t in "cd"]
+    outs.append(new_output("stream", name="stdout", text="e"))
     found = canonical(new_notebook(cells=[new_code_cell("x", outputs=outs)])).cells[0].outputs
-    assert [(output.name, output.text) for output in found] == [("stdout", "a\nb"), ("stderr", "c")]
+    written = [(output.name, output.text) for output in found]
+    assert written == [("stdout", "a\nb"), ("stderr", "cd"), ("stdout", "e")]
 
 
 def test_a_long_text_is_cut_behind_a_line_and_a_large_picture_left_out():

@@ -13,7 +13,7 @@ from nbval.plugin import get_sanitize_patterns
 from course_utils.notebooks import run
 from course_utils.notebooks.canonical import violations
 from course_utils.notebooks.cells import find
-from course_utils.notebooks.execute import kernel_environment
+from course_utils.notebooks.execute import execute, kernel_environment
 from course_utils.paths import ROOT
 
 H200 = {"kind": "cuda", "name": "NVIDIA H200", "cuda": "12.9"}
@@ -84,6 +84,16 @@ def test_a_cell_that_takes_too_long_is_stopped(tmp_path, capsys):
     path = write(tmp_path / "01_slow.ipynb", "import time", "time.sleep(100)")
     assert command("--timeout", 1, path) == 1
     assert "cell 3: time.sleep(100)\n      it took longer than 1 s" in capsys.readouterr().out
+
+
+def test_each_cell_that_is_done_is_heard_of_and_the_one_that_fails_is_named(tmp_path):
+    heard = []
+    cells = [new_markdown_cell("# Title"), *map(new_code_cell, ("x = 1", "", "x = 2", "1 / 0"))]
+    nb = new_notebook(cells=[*cells, new_markdown_cell("Next"), new_code_cell("x = 3")])
+    found = execute(nb, tmp_path, kernel_environment("emulator"), 60, heard.append)
+    assert heard == [2, 4, 5]  # of code, not empty, up to the failure
+    assert (found.failure.cell, found.failure.line, found.skipped) == (5, 1, 0)
+    assert found.failure.source == "1 / 0" and found.seconds > 0
 
 
 def test_a_kernel_that_dies_is_told_with_the_cell_it_died_in(tmp_path, capsys):

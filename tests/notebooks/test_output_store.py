@@ -123,6 +123,16 @@ def test_an_update_on_a_gpu_stores_and_an_update_on_the_emulator_does_not(course
     assert stored == stored_outputs.StoredOutputs("NVIDIA H200", [{"text/plain": "2 ms\n"}])
 
 
+def test_storing_says_whether_it_changed_the_file_and_nothing_to_store_takes_it_away(course, good):
+    update(course, good, "emulator")
+    assert output_store.write(course) and not output_store.write(course)
+    file = stored_outputs.file_of(course)
+    assert file.is_file()
+    good.cells.pop()
+    course.write_text(dumps(canonical(good)), encoding="utf-8")
+    assert output_store.write(course) and not file.exists()
+
+
 def test_a_file_of_outputs_has_a_line_for_each_thing_and_its_own_letters():
     assert output_store.as_text({"a": ["µ"]}) == '{\n "a": [\n  "µ"\n ]\n}\n'
 

@@ -7,6 +7,7 @@ import copy
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from course_utils.notebooks.canonical import canonical, dumps
 from course_utils.notebooks.rules import RULES, violations
 
 
@@ -128,6 +129,20 @@ def test_a_stale_stamp_is_refused(repository, good):
     path = repository.commit(good)
     repository.write("kernels/01_first/add.cu", "// changed")
     assert "stale" in str(violations(path, repository.root)[0])
+
+
+def test_what_no_cell_is_to_blame_for_is_said_of_the_notebook(repository, good):
+    path = repository.write("chapters/01_first/01_add.ipynb", dumps(canonical(good)))
+    (unstamped,) = violations(path, repository.root)
+    text = repository.commit(good).read_text()
+    path.write_text(text + "\n")
+    (laid_out,) = violations(path, repository.root)
+    add(new_markdown_cell("Open in Colab", metadata={"tags": ["hosted"]}))(good)
+    (badge,) = violations(repository.commit(good), repository.root)
+    repository.write("kernels/01_first/add.cu", "// changed")
+    stale = violations(path, repository.root)[0]
+    for found in (unstamped, laid_out, badge, stale):
+        assert str(found).startswith("notebook: "), found
 
 
 def test_every_check_is_tried_by_a_bad_notebook(repository, good):

@@ -135,6 +135,13 @@ def test_shared_memory_counts_from_nothing_on():
         occupancy(tile, 32, shared_mem=-1)
 
 
+@pytest.mark.parametrize(("arch", "blocks"), [("sm_75", 64), ("sm_86", 50), ("sm_90a", 114)])
+def test_a_block_s_shared_memory_and_what_is_reserved_for_it_come_out_of_that_of_the_sm(
+    arch, blocks
+):
+    assert of(32, shared=1024, arch=arch).limits["shared memory"] == blocks
+
+
 def test_an_instance_of_a_template_is_found_by_its_expression():
     source = "template <int N> __global__ void add(float *x) { x[threadIdx.x] += N; }"
     kernel = load(source=source, filename="add.cu", names=["add<3>"]).add
