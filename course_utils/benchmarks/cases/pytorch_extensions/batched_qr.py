@@ -337,6 +337,7 @@ CASES = (
         LARGE,
         beside=True,
         test_sizes=((1, 1, 1), (1, 50, 60)),
+        sustained_sizes=(MIDDLE, LARGE),
     ),
     Case(
         "qr_tall",

@@ -163,6 +163,8 @@ def _packed_by_torch(torch: Any, words: Any, scales: Any) -> tuple[Any, Any]:
 
 
 def _case(name: str, bits: float, beside: bool = False, off: float = 2e-4) -> Case:
+    one, in_a_row = (1, 8192, 8192), (12, 8192, 8192)
+
     def least(n: Size) -> int:
         matrices, rows, columns = n
         return int(matrices * (rows * columns * bits / 8 + 2 * columns + 4 * rows))
@@ -175,7 +177,8 @@ def _case(name: str, bits: float, beside: bool = False, off: float = 2e-4) -> Ca
         bytes=least,
         flops=lambda n: 2 * n[0] * n[1] * n[2],
         ceiling="read",
-        gpu_sizes=((1, 8192, 8192), (12, 8192, 8192)),
+        gpu_sizes=(one, in_a_row),
+        sustained_sizes=(in_a_row,) if beside else (),  # one matrix would stay in the L2 cache
         test_sizes=((1, 8, 128), (2, 24, 1280), (1, 72, 2176)),
     )
 
