@@ -2,7 +2,8 @@
 // and K multiples of 8. A, B and C come as tensor maps with boxes of 128 x 64, 256 / CLUSTER x 64
 // and 16 x 64, swizzle 128 bytes.
 // Adds to gemm_multicast the way out: sums go through shared memory, and TMA stores whole rows of
-// 128 bytes while the warps go on. A product is still running when the next one is issued.
+// 128 bytes. Rounded, they wait in registers until the next tile's products are under way. A product
+// is still running when the next one is issued.
 // Limit: the tensor cores, and for large matrices the board's power.
 // grid (at most the multiprocessors, a multiple of CLUSTER), block (384), dynamic shared STAGES * 49152 + 32768
 
