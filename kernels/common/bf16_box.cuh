@@ -13,19 +13,32 @@ __device__ inline unsigned packed_bf16(float low, float high)
     return bits;
 }
 
-// A warp writes 16 rows of 64 results, 128 bytes, swizzled as TMA wants it; `sum` are 32 of the
-// thread's sums of wgmma.
-__device__ inline void store_bf16_box(unsigned box, const float *sum)
+// 32 of the thread's sums of wgmma, as bf16: two neighbours in each register.
+__device__ inline void pack_bf16(unsigned (&packed)[16], const float *sum)
+{
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+        packed[i] = packed_bf16(sum[i * 2], sum[i * 2 + 1]);
+    }
+}
+
+// A warp writes 16 rows of 64 results of pack_bf16, 128 bytes, swizzled as TMA wants it.
+__device__ inline void store_packed_box(unsigned box, const unsigned (&packed)[16])
 {
     const int lane = threadIdx.x % 32, row = lane % 16;
 #pragma unroll
     for (int j = 0; j < 4; ++j) { // 16 columns: two chunks of 16 bytes, and twice 8 rows
-        unsigned tiles[4];
-#pragma unroll
-        for (int n = 0; n < 4; ++n) {
-            tiles[n] = packed_bf16(sum[j * 8 + n * 2], sum[j * 8 + n * 2 + 1]);
-        }
+        const unsigned tiles[] = {packed[j * 4], packed[j * 4 + 1], packed[j * 4 + 2],
+                                  packed[j * 4 + 3]};
         const int chunk = j * 2 + lane / 16;
         stmatrix_4(box + row * 128 + (chunk ^ row % 8) * 16, tiles);
     }
+}
+
+// Both at once.
+__device__ inline void store_bf16_box(unsigned box, const float *sum)
+{
+    unsigned packed[16];
+    pack_bf16(packed, sum);
+    store_packed_box(box, packed);
 }

@@ -2,7 +2,7 @@
 // thread of the producer warpgroup loads tiles into a ring of STAGES, on and on through all tiles
 // of C that the block has; two consumer warpgroups multiply, 64 x BN results each. The blocks of a
 // cluster lie one below the other and share the tile of B. Sums leave through shared memory, by
-// TMA.
+// TMA, while the tensor cores have the next tile's products.
 
 #pragma once
 
@@ -35,6 +35,7 @@ constexpr int kTileA = BM * kRowBytes, kTileB = BN * kRowBytes, kStage = kTileA 
 constexpr int kPartB = BN / CLUSTER; // rows of B that a block loads for all
 constexpr int kBox = 16 * kRowBytes; // of C: what a warp stores at once, 16 rows
 constexpr int kBoxes = 2;            // of a warp, in turn
+constexpr int kPacked = 16;          // registers of a thread that hold what goes into a box
 
 // Where the block's tile of C begins in tile number `tile` of the cluster: those go down the
 // columns of a band, and then to the next band.
@@ -70,7 +71,9 @@ __device__ inline void wait_for_cluster()
     cluster_wait();
 }
 
-// Format has the type Sum, kBytes of an operand, kColumns of C in a box, multiply() and store().
+// Format has the type Sum, kBytes of an operand, kColumns of C in a box; multiply(), pack() from the
+// sums of a box to kPacked registers, and store() from there to the box; and kLater, how many boxes
+// of a tile stay in registers until the products of the next tile have begun.
 template <class Format>
 __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const TensorMap *C,
                                    int M, int N, int K, const Format &format)
@@ -122,6 +125,26 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
                 mbarrier_arrive_there(empty_there + stage * 8);
             }
         };
+        constexpr int kAll = BN / Format::kColumns, kNow = kAll - Format::kLater; // boxes
+        unsigned packed[kAll][kPacked];
+        int row = 0, column = 0; // of the results in `packed`
+        auto store = [&](int from, int to) {
+#pragma unroll
+            for (int i = from; i < to; ++i) {
+                const unsigned at = box + i % kBoxes * kBox;
+                if (lane == 0) {
+                    tma_wait_read<kBoxes - 1>(); // the box may be written again
+                }
+                __syncwarp();
+                Format::store(at, packed[i]);
+                writes_are_ready();
+                __syncwarp();
+                if (lane == 0) {
+                    tma_store(C, column + i * Format::kColumns, row, at);
+                    tma_commit();
+                }
+            }
+        };
         for (int tile = first; tile < tiles; tile += clusters) {
             typename Format::Sum sum[BN / 2];
             int before = 0; // the stage of the step before
@@ -136,6 +159,9 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
                     Format::multiply(sum, a + k * 2, b + k * 2, step > 0 || k > 0);
                 }
                 wgmma_commit();
+                if (step == min(1, steps - 1) && tile != first) { // two steps are under way
+                    store(kNow, kAll);
+                }
                 wgmma_wait<1>();
                 if (step > 0) {
                     release(before);
@@ -147,22 +173,16 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
             keep_in_order(sum);
 
             const Place place(tile, down, across);
-            const int row = place.row + warp * 16;
+            row = place.row + warp * 16;
+            column = place.column;
 #pragma unroll
-            for (int i = 0; i < BN / Format::kColumns; ++i) {
-                const int column = place.column + i * Format::kColumns;
-                if (lane == 0) {
-                    tma_wait_read<kBoxes - 1>(); // the box may be written again
-                }
-                __syncwarp();
-                format.store(box + i % kBoxes * kBox, &sum[i * Format::kColumns / 2], column);
-                writes_are_ready();
-                __syncwarp();
-                if (lane == 0) {
-                    tma_store(C, column, row, box + i % kBoxes * kBox);
-                    tma_commit();
-                }
+            for (int i = 0; i < kAll; ++i) {
+                format.pack(packed[i], &sum[i * Format::kColumns / 2], column + i * Format::kColumns);
             }
+            store(0, kNow);
+        }
+        if (first < tiles) {
+            store(kNow, kAll);
         }
         if (lane == 0) {
             tma_wait_read<0>();

@@ -7,10 +7,12 @@ import pytest
 from launchers import run
 
 from course_utils import cp, profile
-from course_utils.benchmarks.case import normal
-from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
+from course_utils.benchmarks.case import course_kernel, normal
+from course_utils.benchmarks.cases.hopper import CHAPTER, RUNGS, hopper_call
 from course_utils.benchmarks.cases.matmul import Bf16Work, from_bf16, to_bf16
+from course_utils.benchmarks.sass import listing
 from course_utils.devices.selection import ON_GPU
+from course_utils.errors import LessonError
 
 
 def product(rung, m, n, k):
@@ -41,6 +43,21 @@ def test_sums_leave_through_shared_memory_without_bank_conflicts():
     assert before.global_store_sectors == 2 * before.global_store_bytes // 32
     assert counts.bulk_global_store_bytes == 256 * 256 * 2
     assert counts.global_store_bytes == counts.shared_store_conflicts == 0
+
+
+def test_the_assembler_leaves_the_stores_of_a_tile_under_the_products_of_the_next():
+    """All of its 16 stores by stmatrix stand between products and the wait for them."""
+    module = course_kernel(CHAPTER, "gemm_hopper", arch="sm_90a").module
+    compiled = module.compiled("sm_90a", "--ptxas-options=-v")
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in compiled.log
+    assert "serialized" not in compiled.log
+    try:
+        lines = listing(compiled.cubin)
+    except LessonError as error:
+        pytest.skip(str(error))
+    begin = next(i for i, line in enumerate(lines) if "HGMMA" in line)
+    end = next(i for i in range(begin, len(lines)) if "WARPGROUP.DEPBAR" in lines[i])
+    assert sum("STSM" in line for line in lines[begin:end]) == 16
 
 
 @pytest.mark.skipif(ON_GPU, reason="about the emulator's time")

@@ -2,7 +2,8 @@
 // and K multiples of 8. A, B and C come as tensor maps with boxes of 128 x 64, 256 / CLUSTER x 64
 // and 16 x 64, swizzle 128 bytes.
 // Adds to gemm_multicast the way out: sums go through shared memory, and TMA stores whole rows of
-// 128 bytes while the warps go on. A product is still running when the next one is issued.
+// 128 bytes. Rounded, they wait in registers until the next tile's products are under way. A product
+// is still running when the next one is issued.
 // Limit: the tensor cores, and for large matrices the board's power.
 // grid (at most the multiprocessors, a multiple of CLUSTER), block (384), dynamic shared STAGES * 49152 + 32768
 
@@ -12,6 +13,7 @@
 struct Format {
     using Sum = float;
     static constexpr int kBytes = 2, kColumns = 64; // of an operand; of C in a box
+    static constexpr int kLater = 4;                // boxes, all of a tile
 
     template <int kCount>
     __device__ static void multiply(float (&sum)[kCount], unsigned long long a,
@@ -20,7 +22,15 @@ struct Format {
         wgmma_bf16(sum, a, b, add);
     }
 
-    __device__ void store(unsigned box, const float *sum, int) const { store_bf16_box(box, sum); }
+    __device__ static void pack(unsigned (&packed)[kPacked], const float *sum, int)
+    {
+        pack_bf16(packed, sum);
+    }
+
+    __device__ static void store(unsigned box, const unsigned (&packed)[kPacked])
+    {
+        store_packed_box(box, packed);
+    }
 };
 
 extern "C" __global__ void CLUSTER_OF_KERNEL __launch_bounds__(kThreads, 1)

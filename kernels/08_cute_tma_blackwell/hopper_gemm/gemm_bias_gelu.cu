@@ -19,6 +19,7 @@ __device__ inline float gelu(float x)
 struct Format {
     using Sum = float;
     static constexpr int kBytes = 2, kColumns = 64; // of an operand; of C in a box
+    static constexpr int kLater = 4;                // boxes, all of a tile
     const __nv_bfloat162 *bias;
     int N;
 
@@ -29,7 +30,7 @@ struct Format {
         wgmma_bf16(sum, a, b, add);
     }
 
-    __device__ void store(unsigned box, const float *sum, int column) const
+    __device__ void pack(unsigned (&packed)[kPacked], const float *sum, int column) const
     {
         float value[32];
         column += threadIdx.x % 4 * 2;
@@ -42,7 +43,12 @@ struct Format {
             value[i + 2] = gelu(sum[i + 2] + two.x);
             value[i + 3] = gelu(sum[i + 3] + two.y);
         }
-        store_bf16_box(box, value);
+        pack_bf16(packed, value);
+    }
+
+    __device__ static void store(unsigned box, const unsigned (&packed)[kPacked])
+    {
+        store_packed_box(box, packed);
     }
 };
 

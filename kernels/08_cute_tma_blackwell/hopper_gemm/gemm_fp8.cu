@@ -11,6 +11,7 @@
 struct Format {
     using Sum = float;
     static constexpr int kBytes = 1, kColumns = 64; // of an operand; of C in a box
+    static constexpr int kLater = 4;                // boxes, all of a tile
 
     template <int kCount>
     __device__ static void multiply(float (&sum)[kCount], unsigned long long a,
@@ -19,7 +20,15 @@ struct Format {
         wgmma_e4m3(sum, a, b, add);
     }
 
-    __device__ void store(unsigned box, const float *sum, int) const { store_bf16_box(box, sum); }
+    __device__ static void pack(unsigned (&packed)[kPacked], const float *sum, int)
+    {
+        pack_bf16(packed, sum);
+    }
+
+    __device__ static void store(unsigned box, const unsigned (&packed)[kPacked])
+    {
+        store_packed_box(box, packed);
+    }
 };
 
 extern "C" __global__ void CLUSTER_OF_KERNEL __launch_bounds__(kThreads, 1)

@@ -11,6 +11,7 @@
 struct Format {
     using Sum = int;
     static constexpr int kBytes = 1, kColumns = 32; // of an operand; of C in a box
+    static constexpr int kLater = 4;                // boxes of 8: there are no registers for more
 
     template <int kCount>
     __device__ static void multiply(int (&sum)[kCount], unsigned long long a, unsigned long long b,
@@ -19,21 +20,29 @@ struct Format {
         wgmma_s8(sum, a, b, add);
     }
 
-    __device__ void store(unsigned box, const int *sum, int) const
+    __device__ static void pack(unsigned (&packed)[kPacked], const int *sum, int)
+    {
+#pragma unroll
+        for (int i = 0; i < kPacked; ++i) {
+            packed[i] = sum[i];
+        }
+    }
+
+    __device__ static void store(unsigned box, const unsigned (&packed)[kPacked])
     {
         const int lane = threadIdx.x % 32;
 #pragma unroll
         for (int i = 0; i < 16; i += 2) { // two neighbours each: 8 bytes, half a chunk
             const int row = lane / 4 + i / 2 % 2 * 8, chunk = i / 4 * 2 + lane % 4 / 2;
             const unsigned at = box + row * 128 + (chunk ^ row % 8) * 16 + lane % 2 * 8;
-            store_shared_2(at, sum[i], sum[i + 1]);
+            store_shared_2(at, packed[i], packed[i + 1]);
         }
     }
 
     // st.shared: two integers, to a multiple of 8.
-    __device__ static void store_shared_2(unsigned to, int first, int second)
+    __device__ static void store_shared_2(unsigned to, unsigned first, unsigned second)
     {
-        asm volatile("st.shared.v2.s32 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
                      : "memory");
     }
 };
