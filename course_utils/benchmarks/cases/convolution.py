@@ -30,6 +30,7 @@ ROW_TILES = {  # what differs from the values in the file; those won a search on
     FIRST[0][1:3]: {"CC": 1, "BF": 16, "TN": 4, "SEG": 7, "BSEG": 32, "BLOCKS": 4},
     SECOND[0][1:3]: {"CC": 4, "BF": 32, "TN": 4, "SEG": 14, "BSEG": 16, "BLOCKS": 4},
 }
+ONE_CHANNEL = {FIRST[0]: {"FILTERS": 4, "QUADS": 32, "GROUPS": 4}}  # so did these
 # Bytes of dynamic shared memory.
 PIPELINE_SHARED = 3 * 8 * (64 + 4 + 256) * 4
 BF16_SHARED = 4 * (128 + 64) * 128
@@ -167,6 +168,17 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     return (KernelCall(_kernel("conv_winograd_few"), grid, 128, arguments, shared),)
 
 
+def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+    images, _, filters, height, width, _ = size
+    defines = ONE_CHANNEL.get(size, {})
+    tile = {"FILTERS": 8, "QUADS": 32, "GROUPS": 2} | defines
+    block = tile["QUADS"], tile["GROUPS"]
+    quads = images * height * width // 4
+    grid = blocks(quads, block[0]), blocks(filters, tile["FILTERS"] * block[1])
+    arguments = x, w, y, images, height, width, filters
+    return (KernelCall(_kernel("conv_one_channel", **defines), grid, block, arguments),)
+
+
 # --- bf16, channels last ---
 
 
@@ -273,6 +285,12 @@ CASES = (
         _winograd_few,
         SECOND,
         test_sizes=((1, 1, 1, 1, 1, 3), (2, 7, 40, 7, 9, 3), (3, 16, 32, 14, 14, 3)),
+    ),
+    _case(
+        "conv_one_channel",
+        _one_channel,
+        FIRST,
+        test_sizes=((1, 1, 8, 1, 4, 3), (1, 1, 40, 5, 12, 3), (2, 1, 16, 28, 28, 3)),
     ),
     _case("conv_bf16", _bf16, test_sizes=((1, 8, 8, 1, 1, 1), (2, 72, 72, 7, 9, 3))),
     _case(
