@@ -33,6 +33,7 @@ ROW_TILES = {  # what differs from the values in the file; those won a search on
 ONE_CHANNEL = {FIRST[0]: {"FILTERS": 4, "QUADS": 32, "GROUPS": 4}}  # so did these
 # Bytes of dynamic shared memory.
 PIPELINE_SHARED = 3 * 8 * (64 + 4 + 256) * 4
+WINOGRAD_SHARED = 2 * 8 * 16 * (32 + 64) * 4
 BF16_SHARED = 4 * (128 + 64) * 128
 HALO_SHARED = 9 * 64 * 128 + 2 * 4 * 13 * 1024
 FEW_TILES, FEW_BLOCKS = 32, 2  # of a block, and on a multiprocessor, of conv_winograd_few
@@ -153,10 +154,11 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     transformed = cp.empty((channels, 16, filters), cp.float32)
     first = w, transformed, channels, filters
     then = x, transformed, y, *_small_filter(size)
-    grid, shared = (blocks(_tiles(size), 32), filters // 64), 2 * 16 * 8 * (32 + 64) * 4
+    columns = filters // 64
+    grid = min(blocks(_tiles(size), 32), max(sms_for_tiles() // columns, 1)), columns
     return (
         KernelCall(_kernel("winograd_filters"), blocks(filters * channels, 256), 256, first),
-        KernelCall(_kernel("conv_winograd"), grid, 256, then, shared),
+        KernelCall(_kernel("conv_winograd"), grid, 256, then, WINOGRAD_SHARED),
     )
 
 

@@ -1,10 +1,10 @@
-// y = x * w, a convolution of 3 x 3 in fp32 of images with one channel, stride 1, padding 1: x is N x
-// H x W, w is K x 3 x 3 and y is N x K x H x W. W is a multiple of 4, K of FILTERS, and x, w and y
-// begin at multiples of 16 bytes. Fewer than 2^31 elements a tensor (indices are int), at most 65535 *
-// FILTERS * GROUPS filters.
+// y = x * w, a convolution of 3 x 3 in fp32 of images with one channel, stride 1, padding 1: x is N
+// x H x W, w is K x 3 x 3 and y is N x K x H x W. W is a multiple of 4, K of FILTERS, and x, w and y
+// begin at multiples of 16 bytes. Fewer than 2^31 elements a tensor (indices are int), and at most
+// 65535 * FILTERS * GROUPS filters.
 // The idea: nearly all bytes are those of y, and everything serves its stores. Lanes have neighbours
-// in a plane of y, four pixels each, so one store of a warp is 512 bytes in a row. Nothing goes
-// through shared memory, and all loads of a thread are under way at once.
+// in a plane of y, four pixels each, so a store of a warp is 512 bytes in a row. Nothing goes through
+// shared memory, and a thread asks for all that it needs at once.
 // Limit: writing y; with few images the latency of a launch and of one read of memory.
 // grid (ceil(N H W / 4 / QUADS), ceil(K / (FILTERS * GROUPS))), block (QUADS, GROUPS), dynamic shared 0
 
