@@ -30,12 +30,7 @@ TMA_TILES = {
     32: {"BN": 128, "STAGES": 5, "BLOCKS": 2},
     64: {"BN": 64, "STAGES": 7, "BLOCKS": 2},
 }
-# Of gemm_bf16_few_rows_wgmma.cu, likewise.
-WGMMA_TILES = {
-    16: {"BN": 64, "STAGES": 10, "BLOCKS": 2},
-    32: {"BN": 64, "STAGES": 6, "BLOCKS": 2},
-    64: {"BN": 64, "STAGES": 4, "BLOCKS": 3},
-}
+WGMMA_TILE = {"BN": 64, "STAGES": 7, "BLOCKS": 2}  # likewise, for any rows
 
 
 def slices_for(tiles: int, steps: int, slots: int, least: int) -> int:
@@ -151,8 +146,8 @@ def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
 
 def wgmma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
     """The same of ``gemm_bf16_few_rows_wgmma.cu``."""
-    rows = defines.setdefault("ROWS", next((r for r in (16, 32) if len(a) <= r), 64))
-    defines = WGMMA_TILES[rows] | {"CLUSTER": 2} | defines
+    rows = next((r for r in (16, 32) if len(a) <= r), 64)
+    defines = WGMMA_TILE | {"CLUSTER": 2, "ROWS": rows} | defines
     return _mapped_call("gemm_bf16_few_rows_wgmma", (a, b, c), 2 * defines["BN"], defines)
 
 

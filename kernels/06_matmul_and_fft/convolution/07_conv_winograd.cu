@@ -10,15 +10,22 @@
 // other, and copies the first channels of the next one while it multiplies the last ones of this.
 // Limit: a third of its instructions are no products; there is one block on a multiprocessor, and
 // its warps wait for each other while the sums change hands.
-// grid (at most ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared 2 * (kTileV + kTileU) * 4
+// grid (at most ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared (2 * (kTileV + kTileU) + kTileM) * 4
 
 #include "ptx.cuh"
+
+#ifndef PARTS
+#define PARTS 4 // in which the sums change hands: 4, or 1 with 128 KB more of shared memory
+#endif
 constexpr int kTiles = 32; // of 2 x 2 pixels of y: a block's
 constexpr int BF = 64;     // filters of a block
 constexpr int CC = 8;      // channels of a step
 constexpr int kThreads = 256;
 constexpr int kTileV = 16 * CC * kTiles; // floats
 constexpr int kTileU = CC * 16 * BF;
+constexpr int kPartF = BF / PARTS;                            // filters of a part
+constexpr int kTileM = PARTS == 1 ? 16 * kPartF * kTiles : 0; // four parts fit in a tile of U
+static_assert(kTileM > 0 || 16 * kPartF * kTiles <= kTileU, "a part of the sums fits");
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_winograd(const float *x, const float *U, float *y, int N, int C, int H, int W, int K)
@@ -147,19 +154,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             buffer ^= 1;
         }
 
-        // The sums change hands by way of the tile of U that is free, a part of the
-        // filters at a time. Chunks of four tiles change places by the row, so that
-        // eight lanes store to all banks.
-        constexpr int kParts = 4, kPartF = BF / kParts, kEach = 8 / kParts;
-        float *sums = tiles_u + (buffer ^ 1) * kTileU;
+        // The sums change hands, a row of a part for each filter. Its chunks of four tiles change
+        // places by the lane that stores them, so that eight lanes at a time store to all banks.
+        constexpr int kEach = 8 / PARTS; // filters of a lane in a part
+        float *sums =
+            tiles_u + (kTileM > 0 ? 2 : buffer ^ 1) * kTileU; // the tile of U that is free
         int tile = group * kTiles + lane;
         int image = tile / (across * down), rest = tile % (across * down);
         int row = rest / across * 2, column = rest % across * 2;
         float *first_y = y + ((image * K + first_filter) * H + row) * W + column;
         bool right = column + 1 < W, below = row + 1 < H;
 #pragma unroll
-        for (int part = 0; part < kParts; ++part) {
-            __syncthreads(); // nobody reads this memory any more
+        for (int part = 0; part < PARTS; ++part) {
+            if (PARTS > 1) {
+                __syncthreads(); // nobody reads this memory any more
+            }
 #pragma unroll
             for (int q = 0; q < 2; ++q) {
 #pragma unroll
