@@ -38,8 +38,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     unsigned valid, next_valid; // a bit for each pixel of the tile that exists
     const float *from_x, *next_x;
-    auto look_at = [&](int group) { // the next tiles to load: lanes are tiles,
-                                    // warps channels
+    auto look_at = [&](int group) { // tiles to load next: a lane's tile, a warp's channel
         int tile = group * kTiles + lane;
         int image = tile / (across * down), rest = tile % (across * down);
         int top = rest / across * 2 - 1, left = rest % across * 2 - 1;
@@ -157,8 +156,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         // The sums change hands, a row of a part for each filter. Its chunks of four tiles change
         // places by the lane that stores them, so that eight lanes at a time store to all banks.
         constexpr int kEach = 8 / PARTS; // filters of a lane in a part
-        float *sums =
-            tiles_u + (kTileM > 0 ? 2 : buffer ^ 1) * kTileU; // the tile of U that is free
+        float *sums = tiles_u + (PARTS == 1 ? 2 : buffer ^ 1) * kTileU; // past U, or its free tile
         int tile = group * kTiles + lane;
         int image = tile / (across * down), rest = tile % (across * down);
         int row = rest / across * 2, column = rest % across * 2;
