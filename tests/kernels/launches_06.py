@@ -182,6 +182,19 @@ def few_rows_product_by_tma(name, m, n, k, slices, width, stages):
     return MappedBfloat16((call,), c, lambda: expected, **BF16_ERROR, arrays=there)
 
 
+@CHAPTER.launch(
+    "gemm_bf16_few_rows_wgmma",
+    # slices, columns of a block, stages, rows of a block: a slice may have none of K
+    sizes=[(1, 1, 8, 2, 64, 2, 16), (33, 130, 136, 4, 64, 3, 16), (65, 129, 264, 1, 128, 2, 64)],
+)
+def few_rows_product_by_wgmma(name, m, n, k, slices, width, stages, rows):
+    a, b, c = to_bf16(draw((m, k))), to_bf16(draw((n, k), seed=1)), cp.empty((m, n), cp.uint16)
+    there = cp.asarray(a), cp.asarray(b)
+    call = few_rows.wgmma_call(*there, c, CLUSTER=slices, BN=width, STAGES=stages, ROWS=rows)
+    expected = from_bf16(a) @ from_bf16(b).T
+    return MappedBfloat16((call,), c, lambda: expected, **BF16_ERROR, arrays=there)
+
+
 # --- products on tensor cores and on dp4a: C = A B^T ---
 
 

@@ -30,11 +30,18 @@ ROW_TILES = {  # what differs from the values in the file; those won a search on
     FIRST[0][1:3]: {"CC": 1, "BF": 16, "TN": 4, "SEG": 7, "BSEG": 32, "BLOCKS": 4},
     SECOND[0][1:3]: {"CC": 4, "BF": 32, "TN": 4, "SEG": 14, "BSEG": 16, "BLOCKS": 4},
 }
+ONE_CHANNEL = {  # so did these, and the next
+    FIRST[0]: {"FILTERS": 4, "QUADS": 32, "GROUPS": 4},
+    FIRST[2]: {"FILTERS": 16, "QUADS": 32, "GROUPS": 1},
+}
+FEW = {SECOND[1]: {"TILES": 16, "UNROLL": 4}}
 # Bytes of dynamic shared memory.
 PIPELINE_SHARED = 3 * 8 * (64 + 4 + 256) * 4
+WINOGRAD_SHARED = 2 * 8 * 16 * (32 + 64) * 4  # and WINOGRAD_SUMS more, where the GPU has them
+WINOGRAD_SUMS = 16 * 64 * 32 * 4
 BF16_SHARED = 4 * (128 + 64) * 128
 HALO_SHARED = 9 * 64 * 128 + 2 * 4 * 13 * 1024
-FEW_TILES, FEW_BLOCKS = 32, 2  # of a block, and on a multiprocessor, of conv_winograd_few
+FEW_BLOCKS = 2  # of conv_winograd_few on a multiprocessor
 Launch = Callable[[Any, Any, Any, tuple], tuple[KernelCall, ...]]
 
 
@@ -152,19 +159,38 @@ def _winograd(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     transformed = cp.empty((channels, 16, filters), cp.float32)
     first = w, transformed, channels, filters
     then = x, transformed, y, *_small_filter(size)
-    grid, shared = (blocks(_tiles(size), 32), filters // 64), 2 * 16 * 8 * (32 + 64) * 4
+    columns = filters // 64
+    grid = min(blocks(_tiles(size), 32), max(sms_for_tiles() // columns, 1)), columns
+    most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+    at_once = most >= WINOGRAD_SHARED + WINOGRAD_SUMS
+    kernel = _kernel("conv_winograd", PARTS=1 if at_once else 4)
+    shared = WINOGRAD_SHARED + (WINOGRAD_SUMS if at_once else 0)
     return (
         KernelCall(_kernel("winograd_filters"), blocks(filters * channels, 256), 256, first),
-        KernelCall(_kernel("conv_winograd"), grid, 256, then, shared),
+        KernelCall(kernel, grid, 256, then, shared),
     )
 
 
 def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+    defines = FEW.get(size, {})
+    tile = {"TILES": 32} | defines
     resident = FEW_BLOCKS * sms_for_tiles()
-    grid = min(blocks(_tiles(size), FEW_TILES), resident), blocks(size[2], 32)
-    shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * FEW_TILES + 8 * 32 * FEW_TILES)
+    grid = min(blocks(_tiles(size), tile["TILES"]), resident), blocks(size[2], 32)
+    shared = 4 * (16 * (16 * 32 + 4) + 16 * 16 * tile["TILES"] + 8 * 32 * tile["TILES"])
     arguments = x, w, y, *_small_filter(size)
-    return (KernelCall(_kernel("conv_winograd_few"), grid, 128, arguments, shared),)
+    kernel = _kernel("conv_winograd_few", **defines)
+    return (KernelCall(kernel, grid, 128, arguments, shared),)
+
+
+def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+    images, _, filters, height, width, _ = size
+    defines = ONE_CHANNEL.get(size, {})
+    tile = {"FILTERS": 8, "QUADS": 32, "GROUPS": 2} | defines
+    block = tile["QUADS"], tile["GROUPS"]
+    quads = images * height * width // 4
+    grid = blocks(quads, block[0]), blocks(filters, tile["FILTERS"] * block[1])
+    arguments = x, w, y, images, height, width, filters
+    return (KernelCall(_kernel("conv_one_channel", **defines), grid, block, arguments),)
 
 
 # --- bf16, channels last ---
@@ -273,6 +299,12 @@ CASES = (
         _winograd_few,
         SECOND,
         test_sizes=((1, 1, 1, 1, 1, 3), (2, 7, 40, 7, 9, 3), (3, 16, 32, 14, 14, 3)),
+    ),
+    _case(
+        "conv_one_channel",
+        _one_channel,
+        FIRST,
+        test_sizes=((1, 1, 8, 1, 4, 3), (1, 1, 40, 5, 12, 3), (2, 1, 16, 28, 28, 3)),
     ),
     _case("conv_bf16", _bf16, test_sizes=((1, 8, 8, 1, 1, 1), (2, 72, 72, 7, 9, 3))),
     _case(

@@ -28,8 +28,9 @@ COLUMNS = 8192
 TMA_TILES = {
     16: {"BN": 64, "STAGES": 10, "BLOCKS": 2},
     32: {"BN": 128, "STAGES": 5, "BLOCKS": 2},
-    64: {"BN": 128, "STAGES": 3, "BLOCKS": 3},
+    64: {"BN": 64, "STAGES": 7, "BLOCKS": 2},
 }
+WGMMA_TILE = {"BN": 64, "STAGES": 7, "BLOCKS": 2}  # likewise, for any rows
 
 
 def slices_for(tiles: int, steps: int, slots: int, least: int) -> int:
@@ -137,25 +138,42 @@ def bf16_few_rows_call(
 def tma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
     """The call of ``gemm_bf16_few_rows_tma.cu`` for C = A B^T; ``a`` and ``b`` have to live as long
     as it is used."""
-    (m, _), n = a.shape, len(b)
-    rows = defines.setdefault("ROWS", min(16 * blocks(m, 16), 64))
+    rows = defines.setdefault("ROWS", min(16 * blocks(len(a), 16), 64))
     defines = TMA_TILES.get(rows, TMA_TILES[64]) | {"CLUSTER": 2, "WM": 16} | defines
-    width = defines["BN"]
+    threads = defines["BN"] // defines["WM"] * 32
+    return _mapped_call("gemm_bf16_few_rows_tma", (a, b, c), threads, defines)
+
+
+def wgmma_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
+    """The same of ``gemm_bf16_few_rows_wgmma.cu``."""
+    rows = next((r for r in (16, 32) if len(a) <= r), 64)
+    defines = WGMMA_TILE | {"CLUSTER": 2, "ROWS": rows} | defines
+    return _mapped_call("gemm_bf16_few_rows_wgmma", (a, b, c), 2 * defines["BN"], defines)
+
+
+def _mapped_call(
+    name: str, arrays: tuple[Any, Any, Any], threads: int, defines: dict[str, int]
+) -> KernelCall:
+    a, b, c = arrays
+    (m, k), n = a.shape, len(b)
+    rows, width = defines["ROWS"], defines["BN"]
     maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
     grid = blocks(n, width), defines["CLUSTER"], blocks(m, rows)
-    kernel = _kernel("gemm_bf16_few_rows_tma", arch="sm_90a", **defines)
     shared = defines["STAGES"] * (width + rows) * 128
-    threads = width // defines["WM"] * 32
-    return KernelCall(kernel, grid, threads, (*maps, c, m, n, a.shape[1]), shared)
+    kernel = _kernel(name, arch="sm_90a", **defines)
+    return KernelCall(kernel, grid, threads, (*maps, c, m, n, k), shared)
 
 
-def _in_bf16(size: Shape, with_tma: bool) -> Work:
+MAPPED = {"gemm_bf16_few_rows_tma": tma_call, "gemm_bf16_few_rows_wgmma": wgmma_call}
+
+
+def _in_bf16(size: Shape, name: str) -> Work:
     m, n, k = size
     a, b = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1))
     c = cp.empty((m, n), cp.uint16)
     cleared: tuple[Any, ...] = ()
-    if with_tma:
-        call = tma_call(a, b, c)
+    if name in MAPPED:
+        call = MAPPED[name](a, b, c)
     else:
         call, *cleared = bf16_few_rows_call(a, b, c)
     return Bf16Work(
@@ -204,12 +222,12 @@ CASES = (
         _case(
             name,
             (name,),
-            partial(_in_bf16, with_tma=name.endswith("tma")),
+            partial(_in_bf16, name=name),
             what="few rows times a matrix, bf16",
             gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
             test_sizes=((17, 129, 264),),
             peak="bf16",
         )
-        for name in ("gemm_bf16_few_rows", "gemm_bf16_few_rows_tma")
+        for name in ("gemm_bf16_few_rows", *MAPPED)
     ),
 )

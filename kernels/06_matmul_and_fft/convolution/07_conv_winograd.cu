@@ -6,18 +6,26 @@
 // over the channels, and 24 additions turn the sums into the four results: 16 products in place of
 // 36.
 // Adds to conv_row_tile: these sums are 16 matrix products, one for each of the 16 places. A warp
-// computes two of them for 64 filters and 32 tiles.
-// Limit: four of ten instructions are no products; there is one block on a multiprocessor,
-// and each of its warps multiplies first and transforms then.
-// grid (ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared 2 * (kTileV + kTileU) * 4
+// computes two of them for 64 filters and 32 tiles. A block takes one group of 32 tiles after the
+// other, and copies the first channels of the next one while it multiplies the last ones of this.
+// Limit: a third of its instructions are no products; there is one block on a multiprocessor, and
+// its warps wait for each other while the sums change hands.
+// grid (at most ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared (2 * (kTileV + kTileU) + kTileM) * 4
 
 #include "ptx.cuh"
+
+#ifndef PARTS
+#define PARTS 4 // in which the sums change hands: 4, or 1 with 128 KB more of shared memory
+#endif
 constexpr int kTiles = 32; // of 2 x 2 pixels of y: a block's
 constexpr int BF = 64;     // filters of a block
 constexpr int CC = 8;      // channels of a step
 constexpr int kThreads = 256;
 constexpr int kTileV = 16 * CC * kTiles; // floats
 constexpr int kTileU = CC * 16 * BF;
+constexpr int kPartF = BF / PARTS;                            // filters of a part
+constexpr int kTileM = PARTS == 1 ? 16 * kPartF * kTiles : 0; // four parts fit in a tile of U
+static_assert(kTileM > 0 || 16 * kPartF * kTiles <= kTileU, "a part of the sums fits");
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_winograd(const float *x, const float *U, float *y, int N, int C, int H, int W, int K)
@@ -26,20 +34,24 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     float *tiles_v = memory, *tiles_u = memory + 2 * kTileV;
     int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
     int across = (W + 1) / 2, down = (H + 1) / 2, tiles = N * across * down, plane = H * W;
-    int first_tile = blockIdx.x * kTiles, first_filter = blockIdx.y * BF;
+    int first_filter = blockIdx.y * BF, groups = (tiles + kTiles - 1) / kTiles;
 
-    int my_tile = first_tile + lane; // that the thread loads, channel `warp`
-    int image = my_tile / (across * down), rest = my_tile % (across * down);
-    int top = rest / across * 2 - 1, left = rest % across * 2 - 1;
-    unsigned valid = 0;
+    unsigned valid, next_valid; // a bit for each pixel of the tile that exists
+    const float *from_x, *next_x;
+    auto look_at = [&](int group) { // tiles to load next: a lane's tile, a warp's channel
+        int tile = group * kTiles + lane;
+        int image = tile / (across * down), rest = tile % (across * down);
+        int top = rest / across * 2 - 1, left = rest % across * 2 - 1;
+        next_valid = 0;
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-        int yy = top + i / 4, xx = left + i % 4;
-        if (my_tile < tiles && yy >= 0 && yy < H && xx >= 0 && xx < W) {
-            valid |= 1u << i;
+        for (int i = 0; i < 16; ++i) {
+            int yy = top + i / 4, xx = left + i % 4;
+            if (tile < tiles && yy >= 0 && yy < H && xx >= 0 && xx < W) {
+                next_valid |= 1u << i;
+            }
         }
-    }
-    const float *from_x = x + (image * C + warp) * plane + top * W + left;
+        next_x = x + (image * C + warp) * plane + top * W + left;
+    };
     float d[16];
     auto load_x = [&](int first_channel) {
         const float *from = from_x + first_channel * plane;
@@ -79,86 +91,110 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         }
     };
 
-    float sum[2][8][8] = {};
     int lane_f = lane % 8, lane_t = lane / 8;
+    look_at(blockIdx.x);
+    valid = next_valid;
+    from_x = next_x;
     load_x(0);
     copy_u(0, 0);
     cp_async_commit();
     store_v(0);
     int buffer = 0;
 #pragma unroll 1
-    for (int first = 0; first < C; first += CC) {
-        cp_async_wait<0>();
-        __syncthreads(); // this step's tiles are complete, those before are no longer read
-        bool more = first + CC < C;
-        if (more) {
-            load_x(first + CC);
-            copy_u(buffer ^ 1, first + CC);
-            cp_async_commit();
-        }
+    for (int group = blockIdx.x; group < groups; group += gridDim.x) {
+        float sum[2][8][8] = {};
+        bool last = group + gridDim.x >= groups;
+        look_at(group + gridDim.x);
+#pragma unroll 1
+        for (int first = 0; first < C; first += CC) {
+            cp_async_wait<0>();
+            __syncthreads(); // this step's tiles are complete, those before are no
+                             // longer read
+            int next = first + CC;
+            bool more = next < C || !last;
+            if (next >= C) { // the first channels of the next tiles
+                next = 0;
+                valid = next_valid;
+                from_x = next_x;
+            }
+            if (more) {
+                load_x(next);
+                copy_u(buffer ^ 1, next);
+                cp_async_commit();
+            }
 #pragma unroll
-        for (int c = 0; c < CC; ++c) {
+            for (int c = 0; c < CC; ++c) {
 #pragma unroll
-            for (int q = 0; q < 2; ++q) {
-                const float *row_v =
-                    tiles_v + buffer * kTileV + ((warp * 2 + q) * CC + c) * kTiles + lane_t * 4;
-                const float *row_u =
-                    tiles_u + buffer * kTileU + (c * 16 + warp * 2 + q) * BF + lane_f * 4;
-                float u[8], v[8];
-                *reinterpret_cast<float4 *>(&u[0]) = *reinterpret_cast<const float4 *>(row_u);
-                *reinterpret_cast<float4 *>(&u[4]) = *reinterpret_cast<const float4 *>(row_u + 32);
-                *reinterpret_cast<float4 *>(&v[0]) = *reinterpret_cast<const float4 *>(row_v);
-                *reinterpret_cast<float4 *>(&v[4]) = *reinterpret_cast<const float4 *>(row_v + 16);
+                for (int q = 0; q < 2; ++q) {
+                    const float *row_v =
+                        tiles_v + buffer * kTileV + ((warp * 2 + q) * CC + c) * kTiles + lane_t * 4;
+                    const float *row_u =
+                        tiles_u + buffer * kTileU + (c * 16 + warp * 2 + q) * BF + lane_f * 4;
+                    float u[8], v[8];
+                    *reinterpret_cast<float4 *>(&u[0]) = *reinterpret_cast<const float4 *>(row_u);
+                    *reinterpret_cast<float4 *>(&u[4]) =
+                        *reinterpret_cast<const float4 *>(row_u + 32);
+                    *reinterpret_cast<float4 *>(&v[0]) = *reinterpret_cast<const float4 *>(row_v);
+                    *reinterpret_cast<float4 *>(&v[4]) =
+                        *reinterpret_cast<const float4 *>(row_v + 16);
 #pragma unroll
-                for (int f = 0; f < 8; ++f) {
+                    for (int f = 0; f < 8; ++f) {
 #pragma unroll
-                    for (int j = 0; j < 8; ++j) {
-                        int p = f % 2 ? 7 - j : j;
-                        sum[q][f][p] += u[f] * v[p];
+                        for (int j = 0; j < 8; ++j) {
+                            int p = f % 2 ? 7 - j : j;
+                            sum[q][f][p] += u[f] * v[p];
+                        }
                     }
                 }
             }
+            if (more) {
+                store_v(buffer ^ 1);
+            }
+            buffer ^= 1;
         }
-        if (more) {
-            store_v(buffer ^ 1);
-        }
-        buffer ^= 1;
-    }
 
-    constexpr int kRowM = kTiles + 1, kPlaneM = 32 * kRowM; // 16 planes of 32 filters
-    static_assert(16 * kPlaneM <= 2 * kTileV + 2 * kTileU, "sums fit in the tiles");
-    bool right = left + 2 < W, below = top + 2 < H;
+        // The sums change hands, a row of a part for each filter. Its chunks of four tiles change
+        // places by the lane that stores them, so that eight lanes at a time store to all banks.
+        constexpr int kEach = 8 / PARTS; // filters of a lane in a part
+        float *sums = tiles_u + (PARTS == 1 ? 2 : buffer ^ 1) * kTileU; // past U, or its free tile
+        int tile = group * kTiles + lane;
+        int image = tile / (across * down), rest = tile % (across * down);
+        int row = rest / across * 2, column = rest % across * 2;
+        float *first_y = y + ((image * K + first_filter) * H + row) * W + column;
+        bool right = column + 1 < W, below = row + 1 < H;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        __syncthreads();
+        for (int part = 0; part < PARTS; ++part) {
+            if (PARTS > 1) {
+                __syncthreads(); // nobody reads this memory any more
+            }
 #pragma unroll
-        for (int q = 0; q < 2; ++q) {
+            for (int q = 0; q < 2; ++q) {
 #pragma unroll
-            for (int f = 0; f < 4; ++f) {
-#pragma unroll
-                for (int j = 0; j < 8; ++j) {
-                    memory[(warp * 2 + q) * kPlaneM + (lane_f * 4 + f) * kRowM + j / 4 * 16 +
-                           lane_t * 4 + j % 4] = sum[q][half * 4 + f][j];
+                for (int f = 0; f < kEach; ++f) {
+                    float *to = sums + ((warp * 2 + q) * kPartF + lane_f * kEach + f) * kTiles;
+                    *reinterpret_cast<float4 *>(to + (lane_t ^ lane_f) * 4) =
+                        *reinterpret_cast<float4 *>(&sum[q][part * kEach + f][0]);
+                    *reinterpret_cast<float4 *>(to + ((lane_t + 4) ^ lane_f) * 4) =
+                        *reinterpret_cast<float4 *>(&sum[q][part * kEach + f][4]);
                 }
             }
-        }
-        __syncthreads();
-        if (my_tile < tiles) {
+            __syncthreads(); // all sums of the part are there
 #pragma unroll
-            for (int i = 0; i < 4; ++i) { // A^T m A for four filters; lanes are tiles
-                int filter = warp + i * 8;
+            for (int r = warp; r < kPartF && tile < tiles; r += 8) { // A^T m A; lanes are tiles
+                int of_lane = part * kEach + r % kEach; // the f of the lane that stored it
+                int filter = of_lane / 4 * 32 + r / kEach * 4 + of_lane % 4;
+                const float *from = sums + r * kTiles + (lane / 4 ^ r / kEach) * 4 + lane % 4;
                 float m[16], t[8];
 #pragma unroll
                 for (int j = 0; j < 16; ++j) {
-                    m[j] = memory[j * kPlaneM + filter * kRowM + lane];
+                    m[j] = from[j * kPartF * kTiles];
                 }
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
                     t[j] = m[j] + m[4 + j] + m[8 + j];
                     t[4 + j] = m[4 + j] - m[8 + j] - m[12 + j];
                 }
-                float *at = y + (image * K + first_filter + half * 32 + filter) * plane +
-                            (top + 1) * W + left + 1;
+                float *at = first_y + filter * plane;
                 float y00 = t[0] + t[1] + t[2], y01 = t[1] - t[2] - t[3];
                 float y10 = t[4] + t[5] + t[6], y11 = t[5] - t[6] - t[7];
                 if (W % 2 == 0) {
