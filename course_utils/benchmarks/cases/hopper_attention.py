@@ -63,7 +63,7 @@ def attention_call(
         CHAPTER, name, arch="sm_90a", D=d, **({"CAUSAL": int(causal)} if last else {}), **defines
     )
     down, scale = blocks(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
-    shared = 2 * d * (groups * GROUP_ROWS + 2 * stages * keys)
+    shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)

@@ -5,14 +5,16 @@
 // place.
 // Adds to attention_turns blocks that stay, and the longest work first: a band of `together` heads
 // has its last queries first, which see most keys under a causal mask. A block takes the next work
-// from the counter `taken`, 0 before and after. Tiles of keys that no query of the block sees are
-// left out, and only those at an edge are masked. A group's output leaves by TMA through the place
-// of its queries, while the keys of the next work arrive.
-// Limit: the tensor cores, and the exponentials between them.
-// grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (256 + 4 * STAGES * BN) * D
+// from the counter `taken`, 0 before and after, and starts its first scores beside the last output
+// of the work in hand. Tiles of keys that no query of the block sees are left out, and only those at
+// an edge are masked. A group's output leaves by TMA through the place of its queries; those of the
+// next work are in another. And weights have room to grow: see roomy_softmax.cuh.
+// Limit: the tensor cores, and the power that they take.
+// grid (at most the multiprocessors and the works, ceil(tokens / 128) * heads * sequences), block (384), dynamic shared (512 + 4 * STAGES * BN) * D
 
 #include "hopper_attention.cuh"
 #include "bf16_box.cuh"
+#include "roomy_softmax.cuh"
 #include "tma_store.cuh"
 
 #ifndef BN
@@ -28,6 +30,7 @@
 constexpr int BM = GROUPS * kGroupRows;
 constexpr int kConsumers = GROUPS * 128; // threads
 constexpr int kTile = BN * D * 2;        // bytes of a tile of keys or values
+constexpr int kInHand = 2;               // works whose queries are in shared memory
 
 // Which queries of which head number `work` is, and how many tiles of keys they see.
 struct Place {
@@ -66,15 +69,15 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                      float scale)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
-    __shared__ unsigned long long barriers[2 * GROUPS + 4 * STAGES];
-    __shared__ int works_of_block[2]; // in turn, from the producer to the consumers
-    const unsigned queries = shared_address(memory), ring = queries + GROUPS * kQueries;
+    __shared__ unsigned long long barriers[2 * kInHand * GROUPS + 4 * STAGES];
+    __shared__ int works[kInHand * GROUPS]; // from the producer to the groups
+    const unsigned queries = shared_address(memory), ring = queries + kInHand * GROUPS * kQueries;
     // The ring: keys in its places 0 to STAGES - 1, values behind them.
-    const unsigned full_q = shared_address(barriers), empty_q = full_q + GROUPS * 8;
-    const unsigned full = empty_q + GROUPS * 8, empty = full + STAGES * 16;
-    const int works = (tokens + BM - 1) / BM * heads * sequences;
+    const unsigned full_q = shared_address(barriers), empty_q = full_q + kInHand * GROUPS * 8;
+    const unsigned full = empty_q + kInHand * GROUPS * 8, empty = full + STAGES * 16;
+    const int all_works = (tokens + BM - 1) / BM * heads * sequences;
     if (threadIdx.x == 0) {
-        for (int i = 0; i < GROUPS; ++i) {
+        for (int i = 0; i < kInHand * GROUPS; ++i) {
             mbarrier_init(full_q + i * 8, 1);
             mbarrier_init(empty_q + i * 8, 4); // a lane of each warp
         }
@@ -86,12 +89,22 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
     }
     __syncthreads();
 
+    // Where the queries of a group are, or their barriers, for its work number `round`.
+    auto place_of_queries = [](int round, int group) { return round % kInHand * GROUPS + group; };
+    auto phase_of_queries = [](int round) { return round / kInHand % 2; };
+
     if (threadIdx.x >= kConsumers) { // the producer
         fewer_registers<kProducerRegisters>();
         Ring at;
-        unsigned round = 0; // the parity of the number of works before
-        int work = threadIdx.x == kConsumers ? blockIdx.x : works;
-        for (; work < works; round ^= 1) {
+        int round = 0; // works before
+        int work = threadIdx.x == kConsumers ? blockIdx.x : all_works;
+        auto give = [&](int group) { // the group is to know its work, when its queries arrive
+            const int slot = place_of_queries(round, group);
+            mbarrier_wait(empty_q + slot * 8, phase_of_queries(round) ^ 1);
+            works[slot] = work;
+            return slot;
+        };
+        for (; work < all_works; ++round) {
             const Place place(work, heads, sequences, tokens, together);
             auto load = [&](int slot, const TensorMap *from, int tile) {
                 mbarrier_wait(empty + slot * 8, at.phase ^ 1); // passes at once in the first lap
@@ -102,38 +115,33 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
 #pragma unroll 1
             for (int tile = place.tiles - 1; tile >= 0; --tile, at.advance()) {
                 load(at.stage, &K, tile);
-                if (tile == place.tiles - 1) { // now the queries, as groups have stored the last
-                    works_of_block[round] = work;
+                if (tile == place.tiles - 1) {
 #pragma unroll 1
                     for (int group = 0; group < GROUPS; ++group) {
-                        mbarrier_wait(empty_q + group * 8, round ^ 1);
-                        mbarrier_expect(full_q + group * 8, kQueries);
-                        load_tile<kGroupRows>(queries + group * kQueries, &Q, place.head,
+                        const int slot = give(group);
+                        mbarrier_expect(full_q + slot * 8, kQueries);
+                        load_tile<kGroupRows>(queries + slot * kQueries, &Q, place.head,
                                               place.first_query + group * kGroupRows,
-                                              place.sequence, full_q + group * 8);
+                                              place.sequence, full_q + slot * 8);
                     }
                 }
                 load(STAGES + at.stage, &V, tile);
             }
             const int before = atomicAdd(taken, 1);
             work = gridDim.x + before;
-            if (before == works - 1) { // the last of all blocks: each finds nothing once
+            if (before == all_works - 1) { // the last of all blocks: each finds nothing once
                 atomicExch(taken, 0);
             }
         }
         if (threadIdx.x == kConsumers) {
-            works_of_block[round] = works; // the end
-            for (int group = 0; group < GROUPS; ++group) {
-                mbarrier_wait(empty_q + group * 8, round ^ 1);
-                mbarrier_arrive(full_q + group * 8);
+            for (int group = 0; group < GROUPS; ++group) { // there is none any more
+                mbarrier_arrive(full_q + give(group) * 8);
             }
         }
     } else { // the consumers
         more_registers<kConsumerRegisters>();
-        const int group = threadIdx.x / 128, next = (group + 1) % GROUPS;
+        const int group = threadIdx.x / 128, next_group = (group + 1) % GROUPS;
         const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16; // in the block's tile
-        const unsigned mine = queries + group * kQueries;
-        const unsigned box = mine + warp_row % kGroupRows * 128; // the warp's rows, 64 columns
         auto arrived = [&](int slot, const Ring &at) { mbarrier_wait(full + slot * 8, at.phase); };
         auto next_keys = [&](Ring at) { // have arrived
             at.advance();
@@ -144,83 +152,64 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                 mbarrier_arrive(empty + slot * 8);
             }
         };
+        auto arrived_work = [&](int round) {
+            const int slot = place_of_queries(round, group);
+            mbarrier_wait(full_q + slot * 8, phase_of_queries(round));
+            return works[slot];
+        };
+        auto queries_of = [&](int round) {
+            return queries + place_of_queries(round, group) * kQueries;
+        };
         Ring at;
-        unsigned round = 0;
-        if (next == 0) {
-            pass_turn(0); // the first turn
-        }
-        for (;; round ^= 1) {
-            mbarrier_wait(full_q + group * 8, round);
-            const int work = works_of_block[round];
-            if (work >= works) {
-                break;
-            }
-            const Place place(work, heads, sequences, tokens, together);
-            const int group_row = place.first_query + group * kGroupRows;
-            const int row = place.first_query + warp_row + lane / 4;
-            const int all_see = CAUSAL ? min(tokens, group_row + 1) : tokens; // so many keys
-            Softmax softmax{scale * kLog2E};
-            float s[BN / 2], o[D / 2];
-            unsigned p[BN / 4];
-            arrived(at.stage, at);
-            wgmma_fence();
-            start_scores<BN>(s, mine, ring + at.stage * kTile);
+        float s[BN / 2], o[D / 2];
+        unsigned p[BN / 4];
+
+        // Starts the scores of the next keys and the output of the weights in `p`. Then the scores
+        // are there, and the output is on its way. Returns where its values are.
+        auto start_both = [&](unsigned from, bool add) {
+            const Ring before = at;
+            const int values = STAGES + before.stage;
+            at.advance();
+            keep_in_order(s);
+            keep_in_order(o);
+            keep_in_order(p);
+            wait_for_turn(group);
+            wgmma_fence(); // threads have written o and p, and read s
+            start_scores<BN>(s, from, ring + at.stage * kTile);
             wgmma_commit();
-            wgmma_wait<0>();
+            arrived(values, before);
+            wgmma_fence(); // once more, behind a loop
+            start_output<BN>(o, p, ring + values * kTile, add);
+            wgmma_commit();
+            pass_turn(next_group);
+            wgmma_wait<1>();
             keep_in_order(s);
             release(at.stage);
-            mask<CAUSAL>(s, (place.tiles - 1) * BN, tokens, row);
-            softmax.weights(s);
-            to_factors(p, s);
-            if (place.tiles > 1) {
-                next_keys(at);
-            }
-            for (int tile = place.tiles - 2; tile >= 0; --tile) {
-                const Ring before = at;
-                const int values = STAGES + before.stage;
-                at.advance();
-                keep_in_order(s);
-                keep_in_order(o);
-                keep_in_order(p);
-                wait_for_turn(group);
-                wgmma_fence(); // threads have written o and p, and read s
-                start_scores<BN>(s, mine, ring + at.stage * kTile);
-                wgmma_commit();
-                arrived(values, before);
-                wgmma_fence(); // once more, behind a loop
-                start_output<BN>(o, p, ring + values * kTile, tile < place.tiles - 2);
-                wgmma_commit();
-                pass_turn(next);
-                wgmma_wait<1>(); // the scores are there, and the output before is on its way
-                keep_in_order(s);
-                release(at.stage);
-                if (CAUSAL && (tile + 1) * BN > all_see) {
-                    mask<CAUSAL>(s, tile * BN, tokens, row);
-                }
-                softmax.weights(s);
-                if (tile > 0) { // here, so that exponentials stay before the wait: see 04
-                    next_keys(at);
-                }
-                wgmma_wait<0>();
-                keep_in_order(o);
-                release(values);
-                softmax.bring_up_to_date(o);
-                to_factors(p, s);
-            }
-            const int values = STAGES + at.stage;
-            arrived(values, at);
-            keep_in_order(o);
-            wgmma_fence();
-            start_output<BN>(o, p, ring + values * kTile, place.tiles > 1);
-            wgmma_commit();
+            return values;
+        };
+        auto wait_for_output = [&](int values) {
             wgmma_wait<0>();
             keep_in_order(o);
             release(values);
-            at.advance();
-
+        };
+        auto row_of = [&](const Place &place) { return place.first_query + warp_row + lane / 4; };
+        // Makes weights of the first scores of a work.
+        auto first_weights = [&](const Place &place) {
+            RoomySoftmax softmax{scale * kLog2E};
+            mask<CAUSAL>(s, (place.tiles - 1) * BN, tokens, row_of(place));
+            softmax.first_exponents(s);
+            softmax.weights(s);
+            if (place.tiles > 1 && softmax.has_all_weights()) {
+                next_keys(at);
+            }
+            return softmax;
+        };
+        // Stores the output through the place of its queries, which the group has read.
+        auto store = [&](const Place &place, RoomySoftmax &softmax, int round) {
             const size_t in_lse = ((size_t)place.sequence * heads + place.head) * tokens;
-            softmax.finish(o, lse + in_lse, row, tokens);
-            group_barrier(group); // all four warps have multiplied: the queries may be overwritten
+            softmax.finish(o, lse + in_lse, row_of(place), tokens);
+            group_barrier(group);
+            const unsigned box = queries_of(round) + warp_row % kGroupRows * 128; // the warp's rows
 #pragma unroll
             for (int i = 0; i < kBoxes; ++i) {
                 store_bf16_box(box + i * kGroupRows * 128, o + i * 32);
@@ -235,10 +224,70 @@ extern "C" __global__ void __launch_bounds__(kConsumers + 128, 1)
                 }
                 tma_commit();
                 tma_wait_read<0>();
-                mbarrier_arrive(empty_q + group * 8); // the next queries may come
+                mbarrier_arrive(empty_q + place_of_queries(round, group) * 8);
             }
             __syncwarp();
+        };
+
+        if (next_group == 0) {
+            pass_turn(0); // the first turn
         }
+        int round = 0;
+        Place place(arrived_work(round), heads, sequences, tokens, together); // each block has one
+        arrived(at.stage, at);
+        wgmma_fence();
+        start_scores<BN>(s, queries_of(round), ring + at.stage * kTile);
+        wgmma_commit();
+        wgmma_wait<0>();
+        keep_in_order(s);
+        release(at.stage);
+        RoomySoftmax softmax = first_weights(place);
+        to_factors(p, s);
+        for (;; ++round) {
+            const int group_row = place.first_query + group * kGroupRows;
+            const int all_see = CAUSAL ? min(tokens, group_row + 1) : tokens; // so many keys
+            for (int tile = place.tiles - 2; tile >= 0; --tile) {
+                const int values = start_both(queries_of(round), tile < place.tiles - 2);
+                bool scaled_down = true;
+                if (CAUSAL && (tile + 1) * BN > all_see) {
+                    mask<CAUSAL>(s, tile * BN, tokens, row_of(place));
+                    softmax.first_exponents(s);
+                } else {
+                    scaled_down = softmax.exponents(s);
+                }
+                softmax.weights(s);
+                if (tile > 0 && softmax.has_all_weights()) { // before the wait: see 04
+                    next_keys(at);
+                }
+                wait_for_output(values);
+                if (scaled_down) {
+                    softmax.bring_up_to_date(o);
+                }
+                to_factors(p, s);
+            }
+            const int next_work = arrived_work(round + 1);
+            if (next_work >= all_works) {
+                break;
+            }
+            const Place next(next_work, heads, sequences, tokens, together);
+            next_keys(at);
+            const int values = start_both(queries_of(round + 1), place.tiles > 1);
+            const RoomySoftmax next_softmax = first_weights(next);
+            wait_for_output(values);
+            store(place, softmax, round);
+            to_factors(p, s);
+            place = next;
+            softmax = next_softmax;
+        }
+        const int values = STAGES + at.stage;
+        arrived(values, at);
+        keep_in_order(o);
+        keep_in_order(p);
+        wgmma_fence();
+        start_output<BN>(o, p, ring + values * kTile, place.tiles > 1);
+        wgmma_commit();
+        wait_for_output(values);
+        store(place, softmax, round);
         if (group == 0) {
             wait_for_turn(0); // the last turn, which nobody takes
         }
