@@ -57,7 +57,7 @@ def test_the_counter_of_works_is_0_again_after_a_launch():
 @pytest.mark.parametrize("causal", [False, True])
 def test_scores_that_outgrow_their_room_are_right(causal):
     """Each tile of keys has larger scores than those met before it, by more than 2^8."""
-    growth = np.linspace(60, 1, 150, dtype=np.float32)[:, None, None]
+    growth = cp.asarray(np.linspace(60, 1, 150, dtype=np.float32)[:, None, None])
     q, k, v = (to_bf16(normal((150, 1, 64), seed) * x) for seed, x in enumerate((1, growth, 1)))
     o, lse = cp.empty_like(q), cp.empty((1, 1, 150), cp.float32)
     parts = (x.reshape(1, 150, 1, 64) for x in (q, k, v, o))
