@@ -8,7 +8,8 @@ import pytest
 from course_utils import cp, load
 from course_utils.benchmarks.case import normal
 from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
-from course_utils.benchmarks.cases.matmul import to_bf16
+from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
+from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
 from course_utils.benchmarks.sass import listing
 from course_utils.errors import LessonError
 from course_utils.paths import kernel_file
@@ -51,3 +52,18 @@ def test_the_counter_of_works_is_0_again_after_a_launch():
         found.append(cp.asnumpy(o).copy())
         assert int(taken[0]) == 0
     assert np.array_equal(*found) and not (found[0] == 0xFFFF).any()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scores_that_outgrow_their_room_are_right(causal):
+    """Each tile of keys has larger scores than those met before it, by more than 2^8."""
+    growth = cp.asarray(np.linspace(60, 1, 150, dtype=np.float32)[:, None, None])
+    q, k, v = (to_bf16(normal((150, 1, 64), seed) * x) for seed, x in enumerate((1, growth, 1)))
+    o, lse = cp.empty_like(q), cp.empty((1, 1, 150), cp.float32)
+    parts = (x.reshape(1, 150, 1, 64) for x in (q, k, v, o))
+    attention_call("attention_hopper", *parts, lse, causal, BN=32)()
+    exact, exact_lse = attention(
+        *(cp.asnumpy(from_bf16(x))[:, 0].astype(np.float64) for x in (q, k, v)), causal
+    )
+    assert np.allclose(cp.asnumpy(from_bf16(o))[:, 0], exact, rtol=2**-7, atol=2**-6)
+    assert np.allclose(cp.asnumpy(lse)[0, 0], exact_lse, rtol=1e-5)

@@ -44,7 +44,8 @@ RUNGS = {  # (consumer warpgroups, threads, keys of a tile)
     "attention_hopper": (2, 384, 128),
 }
 STAGES = 2  # of keys, and of values
-BAND_BYTES = 32 << 20  # of keys and values of the heads that are visited together: they fit into L2
+BAND_BYTES = 8 << 20  # of keys and values of the heads that are visited together: they stay in L2
+BAND_HEADS = 8  # of them at least: with few, long works begin as late as the last band
 
 
 def attention_call(
@@ -59,19 +60,20 @@ def attention_call(
     last = name == "attention_hopper"
     boxes = (q, GROUP_ROWS), (k, keys), (v, keys), *(((o, 16),) if last else ())
     maps = [tensor_map(x, (1, rows, 1, 64), swizzle=128) for x, rows in boxes]
-    kernel = course_kernel(
-        CHAPTER, name, arch="sm_90a", D=d, **({"CAUSAL": int(causal)} if last else {}), **defines
-    )
+    cluster = 2 if last and d == 128 and not causal else 1
+    own = {"CAUSAL": int(causal), "CLUSTER": cluster} if last else {}
+    kernel = course_kernel(CHAPTER, name, arch="sm_90a", D=d, **own, **defines)
     down, scale = blocks(tokens, groups * GROUP_ROWS), np.float32(d**-0.5)
-    shared = 2 * d * (groups * GROUP_ROWS + 2 * stages * keys)
+    shared = 2 * d * ((2 if last else 1) * groups * GROUP_ROWS + 2 * stages * keys)
     if not last:
         arguments = *maps, o, lse, heads, tokens, scale
         return KernelCall(kernel, (down, heads, sequences), threads, arguments, shared)
-    together = max(1, BAND_BYTES // (2 * 2 * tokens * d))
+    together = max(BAND_HEADS, BAND_BYTES // (2 * 2 * tokens * d))
     taken = cp.zeros(1, cp.int32)
     arguments = *maps, lse, taken, sequences, heads, tokens, together, scale
-    most = sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS
-    return KernelCall(kernel, min(most, down * heads * sequences), threads, arguments, shared)
+    clusters = (sm_count() if ON_GPU else EMULATED_MULTIPROCESSORS) // cluster
+    works = blocks(down, cluster) * heads * sequences
+    return KernelCall(kernel, min(clusters, works) * cluster, threads, arguments, shared)
 
 
 BACKWARD = "attention_rows", "attention_backward", "attention_gradient"
