@@ -82,7 +82,9 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
     __shared__ Statistics2<kChannels> of_batch;
-    __shared__ unsigned long long full;     // the barrier of the copy of the weights
+    __shared__ unsigned long long full;     // the barriers of the copy of the weights, of the
+    __shared__ unsigned long long sums_full; // sums for this block's images, and of all gradients
+    __shared__ unsigned long long gradients_full;
     __shared__ float hidden[kOwn][kHidden]; // linear3's results after ReLU
     __shared__ float back[kOwn][kHidden];   // and their gradients
     __shared__ float dlogits[kOwn][kClasses];
@@ -90,7 +92,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     __shared__ int near_labels[kOwn];
     __shared__ float of_column[2][kPairs * 16];
 
-    cluster_arrive_relaxed();
     int lane = threadIdx.x % kWarpSize;
     int warp = threadIdx.x / kWarpSize;
     int group = lane / 4; // rows and columns of an mma's tiles that a lane has
@@ -100,10 +101,21 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     int step = clock[0];
 
     unsigned barrier = shared_address(&full);
+    unsigned sums_barrier = shared_address(&sums_full);
+    unsigned gradients_barrier = shared_address(&gradients_full);
+    constexpr int kSumBytes = kSources * kOwn * kHidden * sizeof(float); // that come to a block
+    constexpr int kGradientBytes = kHalves * kImages * kHidden * sizeof(Half);
+    if (threadIdx.x == 0) {
+        mbarrier_init(barrier, 1);
+        mbarrier_init(sums_barrier, 1);
+        mbarrier_init(gradients_barrier, 1);
+        mbarriers_are_ready();
+        mbarrier_expect(sums_barrier, kSumBytes);
+        mbarrier_expect(gradients_barrier, kGradientBytes);
+    }
+    cluster_arrive_relaxed(); // the others may write when all have said so
     if (threadIdx.x == 0) {
         constexpr int kBytes = kHalves * kPlane3 * sizeof(Half);
-        mbarrier_init(barrier, 1);
-        mbarriers_are_ready();
         mbarrier_expect(barrier, kBytes);
         bulk_load(weights, factors3 + rank * kHalves * kPlane3, kBytes, barrier);
     }
@@ -144,6 +156,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     float head[(kHeadSums + kThreads - 1) / kThreads] = {};
     int of_warp = warp % 8; // 16 hidden results
     int second = warp / 8;  // another 16 images, another half of the columns
+    unsigned turn = 0;      // of the barriers
     for (int first = blockIdx.y * kImages; first < N; first += gridDim.y * kImages) {
         int image = first + rank * kOwn + warp; // of the warps that do the end of one
         bool there = warp < kOwn && image < N;
@@ -196,12 +209,16 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             int result = of_warp * 16 + i / 2 * 8 + pair * 2;
             unsigned at = shared_address(slots + (source * kOwn + image % kOwn) * kHidden + result);
             const float *two = sum[i / 2] + i % 2 * 2;
-            store_cluster_2(address_in_block(at, image / kOwn), two[0], two[1]);
+            store_async_2(address_in_block(at, image / kOwn), two[0], two[1],
+                          address_in_block(sums_barrier, image / kOwn));
         }
-        cluster_arrive();
-        cluster_wait();
 
         if (warp < kOwn) { // a warp does the end of an image, a lane four hidden results
+            mbarrier_wait(sums_barrier, turn);
+            if (threadIdx.x == 0) {
+                mbarrier_expect(sums_barrier, kSumBytes); // of the next images
+            }
+            __syncwarp();
             int own = warp;
             float z[4] = {};
             if (there) {
@@ -279,13 +296,17 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 unsigned at = shared_address(place + h * kGradientPlane);
 #pragma unroll
                 for (int block = 0; block < kBlocks; ++block) {
-                    store_cluster_2(address_in_block(at, block), __uint_as_float(low[h]),
-                                    __uint_as_float(high[h]));
+                    store_async_2(address_in_block(at, block), __uint_as_float(low[h]),
+                                  __uint_as_float(high[h]),
+                                  address_in_block(gradients_barrier, block));
                 }
             }
         }
-        cluster_arrive();
-        cluster_wait();
+        mbarrier_wait(gradients_barrier, turn);
+        if (threadIdx.x == 0) {
+            mbarrier_expect(gradients_barrier, kGradientBytes);
+        }
+        turn ^= 1;
 
         // dweight3: a warp takes 16 hidden results and half of the columns
 #pragma unroll
@@ -352,6 +373,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
             }
         }
+        __syncthreads(); // the gradients are there, and the pooled pixels have been used
 #pragma unroll
         for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
             int i = q * kThreads + threadIdx.x;
@@ -366,7 +388,6 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
                 }
             }
         }
-        __syncthreads(); // the gradients are there, and the pooled pixels have been used
         for (int i = threadIdx.x; i < kImages * kFours; i += kThreads) {
             int image = i / kFours;
             int column = i % kFours * 4;
