@@ -170,7 +170,8 @@ class Step:
         back_blocks = _shared_out(n, _ceil(sms, t.back_parts))
         images3, halves = 16 * t.rows3, 1 if bf16 else 2
         linear_shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
-        linear_shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 11) * HIDDEN + 16)
+        sums = 2 * 16 // t.rows3 * images3 // 8  # rows that blocks of a cluster send and get
+        linear_shared += FLOAT * (images3 * 196 + (sums + 11) * HIDDEN + 16)
         defines3 = {"ROWS": t.rows3, "BF16": int(bf16)}
         kernel3 = _kernel("linear_layers", tuple(defines3.items()))
         clusters = _shared_out(_ceil(n, images3), _clusters_at_once(kernel3, linear_shared))

@@ -23,10 +23,11 @@
 #endif
 constexpr int kBlocks = 8; // of a cluster
 constexpr int kThreads = kThreads3;
+constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kImages = 16 * ROWS;      // of a cluster
 constexpr int kOwn = kImages / kBlocks; // of which this block does the end
 constexpr int kSplits = 2 / ROWS;       // warps that share a sum of the forward product
-constexpr int kSources = kBlocks * kSplits;
+constexpr int kSumsOfBlock = kSplits * kOwn * kHidden; // that a block sends to another
 constexpr int kChannels = kFilters2 / kBlocks;
 constexpr int kColumns = kChannels * kPixels2;
 constexpr int kSteps = (kColumns + 15) / 16;
@@ -77,8 +78,9 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     Half *pool = weights + kHalves * kPlane3;          // [half][image][column]
     Half *gradients = pool + kHalves * kPixelPlane;    // [half][image][hidden]
     float *best = reinterpret_cast<float *>(gradients + kHalves * kGradientPlane);
-    float *slots = best + kImages * kColumns;                // [source][own image][hidden]
-    float *head_weights = slots + kSources * kOwn * kHidden; // then both biases
+    float *slots = best + kImages * kColumns;             // [block][split][own image][hidden]
+    float *sent = slots + kBlocks * kSumsOfBlock;         // what goes to each block
+    float *head_weights = sent + kBlocks * kSumsOfBlock; // then both biases
     float *near_bias4 = head_weights + kClasses * kHidden;
     float *near_bias3 = near_bias4 + 16;
     __shared__ Statistics2<kChannels> of_batch;
@@ -103,14 +105,15 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
     unsigned barrier = shared_address(&full);
     unsigned sums_barrier = shared_address(&sums_full);
     unsigned gradients_barrier = shared_address(&gradients_full);
-    constexpr int kSumBytes = kSources * kOwn * kHidden * sizeof(float); // that come to a block
-    constexpr int kGradientBytes = kHalves * kImages * kHidden * sizeof(Half);
+    constexpr int kSumBytes = kSumsOfBlock * sizeof(float);
+    constexpr int kRowBytes = kHidden * sizeof(Half); // of an image's gradients
+    constexpr int kGradientBytes = (kBlocks - 1) * kOwn * kHalves * kRowBytes;
     if (threadIdx.x == 0) {
         mbarrier_init(barrier, 1);
         mbarrier_init(sums_barrier, 1);
-        mbarrier_init(gradients_barrier, 1);
+        mbarrier_init(gradients_barrier, 1 + kOwn); // what the block itself has found as well
         mbarriers_are_ready();
-        mbarrier_expect(sums_barrier, kSumBytes);
+        mbarrier_expect(sums_barrier, kBlocks * kSumBytes);
         mbarrier_expect(gradients_barrier, kGradientBytes);
     }
     cluster_arrive_relaxed(); // the others may write when all have said so
@@ -202,29 +205,37 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             multiply(sum[0], a, b, 0);
             multiply(sum[1], a, b, 1);
         }
-        int source = ROWS == 2 ? rank : rank * 2 + second;
 #pragma unroll
         for (int i = 0; i < 4; ++i) { // two neighbouring results of an image
             int image = (ROWS == 2 ? second * 16 : 0) + i % 2 * 8 + group;
+            int row = (image / kOwn * kSplits + (ROWS == 2 ? 0 : second)) * kOwn + image % kOwn;
             int result = of_warp * 16 + i / 2 * 8 + pair * 2;
-            unsigned at = shared_address(slots + (source * kOwn + image % kOwn) * kHidden + result);
             const float *two = sum[i / 2] + i % 2 * 2;
-            store_async_2(address_in_block(at, image / kOwn), two[0], two[1],
-                          address_in_block(sums_barrier, image / kOwn));
+            *reinterpret_cast<float2 *>(sent + row * kHidden + (result ^ group * 8)) =
+                make_float2(two[0], two[1]);
+        }
+        written_for_copies();
+        __syncthreads(); // all sums of this block are there
+        if (warp >= kWarps - kBlocks && lane == 0) {
+            int to = warp - (kWarps - kBlocks);
+            bulk_send(address_in_block(shared_address(slots + rank * kSumsOfBlock), to),
+                      shared_address(sent + to * kSumsOfBlock), kSumBytes,
+                      address_in_block(sums_barrier, to));
         }
 
         if (warp < kOwn) { // a warp does the end of an image, a lane four hidden results
             mbarrier_wait(sums_barrier, turn);
             if (threadIdx.x == 0) {
-                mbarrier_expect(sums_barrier, kSumBytes); // of the next images
+                mbarrier_expect(sums_barrier, kBlocks * kSumBytes); // of the next images
             }
             __syncwarp();
             int own = warp;
             float z[4] = {};
             if (there) {
 #pragma unroll
-                for (int s = 0; s < kSources; ++s) {
-                    const float *four = slots + (s * kOwn + own) * kHidden + lane * 4;
+                for (int s = 0; s < kBlocks * kSplits; ++s) {
+                    const float *four = slots + (s * kOwn + own) * kHidden;
+                    four += lane * 4 ^ (rank * kOwn + own) % 8 * 8;
 #pragma unroll
                     for (int j = 0; j < 4; ++j) {
                         z[j] += four[j];
@@ -290,16 +301,23 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             unsigned high[kHalves];
             split(low, dz[0] * of_images, dz[1] * of_images);
             split(high, dz[2] * of_images, dz[3] * of_images);
-            Half *place = gradients + (rank * kOwn + own) * kHiddenStride + lane * 4;
+            Half *row = gradients + (rank * kOwn + own) * kHiddenStride;
 #pragma unroll
             for (int h = 0; h < kHalves; ++h) {
-                unsigned at = shared_address(place + h * kGradientPlane);
-#pragma unroll
-                for (int block = 0; block < kBlocks; ++block) {
-                    store_async_2(address_in_block(at, block), __uint_as_float(low[h]),
-                                  __uint_as_float(high[h]),
-                                  address_in_block(gradients_barrier, block));
-                }
+                *reinterpret_cast<uint2 *>(row + h * kGradientPlane + lane * 4) =
+                    make_uint2(low[h], high[h]);
+            }
+            written_for_copies();
+            __syncwarp();
+            int to = lane % kBlocks;
+            int half = lane / kBlocks;
+            if (half < kHalves && to != rank) {
+                unsigned from = shared_address(row + half * kGradientPlane);
+                bulk_send(address_in_block(from, to), from, kRowBytes,
+                          address_in_block(gradients_barrier, to));
+            }
+            if (lane == 0) {
+                mbarrier_arrive(gradients_barrier);
             }
         }
         mbarrier_wait(gradients_barrier, turn);
@@ -403,6 +421,7 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
         }
     }
 
+    cluster_arrive_relaxed(); // all gradients for this block are there
 #pragma unroll
     for (int q = 0; q < (kHeadSums + kThreads - 1) / kThreads; ++q) {
         int i = q * kThreads + threadIdx.x;
@@ -440,4 +459,5 @@ extern "C" __global__ void __cluster_dims__(kBlocks) __launch_bounds__(kThreads,
             sums2[(blockIdx.y * 2 + kind) * kFilters2 + rank * kChannels + channel] = total;
         }
     }
+    cluster_wait(); // and those that it has sent
 }
