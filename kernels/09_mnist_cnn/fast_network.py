@@ -165,6 +165,7 @@ class Step:
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
+        self.arrived = cp.zeros(1, cp.int32)
         sms = sm_count()
         conv_blocks = _shared_out(n, _ceil(sms * t.conv_blocks, t.parts))
         back_blocks = _shared_out(n, _ceil(sms, t.back_parts))
@@ -231,7 +232,7 @@ class Step:
             "linear_layers", (CLUSTER, clusters), 512,
             (best2, means, squares, p["gamma2"], p["beta2"], factors3, p["bias3"], p["weight4"],
              p["bias4"], labels, self.order, self.clock, scale2, dy2, sums2, dweight3, head_sums,
-             conv_blocks, n),
+             self.arrived, conv_blocks, n),
             linear_shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
@@ -241,7 +242,7 @@ class Step:
         add(
             "conv2_backward", (back_blocks, t.back_parts), 448,
             (*batch_of, c2, dy2, code2, scale2, sums2, turned2, pool1, code1, sums1, dconv2,
-             clusters, n),
+             self.arrived, clusters, n),
             max(shared, FLOAT * (7 * 72 // t.back_parts * 65 + 14 * 8 * 32)),
             BACK_PARTS=t.back_parts,
         )  # fmt: skip
@@ -249,7 +250,7 @@ class Step:
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
              scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * CLUSTER, dweight3,
-             clusters, *factors, self.losses, *batch_of, rate, total, moment_blocks, n),
+             clusters, self.arrived, *factors, self.losses, *batch_of, rate, total, moment_blocks, n),
             PARTS=t.parts, BACK_PARTS=t.back_parts,
         )  # fmt: skip
 
@@ -257,6 +258,7 @@ class Step:
         """Go on after ``steps`` steps."""
         self.clock[...] = steps
         self.moments[...] = 0
+        self.arrived[...] = 0
         self.first()
         self.prepare()
 
