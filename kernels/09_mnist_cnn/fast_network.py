@@ -40,13 +40,14 @@ class Tiles:
     back_parts: int = 1  # and of conv2_backward
     conv_blocks: int = 2  # of conv1_conv2 for each multiprocessor
     rows3: int = 1  # sixteens of images that a cluster of linear_layers has at a time, 1 or 2
+    beside: bool = True  # whether update may begin while conv2_backward still runs
 
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if batch <= 512:
         return Tiles(parts=2, back_parts=1 if bf16 else 2, rows3=1 if batch <= 128 else 2)
-    return Tiles(rows3=2)
+    return Tiles(rows3=2, beside=False)
 
 
 @cache
@@ -64,6 +65,7 @@ class Launch:
     block: int
     arguments: tuple[Any, ...]
     shared: int = 0
+    early: bool = True  # whether it may begin while the one before still runs
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
@@ -210,7 +212,8 @@ class Step:
         ) -> None:
             defines["BF16"] = int(bf16)
             kernel = _kernel(name, tuple(defines.items()))
-            self.launches.append(Launch(name, kernel, grid, block, arguments, shared))
+            early = t.beside or name != "update"
+            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, early))
 
         moment_blocks = min(_ceil(n, 2), sms)
         first = *batch_of, self.moments, n
@@ -250,7 +253,8 @@ class Step:
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
              scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * CLUSTER, dweight3,
-             clusters, self.arrived, *factors, self.losses, *batch_of, rate, total, moment_blocks, n),
+             clusters, self.arrived, *factors, self.losses, *batch_of, rate, total, moment_blocks,
+             n),
             PARTS=t.parts, BACK_PARTS=t.back_parts,
         )  # fmt: skip
 
@@ -270,7 +274,7 @@ class Step:
     def graph(self, stream: Any, steps: int = 1) -> Any:
         """Some steps as a CUDA graph, for a GPU: ``graph.launch(stream)`` starts it."""
         launches = self.launches * steps
-        functions = [launch.ready(early=i > 0) for i, launch in enumerate(launches)]
+        functions = [launch.ready(launch.early and i > 0) for i, launch in enumerate(launches)]
         with stream:
             stream.begin_capture()
             for function in functions:

@@ -270,20 +270,19 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     for (int i = threadIdx.x; i < kHalves * kPairPlane; i += kThreads) {
         pairs[i] = 0;
     }
-    __syncthreads(); // the zeros are there
-    mbarrier_wait(barrier, 0);
-    store_image(pairs, raw);
-    mbarrier_wait(weights_barrier, 0);
     if (threadIdx.x == 0) {
         wait_for_arrivals(arrived, tiles * kBlocks3);
     }
-    __syncthreads(); // linear_layers.cu has what is loaded now
+    __syncthreads(); // the zeros are there, and what linear_layers.cu has
     Share2 share = share2();
     float4 gradients = load_gradients(dy2, share, blockIdx.x);
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
         clock[0] = step + 1; // for the next step's first kernel, which may begin early
     }
     find_backward2(of_batch, scale2, sums2, tiles, first, N);
+    mbarrier_wait(barrier, 0);
+    store_image(pairs, raw);
+    mbarrier_wait(weights_barrier, 0);
     __syncthreads();
 
     unsigned digits = group % 4 * 0x11 + 0x40; // the byte of the lane's channel, of two words

@@ -9,8 +9,8 @@ __device__ inline void let_the_next_begin()
     asm volatile("griddepcontrol.launch_dependents;");
 }
 
-// red.release: one more has come this far, and its block's results so far can be seen. A thread calls
-// it, after a barrier of the block.
+// red.release: one more has come this far, and its block's results so far can be seen. One thread
+// says so, after a barrier of the block.
 __device__ inline void announce(int *arrived)
 {
     asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(arrived) : "memory");
