@@ -40,13 +40,14 @@ class Tiles:
     back_parts: int = 1  # and of conv2_backward
     conv_blocks: int = 2  # of conv1_conv2 for each multiprocessor
     rows3: int = 1  # sixteens of images that a cluster of linear_layers has at a time, 1 or 2
+    beside: bool = True  # whether update may begin while conv2_backward still runs
 
 
 def tiles_for(batch: int, bf16: bool = False) -> Tiles:
     """What suits a batch of that size."""
     if batch <= 512:
         return Tiles(parts=2, back_parts=1 if bf16 else 2, rows3=1 if batch <= 128 else 2)
-    return Tiles(rows3=2)
+    return Tiles(rows3=2, beside=False)
 
 
 @cache
@@ -64,6 +65,7 @@ class Launch:
     block: int
     arguments: tuple[Any, ...]
     shared: int = 0
+    early: bool = True  # whether it may begin while the one before still runs
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.arguments, shared_mem=self.shared)
@@ -165,12 +167,14 @@ class Step:
         self.losses = cp.empty(total, cp.float32)
         self.clock = cp.zeros(2, cp.int32)
         self.moments = cp.zeros((3, MOMENTS), cp.int64)
+        self.arrived = cp.zeros(1, cp.int32)
         sms = sm_count()
         conv_blocks = _shared_out(n, _ceil(sms * t.conv_blocks, t.parts))
         back_blocks = _shared_out(n, _ceil(sms, t.back_parts))
         images3, halves = 16 * t.rows3, 1 if bf16 else 2
         linear_shared = halves * HALF * (HIDDEN * 216 + images3 * (216 + 136))
-        linear_shared += FLOAT * (images3 * 196 + (16 // t.rows3 * images3 // 8 + 11) * HIDDEN + 16)
+        sums = 2 * 16 // t.rows3 * images3 // 8  # rows that blocks of a cluster send and get
+        linear_shared += FLOAT * (images3 * 196 + (sums + 11) * HIDDEN + 16)
         defines3 = {"ROWS": t.rows3, "BF16": int(bf16)}
         kernel3 = _kernel("linear_layers", tuple(defines3.items()))
         clusters = _shared_out(_ceil(n, images3), _clusters_at_once(kernel3, linear_shared))
@@ -208,7 +212,8 @@ class Step:
         ) -> None:
             defines["BF16"] = int(bf16)
             kernel = _kernel(name, tuple(defines.items()))
-            self.launches.append(Launch(name, kernel, grid, block, arguments, shared))
+            early = t.beside or name != "update"
+            self.launches.append(Launch(name, kernel, grid, block, arguments, shared, early))
 
         moment_blocks = min(_ceil(n, 2), sms)
         first = *batch_of, self.moments, n
@@ -230,7 +235,7 @@ class Step:
             "linear_layers", (CLUSTER, clusters), 512,
             (best2, means, squares, p["gamma2"], p["beta2"], factors3, p["bias3"], p["weight4"],
              p["bias4"], labels, self.order, self.clock, scale2, dy2, sums2, dweight3, head_sums,
-             conv_blocks, n),
+             self.arrived, conv_blocks, n),
             linear_shared, ROWS=t.rows3,
         )  # fmt: skip
         filters = 32 // t.back_parts
@@ -240,7 +245,7 @@ class Step:
         add(
             "conv2_backward", (back_blocks, t.back_parts), 448,
             (*batch_of, c2, dy2, code2, scale2, sums2, turned2, pool1, code1, sums1, dconv2,
-             clusters, n),
+             self.arrived, clusters, n),
             max(shared, FLOAT * (7 * 72 // t.back_parts * 65 + 14 * 8 * 32)),
             BACK_PARTS=t.back_parts,
         )  # fmt: skip
@@ -248,7 +253,8 @@ class Step:
             "update", (moment_blocks + UPDATE_BLOCKS,), 256,
             (*p.values(), *running.values(), self.moments, sums1, back_blocks * t.back_parts,
              scale2, sums2, clusters, dconv2, back_blocks, head_sums, clusters * CLUSTER, dweight3,
-             clusters, *factors, self.losses, *batch_of, rate, total, moment_blocks, n),
+             clusters, self.arrived, *factors, self.losses, *batch_of, rate, total, moment_blocks,
+             n),
             PARTS=t.parts, BACK_PARTS=t.back_parts,
         )  # fmt: skip
 
@@ -256,6 +262,7 @@ class Step:
         """Go on after ``steps`` steps."""
         self.clock[...] = steps
         self.moments[...] = 0
+        self.arrived[...] = 0
         self.first()
         self.prepare()
 
@@ -267,7 +274,7 @@ class Step:
     def graph(self, stream: Any, steps: int = 1) -> Any:
         """Some steps as a CUDA graph, for a GPU: ``graph.launch(stream)`` starts it."""
         launches = self.launches * steps
-        functions = [launch.ready(early=i > 0) for i, launch in enumerate(launches)]
+        functions = [launch.ready(launch.early and i > 0) for i, launch in enumerate(launches)]
         with stream:
             stream.begin_capture()
             for function in functions:

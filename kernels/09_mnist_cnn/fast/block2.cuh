@@ -14,16 +14,11 @@ struct Statistics2 {
     float shift[kChannels];
 };
 
-// The images that block `block` of `blocks` takes, which take turns.
-__device__ inline int images_of_block(int block, int blocks, int N)
-{
-    return (N - block + blocks - 1) / blocks;
-}
-
-// Combine the means and squared distances of `blocks` blocks, each of as many images as it took,
-// into the statistics of kChannels channels from `first`. A warp takes a channel, with its gamma
-// and beta; a barrier comes after. `store`: also mean, 1 / deviation, scale, shift and variance in
-// scale2, [5][32].
+// Combine the means and squared distances of `blocks` blocks, each of as many images as it took
+// (they take turns), into the statistics of kChannels channels from `first`. A warp takes a
+// channel, with its gamma and beta; a barrier comes after. Distances are from the first block's mean
+// at first, so that one pass will do. `store`: also mean, 1 / deviation, scale, shift and variance
+// in scale2, [5][32].
 template <int kChannels>
 __device__ inline void find_statistics2(Statistics2<kChannels> &found, const float *means,
                                         const float *squares, float gamma, float beta,
@@ -35,8 +30,11 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
         return;
     }
     int f = first + k;
-    constexpr int kAtOnce = 3; // loads that do not wait for each other
-    float sum = 0.0f;
+    constexpr int kAtOnce = 4; // loads that do not wait for each other
+    int fewest = N / blocks; // images; the first blocks have one more
+    int further = N - fewest * blocks;
+    float pivot = means[f * blocks];
+    float sum = 0.0f; // of an image's distance
     float spread = 0.0f;
     for (int first = lane; first < blocks; first += kAtOnce * kWarpSize) {
         float of_block[kAtOnce];
@@ -44,21 +42,25 @@ __device__ inline void find_statistics2(Statistics2<kChannels> &found, const flo
 #pragma unroll
         for (int k = 0; k < kAtOnce; ++k) {
             int i = first + k * kWarpSize;
-            of_block[k] = i < blocks ? means[f * blocks + i] : 0.0f;
+            of_block[k] = i < blocks ? means[f * blocks + i] : pivot;
             squared[k] = i < blocks ? squares[f * blocks + i] : 0.0f;
         }
 #pragma unroll
         for (int k = 0; k < kAtOnce; ++k) {
-            sum += of_block[k] * images_of_block(first + k * kWarpSize, blocks, N);
-            spread += squared[k];
+            float distance = of_block[k] - pivot;
+            float images = fewest + (first + k * kWarpSize < further ? 1 : 0);
+            sum += images * distance;
+            spread += fmaf(images * kPixels1 * distance, distance, squared[k]);
         }
     }
-    float mean = warp_sum(sum) / N;
-    for (int i = lane; i < blocks; i += kWarpSize) { // they are in the cache now
-        float distance = means[f * blocks + i] - mean;
-        spread += images_of_block(i, blocks, N) * kPixels1 * (distance * distance);
+#pragma unroll
+    for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+        sum += __shfl_xor_sync(kWholeWarp, sum, distance);
+        spread += __shfl_xor_sync(kWholeWarp, spread, distance);
     }
-    float variance = warp_sum(spread) / ((float)N * kPixels1);
+    sum *= 1.0f / N;
+    float mean = pivot + sum;
+    float variance = fmaxf(spread * (1.0f / ((float)N * kPixels1)) - sum * sum, 0.0f);
     if (lane == 0) {
         float rstd = 1.0f / sqrtf(variance + kEps);
         float scale = gamma * rstd;

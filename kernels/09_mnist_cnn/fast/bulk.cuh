@@ -1,4 +1,4 @@
-// Copies of whole arrays to shared memory, which one thread starts.
+// Copies of whole arrays to shared memory, each started by one thread.
 
 #pragma once
 
@@ -13,4 +13,20 @@ __device__ inline void bulk_load(void *to, const void *from, int bytes, unsigned
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
+}
+
+// The same from this block's shared memory to an address of address_in_block; the barrier is there.
+// What was stored in the ordinary way has to be handed over by written_for_copies before.
+__device__ inline void bulk_send(unsigned to, unsigned from, int bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(to),
+                 "r"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+// fence.proxy.async: copies that begin later see what this thread has stored in shared memory.
+__device__ inline void written_for_copies()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

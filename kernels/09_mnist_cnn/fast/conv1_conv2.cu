@@ -141,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     for (int i = threadIdx.x; i < kZeros; i += kThreads) {
         zeros[i] = make_uint4(0, 0, 0, 0);
     }
+    Pixels pixels = fetch(images, number);
     wait_for_the_one_before();
     let_the_next_begin();
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -158,7 +159,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     float4 four_gammas = reinterpret_cast<const float4 *>(gamma1)[pair];
     float4 four_betas = reinterpret_cast<const float4 *>(beta1)[pair];
     float gamma = gamma2[first_filter + threadIdx.x % kFilters];
-    Pixels pixels = fetch(images, number);
     find_statistics1(of_batch, share, N, 0, kFilters1); // ends with a barrier
     if (threadIdx.x < kFilters) {
         direction[threadIdx.x] = gamma > 0.0f ? 1.0f : gamma < 0.0f ? -1.0f : 0.0f;

@@ -6,7 +6,8 @@
 // input_moments.cuh. They are products, too: of the pixels under the taps, when winner is p, and
 // dy1 where it is, which never leaves the registers. sums1 is [16][10][blocks]; dconv2 is [blocks]
 // of conv2's weights, in the order of weight_of_sum. Each of BACK_PARTS blocks of an image takes as
-// many of conv2's filters: of dy1 it has a part, of which the sums add up, too.
+// many of conv2's filters: of dy1 it has a part, of which the sums add up, too. It begins when all
+// blocks of linear_layers.cu run, and waits for their first results by their count in `arrived`.
 // grid (any, BACK_PARTS), block 448, dynamic shared as fast_network.py says
 
 #include "bulk.cuh"
@@ -216,15 +217,15 @@ constexpr int kGroup = 2 * kWarpSize;        // threads that have all of those
 constexpr int kOwnStride = kGroup + 1;       // neighbouring sums lie in neighbouring banks
 constexpr int kTapSums = 8;                  // of conv1's sums, of a thread
 
-// Threads whose registers are left unused: for blocks of update.cu, where that has more to gain than
-// it costs here. A warp with all channels needs its registers itself.
+// Threads whose registers are left unused: for blocks of update.cu, where that has more to gain
+// than it costs here. A warp with all channels needs its registers itself.
 constexpr int kBeside = kFilterGroups == 2 ? 64 : 192;
 
 extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     conv2_backward(const unsigned char *images, const int *order, int *clock, const Result2 *c2,
                    const float *dy2, const unsigned *code2, const float *scale2, const float *sums2,
                    const Half *turned2, const Half *pool1, const unsigned *code1, float *sums1,
-                   float *dconv2, int tiles, int N)
+                   float *dconv2, const int *arrived, int tiles, int N)
 {
     extern __shared__ float4 shared4[];
     Raw &raw = *reinterpret_cast<Raw *>(shared4);
@@ -269,9 +270,10 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
     for (int i = threadIdx.x; i < kHalves * kPairPlane; i += kThreads) {
         pairs[i] = 0;
     }
-    __syncthreads(); // the zeros are there
-    wait_for_the_one_before();
-    let_the_next_begin();
+    if (threadIdx.x == 0) {
+        wait_for_arrivals(arrived, tiles * kBlocks3);
+    }
+    __syncthreads(); // the zeros are there, and what linear_layers.cu has
     Share2 share = share2();
     float4 gradients = load_gradients(dy2, share, blockIdx.x);
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) {
@@ -324,6 +326,10 @@ extern "C" __global__ void __launch_bounds__(kThreads + kBeside, 1)
                 multiply(back[0], a, b, 0);
                 multiply(back[1], a, b, 1);
             }
+        }
+        if (image == blockIdx.x) { // update.cu needs all of linear_layers.cu
+            wait_for_the_one_before();
+            let_the_next_begin();
         }
         unsigned dy1[kHalves][4]; // as factors: of channels `group` two pixels, and of the last
         unsigned winner[4];       // eight pixels, then of channels group + 8; and their winners

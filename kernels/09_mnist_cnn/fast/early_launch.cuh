@@ -9,6 +9,22 @@ __device__ inline void let_the_next_begin()
     asm volatile("griddepcontrol.launch_dependents;");
 }
 
+// red.release: one more has come this far, and its block's results so far can be seen. One thread
+// says so, after a barrier of the block.
+__device__ inline void announce(int *arrived)
+{
+    asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(arrived) : "memory");
+}
+
+// ld.acquire: until so many have come. Whoever waits has to know that they run already.
+__device__ inline void wait_for_arrivals(const int *arrived, int count)
+{
+    int seen;
+    do {
+        asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+    } while (seen < count);
+}
+
 // griddepcontrol.wait: until the kernel before has ended and its results can be seen. Every thread
 // waits, so that no kernel ends before the one before it.
 __device__ inline void wait_for_the_one_before()

@@ -49,7 +49,8 @@ __device__ inline int weight_of_sum(int i)
 }
 
 // linear_layers.cu: [block][half][hidden][column], with zeros up to a multiple of 16 columns.
-constexpr int kColumns3 = kInputs3 / 8; // of a block
+constexpr int kBlocks3 = 8;                   // of a cluster
+constexpr int kColumns3 = kInputs3 / kBlocks3; // of a block
 constexpr int kStride3 = (kColumns3 + 15) / 16 * 16 + 8;
 constexpr int kPlane3 = kHidden * kStride3;
 

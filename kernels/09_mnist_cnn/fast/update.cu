@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
            float *variance1, float *mean2, float *variance2, long long *moments, const float *sums1,
            int blocks1, const float *scale2, const float *sums2, int tiles, const float *dconv2,
            int blocks2, const float *head_sums, int head_blocks, const float *dweight3, int parts3,
-           Half *forward2, Half *turned2, Half *factors3, float *losses,
+           int *arrived, Half *forward2, Half *turned2, Half *factors3, float *losses,
            const unsigned char *images, const int *order, const int *clock, double rate, int total,
            int moment_blocks, int N)
 {
@@ -99,6 +99,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         double of_tap = of_batch.sums[kTaps * kTaps + own];
         double covariance = product_of_nine(of_batch.taps[f], of_batch.sums + own * kTaps);
         covariance -= mean * of_tap;
+        // all that needs a double's digits is done: these are per pixel
+        float tap_mean = (float)(of_tap * inverse);
+        float tap_covariance = (float)(covariance * inverse);
+        float near_mean = (float)mean;
+        float near_rstd = (float)rstd;
         wait_for_the_one_before();
         let_the_next_begin();
         // a warp has one of the sums, or two
@@ -120,19 +125,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
         __syncthreads();
         int t = threadIdx.x;
         if (t < kTaps) {
-            double dbeta = sums[kTaps];
-            double of_taps[3] = {-mean * dbeta};
+            float dbeta = sums[kTaps];
+            float of_taps[3] = {-near_mean * dbeta};
 #pragma unroll
             for (int s = 0; s < kTaps; ++s) {
-                of_taps[s % 3] += (double)of_batch.taps[f][s] * sums[s];
+                of_taps[s % 3] += of_batch.taps[f][s] * sums[s];
             }
-            double dgamma = rstd * (of_taps[0] + of_taps[1] + of_taps[2]);
-            double through = (dbeta * of_tap + dgamma * rstd * covariance) * inverse;
-            float gradient = (float)(gamma * rstd * (sums[t] - through));
+            float dgamma = near_rstd * (of_taps[0] + of_taps[1] + of_taps[2]);
+            float through = dbeta * tap_mean + dgamma * near_rstd * tap_covariance;
+            float gradient = gamma * near_rstd * (sums[t] - through);
             conv1[f * kTaps + t] = of_batch.taps[f][t] - now * gradient;
             if (t == 0) {
-                gamma1[f] = gamma - now * (float)dgamma;
-                beta1[f] = beta - now * (float)dbeta;
+                gamma1[f] = gamma - now * dgamma;
+                beta1[f] = beta - now * dbeta;
                 mean1[f] = moved(running_mean, of_batch.mean[f]);
                 variance1[f] = moved(running_variance, of_batch.variance[f] * for_sample);
             }
@@ -153,6 +158,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
             mean2[f] = moved(mean2[f], scale2[f]);
             float variance = scale2[4 * kFilters2 + f] * of_sample((double)N * kPixels1);
             variance2[f] = moved(variance2[f], variance);
+        }
+        if (f == 0) {
+            *arrived = 0; // conv2_backward.cu has waited for them
         }
         if (f < kMoments) {
             moments[moments_of(step + 2) + f] = 0; // last read in the step before
