@@ -16,9 +16,9 @@ struct Statistics2 {
 
 // Combine the means and squared distances of `blocks` blocks, each of as many images as it took
 // (they take turns), into the statistics of kChannels channels from `first`. A warp takes a
-// channel, with its gamma and beta; a barrier comes after. Distances are from the first block's mean
-// at first, so that one pass will do. `store`: also mean, 1 / deviation, scale, shift and variance
-// in scale2, [5][32].
+// channel, with its gamma and beta; a barrier comes after. Distances are from the first block's
+// mean at first, so that one pass will do. `store`: also mean, 1 / deviation, scale, shift and
+// variance in scale2, [5][32].
 template <int kChannels>
 __device__ inline void find_statistics2(Statistics2<kChannels> &found, const float *means,
                                         const float *squares, float gamma, float beta,
