@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_utils import cp, load
-from course_utils.benchmarks.case import normal
+from course_utils.benchmarks.case import double, normal
 from course_utils.benchmarks.cases.hopper_attention import CHAPTER, attention_call
 from course_utils.benchmarks.cases.matmul import from_bf16, to_bf16
 from course_utils.benchmarks.cases.pytorch_extensions.attention import attention
@@ -62,8 +62,8 @@ def test_scores_that_outgrow_their_room_are_right(causal):
     o, lse = cp.empty_like(q), cp.empty((1, 1, 150), cp.float32)
     parts = (x.reshape(1, 150, 1, 64) for x in (q, k, v, o))
     attention_call("attention_hopper", *parts, lse, causal, BN=32)()
-    exact, exact_lse = attention(
-        *(cp.asnumpy(from_bf16(x))[:, 0].astype(np.float64) for x in (q, k, v)), causal
+    exact, exact_lse = map(
+        cp.asnumpy, attention(*(double(from_bf16(x))[:, 0] for x in (q, k, v)), causal)
     )
     assert np.allclose(cp.asnumpy(from_bf16(o))[:, 0], exact, rtol=2**-7, atol=2**-6)
     assert np.allclose(cp.asnumpy(lse)[0, 0], exact_lse, rtol=1e-5)
