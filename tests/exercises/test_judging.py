@@ -220,4 +220,4 @@ def test_zeros_meet_infinities_where_a_product_sums_over_them():
 
 def test_a_task_ends_with_the_sizes_that_are_tried():
     assert SAXPY.task_text.endswith("Sizes that are tried: n 1 to 65,543.")
-    assert "M 1 to 32,771" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text
+    assert "M 1 to 65,543" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text

@@ -470,7 +470,7 @@ follows adds up over the block. Any shape.
     inputs=image_pair,
     reference=of_filters,
     launch=lambda size: Launch((size[1], size[4]), (64,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1), (1, 1, 257, 257, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
