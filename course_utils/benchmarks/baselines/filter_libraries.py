@@ -88,6 +88,11 @@ class _Correlation:
         return self._call()
 
 
+def _valid(x: Any, h: Any) -> tuple[slice, ...]:
+    """Where in a convolution of ``x`` by ``h`` that goes round every result is valid."""
+    return tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+
+
 class _Whole:
     """One transform of all of x, padded to a length that has small factors only."""
 
@@ -101,7 +106,7 @@ class _Whole:
             x, h = (torch_on_gpu().as_tensor(array, device="cuda") for array in self._arrays)
             sides = tuple(map(whole_transform, x.shape))
             of_h = fft.rfftn(h, s=sides)
-            valid = tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+            valid = _valid(x, h)
             self._call = lambda: fft.irfftn(fft.rfftn(x, s=sides) * of_h, s=sides)[valid]
         return self._call()
 
@@ -120,7 +125,7 @@ class _InPlace:
         self._spectrum = self._fft.rfftn(h, s=self._sides, norm="forward")
         self._forward = plan(self._x, value_type="R2C")
         self._back = plan(self._spectrum, shape=self._sides, value_type="C2R")
-        self._valid = tuple(slice(r - 1, n) for r, n in zip(h.shape, x.shape, strict=True))
+        self._valid = _valid(x, h)
 
     def __call__(self) -> Any:
         half = self._fft.rfftn(self._x, plan=self._forward)
