@@ -119,8 +119,9 @@ def examine(tiles: Tiles) -> dict[str, Any]:
     found = {"tiles": asdict(tiles), "threads": tiles.threads, "shared_bytes": tiles.shared_bytes}
     if reason := why_not(tiles):
         return {**found, "reason": reason}
-    if ON_GPU:
-        attributes = _kernel(tiles).kernel.attributes
+    kernel = _kernel(tiles).kernel
+    if ON_GPU and not kernel.is_beyond_gpu(tiles.shared_bytes):
+        attributes = kernel.attributes
         registers, local = attributes["num_regs"], attributes["local_size_bytes"]
     else:
         needs = occupancy(_kernel(tiles), tiles.threads, tiles.shared_bytes).resources

@@ -20,6 +20,7 @@ import numpy as np
 
 from course_utils import cp, device, load
 from course_utils.devices.properties import sm_count
+from course_utils.launching.older_gpus import GpuTooOld
 
 plain = SimpleNamespace(**run_path(str(Path(__file__).with_name("network.py"))))
 
@@ -72,7 +73,10 @@ class Launch:
 
     def ready(self, early: bool = False) -> Callable[[], None]:
         """A function that launches on a GPU's current stream and neither checks nor waits;
-        ``early``: the kernel may begin while the one before still runs, and waits by itself."""
+        ``early``: the kernel may begin while the one before still runs, and waits by itself.
+        Raises GpuTooOld where the emulator would run it."""
+        if self.kernel.is_beyond_gpu(self.shared):
+            raise GpuTooOld(f"{self.name} cannot be timed here: this GPU is too old for it.")
         shape = (self.grid + (1, 1))[:3], (self.block, 1, 1)
         values = self.kernel.check(*shape, self.arguments, self.shared)
         raw = self.kernel.raw
@@ -121,7 +125,7 @@ def _shared_out(n: int, at_once: int) -> int:
 def _clusters_at_once(kernel: Any, shared: int) -> int:
     """How many clusters of linear_layers the device runs at the same time: the multiprocessors of
     a cluster have to lie close to each other, so some may be left over."""
-    if device() != "cuda":
+    if device() != "cuda" or kernel.is_beyond_gpu(shared):
         return max(1, sm_count() // CLUSTER)
     from cuda.bindings import driver
 
