@@ -155,19 +155,49 @@ def _bias_gelu(n: int) -> Work:
 # --- few rows: the operands exchanged ---
 
 
-def small_m_call(a: Any, b: Any, c: Any, **defines: int) -> KernelCall:
-    """The call of ``gemm_small_m.cu`` for C = A B^T; ``a`` and ``b`` have to live as long as it is
-    used."""
-    (m, k), n = a.shape, len(b)
+SHARED_BYTES = 228 * 1024  # of a multiprocessor
+SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
+
+
+def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
+    """The defines of ``gemm_small_m.cu`` for a shape, ``tried`` in place of ours.
+
+    Every block reads all rows of A for its rows of B: the more rows, the wider the tile. As many
+    slices of K as give all multiprocessors something to read.
+    """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    defines = {"ROWS": rows, "CLUSTER": 2, "DEPTH": 2} | defines
-    stage = defines["DEPTH"] * (64 + rows) * ROW_BYTES
-    defines = {"STAGES": 100 * 1024 // stage} | defines
-    maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, 64)))
-    grid = blocks(n, 64), defines["CLUSTER"], blocks(m, rows)
-    kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **defines)
-    shared = defines["STAGES"] * stage
-    return KernelCall(kernel, grid, 160, (*maps, c, m, n, k), shared)
+    found = {"ROWS": rows, "BN": 64 if rows <= 16 else 128, "DEPTH": 2, "BLOCKS": 2} | tried
+    steps = blocks(k, 64 * found["DEPTH"])
+    tiles = blocks(n, found["BN"]) * blocks(m, found["ROWS"])
+    room = found["BLOCKS"] * _multiprocessors() // tiles
+    slices = max((each for each in (1, 2, 4, 8) if each <= min(room, steps // 2)), default=1)
+    found = {"CLUSTER": slices} | found
+    stage = found["DEPTH"] * (found["BN"] + found["ROWS"]) * ROW_BYTES
+    room = SHARED_BYTES // found["BLOCKS"] - SHARED_BESIDES - _bytes_of_sums(found)
+    return {"STAGES": room // stage} | found
+
+
+def _bytes_of_sums(plan: dict[str, int]) -> int:
+    """Of what the blocks of a cluster send to one of them."""
+    many = plan["CLUSTER"] > 1
+    return max(plan["ROWS"], 4 * plan["CLUSTER"]) * plan["BN"] * 4 if many else 0
+
+
+def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
+    """The call of ``gemm_small_m.cu`` for C = A B^T; ``a`` and ``b`` have to live as long as it is
+    used. ``tried`` are defines in place of those of :func:`small_m_plan`."""
+    (m, k), n = a.shape, len(b)
+    plan = small_m_plan(m, n, k, **tried)
+    rows, width = plan["ROWS"], plan["BN"]
+    maps = (tensor_map(x, (box, 64), swizzle=128) for x, box in ((a, rows), (b, width)))
+    tiles, down = blocks(n, width), blocks(m, rows)
+    rounds = 1
+    if plan["CLUSTER"] == 1:
+        rounds = blocks(tiles * down, plan["BLOCKS"] * _multiprocessors())
+    grid = blocks(tiles, rounds), plan["CLUSTER"], down
+    shared = plan["STAGES"] * plan["DEPTH"] * (width + rows) * ROW_BYTES + _bytes_of_sums(plan)
+    kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **plan)
+    return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), shared)
 
 
 def _small_m(size: tuple[int, int, int]) -> Work:
