@@ -5,6 +5,7 @@ import pytest
 from ml_dtypes import float8_e4m3fn
 
 from course_utils import cp
+from course_utils.benchmarks.case import blocks
 from course_utils.benchmarks.cases import hopper
 from course_utils.benchmarks.cases.matmul import from_e4m3, to_e4m3
 
@@ -29,6 +30,26 @@ def test_blocks_that_stay_are_the_fewest_that_need_no_more_rounds(monkeypatch, m
     monkeypatch.setattr(hopper, "ON_GPU", True)
     monkeypatch.setattr(hopper, "sm_count", lambda: 132)
     assert hopper.RUNGS["gemm_hopper"].grid(m, n) == blocks
+
+
+LAYERS = (1024, 8192), (4096, 4096), (4096, 14336), (14336, 4096), (8192, 28672), (128256, 4096)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 33, 64, 200])
+@pytest.mark.parametrize("shape", LAYERS, ids=str)
+def test_few_rows_get_a_plan_that_fits_and_fills_the_gpu(monkeypatch, rows, shape):
+    monkeypatch.setattr(hopper, "ON_GPU", True)
+    monkeypatch.setattr(hopper, "sm_count", lambda: 132)
+    n, k = shape
+    plan = hopper.small_m_plan(rows, n, k)
+    shared = hopper.small_m_bytes(plan)
+    assert shared + hopper.SHARED_BESIDES <= 228 * 1024 // plan["BLOCKS"]
+    tiles = blocks(n, plan["BN"]) * blocks(rows, plan["ROWS"])
+    at_once = plan["BLOCKS"] * 132
+    if plan["CLUSTER"] > 1:
+        assert tiles * plan["CLUSTER"] <= at_once
+    assert 2 * tiles * plan["CLUSTER"] > at_once or plan["CLUSTER"] == 8
+    assert plan["STAGES"] >= 3
 
 
 def test_fp8_numbers_are_rounded_as_ml_dtypes_rounds_them():

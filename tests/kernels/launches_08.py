@@ -7,7 +7,7 @@ from ml_dtypes import bfloat16
 from course_utils import cp, tensor_map
 from course_utils.benchmarks import blackwell, block_scaled
 from course_utils.benchmarks.case import Work, normal
-from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call
+from course_utils.benchmarks.cases.hopper import RUNGS, hopper_call, small_m_call
 from course_utils.benchmarks.cases.hopper_attention import (
     attention_call,
     backward_calls,
@@ -299,6 +299,25 @@ def rung_of_gemm(name, m, n, k):
     c = cp.empty((m, n), cp.uint16)
     factors = (cp.asarray(x.view(np.uint16)) for x in (a, b))
     call = hopper_call(name, *factors, c, cluster=RUNGS[name].cluster)
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    return Bf16Work((call,), c, lambda: exact, rtol=2**-8, atol=k * 2**-20, same_bits=False)
+
+
+@CHAPTER.launch(
+    "gemm_small_m",
+    sizes=[
+        (1, 8, 8, {}),
+        (5, 1000, 136, {"CLUSTER": 1, "STAGES": 2}),  # tile after tile, with stages left over
+        (16, 200, 520, {"CLUSTER": 2, "STAGES": 2}),
+        (8, 72, 264, {"CLUSTER": 8}),  # fewer pairs of sums than blocks; steps for some only
+        (70, 264, 520, {"CLUSTER": 4, "BN": 256, "STAGES": 2}),
+        (33, 200, 264, {"CLUSTER": 3, "BN": 128}),
+    ],
+)
+def few_rows(name, m, n, k, tried):
+    a, b = (draw((rows, k), seed).astype(bfloat16) for seed, rows in enumerate((m, n)))
+    c = cp.empty((m, n), cp.uint16)
+    call = small_m_call(*(cp.asarray(x.view(np.uint16)) for x in (a, b)), c, **tried)
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     return Bf16Work((call,), c, lambda: exact, rtol=2**-8, atol=k * 2**-20, same_bits=False)
 

@@ -166,21 +166,25 @@ def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
     slices of K as give all multiprocessors something to read.
     """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    found = {"ROWS": rows, "BN": 64 if rows <= 16 else 128, "DEPTH": 2, "BLOCKS": 2} | tried
+    few = rows <= 16
+    shape = {"BN": 64, "DEPTH": 2, "BLOCKS": 2} if few else {"BN": 128, "DEPTH": 1, "BLOCKS": 1}
+    found = {"ROWS": rows} | shape | tried
     steps = blocks(k, 64 * found["DEPTH"])
     tiles = blocks(n, found["BN"]) * blocks(m, found["ROWS"])
     room = found["BLOCKS"] * _multiprocessors() // tiles
     slices = max((each for each in (1, 2, 4, 8) if each <= min(room, steps // 2)), default=1)
     found = {"CLUSTER": slices} | found
-    stage = found["DEPTH"] * (found["BN"] + found["ROWS"]) * ROW_BYTES
-    room = SHARED_BYTES // found["BLOCKS"] - SHARED_BESIDES - _bytes_of_sums(found)
-    return {"STAGES": room // stage} | found
+    room = SHARED_BYTES // found["BLOCKS"] - SHARED_BESIDES
+    sums, one = (small_m_bytes(found | {"STAGES": stages}) for stages in (0, 1))
+    return {"STAGES": (room - sums) // (one - sums)} | found
 
 
-def _bytes_of_sums(plan: dict[str, int]) -> int:
-    """Of what the blocks of a cluster send to one of them."""
-    many = plan["CLUSTER"] > 1
-    return max(plan["ROWS"], 4 * plan["CLUSTER"]) * plan["BN"] * 4 if many else 0
+def small_m_bytes(plan: dict[str, int]) -> int:
+    """Dynamic shared memory of a block: its stages, and what a cluster sends it of its sums."""
+    rows, width, cluster = plan["ROWS"], plan["BN"], plan["CLUSTER"]
+    pairs = cluster * blocks(rows // 4, cluster)  # of each thread
+    sums = pairs * 8 * 2 * width if cluster > 1 else 0
+    return plan["STAGES"] * plan["DEPTH"] * (width + rows) * ROW_BYTES + sums
 
 
 def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
@@ -195,9 +199,8 @@ def small_m_call(a: Any, b: Any, c: Any, **tried: int) -> KernelCall:
     if plan["CLUSTER"] == 1:
         rounds = blocks(tiles * down, plan["BLOCKS"] * _multiprocessors())
     grid = blocks(tiles, rounds), plan["CLUSTER"], down
-    shared = plan["STAGES"] * plan["DEPTH"] * (width + rows) * ROW_BYTES + _bytes_of_sums(plan)
     kernel = course_kernel(CHAPTER, "gemm_small_m", arch="sm_90a", **plan)
-    return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), shared)
+    return KernelCall(kernel, grid, 2 * width + 32, (*maps, c, m, n, k), small_m_bytes(plan))
 
 
 def _small_m(size: tuple[int, int, int]) -> Work:

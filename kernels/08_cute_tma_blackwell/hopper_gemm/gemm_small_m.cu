@@ -5,9 +5,8 @@
 // is in them, and from 8 rows of the second. So the rows of B come first, and the sums are C^T. The
 // blocks of a cluster share the steps along K, and each adds up its part of all their sums. Alone
 // in its cluster a block takes tile after tile. Limit: memory bandwidth.
-// grid (tiles at once, CLUSTER, ceil(M / ROWS)), block (2 * BN + 32), dynamic shared STAGES * DEPTH
-// * (BN + ROWS) * 128, and in a cluster max(ROWS, 4 * CLUSTER) * BN * 4 for sums. Tiles at once:
-// all ceil(N / BN) in a cluster, from 1 on without.
+// grid (tiles at once, CLUSTER, ceil(M / ROWS)), block (2 * BN + 32), dynamic shared as
+// small_m_bytes in the cases says. Tiles at once: all ceil(N / BN) in a cluster, from 1 on alone.
 
 #include <cuda_bf16.h>
 #include "cluster.cuh"
@@ -22,7 +21,7 @@
 #define BN 64 // rows of B of a tile: 64 for each warpgroup that multiplies
 #endif
 #ifndef CLUSTER
-#define CLUSTER 2 // slices of K: 1, 2, 4 or 8
+#define CLUSTER 2 // slices of K, up to 8
 #endif
 #ifndef DEPTH
 #define DEPTH 2 // boxes of 64 along K that a stage has
@@ -38,9 +37,8 @@ constexpr int BK = 64; // 128 bytes
 constexpr int kTileB = BN * 128, kTileA = ROWS * 128; // bytes
 constexpr int kConsumers = BN * 2;                    // threads
 constexpr int kStage = DEPTH * (kTileB + kTileA), kSums = ROWS / 2; // of a thread
-// Of each thread's sums a block of the cluster adds up kShare, in pairs; the last blocks may have
-// none.
-constexpr int kShare = kSums / CLUSTER > 2 ? kSums / CLUSTER : 2;
+constexpr int kPairs = kSums / 2;                                   // of sums, next to each other
+constexpr int kShare = (kPairs + CLUSTER - 1) / CLUSTER;            // of them, that a block adds up
 
 // prefetch.tensormap: fetch the map, so that the first copy does not wait for it.
 __device__ inline void prefetch_map(const TensorMap *map)
@@ -153,31 +151,33 @@ extern "C" __global__ void __cluster_dims__(1, CLUSTER) __launch_bounds__(kConsu
                 store(i, sum[i]);
             }
         } else {
-            // slots[slice][pair][thread] of the block that adds them up
+            // slots[slice][pair][thread] of the block that adds the pair up
             cluster_wait(); // all blocks have begun
 #pragma unroll
-            for (int i = 0; i < kSums; i += 2) {
-                const int pair = slice * (kShare / 2) + i % kShare / 2;
-                const unsigned to = slots + (pair * kConsumers + threadIdx.x) * 8;
-                store_cluster_2(address_in_block(to, i / kShare), sum[i], sum[i + 1]);
+            for (int i = 0; i < kPairs; ++i) {
+                const int slot = slice * kShare + i % kShare;
+                const unsigned to = slots + (slot * kConsumers + threadIdx.x) * 8;
+                store_cluster_2(address_in_block(to, i / kShare), sum[2 * i], sum[2 * i + 1]);
             }
             cluster_arrive();
             cluster_wait(); // the sums of all slices are here
-            const float2 *pairs = reinterpret_cast<const float2 *>(tiles + STAGES * kStage);
+            const float2 *sums = reinterpret_cast<const float2 *>(tiles + STAGES * kStage);
+            sums += threadIdx.x;
 #pragma unroll
-            for (int i = 0; i < kShare && slice * kShare < kSums; i += 2) {
-                float2 total = {};
+            for (int i = 0; i < kShare; ++i) {
+                const int pair = slice * kShare + i;
+                if (pair < kPairs) {
+                    float2 total = {};
 #pragma unroll
-                for (int from = 0; from < CLUSTER; ++from) {
-                    const int pair = from * (kShare / 2) + i / 2;
-                    const float2 part = pairs[pair * kConsumers + threadIdx.x];
-                    total.x += part.x;
-                    total.y += part.y;
+                    for (int from = 0; from < CLUSTER; ++from) {
+                        const float2 part = sums[(from * kShare + i) * kConsumers];
+                        total.x += part.x;
+                        total.y += part.y;
+                    }
+                    store(2 * pair, total.x);
+                    store(2 * pair + 1, total.y);
                 }
-                store(slice * kShare + i, total.x);
-                store(slice * kShare + i + 1, total.y);
             }
-            return;
         }
     }
 }
