@@ -477,6 +477,7 @@ def ragged_mean(name, lengths, d):
 
 
 @CHAPTER.launch("gemv_int4_bytes", sizes=[(16, 128, {"ROWS": 4, "STAGES": 3}), (40, 1408, {})])
+@CHAPTER.launch("gemv_int4_bulk", sizes=[(16, 128, {}), (40, 1408, {"STAGES": 3, "GROUPS": 3})])
 def gemv_int4_bytes(name, rows, columns, tried):
     """Against the product with x rounded as the kernel rounds it."""
     (words,), (scales,) = low_precision.random_weights((1, rows, columns))
@@ -487,7 +488,9 @@ def gemv_int4_bytes(name, rows, columns, tried):
     steps = np.divide(np.float32(127), largest, out=np.zeros_like(largest), where=largest > 0)
     kept = (np.rint(blocks_of_x * steps) * (largest / np.float32(127)).astype(float)).ravel()
     w, y = cp.asnumpy(low_precision.weights_of(words, scales)), cp.empty(rows, np.float32)
-    call = low_precision.stream_call(name, words, scales, cp.asarray(x), y, grid=3, **tried)
+    bulk = name == "gemv_int4_bulk"
+    launch = low_precision.bulk_call if bulk else partial(low_precision.stream_call, name)
+    call = launch(words, scales, cp.asarray(x), y, grid=3, **tried)
     return Work((call,), y, lambda: cp.asarray(w @ kept), rtol=1e-5, atol=1e-5)
 
 

@@ -30,6 +30,7 @@ STREAMS = {  # of row_stream.cuh; gemv_fp16's and gemv_int4's are the best of so
     "gemv_int4": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
     "gemv_int4_bytes": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
 }
+MOST_SHARED = 226 * 1024  # bytes that a block of gemv_int4_bulk takes, and room for its mbarriers
 Size = tuple[int, int, int]
 _kernel = partial(course_kernel, CHAPTER)
 
@@ -65,6 +66,36 @@ def stream_call(
     return KernelCall(_kernel(name, **defines), *launch, stream_bytes(defines, each))
 
 
+def bulk_bytes(defines: dict[str, int], columns: int, pieces: int) -> int:
+    """Dynamic shared memory of ``gemv_int4_bulk`` for up to so many ``pieces`` of rows a block."""
+    rows, warps = defines["ROWS"], defines["THREADS"] // 32
+    scales = columns // GROUP * (pieces + 1) * 2 * rows
+    return defines["STAGES"] * rows * columns // 2 + scales + pieces * rows * warps * 4
+
+
+def bulk_call(
+    w: Any, scales: Any, x: Any, y: Any, grid: int | None = None, **tried: int
+) -> KernelCall:
+    """The call of ``gemv_int4_bulk`` with arguments as for :func:`stream_call`."""
+    (rows,), (columns,) = y.shape, x.shape
+    defines = {"ROWS": 4, "GROUPS": 2, "THREADS": 32 * blocks(columns, 1024), "STAGES": 0} | tried
+    all_pieces = rows // defines["ROWS"]
+    grid = min(grid or sm_count(), all_pieces)
+    pieces = blocks(all_pieces, grid)
+    room = MOST_SHARED - bulk_bytes(defines | {"STAGES": 0}, columns, pieces)
+    rounds = min(
+        blocks(pieces, defines["GROUPS"]),
+        room // (defines["ROWS"] * columns // 2 * defines["GROUPS"]),
+    )
+    defines = defines | {"STAGES": defines["STAGES"] or rounds * defines["GROUPS"]}
+    kernel = _kernel("gemv_int4_bulk", arch="sm_90a", **defines)
+    threads, arguments = (
+        defines["GROUPS"] * defines["THREADS"] + 32,
+        (w, scales, x, y, rows, columns),
+    )
+    return KernelCall(kernel, grid, threads, arguments, bulk_bytes(defines, columns, pieces))
+
+
 def random_weights(n: Size) -> tuple[Any, Any]:
     """Nibbles (matrices, rows, columns / 8) in uint32, and fp16 scales (matrices, columns / 128,
     rows): no two matrices, and no two rows, have the same."""
@@ -91,10 +122,8 @@ def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
         pairs = list(zip(words, scales, strict=True))
         halves = [weights_of(*pair, np.float16) for pair in pairs]
         stored = halves if name == "gemv_fp16" else words
-        calls = [
-            stream_call(name, w, s, x, result)
-            for w, s, result in zip(stored, scales, y, strict=True)
-        ]
+        call = bulk_call if name == "gemv_int4_bulk" else partial(stream_call, name)
+        calls = [call(w, s, x, result) for w, s, result in zip(stored, scales, y, strict=True)]
 
         def expected() -> Any:
             exact = halves if name == "gemv_fp16" else (weights_of(*pair) for pair in pairs)
@@ -188,5 +217,6 @@ CASES = (
     _case("gemv_fp16", 16),
     _case("gemv_int4_converted", PACKED),
     _case("gemv_int4", PACKED, off=2e-4),
-    _case("gemv_int4_bytes", PACKED, beside=True, off=2e-3),
+    _case("gemv_int4_bytes", PACKED, off=2e-3),
+    _case("gemv_int4_bulk", PACKED, beside=True, off=2e-3),
 )
