@@ -155,6 +155,7 @@ def _bias_gelu(n: int) -> Work:
 # --- few rows: the operands exchanged ---
 
 
+LAYERS = (4096, 4096), (1024, 8192), (14336, 4096), (4096, 14336)  # N, K of language models'
 SHARED_BYTES = 228 * 1024  # of a multiprocessor
 SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
 
@@ -246,7 +247,10 @@ CASES = (
         _small_m,
         bytes=lambda n: 2 * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
         flops=lambda n: 2 * n[0] * n[1] * n[2],
-        gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+        gpu_sizes=(
+            *((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+            *((m, *layer) for layer in LAYERS for m in (1, 16, 64)),
+        ),
         test_sizes=((17, 136, 264),),
         ceiling="read",
         peak="bf16",
