@@ -1,6 +1,7 @@
 """The small parts of the exercise system, each by what it answers."""
 
 import contextlib
+import gc
 import math
 import os
 import sys
@@ -304,6 +305,13 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
             assert file.read()
     with open(solution) as file:
         assert file.read()
+
+
+def test_a_look_at_all_objects_is_refused_while_the_book_is_closed():
+    gc.get_objects()  # open, it is anybody's right
+    looked = pytest.raises(BookClosed, match="the checker's own variables are closed")
+    with closed_book(), looked:
+        gc.get_objects()
 
 
 def test_what_was_refused_first_is_told_though_the_code_went_on(tmp_path):

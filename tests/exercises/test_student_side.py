@@ -18,6 +18,7 @@ from course_utils.exercises import (
     restore,
     solution,
     student_work,
+    verify,
 )
 from course_utils.exercises import magic as student
 from course_utils.exercises.outcome import ExerciseFailed
@@ -149,6 +150,21 @@ def test_the_commands_list_verify_and_show_progress(capsys):
         assert "needs a CUDA GPU" in capsys.readouterr().out
     assert main(["progress"]) == 0
     assert "In all: 0 of" in capsys.readouterr().out
+
+
+def test_verify_prints_a_proof_that_fails_with_its_detail_and_no_other(monkeypatch, capsys):
+    held = verify.Proof(
+        "00.double_it", "the solution", kinds.PASS, kinds.PASS, "as it should be", 0.1
+    )
+    failed = verify.Proof(
+        "00.double_it", "no guard", kinds.OUT_OF_BOUNDS, kinds.PASS, "c[1000]", 0.1
+    )
+    monkeypatch.setattr(verify, "proofs_of_many", lambda chosen, gpu: iter([held, failed]))
+    assert main(["exercises", "--verify", "00.double_it"]) == 1
+    printed = capsys.readouterr().out
+    assert "00.double_it, no guard: expected out of bounds" in printed.lower()
+    assert "c[1000]" in printed
+    assert "as it should be" not in printed
 
 
 def test_an_interrupted_exercise_is_one_line_and_no_attempt(monkeypatch):
