@@ -1,6 +1,7 @@
 """``python -m course_utils grade``: an instructor's view of students' notebooks."""
 
 import json
+import re
 import shutil
 from xml.etree import ElementTree
 
@@ -96,6 +97,7 @@ def test_hints_are_those_of_the_copy(tmp_path):
     record.parent.mkdir()
     record.write_text(json.dumps({ID: {"hints": 2, "tries": 1, "status": "done"}}))
     assert graded(tmp_path, ID).grades[0].hints == 2
+    assert re.search(r" 2 +the published solution$", str(graded(tmp_path, ID)), re.M)
     record.write_text("[1")
     assert graded(tmp_path, ID).grades[0].hints is None
 
