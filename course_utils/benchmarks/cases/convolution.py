@@ -196,7 +196,7 @@ def _split_halves(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     bands = images * blocks(height, tile["BAND"])
     grid = min(bands, tile["BLOCKS"] * sms_for_tiles()), filters // 32
     arguments = x, w, y, images, height, width, filters
-    kernel = _kernel("conv_split_halves", **defines)
+    kernel = _kernel("conv_split_halves", arch="sm_90a", **defines)
     return (KernelCall(kernel, grid, 128 * tile["GROUPS"], arguments),)
 
 

@@ -3,7 +3,7 @@
 // multiple of 16 bytes. Fewer than 2^31 elements a tensor (indices are int), at most 65535 * 32
 // filters; denormal numbers count as 0, as they do in all of the course (-ftz=true).
 // Adds to conv_winograd_few: tensor cores, with the digits of fp32. A number, times a power of two,
-// is the sum of two fp16 halves, high + low / 2048. The rows of an mma's first factor are the high
+// is the sum of two fp16 halves, high + low / 2048. The rows of a wgmma's first factor are the high
 // halves of eight filters, then their low ones; its second factor is pixels' high halves, and then
 // their low ones: all four products. So scaled, fp16 loses nothing of numbers down to 2^-28 of the
 // largest. Where smaller ones are among the pixels of a band or the weights of a filter, or one is
@@ -14,6 +14,8 @@
 #include <cuda_fp16.h>
 
 #include "ptx.cuh"
+#include "tma_store.cuh"
+#include "wgmma.cuh"
 
 #ifndef BAND
 #define BAND 7 // rows of y of a block at a time
@@ -79,6 +81,29 @@ struct Range {
     }
 };
 
+#define WGMMA_56(c, i) WGMMA_32(c, i), WGMMA_16(c, i + 32), WGMMA_8(c, i + 48)
+#define WGMMA_NUMBERS_56                                                                           \
+    WGMMA_TEN()                                                                                    \
+    WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) "%50, %51, %52, %53, %54, %55"
+
+// sum (+)= a b^T: a is 64 x 16 in registers, b lies in shared memory without a swizzle.
+#define WGMMA_F16(count, shape, a0, a1, a2, a3, b_number, add_number)                              \
+    __device__ inline void wgmma_f16(float (&sum)[count], const unsigned (&a)[4],                  \
+                                     unsigned long long b, int add)                                \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     ".reg .pred add;\n"                                                           \
+                     "setp.ne.b32 add, %" #add_number ", 0;\n"                                     \
+                     "wgmma.mma_async.sync.aligned." shape                                         \
+                     "k16.f32.f16.f16 {" WGMMA_NUMBERS_##count "}, {%" #a0 ", %" #a1 ", %" #a2     \
+                     ", %" #a3 "}, %" #b_number ", add, 1, 1, 0;\n"                                \
+                     "}"                                                                           \
+                     : WGMMA_##count("+f", 0)                                                      \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));              \
+    }
+WGMMA_F16(16, "m64n32", 16, 17, 18, 19, 20, 21)
+WGMMA_F16(32, "m64n64", 32, 33, 34, 35, 36, 37)
+WGMMA_F16(56, "m64n112", 56, 57, 58, 59, 60, 61)
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     conv_split_halves(const float *x, const float *w, float *y, int N, int H, int W, int K)
@@ -200,35 +225,29 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
                 halves[1][item / (kItems / 2)][at] = low;
             }
         }
+        writes_are_ready();
         bool fits = of_x.fits() && of_filter.fits();
         fits = __syncthreads_and(fits); // and the halves are complete
         load_x(band + gridDim.x);
 
         float high[kSums] = {}, low[kSums] = {}; // of pixels' high halves, and of their low ones
         const uint4 *rows = &halves[0][0][group * kRows * kPitch];
-        const uint4 *of_lane = rows + lane / 8 * kPixels + lane % 8;
+        constexpr unsigned long long kNextEight = 8, kNextK = kPixels; // in 16 bytes
+        unsigned long long tile =
+            kNextEight << 32 | kNextK << 16 | (shared_address(rows) & 0x3ffff) >> 4;
+        keep_in_order(high);
+        keep_in_order(low);
+        wgmma_fence();
 #pragma unroll
-        for (int s = 0; s < 3; ++s) {
-#pragma unroll
-            for (int r = 0; r < kRows + 2; ++r) {
-#pragma unroll
-                for (int side = 0; side < 2; ++side) { // eight pixels of a row
-                    unsigned b[4];                     // k below 8 and above, high, then low
-                    ldmatrix_4(b, shared_address(of_lane + r * kPitch + side * 8 + s));
-#pragma unroll
-                    for (int of_row = 0; of_row < 3; ++of_row) {
-                        int row = r - of_row;
-                        if (row >= 0 && row < kRows) {
-                            int i = (row * 2 + side) * 4;
-                            float(&h)[4] = *reinterpret_cast<float(*)[4]>(&high[i]);
-                            float(&l)[4] = *reinterpret_cast<float(*)[4]>(&low[i]);
-                            mma_f16(h, a[of_row * 3 + s], b[0], b[1]);
-                            mma_f16(l, a[of_row * 3 + s], b[2], b[3]);
-                        }
-                    }
-                }
-            }
+        for (int t = 0; t < kTaps; ++t) {
+            int at = t / 3 * kPitch + t % 3;
+            wgmma_f16(high, a[t], tile + at, 1);
+            wgmma_f16(low, a[t], tile + 2 * kPixels + at, 1);
         }
+        wgmma_commit();
+        wgmma_wait<0>();
+        keep_in_order(high);
+        keep_in_order(low);
         int image = band / per_image;
         int top = band % per_image * BAND;
         int last = min(BAND, H - top);
