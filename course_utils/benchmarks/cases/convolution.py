@@ -36,7 +36,6 @@ ONE_CHANNEL = {  # so did these, and the next
     FIRST[2]: {"FILTERS": 16, "QUADS": 32, "GROUPS": 1},
 }
 FEW = {SECOND[1]: {"TILES": 16, "UNROLL": 4}}
-HALVES: dict[tuple, dict[str, int]] = {}  # and what else differs for conv_split_halves
 # Bytes of dynamic shared memory.
 PIPELINE_SHARED = 3 * 8 * (64 + 4 + 256) * 4
 WINOGRAD_SHARED = 2 * 8 * 16 * (32 + 64) * 4  # and WINOGRAD_SUMS more, where the GPU has them
@@ -191,13 +190,9 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
 
 def _split_halves(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
-    defines = HALVES.get(size, {})
-    tile = {"BAND": 7, "GROUPS": 1, "BLOCKS": 2} | defines
-    bands = images * blocks(height, tile["BAND"])
-    grid = min(bands, tile["BLOCKS"] * sms_for_tiles()), filters // 32
-    arguments = x, w, y, images, height, width, filters
-    kernel = _kernel("conv_split_halves", arch="sm_90a", **defines)
-    return (KernelCall(kernel, grid, 128 * tile["GROUPS"], arguments),)
+    grid = min(images * blocks(height, 7), 2 * sms_for_tiles()), filters // 32
+    kernel = _kernel("conv_split_halves", arch="sm_90a")
+    return (KernelCall(kernel, grid, 128, (x, w, y, images, height, width, filters)),)
 
 
 def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:

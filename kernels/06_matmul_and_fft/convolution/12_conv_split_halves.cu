@@ -9,7 +9,7 @@
 // largest. Where smaller ones are among the pixels of a band or the weights of a filter, or one is
 // not finite, the block computes the band in fp32.
 // Limit: with few images the latency of a read, two barriers and a write; then all that is moved.
-// grid (at most N ceil(H / BAND), K / 32), block (128 * GROUPS), dynamic shared 0
+// grid (at most N ceil(H / 7), K / 32), block (128), dynamic shared 0
 
 #include <cuda_fp16.h>
 
@@ -17,35 +17,19 @@
 #include "tma_store.cuh"
 #include "wgmma.cuh"
 
-#ifndef BAND
-#define BAND 7 // rows of y of a block at a time
-#endif
-#ifndef GROUPS
-#define GROUPS 1 // of four warps, which share the rows
-#endif
-#ifndef STAGED
-#define STAGED 0 // 1: results go through shared memory
-#endif
-#ifndef BLOCKS
-#define BLOCKS 2 // on a multiprocessor
-#endif
-
-constexpr int kThreads = 128 * GROUPS;
+constexpr int kThreads = 128; // a warpgroup
 constexpr int kWarps = kThreads / 32;
+constexpr int kBand = 7; // rows of y of a block at a time
 constexpr int C = 16;
 constexpr int kMostColumns = 14;
 constexpr int kFilters = 32;
 constexpr int kTaps = 9;
-constexpr int kRows = (BAND + GROUPS - 1) / GROUPS;        // of a group
 constexpr int kPitch = 16;                                 // pixels of a row, zeros on both sides
-constexpr int kPixels = (kRows * GROUPS + 2) * kPitch + 8; // in shared memory; the taps of the
-                                                           // last pixels read 2 beyond the rows
-constexpr int kItems = 2 * (BAND + 2) * kMostColumns;      // half of a pixel's channels each
+constexpr int kPixels = (kBand + 2) * kPitch + 8; // in shared memory; the last taps read 2 beyond
+constexpr int kItems = 2 * (kBand + 2) * kMostColumns; // half of a pixel's channels each
 constexpr int kEach = (kItems + kThreads - 1) / kThreads;
-constexpr int kSums = kRows * kPitch / 2;
-constexpr int kPitchY = BAND * kMostColumns + (BAND * kMostColumns % 4 ? 6 : 4);
+constexpr int kSums = kBand * kPitch / 2;
 constexpr int kWeights = kFilters * C * kTaps;
-constexpr int kStage = STAGED ? kFilters * kPitchY : 0;
 constexpr float kLow = 2048.0f; // low halves are as many times larger
 constexpr float kSmallest = 1.0f / (1 << 14);
 
@@ -86,38 +70,28 @@ struct Range {
     WGMMA_TEN()                                                                                    \
     WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) "%50, %51, %52, %53, %54, %55"
 
-// sum (+)= a b^T: a is 64 x 16 in registers, b lies in shared memory without a swizzle.
-#define WGMMA_F16(count, shape, a0, a1, a2, a3, b_number, add_number)                              \
-    __device__ inline void wgmma_f16(float (&sum)[count], const unsigned (&a)[4],                  \
-                                     unsigned long long b, int add)                                \
-    {                                                                                              \
-        asm volatile("{\n"                                                                         \
-                     ".reg .pred add;\n"                                                           \
-                     "setp.ne.b32 add, %" #add_number ", 0;\n"                                     \
-                     "wgmma.mma_async.sync.aligned." shape                                         \
-                     "k16.f32.f16.f16 {" WGMMA_NUMBERS_##count "}, {%" #a0 ", %" #a1 ", %" #a2     \
-                     ", %" #a3 "}, %" #b_number ", add, 1, 1, 0;\n"                                \
-                     "}"                                                                           \
-                     : WGMMA_##count("+f", 0)                                                      \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));              \
-    }
-WGMMA_F16(16, "m64n32", 16, 17, 18, 19, 20, 21)
-WGMMA_F16(32, "m64n64", 32, 33, 34, 35, 36, 37)
-WGMMA_F16(56, "m64n112", 56, 57, 58, 59, 60, 61)
+// wgmma.mma_async: sum = a b^T, plus sum; a is 64 x 16 in registers, b 112 x 16 in shared memory
+// without a swizzle.
+__device__ inline void wgmma_f16(float (&sum)[kSums], const unsigned (&a)[4], unsigned long long b)
+{
+    asm volatile("wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 {" WGMMA_NUMBERS_56
+                 "}, {%56, %57, %58, %59}, %60, 1, 1, 1, 0;"
+                 : WGMMA_56("+f", 0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
 
-extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     conv_split_halves(const float *x, const float *w, float *y, int N, int H, int W, int K)
 {
     __shared__ __align__(128) uint4 halves[2][2][kPixels]; // [high, low][k / 8][pixel]
-    __shared__ __align__(16) float staged[kWeights > kStage ? kWeights : kStage];
+    __shared__ __align__(16) float weights[kWeights];
     __shared__ unsigned largest[kWarps], smallest[kWarps];
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32;
-    int group = warp / 4;
     int lane_f = lane / 4; // the filter of the warp's eight
     int lane_p = lane % 4; // the lane's two columns of eight
     int plane = H * W;
-    int per_image = (H + BAND - 1) / BAND;
+    int per_image = (H + kBand - 1) / kBand;
     int bands = N * per_image;
     int first_filter = blockIdx.y * kFilters;
 
@@ -126,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     float in[kEach][8];
     auto load_x = [&](int band) {
         int image = band / per_image;
-        int top = band % per_image * BAND - 1;
+        int top = band % per_image * kBand - 1;
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
             int item = threadIdx.x + j * kThreads;
@@ -149,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     for (int i = 0; i < kWeights / 4 / kThreads + 1; ++i) {
         int four = threadIdx.x + i * kThreads;
         if (four < kWeights / 4) {
-            cp_async_16(shared_address(staged + four * 4), from_w + four * 4);
+            cp_async_16(shared_address(weights + four * 4), from_w + four * 4);
         }
     }
     cp_async_commit();
@@ -179,8 +153,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         cp_async_wait<0>();
         __syncthreads(); // weights and ranges are there, and nobody reads the last band any more
         if (first) {
-            const float4 *mine =
-                reinterpret_cast<const float4 *>(staged) + (threadIdx.x % 128) * (4 * kTaps / 4);
+            const float4 *mine = reinterpret_cast<const float4 *>(weights) + threadIdx.x * kTaps;
             float four[4 * kTaps]; // channels 4 q...4 q + 3, all taps
 #pragma unroll
             for (int i = 0; i < kTaps; ++i) {
@@ -231,33 +204,32 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
         load_x(band + gridDim.x);
 
         float high[kSums] = {}, low[kSums] = {}; // of pixels' high halves, and of their low ones
-        const uint4 *rows = &halves[0][0][group * kRows * kPitch];
         constexpr unsigned long long kNextEight = 8, kNextK = kPixels; // in 16 bytes
         unsigned long long tile =
-            kNextEight << 32 | kNextK << 16 | (shared_address(rows) & 0x3ffff) >> 4;
+            kNextEight << 32 | kNextK << 16 | (shared_address(halves) & 0x3ffff) >> 4;
         keep_in_order(high);
         keep_in_order(low);
         wgmma_fence();
 #pragma unroll
         for (int t = 0; t < kTaps; ++t) {
             int at = t / 3 * kPitch + t % 3;
-            wgmma_f16(high, a[t], tile + at, 1);
-            wgmma_f16(low, a[t], tile + 2 * kPixels + at, 1);
+            wgmma_f16(high, a[t], tile + at);
+            wgmma_f16(low, a[t], tile + 2 * kPixels + at);
         }
         wgmma_commit();
         wgmma_wait<0>();
         keep_in_order(high);
         keep_in_order(low);
         int image = band / per_image;
-        int top = band % per_image * BAND;
-        int last = min(BAND, H - top);
+        int top = band % per_image * kBand;
+        int last = min(kBand, H - top);
         float *to = y + (image * K + first_filter) * plane + top * W; // of the first filter
         if (fits) {
             // 2^-both, in two factors, neither of which is beyond fp32
             int both = 254 - of_x.exponent() - of_filter.exponent();
             float one = __uint_as_float((both / 2 + 127) << 23);
             float other = __uint_as_float((both - both / 2 + 127) << 23);
-            int filter = warp % 4 * 8 + lane_f;
+            float *plane_y = to + (warp * 8 + lane_f) * plane;
 #pragma unroll
             for (int i = 0; i < kSums / 4; ++i) {
                 float two[2];
@@ -267,49 +239,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
                     least = (least + low[i * 4 + k] + high[i * 4 + 2 + k]) * (1 / kLow);
                     two[k] = (high[i * 4 + k] + least) * one * other;
                 }
-                int row = group * kRows + i / 2;
+                int row = i / 2;
                 int column = i % 2 * 8 + lane_p * 2;
                 if (row < last && column < W) {
-                    float *at = STAGED ? staged + filter * kPitchY : to + filter * plane;
-                    at += row * W + column;
+                    float *at = plane_y + (row * W + column);
                     if (W % 2 == 0) {
                         *reinterpret_cast<float2 *>(at) = make_float2(two[0], two[1]);
                     } else {
                         at[0] = two[0];
                         if (column + 1 < W) {
                             at[1] = two[1];
-                        }
-                    }
-                }
-            }
-            if (STAGED) {
-                __syncthreads(); // the results are there
-                int count = last * W;
-#pragma unroll
-                for (int f = warp; f < kFilters; f += kWarps) {
-                    const float *from = staged + f * kPitchY;
-                    float *row = to + f * plane;
-                    if (BAND * kMostColumns % 4 == 0 && plane % 4 == 0 && count % 4 == 0) {
-#pragma unroll
-                        for (int i = 0; i < (BAND * kMostColumns / 4 + 31) / 32; ++i) {
-                            int p = (lane + i * 32) * 4;
-                            if (p < count) {
-                                *reinterpret_cast<float4 *>(row + p) =
-                                    *reinterpret_cast<const float4 *>(from + p);
-                            }
-                        }
-                    } else if (W % 2 == 0) {
-#pragma unroll
-                        for (int i = 0; i < (BAND * kMostColumns / 2 + 31) / 32; ++i) {
-                            int p = (lane + i * 32) * 2;
-                            if (p < count) {
-                                *reinterpret_cast<float2 *>(row + p) =
-                                    *reinterpret_cast<const float2 *>(from + p);
-                            }
-                        }
-                    } else {
-                        for (int p = lane; p < count; p += 32) {
-                            row[p] = from[p];
                         }
                     }
                 }
