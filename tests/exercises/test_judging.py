@@ -221,3 +221,22 @@ def test_zeros_meet_infinities_where_a_product_sums_over_them():
 def test_a_task_ends_with_the_sizes_that_are_tried():
     assert SAXPY.task_text.endswith("Sizes that are tried: n 1 to 65,543.")
     assert "M 1 to 65,543" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text
+
+
+def test_of_what_a_kernel_prints_an_attempt_keeps_twenty_thousand_characters(monkeypatch):
+    kernel = """
+extern "C" __global__ void chatty(float* x) { x[threadIdx.x] = 0; printf("%1000d", 1); }
+"""
+    exercise = made(
+        monkeypatch,
+        kernel,
+        kernel="chatty",
+        inputs=lambda rng, n: {"x": empty(n)},
+        launch=lambda n: Launch((1,), (n,)),
+        reference=lambda x: {"x": np.zeros_like(x)},
+        small=(64,),
+    )
+    module = emulated_runs.load_answer(exercise, kernel, "a.cu")
+    given = exercise.inputs(np.random.default_rng(0), 64)
+    printed = emulated_runs.run(exercise, module, given, 64, 1).printed
+    assert 20_000 <= len(printed) <= 21_000 and set(printed) == {" ", "1"}
