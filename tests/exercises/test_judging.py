@@ -1,6 +1,7 @@
 """What a judgement rests on: two draws of the data, every launch, every case, the exact target."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,6 +137,19 @@ def test_a_size_of_the_target_and_of_the_means_is_counted_once(monkeypatch):
     assert works.at((1, 1, 1)) is works.at((1, 1, 1))
     works.at((2, 1, 1))
     assert counted == [(1, 1, 1), (2, 1, 1)]
+
+
+def test_each_order_of_the_threads_is_drawn_by_a_seed_of_its_own(monkeypatch):
+    tried = []
+
+    def watched(*given, options):
+        tried.append((options.schedule, options.seed))
+        return SimpleNamespace(fault=None)
+
+    monkeypatch.setattr(emulated_runs, "run", watched)
+    right = SimpleNamespace(passed=True)
+    assert further_verdicts.order_verdict(SAXPY, None, lambda *given: right) is None
+    assert tried == [("warps", 1), ("lanes", 2)]
 
 
 def test_a_probe_reaches_what_the_cell_s_own_kernel_need_not_call(monkeypatch):
