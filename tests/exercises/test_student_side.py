@@ -152,6 +152,15 @@ def test_the_commands_list_verify_and_show_progress(capsys):
     assert "In all: 0 of" in capsys.readouterr().out
 
 
+def test_the_help_says_what_each_command_of_the_exercises_does(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "exercises list, prove or write the exercises" in said
+    assert "progress what is done, and what comes next" in said
+    assert "grade judge students' notebooks" in said
+
+
 def test_verify_prints_a_proof_that_fails_with_its_detail_and_no_other(monkeypatch, capsys):
     held = verify.Proof(
         "00.double_it", "the solution", kinds.PASS, kinds.PASS, "as it should be", 0.1
