@@ -511,6 +511,18 @@ def test_atomics_are_counted_in_the_space_that_is_asked_for():
     assert means.atomics("shared", advice="").measure(work) == 60
 
 
+def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
+    def launch(**loaded_from):
+        return SimpleNamespace(work=SimpleNamespace(loaded_from=loaded_from))
+
+    work = SimpleNamespace(launches=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
+    mean = means.reads("x", 20, 24, advice="")
+    assert mean.measure(work) == 20 and mean.missing(work) == ""
+    assert means.reads("x", 21, advice="").missing(work)
+    assert means.reads("x", 0, 19, advice="").missing(work)
+    assert means.reads("z", 0, advice="").measure(work) == 0
+
+
 def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():
     def work(flops, overlapped):
         done = SimpleNamespace(flops=flops, overlapped=overlapped)
