@@ -284,6 +284,26 @@ def test_an_exception_is_shown_at_the_last_line_of_the_cell():
     assert "->   5 |     return n.x" in found and "->   2" not in found
 
 
+def test_an_exception_of_a_library_is_shown_at_the_line_of_the_cell_that_called_it():
+    wrong = 'import json\n\ndef blocks_for(n, threads):\n    return json.loads("no json")\n'
+    found = str(run_source(find("04.blocks_for"), wrong))
+    assert '->   4 |     return json.loads("no json")' in found
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "kind"),
+    [
+        ([2, 1], [1, 2], "list"),
+        ((2, 1), (1, 2), "tuple"),
+        ((0, [2, 1]), (0, [1, 2]), "list"),
+        ([0, (2, 1)], [0, (1, 2)], "tuple"),
+    ],
+)
+def test_items_out_of_order_are_told_with_the_kind_of_what_holds_them(got, want, kind):
+    said = python_answer._about_the_items(got, want)
+    assert said == f"The items of a {kind} are right, and their order is not. "
+
+
 def test_an_answer_has_the_memory_that_it_is_given():
     wrong = "def blocks_for(n, threads):\n    import resource\n"
     wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"
