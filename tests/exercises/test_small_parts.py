@@ -290,6 +290,11 @@ def test_an_exception_of_a_library_is_shown_at_the_line_of_the_cell_that_called_
     assert '->   4 |     return json.loads("no json")' in found
 
 
+def test_of_an_exception_s_words_a_thousand_characters_are_shown():
+    found = python_process._raised(ValueError("x" * 2000), SAXPY, "", "")
+    assert found.message == f"ValueError: {'x' * (1000 - len('ValueError: '))}"
+
+
 @pytest.mark.parametrize(
     ("got", "want", "kind"),
     [
