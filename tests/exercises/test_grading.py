@@ -125,6 +125,22 @@ def test_a_link_to_what_cannot_be_read_stops_no_other(tmp_path, target):
     assert report.points == 1 and "could not be read" in str(report)
 
 
+def test_a_file_of_exactly_the_most_bytes_is_read_and_one_byte_more_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(grading, "LARGEST", 3)
+    (tmp_path / "a").write_text("abc")
+    assert grading._content(tmp_path / "a") == "abc"
+    (tmp_path / "a").write_text("abcd")
+    with pytest.raises(ValueError, match="more than 3 bytes"):
+        grading._content(tmp_path / "a")
+
+
+@pytest.mark.parametrize(("hints", "shown"), [(2, ["2"]), (0, ["0"]), (None, [])])
+def test_the_table_shows_the_hints_of_a_copy_whose_record_can_be_read(hints, shown):
+    grade = grading.Grade("04.a", "a", 1, 1, "pass", hints=hints)
+    row = str(grading.StudentReport("ana", (grade,))).splitlines()[-1]
+    assert row.split() == ["04.a", "1", "1", "pass", *shown]
+
+
 @pytest.mark.parametrize("hints", ["1e999", "[" * 100_000, '"x"', "{}"])
 def test_a_record_that_makes_no_sense_counts_no_hints(tmp_path, hints):
     notebook(tmp_path / "a.ipynb", "x = 1")
