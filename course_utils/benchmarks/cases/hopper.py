@@ -15,7 +15,6 @@ from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
 from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
-from .few_rows import COLUMNS, ROWS_BF16
 from .matmul import (
     FACTORS,
     SUM_ERROR,
@@ -155,7 +154,7 @@ def _bias_gelu(n: int) -> Work:
 # --- few rows: the operands exchanged ---
 
 
-LAYERS = (4096, 4096), (1024, 8192), (14336, 4096), (4096, 14336)  # N, K of language models'
+SHAPES = (4096, 4096), (1024, 8192), (8192, 8192), (4096, 14336)  # N, K: layers of LLMs
 SHARED_BYTES = 228 * 1024  # of a multiprocessor
 SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
 
@@ -163,18 +162,28 @@ SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
 def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
     """The defines of ``gemm_small_m.cu`` for a shape, ``tried`` in place of ours.
 
-    Every block reads all rows of A for its rows of B: the more rows, the wider the tile. As many
-    slices of K as give all multiprocessors something to read.
+    As a search on an H200 found it. Up to one narrow tile a multiprocessor: as many slices of K, up
+    to four, as leave each block a multiprocessor of its own; two slices, two blocks each, where the
+    tiles alone nearly fill all. More tiles than that: wide ones, and blocks that stay. Up to 32
+    rows half the shared memory is enough for a block, unless there are four slices.
     """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    few = rows <= 16
-    shape = {"BN": 64, "DEPTH": 2, "BLOCKS": 2} if few else {"BN": 128, "DEPTH": 1, "BLOCKS": 1}
+    sms, down = _multiprocessors(), blocks(m, rows)
+    tiles = blocks(n, 64) * down
+    if tiles > sms:
+        shape = {"BN": 128, "CLUSTER": 1, "DEPTH": 2, "BLOCKS": 1}
+    else:
+        most = min(sms // tiles, blocks(k, 128) // 2)
+        slices = max((each for each in (1, 2, 4) if each <= most), default=1)
+        nearly_all = 8 * tiles > 7 * sms and k >= 512
+        half = nearly_all or (rows <= 32 and slices < 4)
+        shape = {
+            "BN": 64,
+            "CLUSTER": 2 if nearly_all else slices,
+            "DEPTH": 2 if half or slices == 4 else 4,
+            "BLOCKS": 2 if half else 1,
+        }
     found = {"ROWS": rows} | shape | tried
-    steps = blocks(k, 64 * found["DEPTH"])
-    tiles = blocks(n, found["BN"]) * blocks(m, found["ROWS"])
-    room = found["BLOCKS"] * _multiprocessors() // tiles
-    slices = max((each for each in (1, 2, 4, 8) if each <= min(room, steps // 2)), default=1)
-    found = {"CLUSTER": slices} | found
     room = SHARED_BYTES // found["BLOCKS"] - SHARED_BESIDES
     sums, one = (small_m_bytes(found | {"STAGES": stages}) for stages in (0, 1))
     return {"STAGES": (room - sums) // (one - sums)} | found
@@ -247,10 +256,7 @@ CASES = (
         _small_m,
         bytes=lambda n: 2 * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
         flops=lambda n: 2 * n[0] * n[1] * n[2],
-        gpu_sizes=(
-            *((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
-            *((m, *layer) for layer in LAYERS for m in (1, 16, 64)),
-        ),
+        gpu_sizes=tuple((m, *shape) for shape in SHAPES for m in (1, 16, 64)),
         test_sizes=((17, 136, 264),),
         ceiling="read",
         peak="bf16",
