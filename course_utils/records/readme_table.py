@@ -48,8 +48,8 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     """``readme`` with the table between its marks drawn from the records of one device.
 
     A row is one task at the largest size that was measured beside a library, done by the fastest of
-    our kernels for it. Fastest is who is furthest ahead of the library that ran in turn with it: our
-    kernels may have been measured on different days, and a warmer GPU is slower for all.
+    our kernels for it. Fastest is who is furthest ahead of the library that ran in turn with it:
+    kernels may have been measured on different days, and a warmer GPU is slower for all of them.
     """
     before, rest = readme.split(MARKS[0])
     after = rest.split(MARKS[1])[1]

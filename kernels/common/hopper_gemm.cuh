@@ -6,6 +6,13 @@
 
 #pragma once
 
+#ifndef CLUSTER
+#define CLUSTER 2 // blocks, one below the other
+#endif
+#ifndef BAND
+#define BAND (16 / CLUSTER) // 16 rows of tiles are visited together, column by column
+#endif
+
 #include "cluster_mbarrier.cuh"
 #include "ptx.cuh"
 #include "tile_order.cuh"
@@ -16,9 +23,6 @@
 
 #ifndef STAGES
 #define STAGES 4
-#endif
-#ifndef CLUSTER
-#define CLUSTER 2 // blocks, one below the other
 #endif
 #if CLUSTER > 1
 #define CLUSTER_OF_KERNEL __cluster_dims__(CLUSTER)

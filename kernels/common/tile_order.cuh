@@ -1,11 +1,8 @@
 // In which order a grid whose blocks stay has the tiles of C, so that those which are computed at
-// the same time share rows of A and B in the L2 cache.
+// the same time share rows of A and B in the L2 cache. BAND rows of tiles are visited together,
+// column by column.
 
 #pragma once
-
-#ifndef BAND
-#define BAND 8 // rows of tiles that are visited together, column by column
-#endif
 
 // Where tile number `tile` is, of `down` rows and `across` columns of tiles: they go down the columns
 // of a band, and then to the next band.

@@ -29,7 +29,7 @@ def test_the_stages_of_a_rung_fit_shared_memory(rung):
 def test_blocks_that_stay_are_the_fewest_that_need_no_more_rounds(monkeypatch, m, n, blocks):
     monkeypatch.setattr(hopper, "ON_GPU", True)
     monkeypatch.setattr(hopper, "sm_count", lambda: 132)
-    assert hopper.RUNGS["gemm_hopper"].grid(m, n) == blocks
+    assert hopper.RUNGS["gemm_multicast"].grid(m, n) == blocks
 
 
 LAYERS = (1024, 8192), (4096, 4096), (4096, 14336), (14336, 4096), (8192, 28672), (128256, 4096)

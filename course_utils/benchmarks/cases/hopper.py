@@ -70,20 +70,10 @@ RUNGS = {
     "gemm_two_consumers": Rung(128, 256, stages=4, threads=384),
     "gemm_persistent": Rung(128, 256, stages=4, threads=384, stays=True),
     "gemm_multicast": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True),
-    "gemm_hopper": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True, boxes=1 << 15),
+    # Blocks alone, as a search on an H200 found it: those of a cluster wait for each other.
+    "gemm_hopper": Rung(128, 256, stages=4, threads=384, stays=True, boxes=1 << 15),
 }
-RUNGS["gemm_bias_gelu"] = RUNGS["gemm_hopper"]
-RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8"), replace(RUNGS["gemm_hopper"], cluster=1))
-ROUNDS_FOR_CLUSTERS = 8  # of all multiprocessors: an H200 did more, smaller ones are faster alone
-
-
-def cluster_for(rung: Rung, m: int, n: int) -> int:
-    """How many blocks share a tile of B: where the kernel leaves it open, as a search on an H200
-    found it. Blocks of a cluster wait for each other, and only many tiles make up for it."""
-    few = ROUNDS_FOR_CLUSTERS * _multiprocessors()
-    if rung.boxes and blocks(m, rung.rows) * blocks(n, rung.columns) < few:
-        return 1
-    return rung.cluster
+RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8", "gemm_bias_gelu"), RUNGS["gemm_hopper"])
 
 
 def _multiprocessors() -> int:
@@ -94,11 +84,11 @@ def hopper_call(
     name: str, a: Any, b: Any, c: Any, *more: Any, cluster: int | None = None
 ) -> KernelCall:
     """The call of the rung ``name`` for C = A B^T: ``a`` (M, K), ``b`` (N, K), ``c`` (M, N), rows
-    multiples of 16 bytes. ``more`` are arguments after c; ``cluster`` instead of
-    :func:`cluster_for`. The arrays have to live as long as it is used."""
+    multiples of 16 bytes. ``more`` are arguments after c; ``cluster``: blocks that share a tile of
+    B, for kernels that leave it open. The arrays have to live as long as it is used."""
     (m, k), n = a.shape, len(b)
     rung = RUNGS[name]
-    rung = replace(rung, cluster=cluster or cluster_for(rung, m, n))
+    rung = replace(rung, cluster=cluster or rung.cluster)
     width = ROW_BYTES // a.dtype.itemsize
     maps = (
         tensor_map(x, (rows, width), swizzle=128)
