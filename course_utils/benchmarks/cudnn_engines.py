@@ -23,8 +23,8 @@ Layer = tuple[int, int, int, int, int]
 ORDERS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 2, 3, 1)}
 OURS: dict[tuple[str, Layer], tuple[str, ...]] = {
     ("fp32", RESNET[:5]): ("conv_row_tile", "conv_winograd"),
-    ("fp32", FIRST[-1][:5]): ("conv_row_tile",),
-    ("fp32", SECOND[-1][:5]): ("conv_row_tile", "conv_winograd_few"),
+    ("fp32", FIRST[-1][:5]): ("conv_row_tile", "conv_one_channel"),
+    ("fp32", SECOND[-1][:5]): ("conv_row_tile", "conv_winograd_few", "conv_split_halves"),
     ("bf16", RESNET[:5]): ("conv_bf16_halo",),
 }
 CASES = {case.name: case for case in convolution.CASES}

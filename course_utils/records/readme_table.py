@@ -48,7 +48,8 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     """``readme`` with the table between its marks drawn from the records of one device.
 
     A row is one task at the largest size that was measured beside a library, done by the fastest of
-    our kernels for it.
+    our kernels for it. Fastest is who is furthest ahead of the library that ran in turn with it:
+    kernels may have been measured on different days, and a warmer GPU is slower for all of them.
     """
     before, rest = readme.split(MARKS[0])
     after = rest.split(MARKS[1])[1]
@@ -57,7 +58,7 @@ def with_table(readme: str, content: dict[str, Any]) -> str:
     for _, records in by_task(compared):
         largest = max(map(_extent, records))
         at_once = [record for record in records if _extent(record) == largest]
-        rows.append(_row(min(at_once, key=lambda record: record["ours"]["median_ms"])))
+        rows.append(_row(max(at_once, key=lambda record: record["ratio"])))
     lines = [
         f"{_measured(content)}, the largest size of each task. A burst is the median of single "
         "runs with a cold cache; for seconds, the same work ran back to back.",

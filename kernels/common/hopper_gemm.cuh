@@ -6,8 +6,16 @@
 
 #pragma once
 
+#ifndef CLUSTER
+#define CLUSTER 2 // blocks, one below the other
+#endif
+#ifndef BAND
+#define BAND (16 / CLUSTER) // 16 rows of tiles are visited together, column by column
+#endif
+
 #include "cluster_mbarrier.cuh"
 #include "ptx.cuh"
+#include "tile_order.cuh"
 #include "tma.cuh"
 #include "tma_multicast.cuh"
 #include "tma_store.cuh"
@@ -15,12 +23,6 @@
 
 #ifndef STAGES
 #define STAGES 4
-#endif
-#ifndef CLUSTER
-#define CLUSTER 2 // blocks, one below the other
-#endif
-#ifndef BAND
-#define BAND 8 // rows of clusters' tiles that are visited together, column by column
 #endif
 #if CLUSTER > 1
 #define CLUSTER_OF_KERNEL __cluster_dims__(CLUSTER)
@@ -37,20 +39,6 @@ constexpr int kBox = 16 * kRowBytes; // of C: what a warp stores at once, 16 row
 constexpr int kBoxes = 2;            // of a warp, in turn
 constexpr int kPacked = 16;          // registers of a thread that hold what goes into a box
 
-// Where the block's tile of C begins in tile number `tile` of the cluster: those go down the
-// columns of a band, and then to the next band.
-struct Place {
-    int row, column;
-
-    __device__ Place(int tile, int down, int across)
-    {
-        int in_band = tile % (BAND * across), head = tile / (BAND * across) * BAND;
-        int height = min(down - head, BAND);
-        row = ((head + in_band % height) * CLUSTER + cluster_rank()) * BM;
-        column = in_band / height * BN;
-    }
-};
-
 // The next stage of the ring, and the parity of its phase.
 struct Ring {
     int stage = 0;
@@ -66,14 +54,30 @@ struct Ring {
 // All threads of all blocks of the cluster.
 __device__ inline void wait_for_cluster()
 {
+#if CLUSTER > 1
     __syncwarp();
     cluster_arrive();
     cluster_wait();
+#else
+    __syncthreads();
+#endif
+}
+
+// prefetch.tensormap: the first copy will not wait for the tensor map itself.
+__device__ inline void prefetch_tensor_map(const TensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// barrier.sync: of the 128 threads of a consumer warpgroup.
+__device__ inline void group_barrier(int group)
+{
+    asm volatile("barrier.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
 // Format has the type Sum, kBytes of an operand, kColumns of C in a box; multiply(), pack() from the
 // sums of a box to kPacked registers, and store() from there to the box; and kLater, how many boxes
-// of a tile stay in registers until the products of the next tile have begun.
+// of a tile stay in registers until the products of the next tile have begun, if there is one.
 template <class Format>
 __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const TensorMap *C,
                                    int M, int N, int K, const Format &format)
@@ -83,6 +87,8 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
     const unsigned stages = shared_address(memory), boxes = stages + STAGES * kStage;
     const unsigned full = shared_address(barriers), empty = full + STAGES * 8;
     if (threadIdx.x == 0) {
+        prefetch_tensor_map(A);
+        prefetch_tensor_map(B);
         for (int i = 0; i < STAGES; ++i) {
             mbarrier_init(full + i * 8, 1);
             mbarrier_init(empty + i * 8, CLUSTER * kConsumers / 128); // the groups of all blocks
@@ -101,16 +107,18 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
         const int from = cluster_rank() * kPartB; // rows of a tile of B
         for (int tile = first; threadIdx.x == kConsumers && tile < tiles; tile += clusters) {
             const Place place(tile, down, across);
+            const int row = (place.row * CLUSTER + cluster_rank()) * BM, column = place.column * BN;
+#pragma unroll 1
             for (int step = 0; step < steps; ++step, ring.advance()) {
                 const unsigned to = stages + ring.stage * kStage, arrived = full + ring.stage * 8;
                 mbarrier_wait(empty + ring.stage * 8, ring.phase ^ 1); // passes in the first lap
                 mbarrier_expect(arrived, kStage);                      // all of B, whoever loads it
-                tma_load(to, A, step * kStep, place.row, arrived);
+                tma_load(to, A, step * kStep, row, arrived);
                 if (CLUSTER == 1) {
-                    tma_load(to + kTileA, B, step * kStep, place.column, arrived);
+                    tma_load(to + kTileA, B, step * kStep, column, arrived);
                 } else {
                     tma_load_multicast(to + kTileA + from * kRowBytes, B, step * kStep,
-                                       place.column + from, arrived, (1 << CLUSTER) - 1);
+                                       column + from, arrived, (1 << CLUSTER) - 1);
                 }
             }
         }
@@ -128,12 +136,16 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
         constexpr int kAll = BN / Format::kColumns, kNow = kAll - Format::kLater; // boxes
         unsigned packed[kAll][kPacked];
         int row = 0, column = 0; // of the results in `packed`
-        auto store = [&](int from, int to) {
+        auto store = [&](int from, int to, bool last) {
 #pragma unroll
             for (int i = from; i < to; ++i) {
-                const unsigned at = box + i % kBoxes * kBox;
-                if (lane == 0) {
+                // After its last tile a warp has more boxes: where its rows of A were.
+                const unsigned at = last ? stages + i % STAGES * kStage + warp * kBox
+                                         : box + i % kBoxes * kBox;
+                if (lane == 0 && !last) {
                     tma_wait_read<kBoxes - 1>(); // the box may be written again
+                } else if (lane == 0 && i >= STAGES) {
+                    tma_wait_read<STAGES - 1>();
                 }
                 __syncwarp();
                 Format::store(at, packed[i]);
@@ -159,8 +171,16 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
                     Format::multiply(sum, a + k * 2, b + k * 2, step > 0 || k > 0);
                 }
                 wgmma_commit();
-                if (step == min(1, steps - 1) && tile != first) { // two steps are under way
-                    store(kNow, kAll);
+#pragma unroll
+                for (int i = kNow; i < kAll; i += kBoxes) { // once two steps are under way
+                    if (step == min(1 + (i - kNow) / kBoxes, steps - 1) && tile != first) {
+                        store(i, min(i + kBoxes, kAll), false);
+                    }
+                }
+                if (step == steps - 1) { // the divisions pass under products
+                    const Place place(tile, down, across);
+                    row = (place.row * CLUSTER + cluster_rank()) * BM + warp * 16;
+                    column = place.column * BN;
                 }
                 wgmma_wait<1>();
                 if (step > 0) {
@@ -172,17 +192,17 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
             release(before);
             keep_in_order(sum);
 
-            const Place place(tile, down, across);
-            row = place.row + warp * 16;
-            column = place.column;
+            const bool last = tile + clusters >= tiles;
+            if (last) { // all warps of the group have read their rows of A
+                group_barrier(warp / 4);
+            }
 #pragma unroll
             for (int i = 0; i < kAll; ++i) {
                 format.pack(packed[i], &sum[i * Format::kColumns / 2], column + i * Format::kColumns);
+                if (i < kNow || last) {
+                    store(i, i + 1, last);
+                }
             }
-            store(0, kNow);
-        }
-        if (first < tiles) {
-            store(kNow, kAll);
         }
         if (lane == 0) {
             tma_wait_read<0>();

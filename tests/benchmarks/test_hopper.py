@@ -29,27 +29,50 @@ def test_the_stages_of_a_rung_fit_shared_memory(rung):
 def test_blocks_that_stay_are_the_fewest_that_need_no_more_rounds(monkeypatch, m, n, blocks):
     monkeypatch.setattr(hopper, "ON_GPU", True)
     monkeypatch.setattr(hopper, "sm_count", lambda: 132)
-    assert hopper.RUNGS["gemm_hopper"].grid(m, n) == blocks
+    assert hopper.RUNGS["gemm_multicast"].grid(m, n) == blocks
 
 
 LAYERS = (1024, 8192), (4096, 4096), (4096, 14336), (14336, 4096), (8192, 28672), (128256, 4096)
 
 
-@pytest.mark.parametrize("rows", [1, 16, 33, 64, 200])
-@pytest.mark.parametrize("shape", LAYERS, ids=str)
-def test_few_rows_get_a_plan_that_fits_and_fills_the_gpu(monkeypatch, rows, shape):
+@pytest.fixture
+def h200(monkeypatch):
     monkeypatch.setattr(hopper, "ON_GPU", True)
     monkeypatch.setattr(hopper, "sm_count", lambda: 132)
+
+
+@pytest.mark.usefixtures("h200")
+@pytest.mark.parametrize("rows", [1, 16, 33, 64, 200])
+@pytest.mark.parametrize("shape", LAYERS, ids=str)
+def test_plans_for_few_rows_fit_and_sliced_ones_run_at_once(rows, shape):
     n, k = shape
     plan = hopper.small_m_plan(rows, n, k)
     shared = hopper.small_m_bytes(plan)
     assert shared + hopper.SHARED_BESIDES <= 228 * 1024 // plan["BLOCKS"]
     tiles = blocks(n, plan["BN"]) * blocks(rows, plan["ROWS"])
-    at_once = plan["BLOCKS"] * 132
     if plan["CLUSTER"] > 1:
-        assert tiles * plan["CLUSTER"] <= at_once
-    assert 2 * tiles * plan["CLUSTER"] > at_once or plan["CLUSTER"] == 8
+        assert tiles * plan["CLUSTER"] <= plan["BLOCKS"] * 132
     assert plan["STAGES"] >= 3
+
+
+@pytest.mark.usefixtures("h200")
+@pytest.mark.parametrize(
+    ("size", "plan"),
+    [  # m, n, k: BN, CLUSTER, DEPTH, BLOCKS
+        ((1, 1024, 8192), (64, 4, 2, 1)),
+        ((64, 4096, 4096), (64, 2, 4, 1)),
+        ((16, 4096, 14336), (64, 2, 2, 2)),
+        ((1, 6144, 4096), (64, 1, 2, 2)),
+        ((64, 8192, 8192), (64, 2, 2, 2)),
+        ((16, 14336, 4096), (128, 1, 2, 1)),
+        ((128, 8192, 8192), (128, 1, 2, 1)),  # two tiles of 64 rows one below the other
+        ((1, 64, 256), (64, 1, 2, 2)),  # too short to be cut
+    ],
+    ids=str,
+)
+def test_few_rows_get_tile_and_slices_by_how_many_tiles_there_are(size, plan):
+    found = hopper.small_m_plan(*size)
+    assert tuple(found[name] for name in ("BN", "CLUSTER", "DEPTH", "BLOCKS")) == plan
 
 
 def test_fp8_numbers_are_rounded_as_ml_dtypes_rounds_them():

@@ -175,6 +175,19 @@ def test_the_first_block_is_half_of_a_result_at_most(right, kind):
     assert judge(wrong, VECTOR[:128]).kind == kind
 
 
+def test_a_stack_of_one_matrix_can_be_transposed():
+    found = judge(MATRIX[None, :30, :30].swapaxes(-1, -2), MATRIX[None, :30, :30], name="c")
+    assert found.kind == kinds.TRANSPOSED
+
+
+def test_a_block_of_a_matrix_with_one_column_is_one_column_wide():
+    column = MATRIX.reshape(-1, 1)[:128]
+    wrong = column + 5
+    wrong[:32] = column[:32]
+    message = judge(wrong, column, name="c").message
+    assert message == "only the first 32 x 1 elements of c are right."
+
+
 def test_a_beginning_of_many_blocks_is_not_called_one_block():
     expected = RNG.standard_normal((2, 4096)).astype(np.float32)
     wrong = np.full_like(expected, np.nan)

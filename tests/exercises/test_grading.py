@@ -1,6 +1,7 @@
 """``python -m course_utils grade``: an instructor's view of students' notebooks."""
 
 import json
+import re
 import shutil
 from xml.etree import ElementTree
 
@@ -96,6 +97,7 @@ def test_hints_are_those_of_the_copy(tmp_path):
     record.parent.mkdir()
     record.write_text(json.dumps({ID: {"hints": 2, "tries": 1, "status": "done"}}))
     assert graded(tmp_path, ID).grades[0].hints == 2
+    assert re.search(r" 2 +the published solution$", str(graded(tmp_path, ID)), re.M)
     record.write_text("[1")
     assert graded(tmp_path, ID).grades[0].hints is None
 
@@ -121,6 +123,22 @@ def test_a_link_to_what_cannot_be_read_stops_no_other(tmp_path, target):
         (tmp_path / name).symlink_to(target)
     report = graded(tmp_path, ID)
     assert report.points == 1 and "could not be read" in str(report)
+
+
+def test_a_file_of_exactly_the_most_bytes_is_read_and_one_byte_more_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(grading, "LARGEST", 3)
+    (tmp_path / "a").write_text("abc")
+    assert grading._content(tmp_path / "a") == "abc"
+    (tmp_path / "a").write_text("abcd")
+    with pytest.raises(ValueError, match="more than 3 bytes"):
+        grading._content(tmp_path / "a")
+
+
+@pytest.mark.parametrize(("hints", "shown"), [(2, ["2"]), (0, ["0"]), (None, [])])
+def test_the_table_shows_the_hints_of_a_copy_whose_record_can_be_read(hints, shown):
+    grade = grading.Grade("04.a", "a", 1, 1, "pass", hints=hints)
+    row = str(grading.StudentReport("ana", (grade,))).splitlines()[-1]
+    assert row.split() == ["04.a", "1", "1", "pass", *shown]
 
 
 @pytest.mark.parametrize("hints", ["1e999", "[" * 100_000, '"x"', "{}"])

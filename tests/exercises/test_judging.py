@@ -1,6 +1,7 @@
 """What a judgement rests on: two draws of the data, every launch, every case, the exact target."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from course_utils.exercises import (
     emulated_runs,
     floats,
     further_verdicts,
+    kernel_answer,
     kinds,
     promises,
     spec,
@@ -84,7 +86,8 @@ def test_an_answer_that_knows_the_data_of_one_seed_does_not_pass(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, bool])
 def test_what_an_output_of_integers_starts_with_differs_between_the_seeds(dtype):
-    one, two = (emulated_runs.poison(spec.Empty((5,), np.dtype(dtype)), seed) for seed in (1, 2))
+    output = spec.Empty((5,), np.dtype(dtype))
+    one, two = (emulated_runs.poison(output, seed) for seed in kernel_answer.SEEDS)
     assert (one.view(np.uint8) != two.view(np.uint8)).all()
 
 
@@ -136,6 +139,19 @@ def test_a_size_of_the_target_and_of_the_means_is_counted_once(monkeypatch):
     assert works.at((1, 1, 1)) is works.at((1, 1, 1))
     works.at((2, 1, 1))
     assert counted == [(1, 1, 1), (2, 1, 1)]
+
+
+def test_each_order_of_the_threads_is_drawn_by_a_seed_of_its_own(monkeypatch):
+    tried = []
+
+    def watched(*given, options):
+        tried.append((options.schedule, options.seed))
+        return SimpleNamespace(fault=None)
+
+    monkeypatch.setattr(emulated_runs, "run", watched)
+    right = SimpleNamespace(passed=True)
+    assert further_verdicts.order_verdict(SAXPY, None, lambda *given: right) is None
+    assert tried == [("warps", 1), ("lanes", 2)]
 
 
 def test_a_probe_reaches_what_the_cell_s_own_kernel_need_not_call(monkeypatch):
@@ -221,3 +237,22 @@ def test_zeros_meet_infinities_where_a_product_sums_over_them():
 def test_a_task_ends_with_the_sizes_that_are_tried():
     assert SAXPY.task_text.endswith("Sizes that are tried: n 1 to 65,543.")
     assert "M 1 to 65,543" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text
+
+
+def test_of_what_a_kernel_prints_an_attempt_keeps_twenty_thousand_characters(monkeypatch):
+    kernel = """
+extern "C" __global__ void chatty(float* x) { x[threadIdx.x] = 0; printf("%1000d", 1); }
+"""
+    exercise = made(
+        monkeypatch,
+        kernel,
+        kernel="chatty",
+        inputs=lambda rng, n: {"x": empty(n)},
+        launch=lambda n: Launch((1,), (n,)),
+        reference=lambda x: {"x": np.zeros_like(x)},
+        small=(64,),
+    )
+    module = emulated_runs.load_answer(exercise, kernel, "a.cu")
+    given = exercise.inputs(np.random.default_rng(0), 64)
+    printed = emulated_runs.run(exercise, module, given, 64, 1).printed
+    assert 20_000 <= len(printed) <= 21_000 and set(printed) == {" ", "1"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from course_utils.exercises.late_gpu import LateGPU
+import pytest
+
+from course_utils.exercises.late_gpu import EARLY, LATE, OTHERS_FIRST, LateGPU
 
 
 def test_a_copy_happens_only_when_its_stream_is_waited_for():
@@ -66,3 +68,38 @@ def test_a_source_changed_before_the_copy_ran_arrives_changed():
     source[0] = 5.0
     stream.synchronize()
     assert x.values == [5.0]
+
+
+@pytest.mark.parametrize(
+    ("order", "before", "after"),
+    [(LATE, math.inf, 3.0), (EARLY, 4.0, 4.0), (OTHERS_FIRST, math.inf, 3.0)],
+)
+def test_two_streams_that_do_not_wait_for_each_other_write_in_the_order_of_the_gpu(
+    order, before, after
+):
+    gpu = LateGPU(order)
+    waited_for, other, x = gpu.Stream(), gpu.Stream(), gpu.empty(1)
+    x.set([3.0], stream=waited_for)
+    x.set([4.0], stream=other)
+    assert x.values == [before]
+    waited_for.synchronize()
+    assert x.values == [after]
+
+
+def test_only_where_others_come_first_a_wait_also_runs_the_other_streams():
+    ran = {}
+    for order in (LATE, OTHERS_FIRST):
+        gpu = LateGPU(order)
+        waited_for, other, x = gpu.Stream(), gpu.Stream(), gpu.empty(1)
+        x.set([4.0], stream=other)
+        waited_for.synchronize()
+        ran[order] = x.values == [4.0]
+    assert ran == {LATE: False, OTHERS_FIRST: True}
+
+
+def test_a_gpu_names_its_order_where_it_is_not_the_latest():
+    assert [repr(LateGPU(order)) for order in (LATE, EARLY, OTHERS_FIRST)] == [
+        "gpu",
+        "gpu (early)",
+        "gpu (other streams first)",
+    ]

@@ -1,12 +1,14 @@
 """A kernel that is only slow is not called endless, and an endless one is."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from course_utils.exercises import kinds
+from course_utils.exercises import emulated_runs, kinds, patience
 from course_utils.exercises.registry import find
 from course_utils.exercises.runner import run_source
+from course_utils.exercises.trials import Trial
 
 SAXPY, DOT = find("04.saxpy"), find("04.dot")
 LOOP = "volatile float s = 0; for (int k = 0; k < 20000; ++k) s += k;"
@@ -29,6 +31,24 @@ def test_one_thread_for_all_is_told_to_share_and_not_that_it_runs_too_much():
     outcome = run_source(strict, SAXPY.solution.replace("if (i < n) {", alone))
     assert outcome.kind == kinds.TOO_SLOW, outcome
     assert "share them badly" in str(outcome) and "times the" not in str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "words"),
+    [(149, "finishes late: its threads run 149 instructions"), (150, "1.5 times the 100 of")],
+)
+def test_half_as_many_instructions_again_as_the_solution_are_too_many(
+    instructions, words, monkeypatch
+):
+    def ran(exercise, module, *given, **named):
+        counts = SimpleNamespace(thread_instructions=module)
+        return SimpleNamespace(fault=None, seconds=1.0, results=[SimpleNamespace(counts=counts)])
+
+    monkeypatch.setattr(emulated_runs, "run", ran)
+    monkeypatch.setattr(emulated_runs, "load_answer", lambda *given: 100)
+    stopped = ran(SAXPY, 1)
+    verdict = patience.slow_or_endless(SAXPY, instructions, Trial(33, 1), stopped, "", "a.cu")
+    assert verdict.kind == kinds.TOO_SLOW and words in verdict.message
 
 
 ENDLESS = {

@@ -86,6 +86,12 @@ def test_the_longest_size_is_also_launched_with_the_fewest_threads():
     assert capped.kind == kinds.EDGES and "grid 1" in str(capped)
 
 
+def test_the_smallest_failing_trial_keeps_the_launch_that_it_takes_to_fail():
+    trial = Trial(257, 3, 2)
+    assert smallest(SAXPY, trial, lambda t: t.launch == 2) == Trial(1, 3, 2)
+    assert smallest(SAXPY, trial, lambda t: True) == Trial(1, 3)
+
+
 def test_the_smallest_failing_trial_has_nothing_in_it_that_it_does_not_take():
     trial = next(t for t in drawn_trials(SAXPY) if t.size > 5000 and t.changes)
     least = smallest(SAXPY, trial, lambda t: t.size > 255)

@@ -49,6 +49,11 @@ def test_good_code_is_left_alone(line):
     assert not python_habits(line)
 
 
+def test_a_line_of_four_hundred_characters_is_looked_at_and_a_longer_one_is_not():
+    habit = "x = a[i, j];"
+    assert python_habits(habit.rjust(400)) and not python_habits(habit.rjust(401))
+
+
 def test_no_kernel_of_the_course_has_such_a_habit():
     assert not [
         (file.name, found)

@@ -1,6 +1,7 @@
 """The small parts of the exercise system, each by what it answers."""
 
 import contextlib
+import gc
 import math
 import os
 import sys
@@ -283,6 +284,31 @@ def test_an_exception_is_shown_at_the_last_line_of_the_cell():
     assert "->   5 |     return n.x" in found and "->   2" not in found
 
 
+def test_an_exception_of_a_library_is_shown_at_the_line_of_the_cell_that_called_it():
+    wrong = 'import json\n\ndef blocks_for(n, threads):\n    return json.loads("no json")\n'
+    found = str(run_source(find("04.blocks_for"), wrong))
+    assert '->   4 |     return json.loads("no json")' in found
+
+
+def test_of_an_exception_s_words_a_thousand_characters_are_shown():
+    found = python_process._raised(ValueError("x" * 2000), SAXPY, "", "")
+    assert found.message == f"ValueError: {'x' * (1000 - len('ValueError: '))}"
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "kind"),
+    [
+        ([2, 1], [1, 2], "list"),
+        ((2, 1), (1, 2), "tuple"),
+        ((0, [2, 1]), (0, [1, 2]), "list"),
+        ([0, (2, 1)], [0, (1, 2)], "tuple"),
+    ],
+)
+def test_items_out_of_order_are_told_with_the_kind_of_what_holds_them(got, want, kind):
+    said = python_answer._about_the_items(got, want)
+    assert said == f"The items of a {kind} are right, and their order is not. "
+
+
 def test_an_answer_has_the_memory_that_it_is_given():
     wrong = "def blocks_for(n, threads):\n    import resource\n"
     wrong += "    return resource.getrlimit(resource.RLIMIT_AS)[0]\n"
@@ -304,6 +330,13 @@ def test_while_the_book_is_closed_the_course_s_answers_cannot_be_opened():
             assert file.read()
     with open(solution) as file:
         assert file.read()
+
+
+def test_a_look_at_all_objects_is_refused_while_the_book_is_closed():
+    gc.get_objects()  # open, it is anybody's right
+    looked = pytest.raises(BookClosed, match="the checker's own variables are closed")
+    with closed_book(), looked:
+        gc.get_objects()
 
 
 def test_what_was_refused_first_is_told_though_the_code_went_on(tmp_path):
@@ -460,7 +493,7 @@ def test_a_description_of_a_size_is_its_extents():
 
 def test_the_usual_lengths_are_telling():
     assert SMALL[0] % 32 and BLOCK + 1 in SMALL
-    assert any(1 < n < 32 for n in SMALL) and SMALL[-1] == 1
+    assert any(1 < n < 32 and n % 2 for n in SMALL) and SMALL[-1] == 1
 
 
 def test_what_describes_an_exercise_cannot_be_changed_in_passing():
@@ -501,6 +534,18 @@ def test_atomics_are_counted_in_the_space_that_is_asked_for():
     work = SimpleNamespace(launches=[SimpleNamespace(work=done)] * 2)
     assert means.atomics("global", advice="").measure(work) == 6
     assert means.atomics("shared", advice="").measure(work) == 60
+
+
+def test_the_bytes_read_from_an_array_are_its_own_in_all_launches():
+    def launch(**loaded_from):
+        return SimpleNamespace(work=SimpleNamespace(loaded_from=loaded_from))
+
+    work = SimpleNamespace(launches=[launch(x=4, flags=100), launch(y=8), launch(x=16)])
+    mean = means.reads("x", 20, 24, advice="")
+    assert mean.measure(work) == 20 and mean.missing(work) == ""
+    assert means.reads("x", 21, advice="").missing(work)
+    assert means.reads("x", 0, 19, advice="").missing(work)
+    assert means.reads("z", 0, advice="").measure(work) == 0
 
 
 def test_the_overlap_is_a_part_of_all_arithmetic_and_half_of_it_is_enough():

@@ -14,10 +14,12 @@ from course_utils.exercises import (
     hint,
     kinds,
     progress,
+    proven,
     reset,
     restore,
     solution,
     student_work,
+    verify,
 )
 from course_utils.exercises import magic as student
 from course_utils.exercises.outcome import ExerciseFailed
@@ -149,6 +151,43 @@ def test_the_commands_list_verify_and_show_progress(capsys):
         assert "needs a CUDA GPU" in capsys.readouterr().out
     assert main(["progress"]) == 0
     assert "In all: 0 of" in capsys.readouterr().out
+
+
+def test_the_help_says_what_each_command_of_the_exercises_does(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "exercises list, prove or write the exercises" in said
+    assert "progress what is done, and what comes next" in said
+    assert "grade judge students' notebooks" in said
+
+
+def test_verify_prints_a_proof_that_fails_with_its_detail_and_no_other(monkeypatch, capsys):
+    held = verify.Proof(
+        "00.double_it", "the solution", kinds.PASS, kinds.PASS, "as it should be", 0.1
+    )
+    failed = verify.Proof(
+        "00.double_it", "no guard", kinds.OUT_OF_BOUNDS, kinds.PASS, "c[1000]", 0.1
+    )
+    monkeypatch.setattr(verify, "proofs_of_many", lambda chosen, gpu: iter([held, failed]))
+    assert main(["exercises", "--verify", "00.double_it"]) == 1
+    printed = capsys.readouterr().out
+    assert "00.double_it, no guard: expected out of bounds" in printed.lower()
+    assert "c[1000]" in printed
+    assert "as it should be" not in printed
+
+
+def test_to_note_the_proofs_of_an_exercise_all_of_its_notebook_is_verified(monkeypatch):
+    tried, noted = [], []
+    monkeypatch.setattr(verify, "proofs_of_many", lambda chosen, gpu: tried.extend(chosen) or ())
+    monkeypatch.setattr(proven, "is_proven", lambda exercise: False)
+    monkeypatch.setattr(proven, "note", noted.append)
+    assert main(["exercises", "--verify", "04.saxpy"]) == 0
+    assert tried == [SAXPY] and not noted
+    tried.clear()
+    assert main(["exercises", "--verify", "--store", "04.saxpy"]) == 0
+    assert {e.notebook for e in tried} == {SAXPY.notebook} and len(tried) > 1
+    assert noted == [[]]
 
 
 def test_an_interrupted_exercise_is_one_line_and_no_attempt(monkeypatch):

@@ -15,9 +15,9 @@ from course_utils.devices.selection import ON_GPU
 from course_utils.errors import LessonError
 
 
-def product(rung, m, n, k):
+def product(rung, m, n, k, cluster=None):
     a, b, c = to_bf16(normal((m, k))), to_bf16(normal((n, k), 1)), cp.empty((m, n), np.uint16)
-    call = hopper_call(rung, a, b, c, cluster=RUNGS[rung].cluster)
+    call = hopper_call(rung, a, b, c, cluster=cluster or RUNGS[rung].cluster)
 
     def expected():
         return from_bf16(a).astype(np.float64) @ from_bf16(b).astype(np.float64).T
@@ -43,6 +43,13 @@ def test_sums_leave_through_shared_memory_without_bank_conflicts():
     assert before.global_store_sectors == 2 * before.global_store_bytes // 32
     assert counts.bulk_global_store_bytes == 256 * 256 * 2
     assert counts.global_store_bytes == counts.shared_store_conflicts == 0
+
+
+@pytest.mark.parametrize("cluster", [1, 2])
+@pytest.mark.parametrize("k", [8, 72, 200])
+def test_a_block_stores_a_tile_while_it_has_the_next(cluster, k):
+    """More tiles than the emulator's blocks, and fewer steps than there are to store in."""
+    run(product("gemm_hopper", 500, 520, k, cluster))
 
 
 def test_the_assembler_leaves_the_stores_of_a_tile_under_the_products_of_the_next():

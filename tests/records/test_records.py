@@ -210,6 +210,12 @@ def test_the_table_has_one_row_for_a_task_with_the_fastest_of_our_kernels():
     assert "slow" not in drawn
 
 
+def test_fastest_is_who_is_furthest_ahead_of_the_library_of_its_own_run():
+    warmer = record("ahead", [2, 3], 1.1) | {"ratio": 2.1}
+    drawn = table(record("cooler", [2, 3], 1.0), warmer)
+    assert "ahead" in drawn and "cooler" not in drawn
+
+
 def test_the_table_shows_the_largest_size_that_was_measured_beside_a_library():
     alone = record("b", 9, 1.0) | {"bytes": 9 * 10**9, "baseline": None}
     drawn = table(record("a", 2, 1.0) | {"bytes": 10}, record("b", 5, 4.0), alone)

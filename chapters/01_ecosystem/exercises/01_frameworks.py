@@ -64,6 +64,7 @@ argument that is declared static its value.
         ),
         ([[matrix(8), ("static", 2)], [matrix(8), ("static", 7)], [matrix(8), ("static", 2)]],),
         ([[matrix(8)], [matrix(8, dtype="float16")], [matrix(8, 1)], [matrix(1, 8)]],),
+        ([[matrix(1, 23)], [matrix(12, 3)], [matrix(123)]],),
         ([[("number", 3)]] * 20,),
         ([[("static", "1"), ("static", "23")], [("static", "12"), ("static", "3")]],),
         ([[("static", 1)], [("static", "1")], [("static", "1.0")]],),
@@ -111,6 +112,14 @@ decision with guards, and tries a dynamic shape when a size changes for the firs
                 'else ((*a[:2], a[2][-2:]) if a[0] == "array" else tuple(a)) for',
             ),
         ),
+        mutant(
+            "a shape is its digits",
+            kinds.WRONG,
+            (
+                "else tuple(a) for",
+                'else ("".join(map(str, a[1])), a[2]) if a[0] == "array" else tuple(a) for',
+            ),
+        ),
         mutant("the first hundred calls", kinds.WRONG, ("in calls:", "in calls[:100]:")),
         mutant("static values ignored", kinds.WRONG, ('if a[0] == "number"', 'if a[0] != "array"')),
         mutant(
@@ -136,6 +145,13 @@ def layers(
     for inputs, outputs in zip(widths, widths[1:], strict=False):
         arrays += [rng.standard_normal((outputs, inputs)), scale * rng.standard_normal(outputs)]
     return scale * rng.standard_normal((rows, widths[0])), arrays
+
+
+def sharing_layers(seed: int, width: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Three square layers, the first and the last of which have one and the same weight."""
+    x, arrays = layers(seed, *[width] * 4)
+    arrays[4] = arrays[0]
+    return x, arrays
 
 
 def any_layers(rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -177,6 +193,7 @@ Any number of inputs, outputs and samples; the weights may be square.
         layers(9, 4, 5, 3, scale=1e8),
         layers(11, 4, 5, 3, scale=1e-12),
         layers(10, 70, 300, 130, rows=150),
+        sharing_layers(12, 4),
     ),
     reference=by_layers,
     promises=Cases(any_layers),
@@ -201,6 +218,11 @@ another.
         ),
         mutant("relu after the last, too", kinds.WRONG, ("number < len(layers)", "True")),
         mutant("no relu", kinds.WRONG, ("number < len(layers)", "False")),
+        mutant(
+            "a layer is told by its weights",
+            kinds.WRONG,
+            ("number < len(layers)", "weight is not arrays[-2]"),
+        ),
         mutant("no bias", kinds.WRONG, (" + bias", "")),
         mutant("capped", kinds.WRONG, ("np.maximum(x, 0)", "np.clip(x, 0, 1000)")),
         mutant(

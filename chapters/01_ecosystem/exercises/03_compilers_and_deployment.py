@@ -128,6 +128,10 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
             "ENTRY %m (p: s32[7]) -> s32[7] {\n  %p = s32[7]{0} parameter(0)\n"
             "  ROOT %add.1 = s32[7]{0} add(%p, %p)\n}\n",
         ),
+        (
+            "ENTRY %m (p: f32[4], q: f32[4]) -> f32[4] {\n  %p = f32[4]{0} parameter(0)\n"
+            "  %q = f32[4]{0} parameter(1)\n  ROOT %add.1 = f32[4]{0} add(%p, %q)\n}\n",
+        ),
         (LARGE_HLO,),
         (LONG_HLO,),
         (EMPTY_HLO,),
@@ -159,6 +163,14 @@ function does this count for you, with XLA's own rules.
             "an operand that is named twice counts twice",
             kinds.WRONG,
             ("for operand in set(operands))", "for operand in operands)"),
+        ),
+        mutant(
+            "operands of one size count once",
+            kinds.WRONG,
+            (
+                "sum(size[operand] for operand in set(operands))",
+                "sum({size[operand] for operand in operands})",
+            ),
         ),
         mutant(
             "an empty array has an element",

@@ -7,6 +7,7 @@ filter of zeros lies around an image, so that a result is as large as its image.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -68,6 +69,11 @@ def _work(size: tuple, launches: Launch) -> Work:
         atol=within.atol,
         libraries=libraries,
     )
+
+
+def _work_by_tensor_cores(size: tuple, launches: Launch) -> Work:
+    """The same; how tensor cores add up fp32 sums is not documented."""
+    return replace(_work(size, launches), same_bits=False)
 
 
 def convolved(x: Any, w: Any, pad: int, stride: int = 1) -> Any:
@@ -182,6 +188,13 @@ def _winograd_few(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]
     return (KernelCall(kernel, grid, 128, arguments, shared),)
 
 
+def _split_halves(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
+    images, _, filters, height, width, _ = size
+    grid = min(images * blocks(height, 7), 2 * sms_for_tiles()), filters // 32
+    kernel = _kernel("conv_split_halves", arch="sm_90a")
+    return (KernelCall(kernel, grid, 128, (x, w, y, images, height, width, filters)),)
+
+
 def _one_channel(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
     images, _, filters, height, width, _ = size
     defines = ONE_CHANNEL.get(size, {})
@@ -254,6 +267,8 @@ def _case(name: str, launches: Launch, gpu_sizes: tuple[Size, ...] = (RESNET,), 
     bf16 = name.startswith("conv_bf16")
     bytes_each = 2 if bf16 else 4
     work = _bf16_work if bf16 else _work
+    if name == "conv_split_halves":
+        work = _work_by_tensor_cores
 
     def moved(size: Any) -> int:
         images, channels, filters, height, width, side = size
@@ -305,6 +320,12 @@ CASES = (
         _one_channel,
         FIRST,
         test_sizes=((1, 1, 8, 1, 4, 3), (1, 1, 40, 5, 12, 3), (2, 1, 16, 28, 28, 3)),
+    ),
+    _case(
+        "conv_split_halves",
+        _split_halves,
+        SECOND,
+        test_sizes=((1, 16, 32, 1, 1, 3), (2, 16, 64, 8, 13, 3), (3, 16, 32, 14, 14, 3)),
     ),
     _case("conv_bf16", _bf16, test_sizes=((1, 8, 8, 1, 1, 1), (2, 72, 72, 7, 9, 3))),
     _case(

@@ -15,7 +15,6 @@ from ...launching.tensor_maps import tensor_map
 from ...paths import kernel_file
 from ..baselines import cublas
 from ..case import Case, KernelCall, Work, blocks, course_kernel, double, normal
-from .few_rows import COLUMNS, ROWS_BF16
 from .matmul import (
     FACTORS,
     SUM_ERROR,
@@ -71,20 +70,10 @@ RUNGS = {
     "gemm_two_consumers": Rung(128, 256, stages=4, threads=384),
     "gemm_persistent": Rung(128, 256, stages=4, threads=384, stays=True),
     "gemm_multicast": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True),
-    "gemm_hopper": Rung(128, 256, stages=4, threads=384, cluster=2, stays=True, boxes=1 << 15),
+    # Blocks alone, as a search on an H200 found it: those of a cluster wait for each other.
+    "gemm_hopper": Rung(128, 256, stages=4, threads=384, stays=True, boxes=1 << 15),
 }
-RUNGS["gemm_bias_gelu"] = RUNGS["gemm_hopper"]
-RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8"), replace(RUNGS["gemm_hopper"], cluster=1))
-ROUNDS_FOR_CLUSTERS = 8  # of all multiprocessors: an H200 did more, smaller ones are faster alone
-
-
-def cluster_for(rung: Rung, m: int, n: int) -> int:
-    """How many blocks share a tile of B: where the kernel leaves it open, as a search on an H200
-    found it. Blocks of a cluster wait for each other, and only many tiles make up for it."""
-    few = ROUNDS_FOR_CLUSTERS * _multiprocessors()
-    if rung.boxes and blocks(m, rung.rows) * blocks(n, rung.columns) < few:
-        return 1
-    return rung.cluster
+RUNGS |= dict.fromkeys(("gemm_fp8", "gemm_int8", "gemm_bias_gelu"), RUNGS["gemm_hopper"])
 
 
 def _multiprocessors() -> int:
@@ -95,11 +84,11 @@ def hopper_call(
     name: str, a: Any, b: Any, c: Any, *more: Any, cluster: int | None = None
 ) -> KernelCall:
     """The call of the rung ``name`` for C = A B^T: ``a`` (M, K), ``b`` (N, K), ``c`` (M, N), rows
-    multiples of 16 bytes. ``more`` are arguments after c; ``cluster`` instead of
-    :func:`cluster_for`. The arrays have to live as long as it is used."""
+    multiples of 16 bytes. ``more`` are arguments after c; ``cluster``: blocks that share a tile of
+    B, for kernels that leave it open. The arrays have to live as long as it is used."""
     (m, k), n = a.shape, len(b)
     rung = RUNGS[name]
-    rung = replace(rung, cluster=cluster or cluster_for(rung, m, n))
+    rung = replace(rung, cluster=cluster or rung.cluster)
     width = ROW_BYTES // a.dtype.itemsize
     maps = (
         tensor_map(x, (rows, width), swizzle=128)
@@ -155,6 +144,7 @@ def _bias_gelu(n: int) -> Work:
 # --- few rows: the operands exchanged ---
 
 
+SHAPES = (4096, 4096), (1024, 8192), (8192, 8192), (4096, 14336)  # N, K: layers of LLMs
 SHARED_BYTES = 228 * 1024  # of a multiprocessor
 SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
 
@@ -162,18 +152,28 @@ SHARED_BESIDES = 1536  # of a block: what CUDA takes, and mbarriers
 def small_m_plan(m: int, n: int, k: int, **tried: int) -> dict[str, int]:
     """The defines of ``gemm_small_m.cu`` for a shape, ``tried`` in place of ours.
 
-    Every block reads all rows of A for its rows of B: the more rows, the wider the tile. As many
-    slices of K as give all multiprocessors something to read.
+    As a search on an H200 found it. Up to one narrow tile a multiprocessor: as many slices of K, up
+    to four, as leave each block a multiprocessor of its own; two slices, two blocks each, where the
+    tiles alone nearly fill all. More tiles than that: wide ones, and blocks that stay. Up to 32
+    rows half the shared memory is enough for a block, unless there are four slices.
     """
     rows = next((each for each in (8, 16, 32) if m <= each), 64)
-    few = rows <= 16
-    shape = {"BN": 64, "DEPTH": 2, "BLOCKS": 2} if few else {"BN": 128, "DEPTH": 1, "BLOCKS": 1}
+    sms, down = _multiprocessors(), blocks(m, rows)
+    tiles = blocks(n, 64) * down
+    if tiles > sms:
+        shape = {"BN": 128, "CLUSTER": 1, "DEPTH": 2, "BLOCKS": 1}
+    else:
+        most = min(sms // tiles, blocks(k, 128) // 2)
+        slices = max((each for each in (1, 2, 4) if each <= most), default=1)
+        nearly_all = 8 * tiles > 7 * sms and k >= 512
+        half = nearly_all or (rows <= 32 and slices < 4)
+        shape = {
+            "BN": 64,
+            "CLUSTER": 2 if nearly_all else slices,
+            "DEPTH": 2 if half or slices == 4 else 4,
+            "BLOCKS": 2 if half else 1,
+        }
     found = {"ROWS": rows} | shape | tried
-    steps = blocks(k, 64 * found["DEPTH"])
-    tiles = blocks(n, found["BN"]) * blocks(m, found["ROWS"])
-    room = found["BLOCKS"] * _multiprocessors() // tiles
-    slices = max((each for each in (1, 2, 4, 8) if each <= min(room, steps // 2)), default=1)
-    found = {"CLUSTER": slices} | found
     room = SHARED_BYTES // found["BLOCKS"] - SHARED_BESIDES
     sums, one = (small_m_bytes(found | {"STAGES": stages}) for stages in (0, 1))
     return {"STAGES": (room - sums) // (one - sums)} | found
@@ -246,7 +246,7 @@ CASES = (
         _small_m,
         bytes=lambda n: 2 * (n[0] * n[2] + n[1] * n[2] + n[0] * n[1]),
         flops=lambda n: 2 * n[0] * n[1] * n[2],
-        gpu_sizes=tuple((m, COLUMNS, COLUMNS) for m in ROWS_BF16),
+        gpu_sizes=tuple((m, *shape) for shape in SHAPES for m in (1, 16, 64)),
         test_sizes=((17, 136, 264),),
         ceiling="read",
         peak="bf16",

@@ -230,7 +230,7 @@ def by_torch(kind: str, a: Any, b: Any) -> dict[str, Callable[[], Any]]:
             return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
         return torch.as_tensor(array, device="cuda")
 
-    theirs = cp.empty(a.shape, FACTORS[kind].theirs)
+    theirs = cp.empty((len(a), len(b)), FACTORS[kind].theirs)
     x, y, z = tensor(a), tensor(b).T, tensor(theirs)
     multiply = torch._int_mm if kind == "int8" else torch.matmul
     settings = torch.backends.cuda.matmul

@@ -11,7 +11,7 @@
 struct Format {
     using Sum = int;
     static constexpr int kBytes = 1, kColumns = 32; // of an operand; of C in a box
-    static constexpr int kLater = 4;                // boxes of 8: there are no registers for more
+    static constexpr int kLater = 5;                // boxes of 8: there are no registers for more
 
     template <int kCount>
     __device__ static void multiply(int (&sum)[kCount], unsigned long long a, unsigned long long b,

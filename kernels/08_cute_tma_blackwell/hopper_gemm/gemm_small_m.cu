@@ -21,7 +21,7 @@
 #define BN 64 // rows of B of a tile: 64 for each warpgroup that multiplies
 #endif
 #ifndef CLUSTER
-#define CLUSTER 2 // slices of K, up to 8
+#define CLUSTER 2 // slices of K: 1, 2 or 4
 #endif
 #ifndef DEPTH
 #define DEPTH 2 // boxes of 64 along K that a stage has
