@@ -37,13 +37,15 @@ PEAKS = {
 
 @dataclass(frozen=True)
 class KernelCall:
-    """One call of a kernel: ``launch()`` checks and runs it."""
+    """One call of a kernel: ``launch()`` checks and runs it. One that is ``early`` waits by itself
+    for the kernel before: when it is measured it may begin while that one still runs."""
 
     kernel: Kernel
     grid: int | tuple[int, ...]
     block: int | tuple[int, ...]
     args: tuple
     shared_mem: int = 0
+    early: bool = False
 
     def __call__(self) -> None:
         self.kernel(self.grid, self.block, self.args, shared_mem=self.shared_mem)
@@ -60,6 +62,12 @@ class KernelCall:
         self()
         grid, block = (x if isinstance(x, tuple) else (x,) for x in (self.grid, self.block))
         values = self.kernel.convert(self.args)
+        if self.early:
+            from .mnist_race import fast_program  # which needs this module
+
+            launch = fast_program()["_launch_early"]
+            shape = ((*x, 1, 1)[:3] for x in (grid, block))
+            return partial(launch, self.kernel.raw, *shape, values, self.shared_mem)
         return partial(self.kernel.raw, grid, block, values, shared_mem=self.shared_mem)
 
     @property
@@ -75,8 +83,9 @@ class Work:
     ``output`` is the array that ``expected()`` gives in float64 (or exactly, for integers), within
     ``rtol`` and ``atol``. ``libraries`` do the same by name, each a function with no arguments that
     returns its result, or None to be timed without a check; they are there on a GPU only.
-    ``cleared`` are arrays that a kernel adds to. ``same_bits``: both devices add in one order, so
-    that their results are equal bit for bit.
+    ``cleared`` are arrays that a kernel adds to. ``as_a_graph``: ours is measured as one CUDA graph
+    of its launches, and ``libraries`` are such graphs already. ``same_bits``: both devices add in
+    one order, so that their results are equal bit for bit.
     """
 
     launches: tuple[KernelCall, ...]
@@ -87,6 +96,7 @@ class Work:
     libraries: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     cleared: tuple = ()
     same_bits: bool = True
+    as_a_graph: bool = False
 
     def __call__(self) -> None:
         for array in self.cleared:
@@ -186,6 +196,31 @@ def normal(shape: Size, seed: int = 0) -> Any:
     if ON_GPU:
         return cp.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
     return cp.asarray(np.random.default_rng(seed).standard_normal(shape, dtype=np.float32))
+
+
+def captured(run: Callable[[], Any]) -> Callable[[], Any]:
+    """What ``run`` launches, by CuPy or PyTorch, as one CUDA graph: a function that launches it."""
+    stream, torch = cp.cuda.Stream(non_blocking=True), torch_on_gpu()
+    cp.cuda.Device().synchronize()
+    if torch is None:
+        with stream:
+            run()  # everything is loaded before the capture
+            stream.synchronize()
+            stream.begin_capture()
+            run()
+            return stream.end_capture().launch
+    graph, theirs = torch.cuda.CUDAGraph(), torch.cuda.ExternalStream(stream.ptr)
+    with stream, torch.cuda.stream(theirs):
+        run()
+        stream.synchronize()
+        with torch.cuda.graph(graph, stream=theirs):  # keeps the memory of its tensors
+            run()
+    return partial(_replayed, graph, stream)
+
+
+def _replayed(graph: Any, stream: Any) -> None:
+    """Replay a graph of PyTorch's; ``stream`` has to live as long as it."""
+    graph.replay()
 
 
 def double(array: Any) -> Any:

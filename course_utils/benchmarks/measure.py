@@ -13,7 +13,7 @@ from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import Bench, bench
-from .case import Case, Size, Work
+from .case import Case, Size, Work, captured
 from .sustained import sustained
 
 TURNS = 2  # ours and each library, alternating
@@ -141,7 +141,7 @@ def _fast(work: Work) -> Callable[[], None]:
         for launch in launches:
             launch()
 
-    return run
+    return captured(run) if work.as_a_graph else run
 
 
 def _check(work: Work, name: str) -> None:

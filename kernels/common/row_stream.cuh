@@ -23,6 +23,9 @@
 #ifndef BLOCKS
 #define BLOCKS 2 // that share a multiprocessor: caps the registers
 #endif
+#ifndef EARLY
+#define EARLY 0 // 1, from sm_90 on: may be launched before the kernel that makes x has ended
+#endif
 
 constexpr int kWarps = THREADS / kWarpSize;
 constexpr int kGroup = 128; // columns that share a scale
@@ -46,6 +49,16 @@ __device__ inline void load_halves(__half (&x)[kCount], const __half *from)
             x[8 * i + 2 * j + 1] = __high2half(as_halves(pairs[j]));
         }
     }
+}
+
+// Programmatic dependent launch: the next kernel may begin, and the one before has ended. Every
+// thread waits, so that no kernel ends before the one before it. In an ordinary launch nothing.
+__device__ inline void wait_for_x()
+{
+#if EARLY
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 // The scales of the rows that a thread works on together.
@@ -117,6 +130,7 @@ __device__ inline void stream_rows(const void *W, const __half *scales, const __
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         fetch(stage * ROWS, stage);
     }
+    wait_for_x(); // the first rows are on their way
     Piece piece;
     piece.load(exists ? x + column : nullptr);
     int stage = 0;

@@ -115,6 +115,13 @@ def recorded(monkeypatch):
     return record
 
 
+def test_work_that_is_a_graph_is_captured(monkeypatch):
+    monkeypatch.setattr(measure, "captured", lambda run: ("graph of", run))
+    out = cp.zeros(1, cp.float32)
+    assert measure._fast(Work((), out, lambda: out, as_a_graph=True))[0] == "graph of"
+    assert callable(measure._fast(Work((), out, lambda: out)))
+
+
 def test_the_second_turn_goes_the_other_way_round(recorded):
     recorded(4)
     assert recorded.order == ["ours", "theirs", "theirs", "ours"]

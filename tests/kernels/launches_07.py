@@ -477,7 +477,14 @@ def ragged_mean(name, lengths, d):
 
 
 @CHAPTER.launch("gemv_int4_bytes", sizes=[(16, 128, {"ROWS": 4, "STAGES": 3}), (40, 1408, {})])
-@CHAPTER.launch("gemv_int4_bulk", sizes=[(16, 128, {}), (40, 1408, {"STAGES": 3, "GROUPS": 3})])
+@CHAPTER.launch(
+    "gemv_int4_bulk",
+    sizes=[
+        (16, 128, {}),
+        (40, 1408, {"STAGES": 3, "GROUPS": 3, "EARLY": 1}),
+        (100, 256, {"STAGES": 2}),  # stages are filled again and again
+    ],
+)
 def gemv_int4_bytes(name, rows, columns, tried):
     """Against the product with x rounded as the kernel rounds it."""
     (words,), (scales,) = low_precision.random_weights((1, rows, columns))

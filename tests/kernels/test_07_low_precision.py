@@ -87,3 +87,33 @@ def test_a_shape_that_a_stream_cannot_take_is_refused(name, rows, columns):
     x, y = cp.zeros(columns, np.float16), cp.zeros(rows, np.float32)
     with pytest.raises(LessonError, match=f"not {rows} x {columns}"):
         low_precision.stream_call(name, x, x, x, y)
+
+
+@pytest.mark.parametrize("rows, columns", [(0, 128), (6, 128), (8, 64), (8, 1 << 15)])
+def test_the_bulk_copies_say_what_they_take(rows, columns):
+    x, y = cp.empty(columns, cp.float16), cp.empty(rows, cp.float32)
+    with pytest.raises(LessonError, match=f"not {rows} x {columns}"):
+        low_precision.bulk_call(x, x, x, y)
+
+
+@pytest.mark.parametrize(
+    "name, early",
+    [
+        ("gemv_fp16", True),
+        ("gemv_int4", False),
+        ("gemv_int4_bytes", False),
+        ("gemv_int4_bulk", True),
+    ],
+)
+def test_products_in_a_row_are_a_graph_and_the_two_compared_begin_early(name, early):
+    case = next(each for each in low_precision.CASES if each.name == name)
+    one, row = case.make((1, 8, 128)), case.make((2, 8, 128))
+    assert (one.as_a_graph, row.as_a_graph) == (False, True)
+    assert [call.early for call in one.launches + row.launches] == [False, early, early]
+
+
+def test_blocks_of_bulk_copies_have_equal_runs_unless_they_begin_early(monkeypatch):
+    monkeypatch.setattr(low_precision, "sm_count", lambda: 132)
+    x, y = cp.empty(128, cp.float16), cp.empty(8192, cp.float32)
+    assert low_precision.bulk_call(x, x, x, y).grid == 128
+    assert low_precision.bulk_call(x, x, x, y, EARLY=1).grid == 132

@@ -1,7 +1,8 @@
 // y = W x as in gemv_int4_bytes.cu, for M a multiple of ROWS and K of 128, at most 32 * THREADS.
 // Adds to it: copies without threads. A block has a run of rows; one thread asks for as much of it
 // as shared memory holds before anybody waits, in pieces of ROWS rows, and GROUPS groups of THREADS
-// threads take turns at them. Limit: memory bandwidth, and how long it takes to start and to end.
+// threads take turns at them. With EARLY all of that is under way before the kernel before this one
+// has ended. Limit: memory bandwidth, and how long it takes to start and to end.
 // grid (any, up to M / ROWS), block (GROUPS * THREADS + 32), dynamic shared as bulk_bytes in the
 // cases says
 
@@ -23,8 +24,7 @@ __device__ inline void cp_async_scales(unsigned to, const void *from)
 }
 
 extern "C" __global__ void __launch_bounds__(GROUPS *THREADS + 32, 1)
-    gemv_int4_bulk(const void *W, const __half *scales, const __half *x, float *y, int M,
-                   int K)
+    gemv_int4_bulk(const void *W, const __half *scales, const __half *x, float *y, int M, int K)
 {
     extern __shared__ __align__(128) unsigned char stages[];
     __shared__ unsigned long long barriers[2 * STAGES];
@@ -62,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(GROUPS *THREADS + 32, 1)
                             scales + (size_t)(i / count) * M + (first + i % count) * ROWS);
         }
         cp_async_commit();
+        wait_for_x();
         piece.load(column < K ? x + column : nullptr);
         cp_async_wait<0>();
     }

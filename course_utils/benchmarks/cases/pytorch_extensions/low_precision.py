@@ -1,7 +1,9 @@
 """Weights of 16 and of 4 bits times a vector, beside cuBLAS and PyTorch.
 
 A size is (matrices, rows, columns): so many products with one vector, each with a matrix of its
-own, one launch after the other, as a token goes through layers.
+own, one launch after the other, as a token goes through layers. More than one are measured as one
+CUDA graph, ours and each library's; there the kernels in EARLY_IN_A_ROW may begin while the one
+before still runs, and read weights until its result is there. Libraries have no such launch.
 """
 
 from __future__ import annotations
@@ -18,7 +20,17 @@ from ....devices.selection import cp
 from ....errors import LessonError
 from ....paths import kernel_file
 from ...baselines import cublas
-from ...case import Case, KernelCall, Work, blocks, course_kernel, double, normal, torch_on_gpu
+from ...case import (
+    Case,
+    KernelCall,
+    Work,
+    blocks,
+    captured,
+    course_kernel,
+    double,
+    normal,
+    torch_on_gpu,
+)
 from ..first_kernels.common import as_tensors, compiled
 
 CHAPTER = "07_pytorch_extensions"
@@ -30,6 +42,7 @@ STREAMS = {  # of row_stream.cuh; gemv_fp16's and gemv_int4's are the best of so
     "gemv_int4": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
     "gemv_int4_bytes": {"ROWS": 8, "STAGES": 2, "BLOCKS": 2},
 }
+EARLY_IN_A_ROW = "gemv_fp16", "gemv_int4_bulk"  # gemv_int4_bytes was faster without
 MOST_SHARED = 226 * 1024  # bytes that a block of gemv_int4_bulk takes, and room for its mbarriers
 Size = tuple[int, int, int]
 _kernel = partial(course_kernel, CHAPTER)
@@ -63,7 +76,9 @@ def stream_call(
     each = 8 * blocks(rows, 8 * (grid or defines["BLOCKS"] * sm_count()))  # rows of a block
     arguments = w, scales, x, y, rows, columns, each
     launch = blocks(rows, each), defines["THREADS"], arguments
-    return KernelCall(_kernel(name, **defines), *launch, stream_bytes(defines, each))
+    early = bool(tried.get("EARLY"))
+    kernel = _kernel(name, arch="sm_90" if early else None, **defines)
+    return KernelCall(kernel, *launch, stream_bytes(defines, each), early=early)
 
 
 def bulk_bytes(defines: dict[str, int], columns: int, pieces: int) -> int:
@@ -76,24 +91,34 @@ def bulk_bytes(defines: dict[str, int], columns: int, pieces: int) -> int:
 def bulk_call(
     w: Any, scales: Any, x: Any, y: Any, grid: int | None = None, **tried: int
 ) -> KernelCall:
-    """The call of ``gemv_int4_bulk`` with arguments as for :func:`stream_call`."""
+    """The call of ``gemv_int4_bulk`` with arguments as for :func:`stream_call`. Without ``grid``,
+    and as an H200 was fastest: a block a multiprocessor where it is launched early, otherwise the
+    fewest blocks whose longest run is no longer.
+
+    Raises LessonError where M is no multiple of the rows of a piece, K of the columns of a group,
+    or a block has no room for K.
+    """
     (rows,), (columns,) = y.shape, x.shape
-    defines = {"ROWS": 4, "GROUPS": 2, "THREADS": 32 * blocks(columns, 1024), "STAGES": 0} | tried
-    all_pieces = rows // defines["ROWS"]
-    grid = min(grid or sm_count(), all_pieces)
-    pieces = blocks(all_pieces, grid)
+    defines = {"ROWS": 4, "GROUPS": 2, "THREADS": 32 * blocks(columns, 1024)} | tried
+    each, groups = defines["ROWS"], defines["GROUPS"]
+    all_pieces = rows // each
+    most = min(grid or sm_count(), max(1, all_pieces))
+    pieces = blocks(all_pieces, most)
+    even = not grid and not defines.get("EARLY")
+    grid = max(1, blocks(all_pieces, max(1, pieces))) if even else most
     room = MOST_SHARED - bulk_bytes(defines | {"STAGES": 0}, columns, pieces)
-    rounds = min(
-        blocks(pieces, defines["GROUPS"]),
-        room // (defines["ROWS"] * columns // 2 * defines["GROUPS"]),
-    )
-    defines = defines | {"STAGES": defines["STAGES"] or rounds * defines["GROUPS"]}
+    rounds = min(blocks(pieces, groups), room // max(1, each * columns // 2 * groups))
+    threads = groups * defines["THREADS"] + 32
+    if not rows or rows % each or columns % GROUP or rounds < 1 or threads > 1024:
+        raise LessonError(
+            f"gemv_int4_bulk takes rows in multiples of {each} and columns in multiples of {GROUP} "
+            f"that a block has room for: not {rows} x {columns}."
+        )
+    defines = {"STAGES": rounds * groups} | defines
     kernel = _kernel("gemv_int4_bulk", arch="sm_90a", **defines)
-    threads, arguments = (
-        defines["GROUPS"] * defines["THREADS"] + 32,
-        (w, scales, x, y, rows, columns),
-    )
-    return KernelCall(kernel, grid, threads, arguments, bulk_bytes(defines, columns, pieces))
+    shared = bulk_bytes(defines, columns, pieces)
+    arguments = w, scales, x, y, rows, columns
+    return KernelCall(kernel, grid, threads, arguments, shared, early=bool(tried.get("EARLY")))
 
 
 def random_weights(n: Size) -> tuple[Any, Any]:
@@ -123,7 +148,10 @@ def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
         halves = [weights_of(*pair, np.float16) for pair in pairs]
         stored = halves if name == "gemv_fp16" else words
         call = bulk_call if name == "gemv_int4_bulk" else partial(stream_call, name)
-        calls = [call(w, s, x, result) for w, s, result in zip(stored, scales, y, strict=True)]
+        early = {"EARLY": 1} if n[0] > 1 and name in EARLY_IN_A_ROW else {}
+        calls = [
+            call(w, s, x, result, **early) for w, s, result in zip(stored, scales, y, strict=True)
+        ]
 
         def expected() -> Any:
             exact = halves if name == "gemv_fp16" else (weights_of(*pair) for pair in pairs)
@@ -131,7 +159,16 @@ def _work(name: str, beside: bool, off: float) -> Callable[[Size], Work]:
 
         libraries = _libraries(halves, pairs, x) if beside else {}
         atol = off * n[2] ** 0.5  # the errors of K products add up like steps of a random walk
-        return Work(tuple(calls), y, expected, 1e-3, atol, libraries, same_bits=False)
+        return Work(
+            tuple(calls),
+            y,
+            expected,
+            1e-3,
+            atol,
+            libraries,
+            same_bits=False,
+            as_a_graph=n[0] > 1,
+        )
 
     return make
 
@@ -148,7 +185,9 @@ def _libraries(halves: list, pairs: list, x: Any) -> dict[str, Callable[[], Any]
     vector, *matrices = as_tensors(x, *halves)
     narrow = vector.to(torch.bfloat16)[None]
     out = cp.empty((1, len(halves[0])), np.float32)
-    own = [stream_call("gemv_fp16", w, x, x, out[0]).ready() for w in halves]
+    in_a_row = len(halves) > 1
+    early = {"EARLY": 1} if in_a_row else {}
+    own = [stream_call("gemv_fp16", w, x, x, out[0], **early).ready() for w in halves]
     by_cublas = [cublas.products("fp16", x[None], w, lambda: out) for w in halves]
     multiply = torch._weight_int4pack_mm
     packed = [_packed_by_torch(torch, *pair) for pair in pairs]
@@ -165,7 +204,8 @@ def _libraries(halves: list, pairs: list, x: Any) -> dict[str, Callable[[], Any]
         result = double(_as_array(out if found is None else found)).ravel()
         if wrong := difference(result, want, 0.0, 0.15):  # bf16 has three digits
             raise LessonError(f"{name}: {wrong}.")
-    return {name: partial(_all, each) for name, each in runs.items()}
+    all_of = {name: partial(_all, each) for name, each in runs.items()}
+    return {name: captured(run) for name, run in all_of.items()} if in_a_row else all_of
 
 
 def _as_array(found: Any) -> Any:
