@@ -159,8 +159,8 @@ QUANTISED = PythonExercise(
     title="floats by way of bytes",
     task="""
 Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
-largest magnitude becomes 127. Round to the nearest integer, sum integers of 32 bits (a sum in fp32
-counts no further than 2²⁴ without rounding), scale back. Leave the matrices as they are.
+largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back. The sums
+are integers, and none of them may be rounded. Leave the matrices as they are.
 """,
     source="06_matmul_and_fft/exercises/quantised_product.py",
     function="quantised_product",
