@@ -277,6 +277,30 @@ def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: i
     return Values(f"{zero} = 0 where {infinite} is infinite", change)
 
 
+def infinite_at_the_ends(
+    infinite: str, axis: int, factor: str = "", other_axis: int = -1
+) -> Values:
+    """Along the axis of a sum the first and the last number of ``infinite`` are infinite, in one
+    row, and what they meet in ``factor`` is 1. Who loads either again for the threads behind the
+    end, and multiplies it by 0 there, adds NaN. The axes count from the last."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = given[infinite].copy()
+        if not x.size:
+            return {}
+        # In the middle: what is wrong at the last place alone looks like a missing guard.
+        place: list[Any] = [(extent - 1) // 2 for extent in x.shape]
+        place[axis] = [0, -1]
+        x[tuple(place)] = np.inf
+        if not factor:
+            return {infinite: x}
+        y = given[factor].copy()
+        np.moveaxis(y, other_axis, 0)[[0, -1]] = 1
+        return {infinite: x, factor: y}
+
+    return Values(f"{infinite} infinite at both ends of a sum", change)
+
+
 def _with_last(x: np.ndarray, value: float) -> np.ndarray:
     changed = x.copy()
     changed.reshape(-1)[-1:] = value

@@ -86,6 +86,12 @@ def test_zeros_never_pass_even_under_a_huge_tolerance():
         check(VECTOR, np.zeros(1000))
 
 
+def test_one_zero_in_place_of_a_nan_is_a_wrong_value():
+    one = np.zeros(1, np.float32)  # of which a NaN was left out, or an infinity: it was read
+    assert kind_of(one, one + np.nan) == kind_of(one, one + np.inf) == kinds.WRONG
+    assert kind_of(one, one + 5) == kinds.ALL_ZEROS
+
+
 def test_what_is_no_array_of_numbers_is_refused():
     with pytest.raises(TypeError, match="arrays of numbers, not of dtype <U1"):
         check(np.array(["a"]), np.array(["a"]))

@@ -234,6 +234,20 @@ def test_zeros_meet_infinities_where_a_product_sums_over_them():
     assert found["a"] == 0 and np.isinf(found["x"]).any()
 
 
+def test_who_takes_an_end_of_a_sum_again_times_0_meets_an_infinity():
+    rng = np.random.default_rng(1)
+    given = {"A": -np.ones((3, 5), np.float32), "x": -np.ones(5, np.float32)}
+    found = promises.infinite_at_the_ends("A", -1, "x").applied(given, rng)
+    assert (found["A"] @ found["x"]).tolist() == [1, np.inf, 1]  # a right sum is a number
+    with np.errstate(invalid="ignore"):
+        for end in (0, -1):
+            assert np.isnan(found["A"][:, end] * np.float32(0)).tolist() == [False, True, False]
+    found = promises.infinite_at_the_ends("A", -2).applied(given, rng)
+    assert np.isinf(found["A"]).nonzero()[0].tolist() == [0, 2]
+    nothing = {"A": np.empty((3, 0), np.float32), "x": np.empty(0, np.float32)}
+    assert promises.infinite_at_the_ends("A", -1, "x").applied(nothing, rng) == nothing
+
+
 def test_a_task_ends_with_the_sizes_that_are_tried():
     assert SAXPY.task_text.endswith("Sizes that are tried: n 1 to 65,543.")
     assert "M 1 to 65,543" in COALESCED.task_text and "K 0 to 521" in COALESCED.task_text

@@ -179,6 +179,8 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
                 *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),
                 promises.zero_times_infinity_along("A", -1, "B", -2),
                 promises.zero_times_infinity_along("B", -2, "A", -1),
+                promises.infinite_at_the_ends("A", -1, "B", -2),
+                promises.infinite_at_the_ends("B", -2, "A", -1),
             ),
             promises.data("B", *EVEN_HANDED),
         ),
@@ -236,6 +238,27 @@ product alone could not.
             (
                 "sum += A[",
                 "if (B[(b * K + k) * N + column] != 0) sum += A[",
+            ),
+        ),
+        mutant(
+            "steps of two, and the last one again, times 0",
+            kinds.NOT_A_NUMBER,
+            (
+                "for (int k = 0; k < K; ++k) {",
+                "for (int q = 0; q < K + K % 2; ++q) {\n        const int k = min(q, K - 1);",
+            ),
+            ("sum += A[(b * M + row) * K + k]", "sum += (q < K) * A[(b * M + row) * K + k]"),
+        ),
+        mutant(
+            "steps of two, and the first one again, times 0",
+            kinds.NOT_A_NUMBER,
+            (
+                "for (int k = 0; k < K; ++k) {",
+                "for (int q = 0; q < K + K % 2; ++q) {\n        const int k = q < K ? q : 0;",
+            ),
+            (
+                "sum += A[(b * M + row) * K + k]",
+                "sum += (q < K ? A[(b * M + row) * K + k] : 0.0f)",
             ),
         ),
         mutant("a short row", kinds.OUT_OF_BOUNDS, ("const int row", "const short row")),

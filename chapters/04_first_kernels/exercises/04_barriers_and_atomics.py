@@ -503,7 +503,7 @@ compare and swap is for low contention.
         mutant("adds", kinds.WRONG, ("(seen) * value", "(seen) + value")),
         mutant(
             "done as soon as it is 0",
-            kinds.ALL_ZEROS,
+            kinds.WRONG,
             ("while (true) {", "while (__uint_as_float(seen) != 0.0f) {"),
         ),
         mutant(

@@ -244,6 +244,12 @@ def not_so_far(given: dict, rng: np.random.Generator) -> dict:
     return {"x": np.copysign(rng.uniform(8, 15, len(given["x"])), given["x"])}
 
 
+def cancelled_by_dy(given: dict, rng: np.random.Generator) -> dict:
+    """x where s is next to nothing, and dy so large that dx is not."""
+    x = -rng.uniform(20, 60, len(given["x"]))
+    return {"x": x, "dy": np.exp(-x) * rng.uniform(0.5, 1, len(x))}
+
+
 FAR = "x far from 0, on either side"
 NEVER_STORED = Values("s never stored", lambda given, rng: {"s": np.full_like(given["s"], np.nan)})
 
@@ -273,6 +279,7 @@ an element, and a right gradient for any finite x.
                 Values(FAR, far_from_zero),
                 Values("x from 8 to 15, on either side", not_so_far),
                 Values("x near the largest float", lambda g, rng: {"x": np.copysign(1e38, g["x"])}),
+                Values("x from -60 to -20, dy about exp(-x)", cancelled_by_dy),
                 Values("x from -15 to -8", lambda g, rng: {"x": -rng.uniform(8, 15, len(g["x"]))}),
             ),
             promises.data("dy", promises.NEGATIVE, promises.HUGE, promises.SMALL),
@@ -304,13 +311,18 @@ well, and in training that is often the greater gain.
         mutant("an own array", kinds.TARGET_MISSED, ("gate = 1", "gate = 0.0f * s[i] + 1")),
         mutant(
             "1 from 10 on",
-            kinds.PRECISION,
+            kinds.WRONG,
             ("__expf(-value));", "__expf(value > 10.0f ? -99.0f : -value));"),
         ),
         mutant(
             "by a tanh, near -1",
             kinds.PRECISION,
             ("1.0f / (1.0f + __expf(-value))", "0.5f * tanhf(0.5f * value) + 0.5f"),
+        ),
+        mutant(
+            "cut off at -20",
+            kinds.WRONG,
+            ("const float value = x[i];", "const float value = fmaxf(x[i], -20.0f);"),
         ),
         mutant("only the gate", kinds.WRONG, (" * (1.0f + value * (1.0f - gate))", "")),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),

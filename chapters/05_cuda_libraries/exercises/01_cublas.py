@@ -325,14 +325,15 @@ SYRK_LOWER = Exercise(
 A Aᵀ is symmetric, so BLAS has `syrk`, which computes one triangle of it and leaves the other alone.
 Write it for the lower triangle, with the conventions of this notebook: columns, leading dimensions
 that may be larger than the rows, `trans`, alpha, and a beta that, where it is 0, means that C is
-not read. The upper triangle of C, and what lies between its columns, keep what they hold.
+not read. k may be 0: C is multiplied by beta then. The upper triangle of C, and what lies between
+its columns, keep what they hold.
 """,
     source=f"{FOLDER}/syrk_lower.cu",
     kernel="syrk_lower",
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (1, 1, 1, 1)),
+    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (6, 0, 0, 1), (1, 1, 1, 1)),
     full=(2048, 512, 0, 0),
     reduction=lambda size: max(1, size[1]),
     promises=Promises(
@@ -409,6 +410,11 @@ what is not named is not touched.
             ),
         ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
+        mutant(
+            "nothing to do for k = 0",
+            kinds.PARTLY_WRITTEN,
+            ("j > i)", "j > i || k == 0 && beta != 0)"),
+        ),
         mutant("beta forgotten", kinds.WRONG, ("beta * *c)", "*c)")),
         mutant("a column of squares", kinds.WRONG, ("left * right", "left * left")),
         mutant(

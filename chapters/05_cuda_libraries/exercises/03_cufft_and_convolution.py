@@ -273,7 +273,8 @@ CONVOLUTION_PART = Exercise(
     title="full, same and valid in one kernel",
     task="""
 Write the loop that computes any part of a convolution by its definition. Any number of taps from 1
-on, also more than x has numbers; where a tap meets no number of x, it adds nothing.
+on, also more than x has numbers; where a tap meets no number of x, it adds nothing, not even where
+it is infinite. Numbers of x may be infinite or NaN.
 """,
     source=f"{FOLDER}/convolution_part.cu",
     kernel="convolution_part",
@@ -299,7 +300,7 @@ on, also more than x has numbers; where a tap meets no number of x, it adds noth
             count=(1, 30, 130, 301, 1100),
         ).with_longest(n=4099, taps=301, count=4099),
         values=(
-            promises.data("x h", *promises.ORDINARY),
+            (*promises.data("x h", *promises.ORDINARY), promises.infinite_at_the_ends("h", -1)),
             promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN),
         ),
     ),
@@ -358,6 +359,15 @@ a convolution.
                 "            sum += h[j] * x[from];\n        }",
                 "        const float here = from >= 0 && from < n;\n"
                 "        sum += here * h[j] * x[min(max(from, 0), n - 1)];",
+            ),
+        ),
+        mutant(
+            "a number of zero beside x",
+            kinds.NOT_A_NUMBER,
+            (
+                "        if (from >= 0 && from < n) {\n"
+                "            sum += h[j] * x[from];\n        }",
+                "        sum += h[j] * (from >= 0 && from < n ? x[from] : 0.0f);",
             ),
         ),
         mutant(
@@ -488,7 +498,8 @@ TWO_SEGMENTS = Exercise(
     title="two segments, one transform",
     task="""
 Cut a long signal into segments that overlap, and put two of them side by side into each row of
-complex numbers. Any number of points, and any step from one segment to the next, also a larger one.
+complex numbers. Any number of points, and any step from one segment to the next, also a larger one,
+as long as n + points + step fits an `int`.
 """,
     source=f"{FOLDER}/two_segments.cu",
     kernel="two_segments",

@@ -20,7 +20,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.promises import Given
+from course_utils.exercises.promises import Given, Values
 
 FOLDER = "05_cuda_libraries/exercises"
 
@@ -245,10 +245,11 @@ def windows(given: Given) -> Iterator[tuple[int, int, np.ndarray]]:
 
 def grouped(given: Given) -> dict:
     groups = int(given["groups"])
+    inside = windows({**given, "x": np.ones_like(given["x"])})
     w = given["w"].astype(np.float64)
     total = given["z"].astype(np.float64) + given["bias"]
     parts = np.split(np.zeros(total.shape), groups, axis=-1)
-    for row, column, pixels in windows(given):
+    for (row, column, pixels), (_, _, there) in zip(windows(given), inside, strict=True):
         each = zip(
             parts,
             np.split(pixels, groups, axis=-1),
@@ -256,7 +257,8 @@ def grouped(given: Given) -> dict:
             strict=True,
         )
         for part, of_x, of_w in each:
-            part += of_x @ of_w.T
+            with np.errstate(invalid="ignore"):  # 0 times infinite, outside
+                part += np.where(there[..., :1] > 0, of_x @ of_w.T, 0)
     total += np.concatenate(parts, axis=-1)
     return {"y": np.where(total > 0, total, total / 8)}
 
@@ -264,6 +266,14 @@ def grouped(given: Given) -> dict:
 def results(size: tuple[int, ...]) -> int:
     N, groups, _, filters, H, W, stride, _ = size
     return N * groups * filters * -(-H // stride) * -(-W // stride)
+
+
+def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
+    """Taps of one filter's first corner are infinite: above and left of the image they meet none
+    of its numbers."""
+    w = given["w"].copy()
+    w[rng.integers(len(w)), 0, 0] = np.inf
+    return {"w": w}
 
 
 COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
@@ -275,7 +285,8 @@ Write what one call of cuDNN computes: a convolution with groups, stride and dil
 for each filter, an earlier result z added (a *skip connection*), and a *leaky* ReLU, which divides
 what is below 0 by 8. Channels last, one thread for each element of y, and nothing between the steps
 reaches memory. Any extents, any groups that divide the channels and the filters, any stride, any
-dilation, also one that is larger than the image.
+dilation, also one that is larger than the image. A tap outside of the image adds nothing, not even
+where its weight is infinite.
 """,
     source=f"{FOLDER}/grouped_conv.cu",
     kernel="grouped_conv",
@@ -307,6 +318,7 @@ dilation, also one that is larger than the image.
         values=(
             promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES),
             promises.data("z", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
+            (promises.AS_GIVEN, Values("a weight of a corner infinite", infinite_corner)),
         ),
     ),
     means=(
@@ -360,6 +372,15 @@ its thread has that; a second convolution wants the neighbours as well, which ot
         mutant("no guard at the right", kinds.OUT_OF_BOUNDS, ("column >= W", "column > W")),
         mutant(
             "no last block", kinds.OUT_OF_BOUNDS, ("    if (i >= N * OH * OW * K) return;\n", "")
+        ),
+        mutant(
+            "zeros around the image, times the weights",
+            kinds.NOT_A_NUMBER,
+            (
+                "if (row < 0 || row >= H || column < 0 || column >= W) continue;",
+                "const bool in = row >= 0 && row < H && column >= 0 && column < W;",
+            ),
+            ("sum += pixel[c] * taps[c]", "sum += (in ? pixel[c] : 0.0f) * taps[c]"),
         ),
         mutant(
             "ReLU before z",

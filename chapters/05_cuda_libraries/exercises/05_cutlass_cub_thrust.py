@@ -217,6 +217,10 @@ def first_eight(given: Given) -> dict:
     return {"keys": keys.ravel(), "places": places.astype(np.int32).ravel()}
 
 
+def _bits(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 2, x.shape, dtype=x.dtype)
+
+
 LARGEST_EIGHT = Exercise(
     id="05.largest_eight",
     title="the eight largest of a tile",
@@ -240,7 +244,13 @@ no more care.
     promises=Promises(
         sizes=promises.shapes(n=(256, 768)).with_longest(n=4352),
         values=(
-            promises.data("x", promises.TIES, promises.EQUAL, promises.RISING, promises.FALLING),
+            promises.data(
+                "x",
+                *(promises.TIES, promises.EQUAL, promises.RISING, promises.FALLING),
+                ("that differ in the lowest bit alone", lambda x, rng: x ^ x & 1 ^ _bits(x, rng)),
+                ("0 and 32,768", lambda x, rng: _bits(x, rng) << 15),
+                ("0 to 255 in any order", lambda x, rng: rng.permutation(x.size) % 256),
+            ),
         ),
     ),
     means=(
@@ -276,6 +286,16 @@ of a kernel is often good enough.
             ("blockIdx.x * kThreads * kItems", "(blockIdx.x & 3) * kThreads * kItems"),
         ),
         mutant("the smallest", kinds.WRONG, ("SortDescending(key, place)", "Sort(key, place)")),
+        mutant(
+            "without the lowest bit",
+            kinds.EDGES,
+            ("SortDescending(key, place)", "SortDescending(key, place, 1, 16)"),
+        ),
+        mutant(
+            "without the highest bit",
+            kinds.WRONG,
+            ("SortDescending(key, place)", "SortDescending(key, place, 0, 15)"),
+        ),
         mutant(
             "keys alone",
             kinds.WRONG,

@@ -256,6 +256,15 @@ the loops are the block's.
         mutant("to the end of B each time", kinds.WRONG_OUTPUT, ("smaller(first_k + BK, K)", "K")),
         mutant("portions not added", kinds.WRONG_OUTPUT, ("+= read_a", "= read_a")),
         mutant("k counts from 0", kinds.WRONG_OUTPUT, ("int k = first_k", "int k = 0")),
+        mutant(
+            "a whole block of products, with zeros for B",
+            kinds.WRONG_OUTPUT,
+            ("k < end_k; ++k", "k < first_k + BK; ++k"),
+            (
+                "read_a(i, k) * read_b(k, j)",
+                "read_a(i, smaller(k, K - 1)) * (k < K ? read_b(k, j) : 0.0f)",
+            ),
+        ),
         mutant("last column missed", kinds.WRONG_OUTPUT, ("j < end_j", "j < end_j - 1")),
         mutant("always the first row", kinds.WRONG_OUTPUT, ("read_a(i, k) *", "read_a(0, k) *")),
         mutant(

@@ -146,13 +146,21 @@ def two_matrices(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
+def past_fp32() -> list[tuple[np.ndarray, np.ndarray]]:
+    """A sum of products of 127 and 127 far past what fp32 counts to, of which little is left."""
+    k = 100_001
+    signs = np.where(np.arange(k) < k // 2, 1.0, -1.0)
+    signs[-1] = 3 / 127
+    return [(np.stack((signs, signs[::-1])), np.ones((1, k)))]
+
+
 QUANTISED = PythonExercise(
     id="06.quantised_product",
     title="floats by way of bytes",
     task="""
 Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
-largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back. Leave
-the matrices as they are.
+largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back. The sums
+are integers, and none of them may be rounded. Leave the matrices as they are.
 """,
     source="06_matmul_and_fft/exercises/quantised_product.py",
     function="quantised_product",
@@ -164,7 +172,7 @@ the matrices as they are.
         (matrix_of(9, 1, 5000), matrix_of(10, 2, 5000)),
     ),
     reference=by_way_of_bytes,
-    promises=Cases(two_matrices),
+    promises=Cases(two_matrices, large=past_fp32),
     means="What multiplies the floats themselves lacks the rounding that the reference has.",
     hints=(
         "The scale says how much one step of the integer is worth: the largest magnitude over 127.",
@@ -189,6 +197,14 @@ sums built in. And the scales multiply, because each operand was divided by its 
             "sums of 8 bits",
             kinds.WRONG,
             ("a.astype(np.int32) @ b.astype(np.int32).T", "a @ b.T"),
+        ),
+        mutant(
+            "sums in fp32",
+            kinds.WRONG,
+            (
+                "a.astype(np.int32) @ b.astype(np.int32).T",
+                "(a.astype('f4') @ b.astype('f4').T).astype(np.int32)",
+            ),
         ),
         mutant("128 steps", kinds.WRONG, ("np.abs(A).max() / 127", "np.abs(A).max() / 128")),
         mutant("one scale forgotten", kinds.SCALED, ("(scale_a * scale_b)", "scale_a")),

@@ -604,13 +604,15 @@ TWO_ROWS = PythonExercise(
     title="two real transforms for one",
     task="""
 Two real rows a and b, taken for one complex row a + i b, cost one transform in place of two. Take
-its result apart, for any n: no further transform is needed.
+its result apart, for any n, and keep its precision, that of complex128: no further transform is
+needed.
 """,
     source="06_matmul_and_fft/exercises/two_rows.py",
     function="two_rows",
     cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
     reference=two_rows,
     promises=Cases(any_row),
+    rtol=1e-11,  # complex128; also by way of transforms
     means="Two inverse and two forward transforms give the right answer, too, at a price.",
     hints=(
         "Z[n - k] for all k, where n - 0 is 0 again: `np.roll(Z[::-1], 1)`.",
@@ -630,5 +632,10 @@ once, with the points in shared memory, since Z[k] and Z[n - k] belong to differ
         mutant("the other way round", kinds.WRONG, ("np.stack((A, B))", "np.stack((B, A))")),
         mutant("i forgotten", kinds.EDGES, ("/ 2j", "/ 2")),
         mutant("half forgotten", kinds.WRONG, ("(Z + mirrored) / 2", "(Z + mirrored)")),
+        mutant(
+            "by way of complex64",
+            kinds.PRECISION,
+            ("(Z - mirrored) / 2j", "(Z - mirrored).astype(np.complex64) / 2j"),
+        ),
     ),
 )

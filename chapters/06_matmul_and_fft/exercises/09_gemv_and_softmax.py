@@ -63,6 +63,8 @@ ANY_GEMV = Promises(
         (
             *promises.data("x", *promises.ORDINARY),
             Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
+            promises.infinite_at_the_ends("A", -1, "x"),
+            promises.infinite_at_the_ends("x", -1),
         ),
     ),
 )
@@ -135,6 +137,15 @@ bytes came in 32 requests of one sector each, 4 bytes of which were needed at a 
         ),
         mutant("zeros left out", kinds.WRONG, ("sum += values", "if (x[k] != 0.0f) sum += values")),
         mutant("last elements missed", kinds.WRONG, ("k < K; k +=", "k + 32 <= K; k +=")),
+        mutant(
+            "lanes behind the end: the last one times 0",
+            kinds.NOT_A_NUMBER,
+            (
+                "int k = lane; k < K; k += kWarpSize) {\n        sum += values[k] * x[k];",
+                "int k = lane; k - lane < K; k += kWarpSize) {\n"
+                "        sum += values[min(k, K - 1)] * (k < K ? x[k] : 0.0f);",
+            ),
+        ),
         mutant("one step short", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("past the last row", kinds.OUT_OF_BOUNDS, ("if (row >= M)", "if (row > M)")),
         mutant(
@@ -175,6 +186,7 @@ load touches at most 3 sectors on average.
             (
                 *promises.data("x", *promises.ORDINARY),
                 Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
+                promises.infinite_at_the_ends("A", -2, "x"),
             ),
         ),
     ),
@@ -220,6 +232,15 @@ each lane has its own. What they need is a second level, here shared memory, whe
             "zeros left out",
             kinds.WRONG,
             ("            sum += A", "            if (x[row] != 0.0f) sum += A"),
+        ),
+        mutant(
+            "bands behind the end: the last row times 0",
+            kinds.NOT_A_NUMBER,
+            ("row < M; row += kBands", "row - band < M; row += kBands"),
+            (
+                "sum += A[(long long)row * K + k] * x[row];",
+                "sum += A[(long long)min(row, M - 1) * K + k] * (row < M ? x[row] : 0.0f);",
+            ),
         ),
         mutant("past the last column", kinds.OUT_OF_BOUNDS, ("if (k < K) {", "if (k <= K) {")),
         mutant("all columns the same", kinds.WRONG, ("+ k] * x[row]", "+ k - k % 2] * x[row]")),

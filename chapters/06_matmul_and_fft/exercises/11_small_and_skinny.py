@@ -63,6 +63,7 @@ chooses: of all numbers of slices the one that takes the least time.
         (133, 256, 132),
         (512, 256, 132),
         (7, 3, 20),
+        (199, 5, 528),  # 2 slices are as good as 1, if 1 were to pay for a second pass
         (1, 9000, 132),
         (1, 300_000, 100_000),
     ),
@@ -92,6 +93,7 @@ slots: whatever fits evenly into the waves beats a second wave with one tile in 
             ("min(range(1, steps + 1), key=time)", "max(1, min(steps, slots // tiles))"),
         ),
         mutant("no second pass", kinds.WRONG, (" + (s if s > 1 else 0)", "")),
+        mutant("a second pass for one slice", kinds.WRONG, ("(s if s > 1 else 0)", "s")),
         mutant("no beginning and end", kinds.WRONG, (" + 4)", " + 0)")),
         mutant("never all steps", kinds.EXCEPTION, ("range(1, steps + 1)", "range(1, steps)")),
         mutant(

@@ -158,7 +158,11 @@ ANY_OPERANDS = (
         promises.zero_times_infinity_along("A", -1, "B", -2),
         promises.zero_times_infinity_along("B", -2, "A", -1),
     ),
-    (*promises.data("B", *ORDINARY), *strange("B", 0)),
+    (
+        *promises.data("B", *ORDINARY),
+        *strange("B", 0),
+        promises.infinite_at_the_ends("A", -1, "B", -2),
+    ),
 )
 # For kernels that take the emulator long: one judgement tries each of these.
 FEW_OPERANDS = (

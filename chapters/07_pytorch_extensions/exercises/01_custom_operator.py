@@ -297,6 +297,8 @@ STRIDES = {  # of a view of rows x columns, by a number that stands for how it c
     5: lambda rows, columns: (3, 3 * rows + 1),  # every third row, transposed
     6: lambda rows, columns: (columns + 5, 1),  # the first columns of wider rows
     7: lambda rows, columns: (3 * columns + 1, 3),  # every third column of wider rows
+    8: lambda rows, columns: (columns, 0),  # one column of a matrix of as many, expanded
+    9: lambda rows, columns: (columns, 2),  # rows that overlap: a row begins within the one before
 }
 
 
@@ -330,14 +332,14 @@ least one, and any strides that are not negative: a transpose, a slice with step
 0, which is how `expand` shows one row many times. y is contiguous. NaN gives NaN, +inf gives +inf.
 In the list of sizes `view` is the kind of strides: 0 contiguous, 1 transposed, 2 every other
 column, 3 one row expanded, 4 one column expanded, 5 every third row, transposed, 6 a part of wider
-rows, 7 every third column.
+rows, 7 every third column, 8 one column of a whole matrix expanded, 9 rows that overlap.
 """,
     source=f"{FOLDER}/strided_polynomial.cu",
     kernel="strided_polynomial",
     inputs=strided,
     reference=square_plus_of_view,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
-    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (2, 4099, 0), (1, 1, 0)),
+    small=((7, 45, 0), (7, 45, 1), (5, 3, 2), (33, 9, 5), (5, 9, 7), (2, 4099, 0), (1, 1, 0)),
     full=(4096, 4099, 1),
     promises=Promises(
         sizes=promises.shapes(
@@ -385,6 +387,15 @@ be joined.
             ("row = i / columns, column = i % columns", "row = i % rows, column = i / rows"),
         ),
         mutant("a column stride of 1", kinds.WRONG, ("column * column_stride", "column")),
+        mutant(
+            "contiguous where a row has as many as the stride",
+            kinds.WRONG,
+            (
+                "x[row * row_stride + column * column_stride]",
+                "row_stride == columns && column_stride != rows ? x[i]\n"
+                "        : x[row * row_stride + column * column_stride]",
+            ),
+        ),
         mutant(
             "column strides of 0, 1, 2 and long ones",
             kinds.WRONG,

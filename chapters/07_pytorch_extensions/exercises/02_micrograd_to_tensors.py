@@ -502,7 +502,12 @@ NaN.
         sizes=promises.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
         ).with_longest(outer=1031, length=65_543, inner=1031),
-        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+                promises.infinite_at_the_ends("x", -2),
+            ),
+        ),
     ),
     means=(
         means.one_store_each(),
@@ -564,6 +569,12 @@ beside it, which make the next results, use the rest if it is still in the cache
             ("distance > 0; distance /= 2", "distance > 1; distance /= 2"),
         ),
         mutant("whole warps only", kinds.WRONG, ("k < length; k +=", "k < length / 32 * 32; k +=")),
+        mutant(
+            "lanes behind the end: the last one times 0",
+            kinds.NOT_A_NUMBER,
+            ("k < length; k +=", "k - lane < length; k +="),
+            ("sum += first[k * inner]", "sum += (k < length) * first[min(k, length - 1) * inner]"),
+        ),
         mutant("4096 at most", kinds.WRONG, ("k < length; k +=", "k < length && k < 4096; k +=")),
         mutant("every lane stores", kinds.MEANS_MISSING, ("if (lane == 0) {", "if (lane >= 0) {")),
         mutant(
@@ -621,8 +632,8 @@ MATMUL_GRADIENTS = Exercise(
     task="""
 C = A B. A's element (m, k) reaches row m of C, B's element (k, n) reaches column n. Write both
 gradients, each in a kernel of its own, and *add* them to what dA and dB hold: A or B may be used
-elsewhere, too. A thread has one element. Any shape; numbers of A and B may be infinite where dC is
-0.
+elsewhere, too. A thread has one element. Any shape; numbers of A and B may be infinite, also where
+dC is 0.
 """,
     source=f"{FOLDER}/matmul_gradients.cu",
     kernel="gradient_of_a",
@@ -657,6 +668,8 @@ elsewhere, too. A thread has one element. Any shape; numbers of A and B may be i
                 promises.AS_GIVEN,
                 promises.zero_times_infinity_along("dC", -1, "B", -1),
                 promises.zero_times_infinity_along("dC", -2, "A", -2),
+                promises.infinite_at_the_ends("B", -1, "dC", -1),
+                promises.infinite_at_the_ends("A", -2, "dC", -2),
             ),
         ),
     ),
@@ -697,6 +710,22 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
         mutant("mean over the batch", kinds.WRONG, ("dB[i] += of_b", "dB[i] += of_b / M")),
         mutant("second gradient forgotten", kinds.NOTHING_WRITTEN, ("    dB[i] += of_b;\n", "")),
         mutant("sign", kinds.WRONG, ("dA[i] += of_a", "dA[i] -= of_a")),
+        mutant(
+            "dA by steps of two, the last one again times 0",
+            kinds.NOT_A_NUMBER,
+            (
+                "for (int n = 0; n < N; ++n) {\n        of_a += dC",
+                "for (int q = 0; q < N + N % 2; ++q) {\n        const int n = min(q, N - 1);\n"
+                "        of_a += (q < N) * dC",
+            ),
+        ),
+        mutant(
+            "dB by steps of two, the last one again times 0",
+            kinds.NOT_A_NUMBER,
+            ("for (int m = 0; m < M; ++m) {", "for (int q = 0; q < M + M % 2; ++q) {"),
+            ("of_b += A", "const int m = min(q, M - 1);\n        of_b += (q < M) * A"),
+            ("* dC[m * N + n];\n    }\n    dB", "* (q < M ? dC[m * N + n] : 0.0f);\n    }\n    dB"),
+        ),
         mutant(
             "NaN overwritten",
             kinds.WRONG,

@@ -205,7 +205,10 @@ residual and gamma once each. Any rows of up to 2048 numbers, of which some may 
     promises=Promises(
         sizes=KEPT_ROWS,
         values=(
-            promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+            (
+                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+                promises.infinite_at_the_ends("x", -1),
+            ),
             promises.data("gamma", *promises.ORDINARY),
             promises.scalars("eps", 1.0, 1e-3),
         ),
@@ -303,8 +306,10 @@ it. Any rows, of any length.
             rows=(1, 3, 7, 8, 9, 33), columns=(1, 2, 31, 32, 33, 63, 65, 301, 2053)
         ).with_longest(rows=1031, columns=65_543),
         values=(
-            promises.data(
-                "x", *promises.ORDINARY, promises.ZEROS, promises.SOME_INFINITE, promises.SOME_NAN
+            (
+                *promises.data("x", *promises.ORDINARY, promises.ZEROS),
+                *promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN)[1:],
+                promises.infinite_at_the_ends("x", -1),
             ),
             promises.scalars("eps", 1.0, 1e-3),
         ),
@@ -330,6 +335,16 @@ bf16, compute in fp32, and round once, when the result is stored.
             "products in bf16",
             kinds.WRONG,
             ("squares += value * value;", "squares += float(__nv_bfloat16(value * value));"),
+        ),
+        mutant(
+            "lanes behind the end: the last one times 0",
+            kinds.NOT_A_NUMBER,
+            ("i = lane; i < columns;", "i = lane; i - lane < columns;"),
+            (
+                "float value = x[(long long)row * columns + i];",
+                "float value = x[(long long)row * columns + min(i, columns - 1)];\n"
+                "        value *= i < columns;",
+            ),
         ),
         mutant(
             "the warp's sum in bf16",

@@ -592,7 +592,7 @@ def merged(given) -> dict:
     largest = lse.max(axis=0)
     none = np.isneginf(largest)
     weights = np.exp(lse - np.where(none, 0, largest))
-    outputs = np.where((weights > 0)[..., None], given["parts"].astype(np.float64), 0)
+    outputs = np.where(np.isneginf(lse)[..., None], 0, given["parts"].astype(np.float64))
     total = np.where(none, 1, weights.sum(axis=0))
     o = (weights[..., None] * outputs).sum(axis=0) / total[:, None]
     return {"O": o, "lse": np.where(none, -np.inf, largest + np.log(total))}
@@ -629,6 +629,18 @@ def _nan_that_counts(given, rng) -> dict:
     return {"parts": outputs}
 
 
+def _nan_that_hardly_counts(given, rng) -> dict:
+    """One number of a row's part whose weight is 0 as a float, and has keys, is NaN."""
+    outputs, lse = given["parts"].copy(), given["part_lse"].copy()
+    row = int(rng.integers(lse.shape[1]))
+    heaviest, part = int(np.argmax(lse[:, row])), int(rng.integers(lse.shape[0]))
+    if part == heaviest or np.isneginf(lse[heaviest, row]):
+        return {}
+    lse[part, row] = lse[heaviest, row] - 200 - abs(lse[heaviest, row]) / 100
+    outputs[part, row, int(rng.integers(WIDTH))] = np.nan
+    return {"parts": outputs, "part_lse": lse}
+
+
 MERGE = Exercise(
     id="07.merge_parts",
     title="from parts to the whole",
@@ -636,7 +648,7 @@ MERGE = Exercise(
 When one token is generated there is one query, and many keys: the keys are split into parts, a
 block computes attention over each, and a second kernel merges the results. Write the second one.
 The output of a part without keys may be anything: NaN, too, must not reach the result. A NaN of any
-other part must.
+other part must, however little the part weighs.
 """,
     source="07_pytorch_extensions/exercises/merge_parts.cu",
     kernel="merge_parts",
@@ -667,7 +679,11 @@ other part must.
                 _without_keys("row 0 without keys", lambda p, r, rng: r == 0),
                 _without_keys("some without keys", lambda p, r, rng: rng.random(p.shape) < 0.4),
             ),
-            (promises.AS_GIVEN, Values("a NaN that counts", _nan_that_counts)),
+            (
+                promises.AS_GIVEN,
+                Values("a NaN that counts", _nan_that_counts),
+                Values("a NaN in a part that hardly weighs", _nan_that_hardly_counts),
+            ),
         ),
     ),
     means=(
@@ -712,12 +728,17 @@ the log-sum-exp, and the backward pass recomputes the weights from it.
         ),
         mutant(
             "every NaN left out",
-            kinds.EDGES,
+            kinds.WRONG,
             (
                 "        if (part == -CUDART_INF_F) {",
                 "        if (part == -CUDART_INF_F ||\n"
                 "            isnan(parts[(p * rows + row) * kColumns + lane])) {",
             ),
+        ),
+        mutant(
+            "parts without weight left out",
+            kinds.NOT_A_NUMBER,
+            ("        if (part == -CUDART_INF_F) {", "        if (expf(part - largest) == 0.0f) {"),
         ),
         mutant("largest forgotten in lse", kinds.WRONG, ("largest + logf(sum)", "logf(sum)")),
         mutant("base 2", kinds.WRONG, ("largest + logf(sum)", "largest + log2f(sum)")),

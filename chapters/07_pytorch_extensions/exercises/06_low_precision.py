@@ -525,8 +525,15 @@ range from one float for the whole tensor.
 def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
     rows, k = size
     w, q, zero = rng.integers(-128, 128, size), rng.integers(0, 256, k), 57
-    if k > 1 << 15:  # Σ w · q is more than a float counts up to, and little of it is left
-        w, q, zero = rng.integers(120, 128, size), 255 - (rng.random(k) < 0.001), 255
+    if k > 1 << 15:  # sums are more than a float counts up to, and little of them is left
+        # Σ w · (q - 128) and 128 · Σ w in even rows. In odd ones half of Σ w · q, and then comes
+        # what takes it back.
+        middle, zero = k // 2, 0
+        q = np.where(np.arange(k) < middle, rng.random(k) < 0.001, 255)
+        w[::2] = np.where(np.arange(k) < middle, rng.integers(120, 128, k), 0)
+        some = rng.integers(120, 128, (k - middle) // 2)
+        w[1::2], w[1::2, -1] = 0, 3
+        w[1::2, middle : middle + 2 * len(some)] = np.append(some, -rng.permutation(some))
     return {
         "w": w.astype(np.int8),
         "w_scales": rng.uniform(0.5, 2, rows).astype(np.float32),
@@ -567,7 +574,7 @@ without losing exactness. Any bytes, any zero point from 0 to 255.
     full=(1 << 13, 1 << 13),
     promises=Promises(
         sizes=promises.shapes(rows=(1, 3, 8, 17, 65), K=(4, 64, 132, 260, 1028)).with_longest(
-            K=40_004
+            K=80_004
         ),
         values=(
             (AS_GIVEN, *promises.data("w", bytes_from(-128, -120), bytes_from(120, 127))),
@@ -637,6 +644,18 @@ before. (PTX has what CUDA C++ does not: `dp4a.s32.u32` takes signed bytes and u
                 "sum -= (zero - 128) * of_w",
                 "sum = int(float(sum) - float(zero - 128) * float(of_w))",
             ),
+        ),
+        mutant(
+            "each word exact, their sum in fp32",
+            kinds.WRONG,
+            ("    int of_w = 0;", "    float all = 0.0f;"),
+            (
+                "sum = __dp4a(words[k], shifted, sum);",
+                "all += __dp4a(words[k], shifted, 0) -\n"
+                "               (zero - 128) * __dp4a(words[k], 0x01010101, 0);",
+            ),
+            ("        of_w = __dp4a(words[k], 0x01010101, of_w);\n", ""),
+            ("    sum -= (zero - 128) * of_w;", "    sum = int(all);"),
         ),
         mutant("weights summed in 16 bits", kinds.WRONG, ("int of_w = 0", "short of_w = 0")),
         mutant("zero times K", kinds.WRONG, ("(zero - 128) * of_w", "(zero - 128) * K")),

@@ -24,6 +24,8 @@ from course_utils.exercises import (
     promises,
 )
 
+from .common import by_cute
+
 FOLDER = "08_cute_tma_blackwell/exercises"
 
 # --- Nested coordinates ---
@@ -181,7 +183,8 @@ TILES = Exercise(
     task="""
 Store a row-major matrix tile by tile: 8 x 8 elements, one row of the tile after the other, then the
 next tile below; below the last one comes the top of the next column of tiles. Rows and columns are
-multiples of 8. The layout `from` of x is there.
+multiples of 8. The layout `from` of x is there; write the one of y, and let it give the place of an
+element in y: no index formula.
 """,
     source=f"{FOLDER}/tile_by_tile.cu",
     kernel="tile_by_tile",
@@ -197,7 +200,11 @@ multiples of 8. The layout `from` of x is there.
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     exact=True,
-    means=(means.one_store_each(), means.work_shared_out()),
+    means=(
+        means.one_store_each(),
+        means.work_shared_out(),
+        by_cute("cute/", "Let a layout `to` give the places in y: no index formula."),
+    ),
     hints=(
         "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
         "From a tile to the one beside it?",
@@ -233,6 +240,14 @@ piece of memory can be fetched by one bulk copy.
             (
                 "make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows))",
                 "make_stride(make_stride(columns, 8 * columns), make_stride(_1{}, _8{}))",
+            ),
+        ),
+        mutant(
+            "by an index formula",
+            kinds.MEANS_MISSING,
+            (
+                "y[to(i, j)] = x[from(i, j)]",
+                "y[(j / 8 * (rows / 8) + i / 8) * 64 + i % 8 * 8 + j % 8] = x[i * columns + j]",
             ),
         ),
         mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),

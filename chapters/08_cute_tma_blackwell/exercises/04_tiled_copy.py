@@ -397,7 +397,12 @@ number for each column and each 64 rows. Elements may be infinite or NaN.
         sizes=promises.shapes(
             rows=(1, 5, 63, 64, 65, 130), columns=(4, 60, 64, 68, 132, 200)
         ).with_longest(rows=1031, columns=2052),
-        values=(promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+                promises.infinite_at_the_ends("x", -2),
+            ),
+        ),
     ),
     means=(
         means.one_store_each(),
@@ -431,6 +436,14 @@ atom for it is `SM80_CP_ASYNC_CACHEGLOBAL_ZFILL`, which `copy_if` gives the pred
 zeros the sum would find in the tile whatever an earlier block has left there.
 """,
     mutants=(
+        mutant(
+            "rows behind the end: the last one times 0",
+            kinds.NOT_A_NUMBER,
+            (
+                "sum += tile[row][mine];",
+                "sum += (first_row + row < rows) * tile[min(row, rows - 1 - first_row)][mine];",
+            ),
+        ),
         mutant(
             "NaN left out",
             kinds.WRONG,

@@ -1,5 +1,5 @@
 // y is the discrete Fourier transform of each row of x: n complex numbers a row, real part first.
-// y[k] = sum over j of x[j] exp(-2 pi i j k / n). Any n up to 4,000; a thread for each result.
+// y[k] = sum over j of x[j] exp(-2 pi i j k / n). Any n up to 1,024; a thread for each result.
 // grid (rows, ceil(n / 256)), block 256, dynamic shared 0
 
 extern "C" __global__ void dft_rows(const float2* x, float2* y, int n)

@@ -21,6 +21,9 @@ static long reads, reads_of_b, changes, held = -1, moves, block = -1;
 
 static float a_at(int i, int k)
 {
+    if (run % 3 == 1 && i == M / 2 && k == K - 1) { // times 0 it is NaN, and K ends with it
+        return INFINITY;
+    }
     return (float)((i * 7 + k * 5) % 11 - 4) / 4; // few bits: the sums are exact, yet not whole
 }
 
