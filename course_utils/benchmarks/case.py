@@ -84,8 +84,8 @@ class Work:
     ``rtol`` and ``atol``. ``libraries`` do the same by name, each a function with no arguments that
     returns its result, or None to be timed without a check; they are there on a GPU only.
     ``cleared`` are arrays that a kernel adds to. ``as_a_graph``: ours is measured as one CUDA graph
-    of its launches, and ``libraries`` are such graphs already. ``same_bits``: both devices add in
-    one order, so that their results are equal bit for bit.
+    of its launches. ``same_bits``: both devices add in one order, so that their results are equal
+    bit for bit.
     """
 
     launches: tuple[KernelCall, ...]
