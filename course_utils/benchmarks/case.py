@@ -198,31 +198,6 @@ def normal(shape: Size, seed: int = 0) -> Any:
     return cp.asarray(np.random.default_rng(seed).standard_normal(shape, dtype=np.float32))
 
 
-def captured(run: Callable[[], Any]) -> Callable[[], Any]:
-    """What ``run`` launches, by CuPy or PyTorch, as one CUDA graph: a function that launches it."""
-    stream, torch = cp.cuda.Stream(non_blocking=True), torch_on_gpu()
-    cp.cuda.Device().synchronize()
-    if torch is None:
-        with stream:
-            run()  # everything is loaded before the capture
-            stream.synchronize()
-            stream.begin_capture()
-            run()
-            return stream.end_capture().launch
-    graph, theirs = torch.cuda.CUDAGraph(), torch.cuda.ExternalStream(stream.ptr)
-    with stream, torch.cuda.stream(theirs):
-        run()
-        stream.synchronize()
-        with torch.cuda.graph(graph, stream=theirs):  # keeps the memory of its tensors
-            run()
-    return partial(_replayed, graph, stream)
-
-
-def _replayed(graph: Any, stream: Any) -> None:
-    """Replay a graph of PyTorch's; ``stream`` has to live as long as it."""
-    graph.replay()
-
-
 def double(array: Any) -> Any:
     """``array`` in float64, for a reference."""
     return array.astype(np.float64)

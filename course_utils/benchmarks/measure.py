@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ..devices.properties import device_name, sm_count
@@ -13,7 +14,7 @@ from ..emulator import ALL_CHECKS, Options
 from ..errors import LessonError
 from ..launching.modules import load
 from ..observing.timing import Bench, bench
-from .case import Case, Size, Work, captured
+from .case import Case, Size, Work, torch_on_gpu
 from .sustained import sustained
 
 TURNS = 2  # ours and each library, alternating
@@ -141,7 +142,7 @@ def _fast(work: Work) -> Callable[[], None]:
         for launch in launches:
             launch()
 
-    return captured(run) if work.as_a_graph else run
+    return graph_of(run) if work.as_a_graph else run
 
 
 def _check(work: Work, name: str) -> None:
@@ -151,3 +152,28 @@ def _check(work: Work, name: str) -> None:
         result = run()
         if result is not None and (wrong := work.wrong(result)):
             raise LessonError(f"{name}, {library}: {wrong}.")
+
+
+def graph_of(run: Callable[[], Any]) -> Callable[[], Any]:
+    """What ``run`` launches, by CuPy or PyTorch, as one CUDA graph: a function that launches it."""
+    stream, torch = cp.cuda.Stream(non_blocking=True), torch_on_gpu()
+    cp.cuda.Device().synchronize()
+    if torch is None:
+        with stream:
+            run()  # everything is loaded before the capture
+            stream.synchronize()
+            stream.begin_capture()
+            run()
+            return stream.end_capture().launch
+    graph, theirs = torch.cuda.CUDAGraph(), torch.cuda.ExternalStream(stream.ptr)
+    with stream, torch.cuda.stream(theirs):
+        run()
+        stream.synchronize()
+        with torch.cuda.graph(graph, stream=theirs):  # keeps the memory of its tensors
+            run()
+    return partial(_replayed, graph, stream)
+
+
+def _replayed(graph: Any, stream: Any) -> None:
+    """Replay a graph of PyTorch's; ``stream`` has to live as long as it."""
+    graph.replay()

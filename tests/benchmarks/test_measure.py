@@ -116,7 +116,7 @@ def recorded(monkeypatch):
 
 
 def test_work_that_is_a_graph_is_captured(monkeypatch):
-    monkeypatch.setattr(measure, "captured", lambda run: ("graph of", run))
+    monkeypatch.setattr(measure, "graph_of", lambda run: ("graph of", run))
     out = cp.zeros(1, cp.float32)
     assert measure._fast(Work((), out, lambda: out, as_a_graph=True))[0] == "graph of"
     assert callable(measure._fast(Work((), out, lambda: out)))

@@ -7,7 +7,6 @@ filter of zeros lies around an image, so that a result is as large as its image.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -49,7 +48,7 @@ Launch = Callable[[Any, Any, Any, tuple], tuple[KernelCall, ...]]
 # --- fp32, channels first ---
 
 
-def _work(size: tuple, launches: Launch) -> Work:
+def _work(size: tuple, launches: Launch, same_bits: bool = True) -> Work:
     """``launches(x, w, y, size)`` computes y = x * w."""
     images, channels, filters, height, width, side = size
     x = normal((images, channels, height, width))
@@ -68,12 +67,8 @@ def _work(size: tuple, launches: Launch) -> Work:
         rtol=within.rtol,
         atol=within.atol,
         libraries=libraries,
+        same_bits=same_bits,
     )
-
-
-def _work_by_tensor_cores(size: tuple, launches: Launch) -> Work:
-    """The same; how tensor cores add up fp32 sums is not documented."""
-    return replace(_work(size, launches), same_bits=False)
 
 
 def convolved(x: Any, w: Any, pad: int, stride: int = 1) -> Any:
@@ -263,12 +258,16 @@ def _bf16_halo(x: Any, w: Any, y: Any, size: tuple) -> tuple[KernelCall, ...]:
 # --- the cases ---
 
 
-def _case(name: str, launches: Launch, gpu_sizes: tuple[Size, ...] = (RESNET,), **other) -> Case:
+def _case(
+    name: str,
+    launches: Launch,
+    gpu_sizes: tuple[Size, ...] = (RESNET,),
+    work: Callable[[Any, Launch], Work] | None = None,
+    **other,
+) -> Case:
     bf16 = name.startswith("conv_bf16")
     bytes_each = 2 if bf16 else 4
-    work = _bf16_work if bf16 else _work
-    if name == "conv_split_halves":
-        work = _work_by_tensor_cores
+    work = work or (_bf16_work if bf16 else _work)
 
     def moved(size: Any) -> int:
         images, channels, filters, height, width, side = size
@@ -325,6 +324,7 @@ CASES = (
         "conv_split_halves",
         _split_halves,
         SECOND,
+        partial(_work, same_bits=False),  # how tensor cores add up fp32 sums is not documented
         test_sizes=((1, 16, 32, 1, 1, 3), (2, 16, 64, 8, 13, 3), (3, 16, 32, 14, 14, 3)),
     ),
     _case("conv_bf16", _bf16, test_sizes=((1, 8, 8, 1, 1, 1), (2, 72, 72, 7, 9, 3))),
