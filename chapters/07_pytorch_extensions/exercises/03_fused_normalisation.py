@@ -307,8 +307,13 @@ it. Any rows, of any length.
         ).with_longest(rows=1031, columns=65_543),
         values=(
             (
-                *promises.data("x", *promises.ORDINARY, promises.ZEROS),
-                *promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN)[1:],
+                *promises.data(
+                    "x",
+                    *promises.ORDINARY,
+                    promises.ZEROS,
+                    promises.SOME_INFINITE,
+                    promises.SOME_NAN,
+                ),
                 promises.infinite_at_the_ends("x", -1),
             ),
             promises.scalars("eps", 1.0, 1e-3),
