@@ -114,6 +114,9 @@ KINDS = (
 
 # What findings say, and the next step there in place of that of their kind.
 SPECIAL_STEPS = {
+    "a lane that takes no part in the shuffle": "A shuffle brings a value only from a lane that "
+    "executes it, too: let all the lanes that its mask names reach it together, and put the if "
+    "around what is done with the result.",
     "Result used too early": "An asynchronous instruction fills these registers: the wait that the "
     "report names belongs before the first line that uses one of them.",
     "wgmma.fence": "Put a wgmma.fence after the last line that sets a register of the sums, and "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
@@ -12,6 +14,7 @@ from .outcome import from_finding, simple
 from .spec import Exercise
 from .trials import Trial
 
+LESS = 8  # the part of a judgement's instructions after which a long launch is looked at, too
 TIMES = 5  # the instructions of a judgement's launch; without its checks they take no longer
 MUCH_MORE = 1.5  # of the instructions of the course's solution: fewer make no kernel slow
 SHARE = "Share the work out: does one thread go through what others could do meanwhile?"
@@ -32,16 +35,20 @@ def slow_or_endless(
     name: str,
 ) -> Verdict:
     """The verdict on a launch that ran out of instructions: TOO SLOW where it ends after some more
-    of them, ENDLESS LOOP where it still does not. ``name`` is what its source is called."""
+    of them, or writes more elements with more of them; else ENDLESS LOOP. ``name`` is what its
+    source is called."""
 
-    def run(tried: Module) -> emulated_runs.Run:
+    def run(tried: Module, budget: int = TIMES * exercise.budget) -> emulated_runs.Run:
         given, launches = trial.given(exercise), trial.launches(exercise)
-        options = Options(budget=TIMES * exercise.budget)
+        options = Options(budget=budget)
         return emulated_runs.run(
             exercise, tried, given, trial.size, trial.seed, launches=launches, options=options
         )
 
-    yours = run(module) if stopped.seconds < MOST_SECONDS else stopped
+    if stopped.seconds < MOST_SECONDS:
+        sooner, yours = stopped, run(module)
+    else:
+        sooner, yours = run(module, exercise.budget // LESS), stopped
     ours = _instructions(
         run(emulated_runs.load_answer(exercise, exercise.solution, f"{exercise.id}.cu"))
     )
@@ -62,9 +69,27 @@ def slow_or_endless(
     verdict = from_finding(yours.fault, source, name)
     if not ran_out(yours.fault):
         return verdict
+    if _changed(sooner) < (many := _changed(yours)):
+        message = (
+            f"the kernel was stopped before its end. It had written {many:,} elements, and was "
+            f"still writing. All threads of the course's solution run {ours:,} instructions."
+        )
+        return simple(kinds.TOO_SLOW, message, hint=SHARE)
     message, _, _ = verdict.message.partition(" If it does,")
     more = f"Or is it only slow? All threads of the course's solution run {ours:,} instructions."
     return replace(verdict, message=f"{message} {more}")
+
+
+def _changed(run: emulated_runs.Run) -> int:
+    """How many elements of its arrays a launch has changed."""
+    pairs = ((run.arrays[name], before) for name, before in run.before.items())
+    return sum(
+        int((_bytes_of(now) != _bytes_of(before)).any(axis=-1).sum()) for now, before in pairs
+    )
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
 
 
 def _instructions(run: emulated_runs.Run) -> int:

@@ -66,6 +66,16 @@ def test_a_loop_that_does_not_end_is_endless_and_has_its_line(how):
     assert "smaller size" not in str(outcome), "its reader chooses no size"
 
 
+@pytest.mark.parametrize("most_seconds", [0.0, patience.MOST_SECONDS])
+def test_one_thread_that_is_still_writing_is_slow_and_not_endless(most_seconds, monkeypatch):
+    monkeypatch.setattr(patience, "MOST_SECONDS", most_seconds)  # at 0 it is not run for longer
+    alone = "if (i == 0) for (int k = 0; k < n; ++k) y[k] = a * x[k] + y[k]; if (i < 0) {"
+    strict = replace(SAXPY, budget=400)
+    outcome = run_source(strict, SAXPY.solution.replace("if (i < n) {", alone))
+    assert outcome.kind == kinds.TOO_SLOW, outcome
+    assert "was still writing" in str(outcome) and patience.SHARE in str(outcome)
+
+
 def test_another_fault_behind_the_slow_part_is_the_one_that_is_told():
     outcome = run_source(SAXPY, inside(f"{LOOP} y[n + 1000000] = s;"))
     assert outcome.kind == kinds.OUT_OF_BOUNDS, outcome

@@ -162,3 +162,11 @@ def test_the_longest_size_is_also_tried_with_the_fewest_threads():
     assert found == [0, 1]  # two blocks, as the exercise has them, and one
     spare = [t.launch for t in drawn_trials(find("04.saxpy")) if t.seed == 3]
     assert spare == [0]  # grids that are larger than it takes have no longer loops
+
+
+def test_a_lane_that_is_missing_in_a_shuffle_is_told_of_shuffles():
+    exercise = find("04.warp_max")
+    text = exercise.solution.replace("value = fmaxf(", "if (lane < 16) value = fmaxf(")
+    verdict = str(run_source(exercise, text))
+    assert "let all the lanes that its mask names reach it together" in verdict, verdict
+    assert "before it is read" not in verdict

@@ -79,7 +79,7 @@ def access_fault(batch, site, group, position: int, address: int, region) -> Ker
     elif 0 <= address < 4096 or address >= 2**64 - 4096:
         text = (
             f"Null pointer: {who} {verb} {size} through a pointer that is NULL{at}. Was the "
-            "array passed to the kernel?"
+            "array passed to the kernel, and has it any elements?"
         )
         kind, name, index, past = NULL_POINTER, None, None, 0
     elif region is None and (freed := GLOBAL.freed_at(address)) is not None:
