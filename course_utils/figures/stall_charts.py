@@ -82,12 +82,12 @@ def stalls(
     axes.set_xlabel(unit)
     if title:
         axes.set_title(title)
-    labels = [*named, REST]
+    labels = [*named, REST] if len(largest) > most else named
     legend_below(
         figure,
         [
             Patch(facecolor=face, hatch=hatch, edgecolor="#333333", label=label)
-            for (face, hatch), label in zip(looks, labels, strict=True)
+            for (face, hatch), label in zip(looks, labels, strict=False)
         ],
         columns=3,
     )
