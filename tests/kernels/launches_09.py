@@ -2,9 +2,10 @@
 training step, against float64."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 from fast_step import FAST, IMAGES, LABELS, FastStep, fast_step
@@ -12,7 +13,8 @@ from launchers import Chapter, InPlace, draw, work
 from taps_09 import convolved, taps
 
 from course_utils import cp
-from course_utils.benchmarks.case import Work, blocks
+from course_utils.benchmarks.case import KernelCall, Work, blocks
+from course_utils.checking.on_device import difference
 
 CHAPTER = Chapter("09_mnist_cnn")
 kernel = CHAPTER.kernel
@@ -236,13 +238,42 @@ def sgd(name, n):
 
 
 @dataclass(frozen=True)
-class Part(Work):
-    """Work of which ``seen`` makes the numbers to look at, on the host."""
+class Output:
+    """One of several outputs: ``seen`` makes the numbers to look at of it on the host. ``start`` is
+    what it holds before, where the kernel also reads it."""
 
+    array: Any
+    expected: np.ndarray
+    atol: float
     seen: Callable[[np.ndarray], np.ndarray] = np.asarray
+    start: np.ndarray | None = None
 
-    def numbers(self, result):
-        return self.seen(cp.asnumpy(result))
+
+@dataclass(frozen=True)
+class Outputs(Work):
+    """Work with several outputs, by name."""
+
+    outputs: dict[str, Output] = field(default_factory=dict)
+
+    def poison(self):
+        for output in self.outputs.values():
+            if output.start is None:
+                output.array.view(np.uint8)[...] = 255
+            else:
+                output.array[...] = cp.asarray(output.start)
+
+    def wrong(self, result=None):
+        for name, output in self.outputs.items():
+            found = output.seen(cp.asnumpy(output.array))
+            if wrong := difference(found, output.expected, 0.0, output.atol):
+                return f"{name}: {wrong}"
+        return ""
+
+
+def with_outputs(launch, outputs, cleared=()):
+    call = KernelCall(launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared)
+    first = next(iter(outputs.values()))
+    return Outputs((call,), first.array, lambda: first.expected, outputs=outputs, cleared=cleared)
 
 
 def total(parts):
@@ -279,46 +310,41 @@ FUSED = {  # kernel: {output: (what is seen of it, what that must be)}
 }
 
 
-def fused(name, n, output, precision):
+def fused(name, n, precision):
     bf16 = precision == "bf16"
     step = fast_step(n, bf16)
     step.step.clock[0] = 0  # conv2_backward has moved it on
     launch = step.launches[name]
-    seen, expect = FUSED[name][output]
     names = [parameter.name for parameter in launch.kernel.signature.parameters]
-    array = launch.arguments[names.index(output)]
-    expected = expect(step)
-    largest = float(np.abs(expected).max())
-    rounded = bf16 and output != "scale2"
-    return work(
-        launch.kernel, launch.grid, launch.block, launch.arguments, array, expected, Part,
-        shared_mem=launch.shared, seen=partial(seen, step),
-        atol=largest * (8e-3 if rounded else 1e-5),
-        cleared=(array,) if output in ("moments", "pool1", "factors3") else (),
-    )  # fmt: skip
+    outputs = {}
+    for output, (seen, expect) in FUSED[name].items():
+        array, expected = launch.arguments[names.index(output)], expect(step)
+        rounded = bf16 and output != "scale2"
+        atol = float(np.abs(expected).max()) * (8e-3 if rounded else 1e-5)
+        outputs[output] = Output(array, expected, atol, partial(seen, step))
+    added = ("moments", "pool1", "factors3")
+    return with_outputs(launch, outputs, tuple(outputs[k].array for k in added if k in outputs))
 
 
-for fused_name, outputs in FUSED.items():
+for fused_name in FUSED:
     precisions = ["fp32"] if fused_name == "input_moments" else ["fp32", "bf16"]
-    sizes = [(3, *which) for which in product(outputs, precisions)]
-    sizes += [(4, list(outputs)[-1], precision) for precision in precisions]
-    CHAPTER.launch(fused_name, sizes=sizes)(fused)
+    CHAPTER.launch(fused_name, sizes=[*product((3, 4), precisions)])(fused)
 
 
-@CHAPTER.launch(
-    "update", sizes=["conv1", "gamma1", "conv2", "beta2", "weight3", "weight4", "bias4"]
-)
-def update(name, parameter):
+@CHAPTER.launch("update", sizes=[3])
+def update(name, n):
     """A step of gradient descent with the gradients of the network that runs layer by layer."""
-    step = FastStep(3, False, FAST.tiles_for(3))
-    launch, other = step.launches[name], FAST.plain.Network(3)
+    step = FastStep(n, False, FAST.tiles_for(n))
+    other = FAST.plain.Network(3)
     for key, values in step.network.parameters.items():
         other.parameters[key][...] = values
     x = FAST.plain.prepared(IMAGES[step.order])
     labels = cp.asarray(LABELS[step.order])
-    gradient = other.backward(other.forward(x, training=True), labels)[parameter]
-    values = step.network.parameters[parameter]
-    start = cp.asnumpy(values).copy()
-    expected = start - 0.5 * cp.asnumpy(gradient).astype(np.float64)
-    call = launch.kernel, launch.grid, launch.block, launch.arguments, values, expected
-    return work(*call, InPlace, start=start, rtol=1e-5, atol=1e-5)
+    gradients = other.backward(other.forward(x, training=True), labels)
+    outputs = {}
+    for key in ("conv1", "gamma1", "conv2", "beta2", "weight3", "weight4", "bias4"):
+        values = step.network.parameters[key]
+        start = cp.asnumpy(values).copy()
+        expected = start - 0.5 * cp.asnumpy(gradients[key]).astype(np.float64)
+        outputs[key] = Output(values, expected, 2e-5, start=start)
+    return with_outputs(step.launches[name], outputs)
