@@ -47,6 +47,16 @@ FEWEST_WORDS = 5
 TITLE = re.compile(r"\A\s*#\s+\S")
 # A line that begins as an item does, behind one of a paragraph.
 STRAY_ITEM = re.compile(r"^(?![ \t#<]|[-+*] |\d+[.)] ).*\S.*\n( {0,3}[-+*] .*)", re.M)
+# CommonMark takes such a line for the start of an HTML block, which an empty line ends.
+HTML_BLOCK = re.compile(
+    r"^ {0,3}</?(?:details|summary|div|p|center|table|thead|tbody|tr|t[hd]|[uod]l|li|fig\w+)"
+    r"(?=[\s>/]).*?(?=\n[ \t]*$|\Z)",
+    re.M | re.S | re.I,
+)
+AS_IT_STANDS = re.compile(r"<(code|pre)\b.*?</\1>|<!--.*?-->|<[^<>]+>", re.S | re.I)
+MARKUP = re.compile(
+    r"(`+)[^`]+\1|(\*\*?)[^\s*][^*\n]*\2|(?<!\w)(__?)[^\W_][^\n]*?\3(?!\w)|\[[^\]]*\]\([^)]*\)"
+)
 
 Check = Callable[[NotebookNode, Path, Path], list[Violation]]
 
@@ -164,6 +174,16 @@ def has_no_list_in_a_paragraph(nb: NotebookNode, path: Path, root: Path) -> list
     ]
 
 
+def has_no_markdown_in_html(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
+    remedy = "write <code>, <b>, <i> or <a> there, or leave a line empty after the HTML's tag"
+    return [
+        Violation(number, f"it lies in HTML and is shown as it stands: {match[0][:40]}", remedy)
+        for number, cell in numbered(nb, "markdown")
+        for block in HTML_BLOCK.findall(FENCE.sub("", cell.source))
+        for match in MARKUP.finditer(AS_IT_STANDS.sub(" ", block))
+    ]
+
+
 def begins_with_a_title(nb: NotebookNode, path: Path, root: Path) -> list[Violation]:
     if nb.cells and nb.cells[0].cell_type == "markdown" and TITLE.match(nb.cells[0].source):
         return []
@@ -248,6 +268,7 @@ RULES: tuple[Check, ...] = (
     has_short_cells,
     imports_public_names_only,
     has_no_list_in_a_paragraph,
+    has_no_markdown_in_html,
     begins_with_a_title,
     ends_with_a_next_link,
     has_png_pictures_only,

@@ -45,12 +45,22 @@ GOOD = {
     "a web address with home in it": markdown("<https://example.com/home/user>"),
     "a long exercise": add(new_code_cell("%%exercise 01.b\n" + "int x;\n" * 40)),
     "a list": markdown("Two things:\n\n- one\n  of them\n- and\n- so on\n\n```\na\n- b\n```\n"),
+    "code and a table in HTML": markdown(
+        "<details><summary><code>a_b</code> * 2, `n</summary>\n\n`a_b`, **so**\n\n</details>\n\n"
+        "```\n<details>`x`\n```\n\n<b>not a block</b> of `HTML`, and `<details>`"
+    ),
     "25 lines": add(new_code_cell("\n\n".join(["x = 1"] * 25))),
     "a fraction": printed("4/work and a/home/b, bytes/tmp"),
 }
 
 BAD = {
     "a sum over two lines": (markdown("It is `a\n+ b`."), "text for a list: + b`."),
+    "code in a fold's title": (
+        markdown("<details><summary>In the `if` line</summary>\n\nWhy.\n\n</details>"),
+        "is shown as it stands: `if`",
+    ),
+    "bold in HTML": (markdown("Text.\n\n<div>\nIt is **so**.\n</div>"), "as it stands: **so**"),
+    "a link in HTML": (markdown("<p>[x](a.md)</p>"), "as it stands: [x](a.md)"),
     "an error": (add(new_code_cell("boom()", outputs=[ERROR])), "an error: ValueError: no"),
     "a home folder": (printed("in /home/ann/x.cu"), "one machine: /home/ann/x.cu"),
     "a Windows path": (printed(r"C:\Users\ann"), r"one machine: C:\Users\ann"),

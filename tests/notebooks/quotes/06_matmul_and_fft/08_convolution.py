@@ -20,7 +20,16 @@ def any_engine():
     return found[0], found[-1]
 
 
-QUOTES = {"the fastest of all takes 0.214 to 0.463 ms": any_engine}
+def winograd():
+    """TFLOP/s of the record, all products of the plain sum counted."""
+    found = measured("conv_winograd", (256, 64, 64, 56, 56, 3))
+    return found["flops"] / found["ours"]["median_ms"] / 1e9
+
+
+QUOTES = {
+    "the fastest of all takes 0.214 to 0.463 ms": any_engine,
+    "it is 74.9 TFLOP/s, above the peak": winograd,
+}
 FACTS = {
     "only writes y took 4.1 µs": "a trial on the H200, 2026-11-28; no record",
     "2.25 times": "36 products over 16, as the notebook prints",

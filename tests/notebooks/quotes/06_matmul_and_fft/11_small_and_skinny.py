@@ -7,11 +7,22 @@ def row_by_row():
     return order["dram_bytes_read"] / order["median_ms"] / 1e9
 
 
+def of_64_rows(kernel):
+    """Microseconds for 64 rows times 8192 x 8192."""
+    size = [64, 8192, 8192]
+    found = (r for r in record("kernels")["records"] if (r["kernel"], r["size"]) == (kernel, size))
+    return 1e3 * next(found)["ours"]["median_ms"]
+
+
 QUOTES = {
+    "38.1 µs in place of 40.8 µs": lambda: [
+        of_64_rows("gemm_bf16_few_rows_wgmma"),
+        of_64_rows("gemm_bf16_few_rows_tma"),
+    ],
     "in 2.5 ms are 1.4 TB/s": lambda: [
         record("tile_orders")["orders"][0]["median_ms"],
         row_by_row(),
-    ]
+    ],
 }
 FACTS = {"67 TFLOP/s and 4.8 TB/s": DATA_SHEET}
 GIVEN = (

@@ -34,4 +34,5 @@ GIVEN = (
     "stand four bits higher and count 16 times",
     "A tensor has a few numbers 40 times as large",
     "and there are 16 times as many products",
+    "At 4096 there are 64 times as many products",
 )
