@@ -4,7 +4,7 @@
 // Adds to conv_pipeline: the three taps of a filter's row share what a thread has read. It computes
 // SEG neighbours in a row of y for TN filters; SEG + 2 pixels and 3 TN weights make 3 SEG TN
 // products. Results leave through shared memory, so that a warp stores neighbours.
-// Limit: six of seven instructions are products; the next rung needs fewer of them.
+// Limit: three of four PTX instructions are products; the next rung needs fewer of them.
 // grid (ceil(N H ceil(W / SEG) / BSEG), ceil(K / BF)), block (BSEG * BF / TN), dynamic shared max(2 * (kTileX + kTileW), 4 * kLanesF * kPitchY) * 4
 
 #include "ptx.cuh"

@@ -8,7 +8,7 @@
 // Adds to conv_row_tile: these sums are 16 matrix products, one for each of the 16 places. A warp
 // computes two of them for 64 filters and 32 tiles. A block takes one group of 32 tiles after the
 // other, and copies the first channels of the next one while it multiplies the last ones of this.
-// Limit: a third of its instructions are no products; there is one block on a multiprocessor, and
+// Limit: half of its PTX instructions are no products; there is one block on a multiprocessor, and
 // its warps wait for each other while the sums change hands.
 // grid (at most ceil(N ceil(H / 2) ceil(W / 2) / 32), K / 64), block 256, dynamic shared (2 * (kTileV + kTileU) + kTileM) * 4
 

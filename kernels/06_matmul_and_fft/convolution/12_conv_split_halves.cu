@@ -5,8 +5,8 @@
 // Adds to conv_winograd_few: tensor cores, with the digits of fp32. A number, times a power of two,
 // is the sum of two fp16 halves, high + low / 2048. The rows of a wgmma's first factor are the high
 // halves of eight filters, then their low ones; its second factor is pixels' high halves, and then
-// their low ones: all four products. So scaled, fp16 loses nothing of numbers down to 2^-28 of the
-// largest. Where smaller ones are among the pixels of a band or the weights of a filter, or one is
+// their low ones: all four products. So scaled, fp16 loses two bits at most of numbers down to 2^-28
+// of the largest. Where smaller ones are among the pixels of a band or the weights of a filter, or one is
 // not finite, the block computes the band in fp32.
 // Limit: with few images the latency of a read, two barriers and a write; then all that is moved.
 // grid (at most N ceil(H / 7), K / 32), block (128), dynamic shared 0

@@ -4,7 +4,7 @@
 // Adds to split-K: warps, too, share K, each with its own ring of copies in flight. Only a warp reads
 // what its lanes copied, so the loop has no barrier of the block. The last block to arrive at a tile
 // adds up the slices in their order, in the same launch.
-// Limit: memory bandwidth up to 16 rows, about the rate of FMAs with 32.
+// Limit: with few rows memory, though its bandwidth is not reached; with 32 rows FMAs as well.
 // grid (ceil(N / 128), slices, ceil(M / ROWS)), block (256), dynamic shared max(8 * STAGES * DEPTH * (ROWS + 128) * 4, 32768)
 
 #include "ptx.cuh"

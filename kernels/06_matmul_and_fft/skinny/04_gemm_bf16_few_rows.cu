@@ -4,7 +4,7 @@
 // each tile of BN columns and group of rows.
 // Adds to sgemm_few_rows: tensor cores, which want their factors by way of ldmatrix. B takes the
 // place of 16 rows of an mma, A that of 8 columns, so that few rows of A waste little.
-// Limit: memory bandwidth. Up to 64 rows the tensor cores wait for B.
+// Limit: memory, though its bandwidth is not reached, and less so the more rows there are.
 // grid (ceil(N / BN), slices, ceil(M / ROWS)), block (BN * 2), dynamic shared STAGES * (BN + ROWS) * 128
 
 #include <cuda_bf16.h>

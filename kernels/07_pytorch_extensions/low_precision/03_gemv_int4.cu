@@ -4,8 +4,8 @@
 // `rows`, a multiple of 8, is how many rows a block takes. Magnitudes of x are below 2000. Adds to
 // gemv_int4_converted.cu: no conversion of integers. An fp16 number with the bits 0x6400 + q is
 // 1024 + q, or 1024 + 16 q for the nibble beside it; one instruction makes q - 8 of two such. Two
-// sums of four products stay in fp16, then go to fp32. Limit: instructions, though half as many,
-// and memory bandwidth.
+// sums of four products stay in fp16, then go to fp32. Limit: instructions, though a third
+// fewer, and memory bandwidth.
 // grid (ceil(M / rows)), block (THREADS), dynamic shared as stream_bytes in the cases says
 
 #include "row_stream.cuh"
