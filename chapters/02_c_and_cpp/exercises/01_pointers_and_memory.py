@@ -641,7 +641,8 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
     promises=Cases(
         words,
-        tried="texts of 0 to 70,000 characters, also é, blanks anywhere, several copies at a time",
+        tried="texts of 0 to 70,000 characters, any characters, blanks anywhere, several copies at "
+        "a time",
     ),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
@@ -684,6 +685,15 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
                 "strcpy(copy, text);",
                 "size_t end = strlen(text);\n    while (end > 0 && text[end - 1] == ' ') --end;\n"
                 "    memcpy(copy, text, end);\n    copy[end] = 0;",
+            ),
+        ),
+        mutant(
+            "no control characters",
+            kinds.WRONG_OUTPUT,
+            (
+                "strcpy(copy, text);",
+                "strcpy(copy, text);\n    for (char *c = copy; *c; ++c) {\n"
+                "        if (*c == '\\r' || *c == 7) *c = ' ';\n    }",
             ),
         ),
         mutant("no copy", kinds.WRONG_OUTPUT, ("strcpy(copy, text);", 'strcpy(copy, "");')),

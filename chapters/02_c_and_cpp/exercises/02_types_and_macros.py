@@ -168,10 +168,17 @@ def by_halves(x: np.ndarray) -> np.float32:
     return by_halves(x[:half]) + by_halves(x[half:])
 
 
+HUGE_ONES, ONE_STRANGE = 11, {12: np.inf, 13: np.nan}  # seeds that say more of the numbers
+
+
 def halves(case: str) -> str:
     numbers, sums = list(map(int, case.split())), []
     for n, seed in zip(numbers[::2], numbers[1::2], strict=True):
         x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
+        if seed == HUGE_ONES:
+            x *= np.float32(1e30)
+        elif seed in ONE_STRANGE and n > 0:
+            x[n // 3] = ONE_STRANGE[seed]
         sums.append(f"{float(by_halves(x)):.9g}")
     return "\n".join(sums)
 
@@ -179,7 +186,7 @@ def halves(case: str) -> str:
 def drawn_lengths(rng: np.random.Generator) -> str:
     """Lengths with seeds: some small ones, where few orders of a sum are alike, and a larger."""
     lengths = [*rng.integers(0, 80, 12), rng.integers(80, 5000)]
-    return " ".join(f"{n} {rng.integers(0, 11)}" for n in lengths)
+    return " ".join(f"{n} {rng.integers(0, 14)}" for n in lengths)
 
 
 WIDE_SUM = HostExercise(
@@ -850,9 +857,11 @@ A function may call itself. Add up n floats by halves, and say where it ends.
     probe="""
 float try_sum_of(const float *x, int n) { return sum_of(x, n); }
 """,
-    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "200000 4"),
+    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "200000 4"),
     reference=halves,
-    promises=Cases(drawn_lengths, tried="n from 0 to 200,000"),
+    promises=Cases(
+        drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, infinity and nan"
+    ),
     hints=(
         "The cases that do not call it again come first: n == 0 and n == 1.",
         "The second half begins at `x + half` and has `n - half` elements.",
@@ -902,6 +911,20 @@ reductions of chapter 04 add in this shape, all halves of one size at once.
                 "if (n == 1) return x[0];",
                 "if (n < 5) {\n        double sum = 0;\n"
                 "        for (int i = 0; i < n; ++i) sum += x[i];\n        return sum;\n    }",
+            ),
+        ),
+        mutant("no nan", kinds.WRONG_OUTPUT, ("return x[0];", "return x[0] == x[0] ? x[0] : 0;")),
+        mutant(
+            "nothing infinite",
+            kinds.WRONG_OUTPUT,
+            ("return x[0];", "return x[0] > 1e38f ? 0 : x[0];"),
+        ),
+        mutant(
+            "summed up in x",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (n == 1) return x[0];",
+                "if (n == 1) return x[0];\n    if (n == 2) return ((float *)x)[1] += x[0];",
             ),
         ),
         mutant(

@@ -1,5 +1,6 @@
 // Prints copies of an empty text, of a sentence and of the words that it reads, in brackets. All
 // copies are made before the first is printed, and what they were made of is overwritten by then.
+// A text of all characters but the zero is copied too, and compared.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,16 @@ int main(void)
         copies[n++] = try_copy_of(word);
         memset(word, '?', LONGEST);
     }
+    for (int i = 0; i < 255; ++i) word[i] = (char)(i + 1);
+    word[255] = 0;
+    char *all = try_copy_of(word);
+    for (int i = 0; all != NULL && i < 256; ++i) {
+        if (word[i] != (char)(i + 1)) printf("the text itself is changed\n");
+        if (all[i] == (char)(i + 1)) continue;
+        printf("the character %d is copied as %d\n", (i + 1) % 256, (unsigned char)all[i]);
+        break;
+    }
+    free(all);
     for (int i = 0; i < n; ++i) {
         if (copies[i] == NULL) {
             printf("the copy is NULL\n");
