@@ -665,7 +665,7 @@ void try_check(const int *codes, int n)
 int try_failures(void) { return failures; }
 int try_calls(void) { return calls; }
 """,
-    cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647"),
+    cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647", " ".join(["-1"] * 300)),
     reference=checked,
     promises=Cases(
         drawn_codes,
@@ -770,6 +770,8 @@ int try_read_header(FILE *file, struct Plain *found)
         f"{idx(2, 3)} 01 02 03 04 05 06",
         idx(5, kind=0),
         idx(5, kind=255),
+        idx(5, kind=3),
+        idx(2**32 - 1),
         f"{idx(7)} {in_hexadecimal(bytes(5000))}",
         idx(),
     ),

@@ -126,8 +126,14 @@ const bool moved_on = [] {
 ASSIGNED = """
 namespace {
 const bool assigned = [] {
-    if (std::is_copy_constructible_v<Buffer>) std::printf("a Buffer can be made as a copy\\n");
-    if (std::is_copy_assignable_v<Buffer>) std::printf("a Buffer can be copied to another\\n");
+    constexpr bool made = std::is_constructible_v<Buffer, const Buffer &> ||
+                          std::is_constructible_v<Buffer, Buffer &> ||
+                          std::is_constructible_v<Buffer, const Buffer>;
+    constexpr bool copied = std::is_assignable_v<Buffer &, const Buffer &> ||
+                            std::is_assignable_v<Buffer &, Buffer &> ||
+                            std::is_assignable_v<Buffer &, const Buffer>;
+    if (made) std::printf("a Buffer can be made as a copy\\n");
+    if (copied) std::printf("a Buffer can be copied to another\\n");
     const auto move_to = [](auto &&one, auto &&other) {
         if constexpr (std::is_move_assignable_v<std::decay_t<decltype(one)>>) {
             const float *place = other.data();
@@ -704,6 +710,15 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             "copies",
             kinds.WRONG_OUTPUT,
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
+        ),
+        mutant(
+            "copies what is not constant",
+            kinds.WRONG_OUTPUT,
+            (
+                "    Buffer(const Buffer &) = delete;\n",
+                "    Buffer(const Buffer &) = delete;\n"
+                "    Buffer(Buffer &other) : data_(new float[other.n_]), n_(other.n_) {}\n",
+            ),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
         mutant(

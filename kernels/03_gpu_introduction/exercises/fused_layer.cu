@@ -1,5 +1,5 @@
 // y = relu(x + bias) + r for matrices of rows x columns; bias has a number a column, and relu(v) is
-// v where v is positive and 0 elsewhere (also for NaN). At most 2 billion elements.
+// v where v is positive and 0 elsewhere. At most 2 billion elements.
 // One thread, one element; nothing in between goes to memory.
 // grid (ceil(rows * columns / 256)), block (256), dynamic shared 0
 

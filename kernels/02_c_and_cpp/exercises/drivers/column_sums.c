@@ -23,7 +23,7 @@ int main(void)
     double rest = 0; // of the columns behind the 50th, each weighted by its place
     for (size_t j = 0; j < columns; ++j) {
         if (j < 50 && isnan(sums[j])) printf("nan\n"); // whatever its sign
-        if (j < 50 && !isnan(sums[j])) printf("%.9g\n", sums[j] + 0.0f); // a zero of either sign is 0
+        if (j < 50 && !isnan(sums[j])) printf("%.9g\n", sums[j] + 0.0f); // -0 is 0
         if (j >= 50) rest += (j % 97 + 1.0) * sums[j];
     }
     printf("the others, weighted: %.17g\n", rest);

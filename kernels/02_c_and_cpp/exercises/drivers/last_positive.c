@@ -1,5 +1,5 @@
-// Prints the last of n numbers above 0. All that lies more than a few numbers before it is then
-// closed for reading: who walks from the end does not come there, and who does is noted, and let in.
+// Prints the last of n numbers above 0. What lies more than a few numbers before it is then closed
+// for reading: who walks from the end does not come there, and who does is noted, and let in.
 
 #include <signal.h>
 #include <stdint.h>
