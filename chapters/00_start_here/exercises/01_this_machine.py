@@ -23,6 +23,11 @@ def doubled(given) -> dict:
         return {"y": 2 * given["x"]}
 
 
+SMALLEST: promises.ArrayChange = (
+    "near the smallest normal float",
+    lambda x, rng: np.copysign(rng.uniform(1.2e-38, 2.3e-38, x.shape), x),
+)
+
 DOUBLE_IT = Exercise(
     id="00.double_it",
     title="your first line of CUDA",
@@ -42,7 +47,7 @@ the checker says each time.
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS),),
+        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS, SMALLEST),),
     ),
     means=(
         means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
@@ -78,6 +83,11 @@ factor of 2 the compiler sees that it makes no difference; for `0.1` it could no
         ),
         mutant("nearly two", kinds.PRECISION, ("2.0f * x[i]", "2.000001f * x[i]")),
         mutant("NaN lost", kinds.WRONG, ("2.0f * x[i]", "x[i] == x[i] ? 2.0f * x[i] : 0.0f")),
+        mutant(
+            "zero for what is tiny",
+            kinds.ALL_ZEROS,
+            ("2.0f * x[i]", "(fabsf(x[i]) < 1e-30f ? 0.0f * x[i] : 2.0f * x[i])"),
+        ),
         mutant("plus zero", kinds.WRONG, ("2.0f * x[i]", "2.0f * x[i] + 0.0f")),
         mutant(
             "the last of a block idles",

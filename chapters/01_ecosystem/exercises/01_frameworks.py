@@ -78,6 +78,8 @@ argument that is declared static its value.
         ([],),
         ([[matrix(4), matrix(4), matrix(4)], [matrix(4), matrix(4), ("static", 4)]],),
         ([[*[matrix(4)] * 20, ("number", 1)], [*[matrix(4)] * 20, ("number", 1.0)]],),
+        ([[("static", value)] for value in ("relu", "relu6", "relu_", 2, 1002, 2 + 2**32)],),
+        ([[matrix(rows)] for rows in (2, 2 + 2**12, 2 + 2**16, 2 + 2**32)],),
         ([[matrix(rows)] for rows in range(1, 301)] * 2,),  # past any list of the last few
     ),
     reference=compiled,
@@ -118,6 +120,19 @@ decision with guards, and tries a dynamic shape when a size changes for the firs
             (
                 "else tuple(a) for",
                 'else ("".join(map(str, a[1])), a[2]) if a[0] == "array" else tuple(a) for',
+            ),
+        ),
+        mutant(
+            "the beginning of a static text",
+            kinds.WRONG,
+            ("else tuple(a) for", "else (*a[:-1], str(a[-1])[:4]) for"),
+        ),
+        mutant(
+            "sizes in 16 bits",
+            kinds.WRONG,
+            (
+                "else tuple(a) for",
+                'else (*(n % 65536 for n in a[1]), a[2]) if a[0] == "array" else tuple(a) for',
             ),
         ),
         mutant("the first hundred calls", kinds.WRONG, ("in calls:", "in calls[:100]:")),
@@ -192,6 +207,8 @@ Any number of inputs, outputs and samples; the weights may be square.
         layers(8, 4, 5, 3, scale=1e-6),
         layers(9, 4, 5, 3, scale=1e8),
         layers(11, 4, 5, 3, scale=1e-12),
+        layers(13, 4, 5, 3, scale=1e30),
+        layers(14, 2, 2, rows=5000),
         layers(10, 70, 300, 130, rows=150),
         sharing_layers(12, 4),
     ),
@@ -224,7 +241,8 @@ another.
             ("number < len(layers)", "weight is not arrays[-2]"),
         ),
         mutant("no bias", kinds.WRONG, (" + bias", "")),
-        mutant("capped", kinds.WRONG, ("np.maximum(x, 0)", "np.clip(x, 0, 1000)")),
+        mutant("capped", kinds.WRONG, ("np.maximum(x, 0)", "np.clip(x, 0, 1e12)")),
+        mutant("at most 1024 samples", kinds.WRONG_SHAPE, ("return x", "return x[:1024]")),
         mutant(
             "what is small cut off", kinds.WRONG, ("np.maximum(x, 0)", "np.where(x > 1e-4, x, 0)")
         ),
@@ -246,7 +264,9 @@ def any_kernel(rng: np.random.Generator) -> tuple[np.ndarray]:
     if rng.random() < 0.5:
         shape[:] = max(2, shape[0])
     (weights,) = kernel_of(int(rng.integers(1 << 30)), *map(int, shape))
-    strange = np.array([0, -0.0, np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-30, 1e-44], np.float32)
+    strange = np.array(
+        [0, -0.0, np.nan, np.inf, -np.inf, 3.4e38, -3.4e38, 1e-30, 1e-44], np.float32
+    )
     return (np.where(rng.random(shape) < 0.3, rng.choice(strange, shape), weights),)
 
 
@@ -271,6 +291,7 @@ stay what they are, to the last bit; zeros keep their sign.
         (np.random.default_rng(9).standard_normal((1, 2, 5, 4)),),
         kernel_of(7, 70, 3, 11, 7),
         kernel_of(8, 1, 300, 1, 2),
+        kernel_of(10, 3, 2, 9, 9),
     ),
     reference=lambda weights: np.einsum("oirc->rcio", weights).copy(),
     exact=True,
@@ -297,6 +318,15 @@ so how fast a convolution loads them.
         mutant("rows and columns exchanged", kinds.WRONG, ("(2, 3, 1, 0)", "(3, 2, 1, 0)")),
         mutant("rounded to half", kinds.PRECISION, ("1, 0)", '1, 0).astype("f2").astype("f4")')),
         mutant("a sign lost", kinds.WRONG, ("1, 0)", "1, 0) + 0")),
+        mutant(
+            "infinite from 3.3e38 on",
+            kinds.EDGES,
+            (
+                "return weights.transpose(2, 3, 1, 0)",
+                "import numpy as np\n\n    w = weights.transpose(2, 3, 1, 0)\n"
+                "    return np.where(abs(w) > 3.3e38, np.copysign(np.inf, w), w).astype(w.dtype)",
+            ),
+        ),
         mutant("clipped", kinds.EDGES, ("1, 0)", "1, 0).clip(-1e6, 1e6)")),
         mutant(
             "what is tiny set to zero",

@@ -77,6 +77,7 @@ answer. Count the bytes that all kernels together move.
             {"x": 6 << 30, "t": (3 << 30) + 1, "y": 4},
             [["t"], ["y"]],
         ),
+        ({"y": ["x"]}, {"x": (1 << 60) + 1, "y": 4}, [["y"]]),
         (
             {f"t{k}": [f"t{k - 1}", "t0"] for k in range(1, 101)},
             {f"t{k}": k + 1 for k in range(101)},
@@ -117,6 +118,7 @@ first thing to count. Chapter 03 makes a rule of that, the roofline.
             kinds.WRONG,
             ("return total", "import numpy as np\n\n    return int(np.float32(total))"),
         ),
+        mutant("by way of a float", kinds.WRONG, ("return total", "return int(float(total))")),
         mutant(
             "reads once in all",
             kinds.WRONG,

@@ -63,6 +63,11 @@ LONG_HLO = (
     + "".join(f"  %a.{k} = f32[9]{{0}} copy(%a.{k - 1})\n" for k in range(1, 201))
     + "}\n"
 )
+WIDE_HLO = (
+    "ENTRY %m () -> f32[] {\n"
+    + "".join(f"  %p.{k} = f32[{k},2,2,2]{{0}} parameter({k})\n" for k in range(1, 41))
+    + f"  ROOT %all = f32[] fusion({', '.join(f'%p.{k}' for k in range(1, 41))})\n}}\n"
+)
 BYTES = {"f32": 4, "bf16": 2, "f16": 2, "s32": 4, "pred": 1}
 FREE = ("parameter", "constant", "bitcast")
 
@@ -72,11 +77,11 @@ def any_module(rng: np.random.Generator) -> tuple[str]:
     lines, names = [], []
     for k in range(int(rng.integers(2, 9))):
         dtype = str(rng.choice(list(BYTES)))
-        shape = ",".join(str(n) for n in rng.integers(1, 50, int(rng.integers(0, 4))))
+        shape = ",".join(str(n) for n in rng.integers(1, 50, int(rng.integers(0, 7))))
         operation = (
             str(rng.choice(["fusion", "dot", "reduce", "copy", *FREE])) if k else "parameter"
         )
-        given = [names[i] for i in rng.choice(len(names), int(rng.integers(1, 4)))] if names else []
+        given = [names[i] for i in rng.choice(len(names), int(rng.integers(1, 7)))] if names else []
         if operation in ("parameter", "constant"):
             inside = str(k)
         else:
@@ -135,6 +140,7 @@ ENTRY and the bytes that they move. The parts that take the text apart are given
         (LARGE_HLO,),
         (LONG_HLO,),
         (EMPTY_HLO,),
+        (WIDE_HLO,),
     ),
     reference=counted,
     promises=Cases(any_module),
@@ -181,6 +187,12 @@ function does this count for you, with XLA's own rules.
         mutant(
             "in 32 bits", kinds.WRONG, ("return kernels, moved", "return kernels, moved % 2**32")
         ),
+        mutant("three dimensions", kinds.WRONG, ("in dimensions:", "in dimensions[:3]:")),
+        mutant(
+            "four operands",
+            kinds.WRONG,
+            ("set(operands))", "list(dict.fromkeys(operands))[:4])"),
+        ),
         mutant("100 kernels", kinds.WRONG, ("kernels += 1", "kernels += kernels < 100")),
         mutant(
             "an operand each", kinds.EXCEPTION, ("kernels += 1", "kernels += bool(operands[0])")
@@ -203,6 +215,8 @@ class Traced(NDArrayOperatorsMixin):
         *("mean", "min", "prod", "ravel", "reshape", "round", "squeeze", "std", "sum", "swapaxes"),
         *("transpose", "var", "T"),
     )
+
+    recording = False  # while a graph is recorded the numbers are not printed, either
 
     def __init__(self, numbers: object):
         self._numbers = np.asarray(numbers)
@@ -247,7 +261,7 @@ class Traced(NDArrayOperatorsMixin):
         return found if function in (np.shape, np.ndim, np.size) else Traced(found)
 
     def __repr__(self) -> str:
-        return repr(self._numbers)
+        return f"a traced array of shape {self.shape}" if self.recording else repr(self._numbers)
 
 
 def known(value: object) -> object:
@@ -261,7 +275,11 @@ def known(value: object) -> object:
 
 def numbers_of(function: Callable, x: Traced) -> object:
     """What the recorded graph gives. A plain array would have come out of the graph before."""
-    found = function(x)
+    Traced.recording = True
+    try:
+        found = function(x)
+    finally:
+        Traced.recording = False
     if isinstance(found, np.ndarray):
         raise TypeError("the result is no traced array: it does not come from x")
     return known(found)
@@ -310,6 +328,7 @@ alone.
         traced(1e-30, -2e-30),
         (Traced(np.float32(-8)),),
         (Traced(np.arange(-12, 12, dtype=np.float32).reshape(2, 3, 1, 2, 2)),),
+        (Traced(np.arange(-12, 12, dtype=np.float32).reshape(1, 2, 3, 1, 2, 1, 2)),),
     ),
     reference=tamed,
     call=numbers_of,
@@ -344,6 +363,14 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
             kinds.ALL_ZEROS,
             ("np.abs(x).max()", "np.sqrt((x * x).max())"),
         ),
+        mutant(
+            "reads what is printed",
+            kinds.EXCEPTION,
+            (
+                "np.maximum(peak, 1)",
+                'max(1, float(repr(peak).partition("(")[2].partition(")")[0]))',
+            ),
+        ),
         mutant("asks with float", kinds.EXCEPTION, ("np.maximum(peak, 1)", "max(float(peak), 1)")),
         mutant("the branch of an example", kinds.WRONG, ("np.maximum(peak, 1)", "peak")),
         mutant("the other branch", kinds.SCALED, ("x / np.maximum(peak, 1)", "x * 1")),
@@ -356,11 +383,11 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
             ("x / np.maximum(peak, 1)", "np.where(peak > 1, x, x * peak) / peak"),
         ),
         mutant(
-            "three dimensions at most",
-            kinds.WRONG,
+            "five dimensions at most",
+            kinds.EDGES,
             (
                 "np.abs(x).max()",
-                "np.abs(x)\n    for _ in range(min(x.ndim, 3)):\n        peak = peak.max(axis=0)",
+                "np.abs(x)\n    for _ in range(min(x.ndim, 5)):\n        peak = peak.max(axis=0)",
             ),
         ),
         mutant("negative ones missed", kinds.SCALED, ("np.abs(x).max()", "x.max()")),
@@ -483,6 +510,8 @@ first, and their sum is rounded up to whole minutes.
         (offers(("free", 0.0, 0.1, 0.0, 0.0), ("paid", 1.0, 1.0, 0.0, 0.0)), 1.0),
         (offers(("a cluster", 9e5, 1.0, 0.0, 0.0), ("another", 8e5, 1.0, 0.0, 0.0)), 1e6),
         (offers(*((f"gpu{k}", 3 - k / 100, 1.0, 0.0, 0.0) for k in range(100))), 2.0),
+        (offers(("a", 2.01e-6, 1.0, 0.0, 0.0), ("tiny", 2e-6, 1.0, 0.0, 0.0)), 1.0),
+        (offers(("one", 1.0, 1.0, 0.0, 0.0), ("one", 2.0, 1.0, 0.0, 0.0)), 1.0),
         (offers(("a", 0.0201, 1.0, 0.0, 0.0), ("less than a cent", 0.02, 1.0, 0.0, 0.0)), 1.0),
     ),
     reference=least_cost,
@@ -523,6 +552,17 @@ disks, an idle machine over night, data on its way out.
             ("key=cost", "key=lambda offer: (cost(offer), offer[0])"),
         ),
         mutant("compared by cents", kinds.WRONG, ("key=cost", "key=lambda o: round(cost(o), 2)")),
+        mutant(
+            "compared to five digits", kinds.WRONG, ("key=cost", "key=lambda o: round(cost(o), 5)")
+        ),
+        mutant(
+            "looked up by name",
+            kinds.WRONG,
+            (
+                "return best[0], cost(best)",
+                "return best[0], cost({offer[0]: offer for offer in offers}[best[0]])",
+            ),
+        ),
         mutant("the first five", kinds.WRONG, ("min(offers", "min(offers[:5]")),
         mutant(
             "what is free does not count",

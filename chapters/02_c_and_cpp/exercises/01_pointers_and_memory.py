@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import LARGEST, driver, listed, shown, some_length, values_of, whole
+from .common import (
+    LARGEST,
+    LARGEST_EXACT,
+    PARTS,
+    driver,
+    listed,
+    shown,
+    some_length,
+    values_of,
+    whole,
+)
 
 
 def last_positive(case: str) -> str:
@@ -14,20 +26,21 @@ def last_positive(case: str) -> str:
     return str(max((i for i, x in enumerate(values) if x > 0), default=len(values)))
 
 
-def matrix(rows: int, columns: int, values: list[int], of: int = 4) -> str:
-    """A shape, and a matrix of quarters, or of finer parts, which floats hold exactly."""
+def matrix(rows: int, columns: int, values: list[float], of: float = 4) -> str:
+    """A shape, and a matrix of quarters, or of other parts, which floats hold exactly."""
     return f"{rows} {columns}\n{' '.join(str(x / of) for x in values)}\n"
 
 
 def column_sums(case: str) -> str:
     rows, columns, *values = map(float, case.split())
-    sums = np.array(values).reshape(int(rows), int(columns)).sum(axis=0)
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        sums = np.array(values).reshape(int(rows), int(columns)).sum(axis=0)
     return "\n".join(shown(sums))
 
 
 def drawn_matrix(rng: np.random.Generator) -> str:
     rows, columns = drawn_shape(rng)
-    return matrix(rows, columns, whole(rng, rows * columns), of=int(rng.choice([4, 1024])))
+    return matrix(rows, columns, whole(rng, rows * columns), of=float(rng.choice(PARTS)))
 
 
 def drawn_shape(rng: np.random.Generator) -> tuple[int, int]:
@@ -50,6 +63,9 @@ def small_or_any(rng: np.random.Generator, n: int) -> list[int]:
 def mostly_negative(rng: np.random.Generator) -> str:
     """Numbers of which few are above 0, or only those before a place anywhere."""
     values = np.array(whole(rng, some_length(rng, least=0), -9, 3), int)
+    if rng.integers(2):
+        values[values > 0] = whole(rng, int(sum(values > 0)), 1, LARGEST)
+        return listed(values)
     if rng.integers(2) and len(values):
         values[int(rng.integers(len(values))) :] = -1
     return listed(values << rng.choice([0, 0, 8, 16, 24], len(values)))
@@ -388,7 +404,8 @@ size_t try_last_positive(const int *x, size_t n) { return last_positive(x, n); }
             listed([0] * 70_000),
             listed([-1] * 40_000 + [5] + [-1] * 29_999),
         ),
-        tried="n from 0 to 70,000, and that a walk from the end reads no further",
+        tried="n from 0 to 70,000, any ints, and that a walk from the end reads no further (what "
+        "lies more than 32 numbers before the one it looks for)",
     ),
     hints=(
         "`i >= 0` is always true for a size_t: below 0 comes the largest number there is.",
@@ -414,6 +431,29 @@ it breaks where n is more than an int holds, which no test with a small array ca
                 "size_t last = n;\n    for (size_t i = 0; i < n; ++i) {\n"
                 "        if (x[i] > 0) last = i;\n    }\n    return last;",
             ),
+        ),
+        mutant(
+            "forwards where it is short",
+            kinds.WRONG_OUTPUT,
+            (
+                "for (size_t i = n; i > 0; --i) {",
+                "size_t last = n;\n    for (size_t i = 0; i < n && n <= 1000; ++i) {\n"
+                "        if (x[i] > 0) last = i;\n    }\n    if (n <= 1000) return last;\n"
+                "    for (size_t i = n; i > 0; --i) {",
+            ),
+        ),
+        mutant(
+            "the number is rubbed out",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (x[i - 1] > 0) return i - 1;",
+                "if (x[i - 1] > 0) return ((int *)x)[i - 1] = 0, i - 1;",
+            ),
+        ),
+        mutant(
+            "small ones and the largest",
+            kinds.WRONG_OUTPUT,
+            ("x[i - 1] > 0", "x[i - 1] > 0 && (x[i - 1] < 1 << 26 || x[i - 1] == 2147483647)"),
         ),
         mutant(
             "an index of 16 bits", kinds.WRONG_OUTPUT, ("size_t i = n;", "unsigned short i = n;")
@@ -451,6 +491,9 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
         matrix(0, 3, []),
         matrix(2, 300, [i % 17 for i in range(600)]),
         matrix(3, 0, []),
+        matrix(3, 2, [LARGEST_EXACT - 1, -LARGEST_EXACT, 1, 1, 0, 0]),
+        matrix(2, 4, [math.inf, 1, -math.inf, 3, 5, -math.inf, -math.inf, math.nan]),
+        matrix(3, 3, [math.inf, 2, 1, 1, math.nan, -math.inf, -math.inf, 3, 4]),
     ),
     reference=column_sums,
     promises=Cases(
@@ -460,7 +503,7 @@ void try_column_sums(const float *A, size_t rows, size_t columns, float *sums)
             matrix(1, 69_999, [i % 29 - 14 for i in range(69_999)]),
             matrix(300, 301, [i % 31 - 15 for i in range(300 * 301)]),
         ),
-        tried="rows and columns from 0 to 70,000",
+        tried="rows and columns from 0 to 70,000, numbers from 1e-30 to 1e30, infinities and nan",
     ),
     hints=(
         "Element (i, j) is A[i * columns + j].",
@@ -496,6 +539,33 @@ same sums and jumps a whole row with each read; chapter 06 shows what that costs
             "in quarters",
             kinds.WRONG_OUTPUT,
             ("sums[j] += A[i * columns + j];", "sums[j] += (int)(4 * A[i * columns + j]) / 4.0f;"),
+        ),
+        mutant(
+            "in fixed point",
+            kinds.WRONG_OUTPUT,
+            (
+                "sums[j] += A[i * columns + j];",
+                "sums[j] += rintf(4096 * A[i * columns + j]) / 4096;",
+            ),
+            ("#include <stdio.h>", "#include <math.h>\n#include <stdio.h>"),
+        ),
+        mutant(
+            "no nan",
+            kinds.WRONG_OUTPUT,
+            (
+                "sums[j] += A[i * columns + j];",
+                "{\n            const float x = A[i * columns + j];\n"
+                "            if (x == x) sums[j] += x;\n        }",
+            ),
+        ),
+        mutant(
+            "nothing infinite",
+            kinds.WRONG_OUTPUT,
+            (
+                "sums[j] += A[i * columns + j];",
+                "{\n            const float x = A[i * columns + j];\n"
+                "            if (x - x == 0 || x != x) sums[j] += x;\n        }",
+            ),
         ),
         mutant("row sums", kinds.WRONG_OUTPUT, ("sums[j] += A", "sums[i % columns] += A")),
     ),
@@ -571,7 +641,8 @@ char *try_copy_of(const char *text) { return copy_of(text); }
     reference=lambda case: "\n".join(f"[{word}]" for word in ["", SENTENCE, *case.split()]),
     promises=Cases(
         words,
-        tried="texts of 0 to 70,000 characters, also é, blanks anywhere, several copies at a time",
+        tried="texts of 0 to 70,000 characters, any characters, blanks anywhere, several copies at "
+        "a time",
     ),
     bug=kinds.OUT_OF_BOUNDS,
     hints=(
@@ -614,6 +685,15 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
                 "strcpy(copy, text);",
                 "size_t end = strlen(text);\n    while (end > 0 && text[end - 1] == ' ') --end;\n"
                 "    memcpy(copy, text, end);\n    copy[end] = 0;",
+            ),
+        ),
+        mutant(
+            "no control characters",
+            kinds.WRONG_OUTPUT,
+            (
+                "strcpy(copy, text);",
+                "strcpy(copy, text);\n    for (char *c = copy; *c; ++c) {\n"
+                "        if (*c == '\\r' || *c == 7) *c = ' ';\n    }",
             ),
         ),
         mutant("no copy", kinds.WRONG_OUTPUT, ("strcpy(copy, text);", 'strcpy(copy, "");')),

@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
+import math
+from string import ascii_letters as LETTERS
+
 import numpy as np
 
 from course_utils.exercises import Cases, HostExercise, kinds, mutant
 
-from .common import LARGEST, driver, listed, shown, some_length, values_of, whole
+from .common import (
+    LARGEST,
+    PARTS,
+    driver,
+    listed,
+    shown,
+    some_length,
+    values_of,
+    whole,
+)
 
 
 def parts(case: str) -> str:
     lines = []
     for word in case.split():
-        bits = int(np.float32(word).view(np.uint32))
+        bits = int(word[1:], 16) if word[0] == "#" else int(np.float32(word).view(np.uint32))
         lines.append(f"{bits >> 31} {bits >> 23 & 0xFF} 0x{bits & 0x7FFFFF:06x}")
     return "\n".join(lines)
 
 
 def drawn_floats(rng: np.random.Generator) -> str:
+    """Some numbers, some of any bits, and some of which no bit of the exponent is 0."""
     values = rng.standard_normal(4) * 10.0 ** rng.integers(-30, 30, 4)
-    return " ".join(f"{np.float32(x):.9g}" for x in values)
+    bits = rng.integers(0, 2**32, 8) | np.repeat([0, 0x7F80_0000], 4)
+    return " ".join([*(f"{np.float32(x):.9g}" for x in values), *(f"#{b:08x}" for b in bits)])
 
 
-def network(inputs: int, hidden: int, values: list[int]) -> str:
-    return f"{inputs} {hidden}\n{' '.join(str(x / 4) for x in values)}\n"
+def network(inputs: int, hidden: int, values: list[float], of: float = 4, of_x: float = 4) -> str:
+    """Sizes, and a network: weights and inputs in quarters or in other parts, and biases in parts
+    of both, so that floats hold every sum exactly."""
+    weights = inputs * hidden
+    units = np.repeat([1 / of, 1 / of / of_x, 1 / of_x], [weights, hidden, inputs])
+    return f"{inputs} {hidden}\n{' '.join(str(x) for x in values * units)}\n"
 
 
 def drawn_network(rng: np.random.Generator) -> str:
     sides = [int(n) for n in rng.integers(1, 8, 2)]
     sides[rng.integers(2)] = some_length(rng, most=9000)
     inputs, hidden = sides
-    return network(inputs, hidden, whole(rng, inputs * hidden + hidden + inputs, -20, 20))
+    parts = rng.permutation([4, rng.choice(PARTS)])
+    values = whole(rng, inputs * hidden + hidden + inputs, -20, 20)
+    return network(inputs, hidden, values, *map(float, parts))
 
 
 def layer(case: str) -> str:
@@ -49,6 +69,17 @@ def record(case: str) -> str:
     )
 
 
+# Names that a caller's variables may have: the letters, and what a macro may call its own ones.
+THREES = (
+    *zip(LETTERS[::3], LETTERS[1::3], LETTERS[2::3], strict=False),
+    ("lo", "hi", "share"), ("from", "to", "part"), ("start", "end", "way"), ("first", "last", "Z"),
+    ("a_", "b_", "t_"), ("_a", "_b", "_t"), ("va", "vb", "vt"), ("aa", "bb", "tt"),
+    ("a1", "b1", "t1"), ("x0", "x1", "x2"), ("x_", "y_", "z_"), ("tmp", "temp", "res"),
+    ("result", "value", "mix"), ("left", "right", "diff"), ("low", "high", "ratio"),
+    ("ma", "mb", "mt"), ("one", "two", "three"), ("aval", "bval", "tval"), ("ret", "out", "sum_"),
+)  # fmt: skip
+
+
 def mixed(case: str) -> str:
     a, b, t = map(float, case.split())
 
@@ -61,7 +92,8 @@ def mixed(case: str) -> str:
         mix(largest, 0, t), mix(0, largest, t), mix(1, largest, t), mix(largest, 1, t),
         mix(a, b, 1 if a < b else t), -mix(a, b, t), 7 - mix(a, b, t), mix(a, b, t) / 4,
         mix(mix(a, b, t), b, mix(t, 1, t)), mix(a < b, b < a, t), mix(1, 3, t),
-        mix(16777217, 16777219, t), 10 * mix(b, a, t),
+        mix(16777217, 16777219, t), 3 / mix(1, 3, 0.25), 7 % int(mix(3, 5, 0.5)),
+        len(THREES) * mix(b, a, t),
     )  # fmt: skip
     return "\n".join(f"{x:.10g}" for x in uses)
 
@@ -70,6 +102,7 @@ NAMES = (
     *("err", "error", "status", "result", "res", "ret", "returned", "rc", "rv", "r", "c", "e", "s"),
     *("i", "k", "n", "x", "v", "value", "val", "number", "answer", "failed", "ok", "st", "tmp"),
 )
+LONG = "text " * 800  # of a call: as long as every compiler of C has to take
 
 
 def checked(case: str) -> str:
@@ -79,11 +112,13 @@ def checked(case: str) -> str:
             lines.append(f"give(code) failed with {code}")
         if code < 0:
             lines.append(f"give(2 * code) failed with {2 * code}")
+        if code > 0:
+            lines.append(f'give(code + (int)sizeof "{LONG}" * 0) failed with {code}')
         if code % 2:
             lines.append(f"give(code % divisor ? code : 0) failed with {code}")
         if code > 1000:
             lines.append(f"code > A_THOUSAND failed with {1}")
-    calls = 2 * len(codes)
+    calls = 2 * len(codes) + sum(code > 0 for code in codes)
     if codes:
         lines += [f"give({name}) failed with {codes[0]}" for name in NAMES if codes[0]]
         calls += len(NAMES)
@@ -133,10 +168,17 @@ def by_halves(x: np.ndarray) -> np.float32:
     return by_halves(x[:half]) + by_halves(x[half:])
 
 
+HUGE_ONES, ONE_STRANGE = 11, {12: np.inf, 13: np.nan}  # seeds that say more of the numbers
+
+
 def halves(case: str) -> str:
     numbers, sums = list(map(int, case.split())), []
     for n, seed in zip(numbers[::2], numbers[1::2], strict=True):
         x = np.float32(0.1) * ((np.arange(n) * 7 + seed) % 11 - 2).astype(np.float32)
+        if seed == HUGE_ONES:
+            x *= np.float32(1e30)
+        elif seed in ONE_STRANGE and n > 0:
+            x[n // 3] = ONE_STRANGE[seed]
         sums.append(f"{float(by_halves(x)):.9g}")
     return "\n".join(sums)
 
@@ -144,7 +186,7 @@ def halves(case: str) -> str:
 def drawn_lengths(rng: np.random.Generator) -> str:
     """Lengths with seeds: some small ones, where few orders of a sum are alike, and a larger."""
     lengths = [*rng.integers(0, 80, 12), rng.integers(80, 5000)]
-    return " ".join(f"{n} {rng.integers(0, 11)}" for n in lengths)
+    return " ".join(f"{n} {rng.integers(0, 14)}" for n in lengths)
 
 
 WIDE_SUM = HostExercise(
@@ -218,9 +260,20 @@ void try_parts_of(float value, uint32_t parts[3])
 }
 """,
     flags=("-Werror=strict-aliasing",),  # where the compiler sees a cast that breaks the rule
-    cases=("1 -1 0.5", "0 -0", "3.14159274 -1e30 1e-40", "inf -inf", "nan -nan", "1e-45 3.4e38"),
+    cases=(
+        "1 -1 0.5",
+        "0 -0",
+        "3.14159274 -1e30 1e-40",
+        "inf -inf",
+        "nan -nan",
+        "1e-45 3.4e38",
+        "#7fc00001 #ffffffff #7fe54321",
+    ),
     reference=parts,
-    promises=Cases(drawn_floats, tried="any floats, also subnormal ones, infinities and nan"),
+    promises=Cases(
+        drawn_floats,
+        tried="any floats, also subnormal ones, infinities, and nan with any fraction",
+    ),
     hints=(
         "`memcpy(&bits, &value, sizeof bits);` copies four bytes, whatever they mean.",
         "`bits >> 31` leaves the topmost bit, `x & 0xff` keeps the lowest eight.",
@@ -245,6 +298,11 @@ formats.
             "no number is infinite",
             kinds.WRONG_OUTPUT,
             ("bits & 0x7fffff", "value != value ? 0 : bits & 0x7fffff"),
+        ),
+        mutant(
+            "one nan for all",
+            kinds.WRONG_OUTPUT,
+            ("bits & 0x7fffff", "value != value ? 0x400000 : bits & 0x7fffff"),
         ),
         mutant("all of it", kinds.WRONG_OUTPUT, ("bits >> 31", "bits")),
         mutant(
@@ -278,6 +336,8 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
         network(2, 300, [i % 13 - 6 for i in range(902)]),
         network(3, 3, range(15)),
         network(1, 2, [1 << 22, -(1 << 22), 0, 4, 1 << 22]),
+        network(2, 2, [math.inf, 4, 4, -math.inf, 1, 2, 4, 8]),
+        network(2, 2, [4, -4, 8, 8, 1, 2, math.inf, 4]),
     ),
     reference=layer,
     promises=Cases(
@@ -287,7 +347,7 @@ void try_layer(int inputs, int hidden, float *w1, float *b1, const float *x, flo
             network(1, 70_000, [i % 17 - 8 for i in range(140_001)]),
             network(300, 301, [i % 11 - 5 for i in range(90_901)]),
         ),
-        tried="inputs and hidden from 1 to 70,000",
+        tried="inputs and hidden from 1 to 70,000, numbers from 1e-30 to 1e30 and infinite ones",
     ),
     hints=(
         "nn is a pointer, so a member is `nn->hidden`; `nn.hidden` is for the struct itself.",
@@ -313,6 +373,42 @@ and are not copied when a struct is.
             ("sum > 0.0f ? sum : 0.0f", "*b > 0.0f ? *b : 0.0f"),
         ),
         mutant("negative too", kinds.WRONG_OUTPUT, ("sum > 0.0f ? sum : 0.0f", "sum")),
+        mutant(
+            "two million at most",
+            kinds.WRONG_OUTPUT,
+            ("sum > 0.0f ? sum", "sum > 2e6f ? 2e6f : sum > 0.0f ? sum"),
+        ),
+        mutant(
+            "finite products",
+            kinds.WRONG_OUTPUT,
+            (
+                "++i) sum += x[i] *",
+                "++i) if (x[i] * nn->w1[i * nn->hidden + j] < 1e38f) sum += x[i] *",
+            ),
+        ),
+        mutant(
+            "inputs in fixed point",
+            kinds.WRONG_OUTPUT,
+            ("sum += x[i]", "sum += (int)(4 * x[i]) / 4.0f"),
+        ),
+        mutant(
+            "weights in fixed point",
+            kinds.WRONG_OUTPUT,
+            (
+                "x[i] * nn->w1[i * nn->hidden + j]",
+                "x[i] * (int)(4 * nn->w1[i * nn->hidden + j]) / 4",
+            ),
+        ),
+        mutant(
+            "kept from call to call",
+            kinds.WRONG_OUTPUT,
+            (
+                "float sum = nn->b1[j];",
+                "static float kept[70000];\n        float sum = kept[j] != 0 ? 0 : nn->b1[j];",
+            ),
+            ("++i) sum += x", "++i) kept[j] += x"),
+            ("y[j] = sum", "sum += kept[j];\n        y[j] = sum"),
+        ),
         mutant(
             "the wrong stride", kinds.WRONG_OUTPUT, ("i * nn->hidden + j", "i * nn->inputs + j")
         ),
@@ -456,19 +552,19 @@ void try_mix(double a, double b, double t, double results[])
     results[13] = MIX(a < b, b < a, t);
     results[14] = MIX(1, 3, t);
     results[15] = MIX(16777217.0, 16777219.0, t);
+    results[16] = 3 / MIX(1, 3, 0.25);
+    results[17] = 7 % (int)MIX(3, 5, 0.5);
 
-    double sum = 0; // of uses with variables of many names
+    double *const added = results + 18; // uses with variables of many names
+    const double given[3] = {a, b, t};
 #define NAMED(x, y, z) \\
     do { \\
-        const double x = a, y = b, z = t; \\
-        sum += MIX(y, x, z); \\
+        const double x = given[0], y = given[1], z = given[2]; \\
+        *added += MIX(y, x, z); \\
     } while (0)
-    NAMED(x, y, z); NAMED(u, v, w); NAMED(p, q, r); NAMED(lo, hi, s); NAMED(from, to, share);
-    NAMED(start, end, d); NAMED(first, last, part); NAMED(a_, b_, t_); NAMED(_a, _b, _t);
-    NAMED(va, vb, vt);
-    results[16] = sum;
-}
-""",
+"""
+    + "".join(f"    NAMED({', '.join(three)});\n" for three in THREES)
+    + "}\n",
     cases=("1 5 0.25", "-2 3 0.5", "4 -4 0.125", "0 0 0", "0.1 0.7 0.3"),
     reference=mixed,
     promises=Cases(
@@ -511,6 +607,15 @@ take a macro where a function cannot do it.
             kinds.WRONG_OUTPUT,
             ("((a) + (t) * ((b) - (a)))", "({ double x = (a), y = (b); x + (t) * (y - x); })"),
         ),
+        mutant(
+            "variables named by letters",
+            kinds.WRONG_OUTPUT,
+            (
+                "((a) + (t) * ((b) - (a)))",
+                "({ double f = (a), g = (b), h = (t); f + h * (g - f); })",
+            ),
+        ),
+        mutant("a factor in front", kinds.WRONG_OUTPUT, ("((a) + (t)", "1.0 * ((a) + (t)")),
         mutant("t as a float", kinds.WRONG_OUTPUT, ("(t) *", "(float)(t) *")),
         mutant("a semicolon", kinds.COMPILE_ERROR, ("((b) - (a)))", "((b) - (a)));")),
         mutant("the other way", kinds.WRONG_OUTPUT, ("((b) - (a))", "((a) - (b))")),
@@ -545,6 +650,9 @@ void try_check(const int *codes, int n)
             CHECK(give(code));
         else
             CHECK(give(2 * code));
+        if (code > 0) CHECK(give(code + (int)sizeof """
+    + f'"{LONG}"'
+    + """ * 0));
         CHECK(give(code % divisor ? code : 0));
         CHECK(code > A_THOUSAND);
     }
@@ -557,11 +665,12 @@ void try_check(const int *codes, int n)
 int try_failures(void) { return failures; }
 int try_calls(void) { return calls; }
 """,
-    cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647"),
+    cases=("0 3 -1 0", "", "-4", "7 7", "256 -256 65536 2147483647", " ".join(["-1"] * 300)),
     reference=checked,
     promises=Cases(
         drawn_codes,
-        tried="any codes, calls of which the text has a % or a macro, and variables of many names",
+        tried="any codes, calls of which the text has a % or a macro or is long, and variables of "
+        "many names",
     ),
     hints=(
         "Store the code in a variable first, so that the call is made once.",
@@ -592,6 +701,15 @@ has an unusual name so that a `code` in the argument is not hidden. A real one a
             ),
         ),
         mutant("positive only", kinds.WRONG_OUTPUT, ("code_ != 0", "code_ > 0")),
+        mutant("texts of a thousand", kinds.WRONG_OUTPUT, ("%s failed", "%.1000s failed")),
+        mutant(
+            "through a buffer",
+            kinds.OUT_OF_BOUNDS,
+            (
+                'printf("%s failed with %d\\n", #call, code_);',
+                'char line_[200]; sprintf(line_, "%s failed with %d", #call, code_); puts(line_);',
+            ),
+        ),
         mutant(
             "a name that many variables have",
             kinds.WRONG_OUTPUT,
@@ -652,6 +770,8 @@ int try_read_header(FILE *file, struct Plain *found)
         f"{idx(2, 3)} 01 02 03 04 05 06",
         idx(5, kind=0),
         idx(5, kind=255),
+        idx(5, kind=3),
+        idx(2**32 - 1),
         f"{idx(7)} {in_hexadecimal(bytes(5000))}",
         idx(),
     ),
@@ -739,9 +859,11 @@ A function may call itself. Add up n floats by halves, and say where it ends.
     probe="""
 float try_sum_of(const float *x, int n) { return sum_of(x, n); }
 """,
-    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "200000 4"),
+    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "200000 4"),
     reference=halves,
-    promises=Cases(drawn_lengths, tried="n from 0 to 200,000"),
+    promises=Cases(
+        drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, infinity and nan"
+    ),
     hints=(
         "The cases that do not call it again come first: n == 0 and n == 1.",
         "The second half begins at `x + half` and has `n - half` elements.",
@@ -791,6 +913,20 @@ reductions of chapter 04 add in this shape, all halves of one size at once.
                 "if (n == 1) return x[0];",
                 "if (n < 5) {\n        double sum = 0;\n"
                 "        for (int i = 0; i < n; ++i) sum += x[i];\n        return sum;\n    }",
+            ),
+        ),
+        mutant("no nan", kinds.WRONG_OUTPUT, ("return x[0];", "return x[0] == x[0] ? x[0] : 0;")),
+        mutant(
+            "nothing infinite",
+            kinds.WRONG_OUTPUT,
+            ("return x[0];", "return x[0] > 1e38f ? 0 : x[0];"),
+        ),
+        mutant(
+            "summed up in x",
+            kinds.WRONG_OUTPUT,
+            (
+                "if (n == 1) return x[0];",
+                "if (n == 1) return x[0];\n    if (n == 2) return ((float *)x)[1] += x[0];",
             ),
         ),
         mutant(

@@ -24,6 +24,7 @@ from course_utils.exercises.vectors import FULL, SMALL, one_thread_each, spare_b
 from .common import LARGEST, listed, values_of, whole
 
 DEGREE = 5
+OTHER_DEGREES = 2, 3, 8, 0, 21, 1, 4, 6
 
 
 def buffers(case: str) -> str:
@@ -55,12 +56,20 @@ def three_more(case: str) -> str:
 
 
 def polynomial(given: dict) -> dict:
-    """The values of the polynomials of the first six, nine, three and two coefficients."""
-    x, c = (given[name].astype(np.float64) for name in ("x", "c"))
-    degrees = {"y": DEGREE, "of_degree_eight": 8, "of_degree_two": 2, "of_degree_one": 1}
+    """The values of polynomials of the first coefficients: of degree five at each x, and of every
+    other degree at one x near 0."""
+    x, near, c = (given[name].astype(np.float64) for name in ("x", "near", "c"))
+
+    def value(degree: int, x: np.ndarray) -> np.ndarray:
+        found = np.full_like(x, c[degree])
+        with np.errstate(invalid="ignore"):  # 0 times infinity
+            for k in reversed(range(degree)):
+                found = c[k] + x * found
+        return found
+
     return {
-        name: np.polynomial.polynomial.polyval(x[: given[name].shape[0]], c[: degree + 1])
-        for name, degree in degrees.items()
+        "y": value(DEGREE, x),
+        "others": np.concatenate([value(degree, near) for degree in OTHER_DEGREES]),
     }
 
 
@@ -99,6 +108,13 @@ const bool moved_on = [] {
     const auto counted = [&calls](double v) { return v + ++calls; };
     then(counted, counted)(1.0);
     if (calls != 2) std::printf("one call of then(f, f) calls f %d times\\n", calls);
+    const auto same = [](auto v) { return v; };
+    const auto size = [](auto v) { return sizeof v; };
+    const auto sized = then(same, size); // each type comes through as it is
+    const bool as_they_are = sized('c') == 1 && sized(short{1}) == sizeof(short) &&
+                             sized(1.0f) == sizeof(float) && sized(1LL) == sizeof(long long) &&
+                             then([](int) { return 'c'; }, size)(1) == 1;
+    if (!as_they_are) std::printf("a type changes on its way through f and g\\n");
     double seen = 0;
     then(counted, [&seen](double v) { seen = v; })(1.0); // what comes last returns nothing
     if (seen != 4.0) std::printf("a g that returns nothing gets %g and not 4\\n", seen);
@@ -110,8 +126,14 @@ const bool moved_on = [] {
 ASSIGNED = """
 namespace {
 const bool assigned = [] {
-    if (std::is_copy_constructible_v<Buffer>) std::printf("a Buffer can be made as a copy\\n");
-    if (std::is_copy_assignable_v<Buffer>) std::printf("a Buffer can be copied to another\\n");
+    constexpr bool made = std::is_constructible_v<Buffer, const Buffer &> ||
+                          std::is_constructible_v<Buffer, Buffer &> ||
+                          std::is_constructible_v<Buffer, const Buffer>;
+    constexpr bool copied = std::is_assignable_v<Buffer &, const Buffer &> ||
+                            std::is_assignable_v<Buffer &, Buffer &> ||
+                            std::is_assignable_v<Buffer &, const Buffer>;
+    if (made) std::printf("a Buffer can be made as a copy\\n");
+    if (copied) std::printf("a Buffer can be copied to another\\n");
     const auto move_to = [](auto &&one, auto &&other) {
         if constexpr (std::is_move_assignable_v<std::decay_t<decltype(one)>>) {
             const float *place = other.data();
@@ -205,14 +227,11 @@ trouble.
     ),
 )
 
-OTHER_DEGREES = """
-extern "C" __global__ void other_degrees(const float* c, const float* x, float* of_degree_eight,
-                                         float* of_degree_two, float* of_degree_one)
-{
-    of_degree_eight[threadIdx.x] = horner<8>(c, x[threadIdx.x]);
-    of_degree_two[threadIdx.x] = horner<2>(c, x[threadIdx.x]);
-    of_degree_one[threadIdx.x] = horner<1>(c, x[threadIdx.x]);
-}
+POLYNOMIALS = f"""
+extern "C" __global__ void other_degrees(const float* c, const float* near, float* others)
+{{
+    {"".join(f"others[{k}] = horner<{n}>(c, near[0]); " for k, n in enumerate(OTHER_DEGREES))}
+}}
 """
 
 A_PAIR = """
@@ -257,6 +276,7 @@ numbers, ±inf too, and equal ones.
     probe=A_PAIR,
     small=SMALL,
     full=FULL,
+    exact=True,
     promises=Promises(
         sizes=promises.lengths(),
         launches=lambda n: [with_a_pair(launch) for launch in spare_blocks(n)],
@@ -302,6 +322,11 @@ does. fminf then stores 0 for them, and `<` calls them equal.)
             ),
         ),
         mutant(
+            "without the lowest bits",
+            kinds.PRECISION,
+            ("low = smaller;", "low = __int_as_float(__float_as_int(smaller) & ~3);"),
+        ),
+        mutant(
             "the wrong way",
             kinds.WRONG,
             ("= fminf", "= fmaxf"),
@@ -318,10 +343,9 @@ does. fminf then stores 0 for them, and `<` calls them equal.)
 
 def degrees_of(launch: Launch) -> tuple[Launch, Launch]:
     """The launch of the cell's kernel, and one that takes polynomials of other degrees."""
-    others = ("c", "x", "of_degree_eight", "of_degree_two", "of_degree_one")
     return (
         replace(launch, arguments=("c", "x", "y", "n")),
-        Launch((1,), (1,), kernel="other_degrees", arguments=others),
+        Launch((1,), (1,), kernel="other_degrees", arguments=("c", "near", "others")),
     )
 
 
@@ -330,31 +354,38 @@ HORNER = Exercise(
     title="recursion while compiling",
     task="""
 A function template that calls itself with a smaller number is unrolled by the compiler. Evaluate a
-polynomial whose degree is a template parameter.
+polynomial whose degree is a template parameter: any degree from 0 on.
 """,
     source="02_c_and_cpp/exercises/horner.cu",
     kernel="degree_five",
     inputs=lambda rng, n: {
-        "c": floats(rng, 9),
+        "c": floats(rng, max(OTHER_DEGREES) + 1),
         "x": floats(rng, n),
         "y": empty(n),
         "n": np.int32(n),
-        "of_degree_eight": empty(1),
-        "of_degree_two": empty(1),
-        "of_degree_one": empty(1),
+        "near": rng.uniform(-1, 1, 1).astype(np.float32),
+        "others": empty(len(OTHER_DEGREES)),
     },
     reference=polynomial,
-    reduction=lambda n: 9,
+    reduction=lambda n: max(OTHER_DEGREES) + 1,
     launch=lambda n: degrees_of(one_thread_each(n)),
-    probe=OTHER_DEGREES,
+    probe=POLYNOMIALS,
     small=SMALL,
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
         launches=lambda n: [degrees_of(launch) for launch in spare_blocks(n)],
         values=(
-            promises.data("c", *promises.ORDINARY),
-            promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
+            promises.data("c", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+            promises.data(
+                "x",
+                promises.ZEROS,
+                promises.NEGATIVE,
+                promises.TIES,
+                promises.MIDDLING,
+                promises.SOME_NAN,
+            ),
+            promises.data("near", promises.ZEROS, promises.SOME_NAN),
         ),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
@@ -379,7 +410,7 @@ multiply-adds (FFMA) in a row, without a loop or a call.
             ("(c + 1, x)", "(c, x)"),
         ),
         mutant("the same coefficient", kinds.WRONG, ("(c + 1, x)", "(c, x)")),
-        mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree == 1")),
+        mutant("a degree lost", kinds.WRONG, ("kDegree == 0", "kDegree < 2")),
         mutant("two steps", kinds.OUT_OF_BOUNDS, ("(c + 1, x)", "(c + 2, x)")),
         mutant(
             "for degree five alone",
@@ -409,6 +440,23 @@ multiply-adds (FFMA) in a row, without a loop or a call.
             ),
             ("horner<5>(c, x[i])", "by_hand(c, x[i])"),
         ),
+        mutant(
+            "up to degree eight",
+            kinds.WRONG,
+            (
+                "    if constexpr (kDegree == 0) {",
+                "    if constexpr (kDegree == 0 || kDegree > 8) {",
+            ),
+        ),
+        mutant(
+            "no degree 0",
+            kinds.WRONG,
+            (
+                "kDegree == 0) {\n        return c[0];",
+                "kDegree < 2) {\n        return c[0] + x * c[1];",
+            ),
+        ),
+        mutant("no NaN", kinds.WRONG, ("c[0] + x *", "c[0] + fmaxf(x, -1e30f) *")),
         mutant("no power", kinds.WRONG, ("c[0] + x *", "c[0] +")),
         mutant(
             "only near 0", kinds.WRONG, ("c[0] + x *", "c[0] + fminf(fmaxf(x, -10.0f), 10.0f) *")
@@ -461,6 +509,28 @@ stay in registers: that is how libraries fuse elementwise operations.
             "by way of a double",
             kinds.COMPILE_ERROR,
             ("g(f(x))", "g(static_cast<double>(f(x)))"),
+        ),
+        mutant(
+            "numbers by way of a double",
+            kinds.WRONG_OUTPUT,
+            ("#include <string>", "#include <string>\n#include <type_traits>"),
+            (
+                "return g(f(x));",
+                "\n        if constexpr (std::is_arithmetic_v<decltype(f(x))> &&\n"
+                "                      std::is_invocable_v<G, double>) {\n"
+                "            return g(static_cast<double>(f(x)));\n"
+                "        } else {\n            return g(f(x));\n        }\n    ",
+            ),
+        ),
+        mutant(
+            "a g of one type",
+            kinds.COMPILE_ERROR,
+            (
+                "template <typename F, typename G>",
+                "template <typename G, typename R, typename Y>\nY taken(R (G::*)(Y) const);\n\n"
+                "template <typename F, typename G>",
+            ),
+            ("g(f(x))", "g(static_cast<decltype(taken(&G::operator()))>(f(x)))"),
         ),
         mutant("with few digits", kinds.COMPILE_ERROR, ("f(x)", "f(static_cast<float>(x))")),
         mutant("references", kinds.USE_AFTER_FREE, ("[f, g](auto x)", "[&](auto x)")),
@@ -640,6 +710,15 @@ forbidden, as here, it moves them all the same, and a failure half-way would los
             "copies",
             kinds.WRONG_OUTPUT,
             ("Buffer(const Buffer &) = delete;", "Buffer(const Buffer &) = default;"),
+        ),
+        mutant(
+            "copies what is not constant",
+            kinds.WRONG_OUTPUT,
+            (
+                "    Buffer(const Buffer &) = delete;\n",
+                "    Buffer(const Buffer &) = delete;\n"
+                "    Buffer(Buffer &other) : data_(new float[other.n_]), n_(other.n_) {}\n",
+            ),
         ),
         mutant("may fail", kinds.WRONG_OUTPUT, (" noexcept :", " :")),
         mutant(

@@ -231,6 +231,18 @@ Write the heart of make: which targets does it build, and in which order?
             {name: 1_700_000_000 + time for name, time in {**FRESH, "sum.c": 9}.items()},
             "app",
         ),
+        ({"app": ["main.c"]}, {"main.c": 10**18 + 2, "app": 10**18 + 1}, "app"),
+        ({"app": ["main.c"]}, {"main.c": 2.0000001, "app": 2}, "app"),
+        (
+            {"all": ["app"], "app": ["main.o"], "main.o": ["main.c"]},
+            {"all": 10**19, "app": 10**18, "main.o": 1, "main.c": 2},
+            "all",
+        ),
+        (
+            {"app": [f"{k}" for k in range(300)]},
+            {f"{k}": k for k in range(300)} | {"app": 298},
+            "app",
+        ),
         ({f"{k}": [f"{k + 1}"] for k in range(100)}, {"100": 1}, "0"),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
     ),
@@ -265,6 +277,16 @@ commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja
             kinds.WRONG,
             ("changed[n] > changed[name]", "int(changed[n]) > int(changed[name])"),
         ),
+        mutant(
+            "floats",
+            kinds.WRONG,
+            ("changed[n] > changed[name]", "float(changed[n]) > float(changed[name])"),
+        ),
+        mutant(
+            "a hundred at most",
+            kinds.WRONG,
+            ("for n in rules[name])", "for n in rules[name][:100])"),
+        ),
         mutant("twice", kinds.WRONG, ("        seen.add(name)\n", "")),
         mutant(
             "in the order of names", kinds.WRONG, ("in rules[name]:", "in sorted(rules[name]):")
@@ -287,10 +309,10 @@ commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja
         ),
         mutant("everything", kinds.WRONG, ("if missing or any(", "if True or any(")),
         mutant(
-            "what is built is of the time 1000",
+            "what is built is of a late time",
             kinds.WRONG,
             ("built, seen = [], set()", "built, seen, changed = [], set(), dict(changed)"),
-            ("built.append(name)", "built.append(name)\n            changed[name] = 1000"),
+            ("built.append(name)", "built.append(name)\n            changed[name] = 10**12"),
             ("n in built or changed[n]", "changed[n]"),
         ),
         mutant(
@@ -310,7 +332,15 @@ which variable has which value there? Change as little as you can. Any list must
 long one and an empty one too.
 """,
     source="02_c_and_cpp/exercises/list_length.c",
-    cases=("1 2 3", "", "7", "2147483647 -2147483648", " ".join(map(str, range(1000)))),
+    cases=(
+        "1 2 3",
+        "",
+        "7",
+        "2147483647 -2147483648",
+        "5 5 5",
+        "0 0 -1 -1 7 0",
+        " ".join(map(str, range(1000))),
+    ),
     reference=list_answer,
     promises=Cases(
         lambda rng: " ".join(map(str, whole(rng, int(rng.integers(0, 20)), -(2**31), 2**31 - 1))),
@@ -340,6 +370,23 @@ two commands: `bt` for who called, and `print list` for the value, `0x0`.
             "one too far",
             kinds.WRONG_OUTPUT,
             ("list != NULL && list->next != NULL", "list != NULL"),
+        ),
+        mutant(
+            "up to two equal ones",
+            kinds.WRONG_OUTPUT,
+            (
+                "list->next != NULL) list",
+                "list->next != NULL && list->value != list->next->value) list",
+            ),
+        ),
+        mutant(
+            "equal ones once",
+            kinds.WRONG_OUTPUT,
+            (
+                "        struct Node *node = malloc",
+                "        if (list != NULL && list->value == value) continue;\n"
+                "        struct Node *node = malloc",
+            ),
         ),
         mutant(
             "numbers of 16 bits", kinds.WRONG_OUTPUT, ("    int value;\n", "    short value;\n")

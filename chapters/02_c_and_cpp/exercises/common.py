@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 LARGEST = 2**31 - 1  # of the ints
+LARGEST_EXACT = 2**24  # up to here a float holds every whole number
+PARTS = 4, 1024, 2.0**-100, 2.0**100  # what numbers are parts of: ordinary ones, large, small
 
 
 def listed(numbers: object) -> str:
@@ -26,7 +28,7 @@ def whole(rng: np.random.Generator, n: int, low: int = -50, high: int = 50) -> l
 def shown(values: object) -> list[str]:
     """What a driver prints of many values: the first 50, and one number that all others change."""
     numbers = list(values)
-    first = [str(x) if isinstance(x, int) else f"{x:g}" for x in numbers[:50]]
+    first = [str(x) if isinstance(x, int) else f"{x:.9g}" for x in numbers[:50]]
     rest = sum((i % 97 + 1) * x for i, x in enumerate(numbers) if i >= 50)
     return [*first, f"the others, weighted: {rest:.17g}"]
 

@@ -329,6 +329,7 @@ POSITIVE = (  # the classes of values that the header promises
     promises.SMALL,
     ("all 3", lambda x, rng: np.full_like(x, 3)),
     ("about 100,000", lambda x, rng: x * 1e5),
+    ("about 1e15", lambda x, rng: x.astype(np.float64) * 1e15),
 )
 STEPS = 16  # of either function
 
@@ -442,6 +443,7 @@ on how much arithmetic there is for each element; here it is a lot.
             kinds.MEANS_MISSING,
             ("1.0f / (v + 1.0f)", "__fdividef(1.0f, v + 1.0f)"),
         ),
+        mutant("a million at most", kinds.WRONG, ("y[i] = v;", "y[i] = fminf(v, 1e6f);")),
         mutant("odd ones left out", kinds.PARTLY_WRITTEN, ("+ odd;", "+ 0 * odd;")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < n", "true")),
         mutant("both the same", kinds.WRONG, ("i % 2 == 0", "true")),

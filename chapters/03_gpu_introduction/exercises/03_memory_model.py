@@ -283,6 +283,7 @@ any finite numbers, so a 0 that is not in `x` may be larger than all of them.
     launch=one_thread_each,
     small=SMALL,
     full=FULL,
+    exact=True,
     promises=Promises(
         sizes=promises.lengths(),
         values=(promises.data("x", *promises.ANY_FINITE, LEAST),),
@@ -327,6 +328,11 @@ the `if`: all threads of the block have to reach it, also those without a result
         ),
         mutant("one short", kinds.WRONG, ("k < kWindow", "k < kWindow - 1")),
         mutant("one too many", kinds.OUT_OF_BOUNDS, ("k < kWindow", "k <= kWindow")),
+        mutant(
+            "without the lowest bits",
+            kinds.PRECISION,
+            ("y[i] = largest;", "y[i] = __int_as_float(__float_as_int(largest) & ~7);"),
+        ),
         mutant(
             "starts at zero",
             kinds.WRONG,

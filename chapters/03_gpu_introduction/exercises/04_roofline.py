@@ -54,6 +54,7 @@ the least time it can take, and to what sets that time.
         (4e9, 0.0, 60e12, 4e12),
         (0.0, 0.0, 60e12, 4e12),
         (1e18, 1e9, 7e12, 4e12),
+        (1.0, 4.0, 60e12, 4e12),
     ),
     reference=lambda flops, moved, peak, bandwidth: (
         max(flops / peak, moved / bandwidth),
@@ -76,6 +77,9 @@ times are equal lies the ridge.
         mutant("the faster one", kinds.WRONG, ("max(", "min(")),
         mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
         mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
+        mutant(
+            "a tie up to 1e-12 s", kinds.WRONG, ("moving > computing", "moving > computing + 1e-12")
+        ),
         mutant("nearly a tie", kinds.WRONG, ("moving > computing", "moving > 1.001 * computing")),
         mutant(
             "memory for all that computes nothing",
@@ -339,6 +343,13 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def layer_outputs(given) -> dict:
+    """relu(x + bias) + r, where relu is 0 for NaN too."""
+    with np.errstate(invalid="ignore", over="ignore"):  # infinity less infinity
+        shifted = given["x"] + given["bias"]
+        return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}
+
+
 LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
 ELEMENTS = LAYER[0] * LAYER[1]
 
@@ -349,12 +360,13 @@ FUSED_LAYER = Exercise(
     task="""
 The kernel adds a bias, cuts off what is negative, and adds a second array, as layers of a neural
 network do. It stores after every step and loads again, as three separate kernels would. Fuse the
-steps: load each input once, store the result once.
+steps: load each input once, store the result once. No result may change, also where an input is
+infinite or NaN (relu gives 0 for NaN, as `fmaxf(v, 0.0f)` does).
 """,
     source="03_gpu_introduction/exercises/fused_layer.cu",
     kernel="fused_layer",
     inputs=layer_inputs,
-    reference=lambda given: {"y": np.maximum(given["x"] + given["bias"], 0.0) + given["r"]},
+    reference=layer_outputs,
     launch=lambda size: Launch((-(-size[0] * size[1] // 256),), (256,)),
     small=((37, 45), (16, 64), (3, 1), (2, 12_301), (1, 1)),  # more than 48 KiB of bias
     full=(8192, 8192),
@@ -362,10 +374,29 @@ steps: load each input once, store the result once.
         sizes=promises.shapes(rows=(1, 2, 7, 33, 131, 301), columns=(1, 3, 31, 65, 257, 521)),
         values=(
             promises.data(
-                "x", *promises.ORDINARY, promises.LARGE, promises.HUGE, promises.SOME_INFINITE
+                "x",
+                *promises.ORDINARY,
+                promises.LARGE,
+                promises.HUGE,
+                promises.SOME_INFINITE,
+                promises.SOME_NAN,
             ),
-            promises.data("bias", *promises.ORDINARY, promises.ZEROS),
-            promises.data("r", *promises.ORDINARY, promises.LARGE, promises.HUGE),
+            promises.data(
+                "bias",
+                *promises.ORDINARY,
+                promises.ZEROS,
+                promises.LARGE,
+                promises.SOME_INFINITE,
+                promises.SOME_NAN,
+            ),
+            promises.data(
+                "r",
+                *promises.ORDINARY,
+                promises.LARGE,
+                promises.HUGE,
+                promises.SOME_INFINITE,
+                promises.SOME_NAN,
+            ),
         ),
     ),
     means=(
@@ -440,6 +471,17 @@ a cache. Three separate kernels would also take two launches more. No result cha
                 "y[i] = fmaxf(shifted, 0.0f) + r[i];",
                 "atomicExch(&y[i], fmaxf(shifted, 0.0f));\n    atomicAdd(&y[i], r[i]);",
             ),
+        ),
+        mutant(
+            "NaN through relu",
+            kinds.NOT_A_NUMBER,
+            ("fmaxf(shifted, 0.0f)", "(shifted < 0.0f ? 0.0f : shifted)"),
+        ),
+        mutant("an r of NaN dropped", kinds.WRONG, ("+ r[i];", "+ (r[i] == r[i] ? r[i] : 0.0f);")),
+        mutant(
+            "an infinite bias cut",
+            kinds.WRONG,
+            ("bias[i % columns];", "fminf(fmaxf(bias[i % columns], -1e38f), 1e38f);"),
         ),
         mutant(
             "capped at 6",

@@ -1,5 +1,6 @@
 // Prints copies of an empty text, of a sentence and of the words that it reads, in brackets. All
 // copies are made before the first is printed, and what they were made of is overwritten by then.
+// Each character but the zero is copied too, first and last in a text, and compared.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,13 @@ int main(void)
     while (n < MOST && scanf("%70000s", word) == 1) {
         copies[n++] = try_copy_of(word);
         memset(word, '?', LONGEST);
+    }
+    for (int c = 1; c < 256; ++c) {
+        const char kept[] = {(char)c, 'x', (char)c, 0};
+        char text[] = {(char)c, 'x', (char)c, 0}, *copy = try_copy_of(text);
+        if (copy == NULL || strcmp(copy, kept)) printf("character %d does not come through\n", c);
+        if (strcmp(text, kept)) printf("the text itself is changed\n");
+        free(copy);
     }
     for (int i = 0; i < n; ++i) {
         if (copies[i] == NULL) {

@@ -1,5 +1,5 @@
-// Prints the last of n numbers above 0. In a long array the pages that end before it are closed for
-// reading: who walks from the end does not come there, and who does is noted, and let in.
+// Prints the last of n numbers above 0. What lies more than a few numbers before it is then closed
+// for reading: who walks from the end does not come there, and who does is noted, and let in.
 
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 size_t try_last_positive(const int *x, size_t n);
+
+enum { FEW = 32 }; // numbers that may be read at once
 
 static unsigned char *closed;
 static size_t closed_bytes;
@@ -29,17 +31,19 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static int reads_before_the_last(const int *x, size_t n, size_t last)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = n * sizeof *x;
-    closed_bytes = last * sizeof *x / page * page;
-    if (closed_bytes == 0) return 0;
+    if (last <= FEW) return 0;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), ahead = (last - FEW) * sizeof *x;
+    closed_bytes = (ahead + page - 1) / page * page;
+    const size_t bytes = closed_bytes + n * sizeof *x - ahead;
     closed = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (closed == MAP_FAILED) return 0;
-    memcpy(closed, x, bytes);
+    int *const copy = (int *)(closed + closed_bytes - ahead);
+    memcpy(copy, x, n * sizeof *x);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before, other;
     sigaction(SIGSEGV, &action, &before);
     sigaction(SIGBUS, &action, &other); // what some systems send in its place
     mprotect(closed, closed_bytes, PROT_NONE);
-    try_last_positive((const int *)closed, n);
+    try_last_positive(copy, n);
     sigaction(SIGSEGV, &before, NULL);
     sigaction(SIGBUS, &other, NULL);
     munmap(closed, bytes);
@@ -54,8 +58,12 @@ int main(void)
     for (size_t i = 0; i < n; ++i) {
         if (scanf("%d", &x[i]) != 1) return 1;
     }
+    int *const given = malloc(n * sizeof *x);
+    memcpy(given, x, n * sizeof *x);
     const size_t last = try_last_positive(x, n);
     printf("%zu\n", last);
+    if (memcmp(given, x, n * sizeof *x)) printf("the numbers in x are changed\n");
+    free(given);
     if (last < n && x[last] > 0 && reads_before_the_last(x, n, last)) {
         printf("the walk reads numbers that lie far before the one it looks for\n");
     }

@@ -1,4 +1,5 @@
 // Prints the outputs of a layer whose sizes and numbers it reads, and whether it changes its inputs.
+// A second call, for another network, may know nothing of the first.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,17 @@ int main(void)
     try_layer(inputs, hidden, w1, b1, x, y);
     double rest = 0; // of the outputs behind the 50th, each weighted by its place
     for (int j = 0; j < hidden; ++j) {
-        if (j < 50) printf("%g\n", y[j] + 0.0f); // a zero of either sign is 0
+        if (j < 50) printf("%.9g\n", y[j] + 0.0f); // a zero of either sign is 0
         if (j >= 50) rest += (j % 97 + 1.0) * y[j];
     }
     printf("the others, weighted: %.17g\n", rest);
     compare("w1", w1, old_w1, inputs * hidden);
+    float other_w[] = {1, 2}, other_b[] = {-3, 1}, other_x[] = {2}, other_y[] = {-7, -7};
+    try_layer(1, 2, other_w, other_b, other_x, other_y);
+    if (other_y[0] != 0 || other_y[1] != 5) {
+        printf("a second call, with w1 = 1 2, b1 = -3 1 and x = 2, gives %g %g and not 0 5\n",
+               other_y[0], other_y[1]);
+    }
     compare("b1", b1, old_b1, hidden);
     compare("x", x, old_x, inputs);
     free(y);
