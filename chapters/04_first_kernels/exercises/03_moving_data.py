@@ -199,21 +199,32 @@ PIECES = PythonExercise(
     task="""
 Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of pairs
 `(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
-`per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
+`per_chunk` elements; of no elements there are no pieces. Try n = 10 with 4 chunks on paper first,
+and then n = 9.
 """,
     source="04_first_kernels/exercises/pieces.py",
     function="pieces",
-    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8), (57, 8)),  # 57: one is left over
+    cases=(
+        (1000, 4),
+        (10, 4),
+        (9, 4),
+        (7, 1),
+        (1, 8),
+        (12345, 8),
+        (57, 8),
+        (0, 4),
+    ),  # 57: one is left over
     reference=lambda n, chunks: [
-        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
+        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks) or 1)
     ],
     promises=Cases(elements_and_chunks),
     means="Any way to the right list of pieces is a good one.",
     hints=(
         "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
-        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
+        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end. It "
+        "takes no step of 0.",
         "The last piece has only what is left: `n - first`, where that is less than `per_chunk`.",
-        "`[(first, min(per_chunk, n - first)) for first in range(0, n, per_chunk)]`",
+        "`[(first, min(per_chunk, n - first)) for first in range(0, n, max(per_chunk, 1))]`",
     ),
     explanation="""
 It is the grid of a kernel once more: round up, and mind the end. With n = 9 and 4 chunks the pieces
@@ -224,14 +235,16 @@ launched with a grid of no blocks.
         mutant("the last one too long", kinds.WRONG, ("min(per_chunk, n - first)", "per_chunk")),
         mutant("rounds down", kinds.WRONG, ("(n + chunks - 1) // chunks", "n // chunks")),
         mutant("end for count", kinds.WRONG, ("n - first)", "n - first) + first")),
-        mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
+        mutant("one step for all", kinds.WRONG, ("range(0, n, max(per_chunk, 1))", "range(0, n)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-        mutant("eight pieces and no more", kinds.WRONG, ("per_chunk)]", "per_chunk)][:8]")),
+        mutant("eight pieces and no more", kinds.WRONG, ("1))]", "1))][:8]")),
         mutant(
             "a short rest left out",
             kinds.WRONG,
-            ("range(0, n, per_chunk)]", "range(0, n, per_chunk) if n - first > per_chunk // 4]"),
+            ("per_chunk, 1))]", "per_chunk, 1)) if n - first > per_chunk // 4]"),
         ),
+        mutant("no pieces, no step", kinds.EXCEPTION, ("max(per_chunk, 1)", "per_chunk")),
+        mutant("an empty piece", kinds.WRONG, ("1))]", "1))] or [(0, 0)]")),
         mutant("counts as floats", kinds.WRONG_TYPE, ("(first, min", "(first, 1.0 * min")),
         mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
     ),

@@ -274,9 +274,9 @@ matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
 # --- A triangle ---
 
 
-def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
+def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
     """A by columns with ``pad`` elements after each column, and a C that holds numbers."""
-    n, k, trans, pad = size
+    n, k, trans, pad, beta = size
     rows, columns = (k, n) if trans else (n, k)
     lda, ldc = max(1, rows) + pad, n + pad
     return {
@@ -286,7 +286,7 @@ def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
         "alpha": np.float32(rng.uniform(0.5, 2)),
         "A": floats(rng, (columns, lda)),
         "lda": np.int32(lda),
-        "beta": np.float32(rng.uniform(1.5, 3)),
+        "beta": np.float32(beta),
         "C": floats(rng, (n, ldc)),
         "ldc": np.int32(ldc),
     }
@@ -316,7 +316,7 @@ def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Ge
     return change
 
 
-SYRK_SIZE = 48, 16, 0, 0
+SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 
 SYRK_LOWER = Exercise(
     id="05.syrk_lower",
@@ -333,18 +333,22 @@ its columns, keep what they hold.
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (6, 0, 0, 1), (1, 1, 1, 1)),
-    full=(2048, 512, 0, 0),
+    small=((5, 3, 0, 2, 3), (4, 7, 1, 1, 2), (33, 5, 1, 0, 0), (6, 0, 0, 1, 3), (1, 1, 1, 1, 2)),
+    full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),
     promises=Promises(
         sizes=promises.shapes(
-            n=(1, 2, 7, 31, 33, 65), k=(0, 1, 5, 33, 70), trans=(0, 1), pad=(0, 1, 6)
+            n=(1, 2, 7, 31, 33, 65),
+            k=(0, 1, 5, 33, 70),
+            trans=(0, 1),
+            pad=(0, 1, 6),
+            beta=(0, 1, 2, 3),
         ).with_longest(n=181),
         values=(
             promises.data("A", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.SMALL),
             promises.scalars("alpha", 0, 1, -2),
             (
-                *promises.scalars("beta", 0, 1, -1.5),
+                *promises.scalars("beta", 0.25, -1.5),
                 Values("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
                 Values("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
             ),
@@ -363,6 +367,14 @@ its columns, keep what they hold.
             lambda work: work.counts.global_store_bytes / (4 * 48 * 49 / 2),
             at_most=1.0,
             advice="One store for each element of the triangle, and none elsewhere.",
+            size=SYRK_SIZE,
+        ),
+        means.reads("C", 0, 0, advice="With beta 0, C is not read.", size=SYRK_ANEW),
+        means.reads(
+            "C",
+            0,
+            1.5 * 4 * 48 * 49 / 2,
+            advice="Of C, the triangle alone is read.",
             size=SYRK_SIZE,
         ),
     ),
@@ -392,7 +404,7 @@ what is not named is not touched.
         ),
         mutant(
             "C is always read",
-            kinds.NOT_A_NUMBER,
+            kinds.MEANS_MISSING,
             ("(beta == 0.0f ? 0.0f : beta * *c)", "beta * *c"),
         ),
         mutant(
@@ -401,8 +413,14 @@ what is not named is not touched.
             ("trans ? A[at + (size_t)j * lda] :", "false ? 0.0f :"),
         ),
         mutant(
+            "read and thrown away",
+            kinds.MEANS_MISSING,
+            ("    *c = alpha", "    const float old = *(volatile float*)c;\n    *c = alpha"),
+            ("beta * *c)", "beta * old)"),
+        ),
+        mutant(
             "infinities hidden and not left unread",
-            kinds.WRONG,
+            kinds.MEANS_MISSING,
             (
                 "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
                 "const float old = beta * *c;\n"
