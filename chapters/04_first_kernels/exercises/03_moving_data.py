@@ -131,7 +131,7 @@ def elements_and_threads(rng: np.random.Generator) -> tuple[int, int]:
     threads = int(rng.integers(1, 1025))
     blocks = int(rng.integers(0, 10 ** rng.integers(1, 7)))
     over = int(rng.choice([-1, 0, 1, rng.integers(threads)]))
-    return max(blocks * threads + over, 1), threads
+    return max(blocks * threads + over, 0), threads
 
 
 BLOCKS_FOR = PythonExercise(
@@ -139,7 +139,8 @@ BLOCKS_FOR = PythonExercise(
     title="how many blocks?",
     task="""
 Write the Python function that every launch needs: how many blocks of `threads` threads give each of
-`n` elements a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper first.
+`n` elements, 0 or more, a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper
+first.
 """,
     source="04_first_kernels/exercises/blocks_for.py",
     function="blocks_for",
@@ -148,6 +149,7 @@ Write the Python function that every launch needs: how many blocks of `threads` 
         (256, 256),
         (257, 256),
         (1, 32),
+        (0, 256),
         (2**31 + 1, 1024),
         (2**53 + 1, 2**52),
         (10**40 + 1, 10**37),
@@ -167,6 +169,7 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads")),
         mutant("one too many", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads + 1")),
+        mutant("a block for nobody", kinds.WRONG, ("return (", "return int(n == 0) + (")),
         mutant("a float", kinds.WRONG_TYPE, ("// threads", "/ threads")),
         mutant(
             "by way of a float",

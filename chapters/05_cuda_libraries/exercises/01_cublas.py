@@ -607,13 +607,13 @@ fills them. Tokens may occur several times, experts often or never.
     inputs=routed,
     reference=of_experts,
     launch=tables_then_products,
-    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (1, 1, 1)),
+    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     promises=Promises(
         sizes=promises.shapes(
             count=(1, 2, 63, 64, 65, 129), outputs=(1, 2, 5, 33), inputs=(1, 3, 16)
-        ).with_longest(count=1025, outputs=16_411),
+        ).with_longest(count=4096, outputs=16_411),
         values=(
             promises.data("W", promises.NEGATIVE, promises.TIES),
             (
@@ -649,7 +649,7 @@ strided batch could not do this: the matrices of neighbours are no constant dist
     mutants=(
         mutant(
             "places in 16 bits",
-            kinds.EDGES,
+            kinds.WRONG,
             (
                 "(size_t)expert[z] * outputs * inputs",
                 "(unsigned short)(expert[z] * outputs * inputs)",
@@ -685,6 +685,14 @@ strided batch could not do this: the matrices of neighbours are no constant dist
             "offsets in bytes",
             kinds.OUT_OF_BOUNDS,
             ("(size_t)token[z] * inputs", "(size_t)token[z] * inputs * 4"),
+        ),
+        mutant(
+            "Y in 16 bits",
+            kinds.DATA_RACE,
+            ("Y + (size_t)z * outputs", "Y + (z * outputs & 65535)"),
+        ),
+        mutant(
+            "2,000 products", kinds.NULL_POINTER, ("if (z < count)", "if (z < min(count, 2000))")
         ),
     ),
 )
@@ -734,7 +742,7 @@ or NaN, the bit is 0, and so is y.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
-        ).with_longest(columns=4099),
+        ).with_longest(rows=16_411, columns=4099),
         values=(
             promises.data(
                 "x",
@@ -747,6 +755,7 @@ or NaN, the bit is 0, and so is y.
             ),
             (
                 Values("as drawn", lambda given, rng: {}),
+                *promises.data("x bias", promises.FAINT)[1:],
                 Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
             ),
         ),
@@ -781,7 +790,7 @@ notebook compares this mask with cuBLASLt's, bit by bit.
     mutants=(
         mutant(
             "NaN counts as positive",
-            kinds.EDGES,
+            kinds.WRONG,
             ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
         ),
         mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),
@@ -818,6 +827,10 @@ notebook compares this mask with cuBLASLt's, bit by bit.
             "lanes missing from the vote",
             kinds.EDGES,
             ("const unsigned bits =", "if (column >= columns) return;\n    const unsigned bits ="),
+        ),
+        mutant("more than hardly 0", kinds.ALL_ZEROS, ("value > 0.0f);", "value > 1e-20f);")),
+        mutant(
+            "words in 16 bits", kinds.DATA_RACE, ("(size_t)row * words", "(row * words & 65535)")
         ),
     ),
 )
