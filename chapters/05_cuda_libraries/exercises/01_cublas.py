@@ -333,7 +333,14 @@ its columns, keep what they hold.
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((5, 3, 0, 2, 3), (4, 7, 1, 1, 2), (33, 5, 1, 0, 0), (6, 0, 0, 1, 3), (1, 1, 1, 1, 2)),
+    small=(
+        (5, 3, 0, 2, 3),
+        (4, 7, 1, 1, 2),
+        (33, 5, 1, 0, 0),
+        (6, 0, 0, 1, 3),
+        (7, 0, 1, 0, 1),
+        (1, 1, 1, 1, 2),
+    ),
     full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),
     promises=Promises(
@@ -343,7 +350,7 @@ its columns, keep what they hold.
             trans=(0, 1),
             pad=(0, 1, 6),
             beta=(0, 1, 2, 3),
-        ).with_longest(n=181),
+        ).with_longest(n=181, k=301),
         values=(
             promises.data("A", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.SMALL),
             promises.scalars("alpha", 0, 1, -2),
@@ -428,6 +435,12 @@ what is not named is not touched.
             ),
         ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
+        mutant(
+            "zeros for k = 0 and beta = 1",
+            kinds.WRONG,
+            ("beta == 0.0f ?", "beta == 0.0f || k == 0 && beta == 1.0f ?"),
+        ),
+        mutant("128 columns", kinds.WRONG, ("at < k", "at < min(k, 128)")),
         mutant(
             "nothing to do for k = 0",
             kinds.PARTLY_WRITTEN,

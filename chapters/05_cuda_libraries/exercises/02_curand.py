@@ -445,7 +445,7 @@ BOX_MULLER = Exercise(
     task="""
 Make two normal numbers of two times 32 bits by the method of Box and Muller, in the order of
 cuRAND: the sine first. Any bits, all zeros and all ones too: none of them may give an infinity.
-Take `logf`: the error of the fast `__logf` is as large as the logarithm itself near 1.
+No fast functions: near 1, the error of `__logf` is as large as the logarithm itself.
 """,
     source=f"{FOLDER}/box_muller.cu",
     kernel="box_muller",
@@ -480,10 +480,13 @@ Take `logf`: the error of the fast `__logf` is as large as the logarithm itself 
             size=1000,
         ),
         means.instructions(
-            "fast logarithms",
+            "fast logarithms, sines and cosines",
             "lg2.approx",
+            "sin.approx",
+            "cos.approx",
             at_most=0,
-            advice="Near 1 the logarithm is small, and the error of `__logf` is not.",
+            advice="Near 1 the logarithm is small, and the error of `__logf` is not: take `logf`, "
+            "and `sincospif`.",
             size=1000,
         ),
     ),
@@ -512,6 +515,11 @@ seventy thousand million lies beyond. Where you draw more than that, take 53 bit
         mutant("twice the same", kinds.WRONG, ("radius * cosine", "radius * sine")),
         mutant("half a turn", kinds.WRONG, ("2.0f * uniform(second", "uniform(second")),
         mutant("a fast logarithm", kinds.MEANS_MISSING, ("logf(", "__logf(")),
+        mutant(
+            "a fast sine",
+            kinds.MEANS_MISSING,
+            ("sincospif(2.0f *", "__sincosf(6.2831853f *"),
+        ),
         mutant("another logarithm", kinds.SCALED, ("logf(", "log2f(")),
         mutant("without the two", kinds.SCALED, ("-2.0f * logf", "-logf")),
         mutant(
