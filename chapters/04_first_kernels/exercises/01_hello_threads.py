@@ -118,8 +118,9 @@ CLAMP = Exercise(
     id="04.clamp",
     title="a grid-stride loop",
     task="""
-Hold every element between `low` and `high`. This time the grid is too small for one thread per
-element: each thread handles several, as many elements apart as the grid has threads.
+Hold every element between `low` and `high`, where `low <= high`, and no number is NaN. This time
+the grid is too small for one thread per element: each thread handles several, as many elements
+apart as the grid has threads.
 """,
     source="04_first_kernels/exercises/clamp.cu",
     kernel="clamp",

@@ -39,6 +39,12 @@ def grayscale_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def luma(given: dict) -> dict:
+    """The weighted sum of the three colours, with NaN where infinities cancel."""
+    with np.errstate(invalid="ignore"):
+        return {"gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])}
+
+
 GRAYSCALE = Exercise(
     id="04.grayscale",
     title="a picture in grey",
@@ -49,9 +55,7 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
     source="04_first_kernels/exercises/grayscale.cu",
     kernel="grayscale",
     inputs=grayscale_inputs,
-    reference=lambda given: {
-        "gray": given["rgb"].astype(np.float64) @ np.array([0.299, 0.587, 0.114])
-    },
+    reference=luma,
     launch=lambda size: Launch((-(-size[1] // 16), -(-size[0] // 16)), (16, 16)),
     small=((37, 90), (16, 32), (5, 1), (1, 1)),
     full=(4096, 4096),
@@ -66,6 +70,7 @@ the rows; the image need not be a multiple of the 16 x 16 block in either direct
                 *promises.ORDINARY,
                 promises.ZEROS,
                 promises.SOME_NAN,
+                promises.SOME_INFINITE,
                 promises.VERY_SMALL,
                 promises.LARGE,
                 ("about a million", lambda x, rng: x * 1e6),
@@ -105,6 +110,11 @@ guard: without the one for the column, a thread past the right edge would write 
             "no guard for the row",
             kinds.OUT_OF_BOUNDS,
             ("row < height && column < width", "column < width"),
+        ),
+        mutant(
+            "white where red is infinite",
+            kinds.WRONG,
+            ("= 0.299f * red", "= isinf(red) ? 1.0f : 0.299f * red"),
         ),
         mutant(
             "x and y swapped",

@@ -131,7 +131,7 @@ def elements_and_threads(rng: np.random.Generator) -> tuple[int, int]:
     threads = int(rng.integers(1, 1025))
     blocks = int(rng.integers(0, 10 ** rng.integers(1, 7)))
     over = int(rng.choice([-1, 0, 1, rng.integers(threads)]))
-    return max(blocks * threads + over, 1), threads
+    return max(blocks * threads + over, 0), threads
 
 
 BLOCKS_FOR = PythonExercise(
@@ -139,7 +139,8 @@ BLOCKS_FOR = PythonExercise(
     title="how many blocks?",
     task="""
 Write the Python function that every launch needs: how many blocks of `threads` threads give each of
-`n` elements a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper first.
+`n` elements, 0 or more, a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper
+first.
 """,
     source="04_first_kernels/exercises/blocks_for.py",
     function="blocks_for",
@@ -148,6 +149,7 @@ Write the Python function that every launch needs: how many blocks of `threads` 
         (256, 256),
         (257, 256),
         (1, 32),
+        (0, 256),
         (2**31 + 1, 1024),
         (2**53 + 1, 2**52),
         (10**40 + 1, 10**37),
@@ -167,6 +169,7 @@ threads)` goes through a float, which cannot tell apart all integers above 2^53.
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads")),
         mutant("one too many", kinds.WRONG, ("(n + threads - 1) // threads", "n // threads + 1")),
+        mutant("a block for nobody", kinds.WRONG, ("return (", "return int(n == 0) + (")),
         mutant("a float", kinds.WRONG_TYPE, ("// threads", "/ threads")),
         mutant(
             "by way of a float",
@@ -199,21 +202,32 @@ PIECES = PythonExercise(
     task="""
 Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of pairs
 `(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
-`per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
+`per_chunk` elements; of no elements there are no pieces. Try n = 10 with 4 chunks on paper first,
+and then n = 9.
 """,
     source="04_first_kernels/exercises/pieces.py",
     function="pieces",
-    cases=((1000, 4), (10, 4), (9, 4), (7, 1), (1, 8), (12345, 8), (57, 8)),  # 57: one is left over
+    cases=(
+        (1000, 4),
+        (10, 4),
+        (9, 4),
+        (7, 1),
+        (1, 8),
+        (12345, 8),
+        (57, 8),
+        (0, 4),
+    ),  # 57: one is left over
     reference=lambda n, chunks: [
-        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks))
+        (first, min(-(-n // chunks), n - first)) for first in range(0, n, -(-n // chunks) or 1)
     ],
     promises=Cases(elements_and_chunks),
     means="Any way to the right list of pieces is a good one.",
     hints=(
         "For n = 10 and 4 chunks, per_chunk is 3: the pieces begin at 0, 3, 6 and 9.",
-        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end.",
+        "`range(0, n, per_chunk)` gives just those beginnings, and none that lies past the end. It "
+        "takes no step of 0.",
         "The last piece has only what is left: `n - first`, where that is less than `per_chunk`.",
-        "`[(first, min(per_chunk, n - first)) for first in range(0, n, per_chunk)]`",
+        "`[(first, min(per_chunk, n - first)) for first in range(0, n, max(per_chunk, 1))]`",
     ),
     explanation="""
 It is the grid of a kernel once more: round up, and mind the end. With n = 9 and 4 chunks the pieces
@@ -224,14 +238,16 @@ launched with a grid of no blocks.
         mutant("the last one too long", kinds.WRONG, ("min(per_chunk, n - first)", "per_chunk")),
         mutant("rounds down", kinds.WRONG, ("(n + chunks - 1) // chunks", "n // chunks")),
         mutant("end for count", kinds.WRONG, ("n - first)", "n - first) + first")),
-        mutant("one step for all", kinds.WRONG, ("range(0, n, per_chunk)", "range(0, n)")),
+        mutant("one step for all", kinds.WRONG, ("range(0, n, max(per_chunk, 1))", "range(0, n)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
-        mutant("eight pieces and no more", kinds.WRONG, ("per_chunk)]", "per_chunk)][:8]")),
+        mutant("eight pieces and no more", kinds.WRONG, ("1))]", "1))][:8]")),
         mutant(
             "a short rest left out",
             kinds.WRONG,
-            ("range(0, n, per_chunk)]", "range(0, n, per_chunk) if n - first > per_chunk // 4]"),
+            ("per_chunk, 1))]", "per_chunk, 1)) if n - first > per_chunk // 4]"),
         ),
+        mutant("no pieces, no step", kinds.EXCEPTION, ("max(per_chunk, 1)", "per_chunk")),
+        mutant("an empty piece", kinds.WRONG, ("1))]", "1))] or [(0, 0)]")),
         mutant("counts as floats", kinds.WRONG_TYPE, ("(first, min", "(first, 1.0 * min")),
         mutant("floats", kinds.EXCEPTION, ("chunks - 1) // chunks", "chunks - 1) / chunks")),
     ),

@@ -133,7 +133,7 @@ def flat_rows(rows: int, columns: int, low: float, seed: int) -> Memory:
 def any_program(rng: np.random.Generator) -> tuple[Memory, int, int, int]:
     """Any row of up to 300 columns, with numbers that may be large or far below zero."""
     rows, columns = int(rng.integers(1, 6)), int(rng.integers(1, 300))
-    low = float(rng.choice([-1e30, -5000, -90, -2, 90, 5000]))
+    low = float(rng.choice([-3e38, -5000, -90, -2, 90, 5000]))
     block = 1 << (columns - 1).bit_length() + int(rng.integers(3))
     x = flat_rows(rows, columns, low, int(rng.integers(1 << 30)))
     return x, int(rng.integers(rows)), columns, block
@@ -194,6 +194,7 @@ infinity for a maximum, zero for a sum, one for a product.
             "no mask", kinds.EXCEPTION, ("value[inside] = x[index[inside]]", "value = x[index]")
         ),
         mutant("zero elsewhere", kinds.SCALED, ("np.full(block, -np.inf)", "np.zeros(block)")),
+        mutant("-1e38 elsewhere", kinds.ALL_ZEROS, ("-np.inf", "-1e38")),
         mutant(
             "rows of block", kinds.EXCEPTION, ("row * columns + column", "row * block + column")
         ),

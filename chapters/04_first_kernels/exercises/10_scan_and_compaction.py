@@ -497,7 +497,7 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=256, most=40_000),
+        sizes=promises.lengths(least=256, most=40_000).with_longest(n=66_000),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(
@@ -526,6 +526,7 @@ t are in the hands of blocks that have started, and what has started goes on unt
         ),
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(ticket, 1)", "(*ticket)++")),
         mutant("drawn for show", kinds.ORDER, ("tile = room[1]", "tile = blockIdx.x")),
+        mutant("drawn in a byte", kinds.EDGES, ("tile = room[1]", "tile = (unsigned char)room[1]")),
         mutant(
             "two at a time", kinds.PARTLY_WRITTEN, ("atomicAdd(ticket, 1)", "atomicAdd(ticket, 2)")
         ),
@@ -591,7 +592,7 @@ for each lane, so a scan of ones and zeros is a count of bits. No atomics: they 
     full=FULL,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(),
+        sizes=promises.lengths().with_longest(n=140_001),  # more than 65,536 of them are kept
         values=(
             (
                 elements("no zeros", lambda x, rng: np.where(x == 0, 7, x)),
@@ -641,6 +642,11 @@ costs two instructions.
             "by atomics",
             kinds.MEANS_MISSING,
             ("of_warp[warp] = __popc(votes);", "atomicExch(&of_warp[warp], __popc(votes));"),
+        ),
+        mutant(
+            "places in 16 bits",
+            kinds.DATA_RACE,
+            ("out[to] = value", "out[to & 65535] = value"),
         ),
     ),
 )

@@ -147,7 +147,7 @@ DOUBLING_MAX = Exercise(
     task="""
 The kernel works in rounds, and no block may begin a round before all blocks have ended the last.
 The grid is resident at once, that much is promised. Write the barrier, with what you know of the
-memory model: no cooperative groups, no second launch. One thread of a block counts it in.
+memory model: no cooperative groups, no second launch. One thread of a block counts it in and waits.
 """,
     source="04_first_kernels/exercises/doubling_max.cu",
     kernel="doubling_max",
@@ -189,6 +189,13 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             size=250,
         ),
         means.loads_shared_out(3, size=250),
+        Means(
+            "threads with atomics on global memory, for each block",
+            lambda work: np.count_nonzero(work.launches[0].work.atomics) / 4,
+            at_most=2,  # one that waits may be another than the one that counts
+            advice="One thread of a block counts it in and waits; the others meet it at barriers.",
+            size=250,
+        ),
     ),
     hints=(
         "Three steps: the block's threads meet; one of them counts the block in and waits; the "
@@ -212,8 +219,14 @@ would race with those who still poll.
         mutant("once for all", kinds.DATA_RACE, ("time * gridDim.x", "gridDim.x")),
         mutant(
             "every thread counts",
-            kinds.DATA_RACE,
+            kinds.MEANS_MISSING,
             ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
+        ),
+        mutant(
+            "every thread counts and waits",
+            kinds.MEANS_MISSING,
+            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
+            ("time * gridDim.x)", "time * gridDim.x * blockDim.x)"),
         ),
         mutant("one too many", kinds.ENDLESS_LOOP, ("< time * gridDim.x)", "<= time * gridDim.x)")),
         mutant("a block of its own", kinds.DATA_RACE, ("0u) < time * gridDim.x", "0u) < time")),

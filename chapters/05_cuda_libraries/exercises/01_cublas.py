@@ -274,9 +274,9 @@ matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
 # --- A triangle ---
 
 
-def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
+def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
     """A by columns with ``pad`` elements after each column, and a C that holds numbers."""
-    n, k, trans, pad = size
+    n, k, trans, pad, beta = size
     rows, columns = (k, n) if trans else (n, k)
     lda, ldc = max(1, rows) + pad, n + pad
     return {
@@ -286,7 +286,7 @@ def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
         "alpha": np.float32(rng.uniform(0.5, 2)),
         "A": floats(rng, (columns, lda)),
         "lda": np.int32(lda),
-        "beta": np.float32(rng.uniform(1.5, 3)),
+        "beta": np.float32(beta),
         "C": floats(rng, (n, ldc)),
         "ldc": np.int32(ldc),
     }
@@ -316,7 +316,7 @@ def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Ge
     return change
 
 
-SYRK_SIZE = 48, 16, 0, 0
+SYRK_SIZE, SYRK_ANEW = (48, 16, 0, 0, 2), (48, 16, 0, 0, 0)
 
 SYRK_LOWER = Exercise(
     id="05.syrk_lower",
@@ -333,18 +333,29 @@ its columns, keep what they hold.
     inputs=for_syrk,
     reference=syrk,
     launch=lambda size: Launch((-(-size[0] // 32), -(-size[0] // 8)), (32, 8)),
-    small=((5, 3, 0, 2), (4, 7, 1, 1), (33, 5, 1, 0), (6, 0, 0, 1), (1, 1, 1, 1)),
-    full=(2048, 512, 0, 0),
+    small=(
+        (5, 3, 0, 2, 3),
+        (4, 7, 1, 1, 2),
+        (33, 5, 1, 0, 0),
+        (6, 0, 0, 1, 3),
+        (7, 0, 1, 0, 1),
+        (1, 1, 1, 1, 2),
+    ),
+    full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),
     promises=Promises(
         sizes=promises.shapes(
-            n=(1, 2, 7, 31, 33, 65), k=(0, 1, 5, 33, 70), trans=(0, 1), pad=(0, 1, 6)
-        ).with_longest(n=181),
+            n=(1, 2, 7, 31, 33, 65),
+            k=(0, 1, 5, 33, 70),
+            trans=(0, 1),
+            pad=(0, 1, 6),
+            beta=(0, 1, 2, 3),
+        ).with_longest(n=181, k=301),
         values=(
             promises.data("A", promises.NEGATIVE, promises.POSITIVE, promises.TIES, promises.SMALL),
             promises.scalars("alpha", 0, 1, -2),
             (
-                *promises.scalars("beta", 0, 1, -1.5),
+                *promises.scalars("beta", 0.25, -1.5),
                 Values("beta = 0, infinities in its triangle", strange_triangle(np.inf, 0)),
                 Values("beta = 2, NaN in its triangle", strange_triangle(np.nan, 2)),
             ),
@@ -363,6 +374,14 @@ its columns, keep what they hold.
             lambda work: work.counts.global_store_bytes / (4 * 48 * 49 / 2),
             at_most=1.0,
             advice="One store for each element of the triangle, and none elsewhere.",
+            size=SYRK_SIZE,
+        ),
+        means.reads("C", 0, 0, advice="With beta 0, C is not read.", size=SYRK_ANEW),
+        means.reads(
+            "C",
+            0,
+            1.5 * 4 * 48 * 49 / 2,
+            advice="Of C, the triangle alone is read.",
             size=SYRK_SIZE,
         ),
     ),
@@ -392,7 +411,7 @@ what is not named is not touched.
         ),
         mutant(
             "C is always read",
-            kinds.NOT_A_NUMBER,
+            kinds.MEANS_MISSING,
             ("(beta == 0.0f ? 0.0f : beta * *c)", "beta * *c"),
         ),
         mutant(
@@ -401,8 +420,14 @@ what is not named is not touched.
             ("trans ? A[at + (size_t)j * lda] :", "false ? 0.0f :"),
         ),
         mutant(
+            "read and thrown away",
+            kinds.MEANS_MISSING,
+            ("    *c = alpha", "    const float old = *(volatile float*)c;\n    *c = alpha"),
+            ("beta * *c)", "beta * old)"),
+        ),
+        mutant(
             "infinities hidden and not left unread",
-            kinds.WRONG,
+            kinds.MEANS_MISSING,
             (
                 "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
                 "const float old = beta * *c;\n"
@@ -410,6 +435,12 @@ what is not named is not touched.
             ),
         ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
+        mutant(
+            "zeros for k = 0 and beta = 1",
+            kinds.WRONG,
+            ("beta == 0.0f ?", "beta == 0.0f || k == 0 && beta == 1.0f ?"),
+        ),
+        mutant("128 columns", kinds.WRONG, ("at < k", "at < min(k, 128)")),
         mutant(
             "nothing to do for k = 0",
             kinds.PARTLY_WRITTEN,
@@ -589,13 +620,13 @@ fills them. Tokens may occur several times, experts often or never.
     inputs=routed,
     reference=of_experts,
     launch=tables_then_products,
-    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (1, 1, 1)),
+    small=((7, 5, 3), (65, 3, 2), (1, 33, 4), (1030, 2, 131), (5, 16_411, 1), (1, 1, 1)),
     full=(4096, 256, 256),
     reduction=lambda size: size[2],
     promises=Promises(
         sizes=promises.shapes(
             count=(1, 2, 63, 64, 65, 129), outputs=(1, 2, 5, 33), inputs=(1, 3, 16)
-        ).with_longest(count=1025, outputs=16_411),
+        ).with_longest(count=4096, outputs=16_411),
         values=(
             promises.data("W", promises.NEGATIVE, promises.TIES),
             (
@@ -631,7 +662,7 @@ strided batch could not do this: the matrices of neighbours are no constant dist
     mutants=(
         mutant(
             "places in 16 bits",
-            kinds.EDGES,
+            kinds.WRONG,
             (
                 "(size_t)expert[z] * outputs * inputs",
                 "(unsigned short)(expert[z] * outputs * inputs)",
@@ -667,6 +698,14 @@ strided batch could not do this: the matrices of neighbours are no constant dist
             "offsets in bytes",
             kinds.OUT_OF_BOUNDS,
             ("(size_t)token[z] * inputs", "(size_t)token[z] * inputs * 4"),
+        ),
+        mutant(
+            "Y in 16 bits",
+            kinds.DATA_RACE,
+            ("Y + (size_t)z * outputs", "Y + (z * outputs & 65535)"),
+        ),
+        mutant(
+            "2,000 products", kinds.NULL_POINTER, ("if (z < count)", "if (z < min(count, 2000))")
         ),
     ),
 )
@@ -716,7 +755,7 @@ or NaN, the bit is 0, and so is y.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
-        ).with_longest(columns=4099),
+        ).with_longest(rows=16_411, columns=4099),
         values=(
             promises.data(
                 "x",
@@ -729,6 +768,7 @@ or NaN, the bit is 0, and so is y.
             ),
             (
                 Values("as drawn", lambda given, rng: {}),
+                *promises.data("x bias", promises.FAINT)[1:],
                 Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
             ),
         ),
@@ -763,7 +803,7 @@ notebook compares this mask with cuBLASLt's, bit by bit.
     mutants=(
         mutant(
             "NaN counts as positive",
-            kinds.EDGES,
+            kinds.WRONG,
             ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
         ),
         mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),
@@ -800,6 +840,10 @@ notebook compares this mask with cuBLASLt's, bit by bit.
             "lanes missing from the vote",
             kinds.EDGES,
             ("const unsigned bits =", "if (column >= columns) return;\n    const unsigned bits ="),
+        ),
+        mutant("more than hardly 0", kinds.ALL_ZEROS, ("value > 0.0f);", "value > 1e-20f);")),
+        mutant(
+            "words in 16 bits", kinds.DATA_RACE, ("(size_t)row * words", "(row * words & 65535)")
         ),
     ),
 )

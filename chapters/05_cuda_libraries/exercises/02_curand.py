@@ -266,17 +266,26 @@ of four is computed once, by the thread that stores its numbers.
     reference=later_part,
     launch=lambda n: Launch((-(-n // 512) + 1,), (128,)),
     small=(1001, 130, 3, 1),
+    budget=250_000,  # for one thread alone
     full=1 << 24,
     exact=True,
     promises=Promises(
         sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)),
-        launches=promises.grids((1, 32), (3, 96), (7, 256), (40, 1)),
+        launches=promises.grids((1, 1), (1, 32), (3, 96), (7, 256), (40, 1)),
         values=(
             promises.scalars(
                 "offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6, (1 << 59) + 75
             ),
             promises.scalars("seed", *SEEDS),
-            promises.scalars("streams", 1, 3, 65536, 70_001),
+            (  # many of them show far on in the stream only
+                *promises.scalars("streams", 1, 3),
+                *promises.together(
+                    *(
+                        {"streams": streams, "offset": (1 << 59) + 6}
+                        for streams in (65_536, 70_001, 1 << 29, (1 << 31) - 1)
+                    )
+                )[1:],
+            ),
         ),
     ),
     means=(
@@ -326,6 +335,16 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
             kinds.WRONG,
             ("    const int threads", "    streams = min(streams, 65536);\n    const int threads"),
         ),
+        mutant(
+            "numbers of all streams in an int",
+            kinds.WRONG,
+            ("group % streams,", "4 * group % (4u * streams) / 4,"),
+        ),
+        mutant(
+            "a thread that is alone forgotten",
+            kinds.EDGES,
+            ("first + thread;", "first + thread + (threads == 1);"),
+        ),
         mutant("a stream each", kinds.WRONG, ("group % streams, group / streams", "group, 0")),
         mutant(
             "exchanged",
@@ -368,7 +387,17 @@ which number of the block, 0 to 3, element i of `torch.rand` comes, where PyTorc
 """,
     source=f"{FOLDER}/where_from.py",
     function="where_from",
-    cases=((0, 256), (255, 256), (256, 256), (1000, 256), (1024, 256), (5000, 512), (3, 1)),
+    cases=(
+        (0, 256),
+        (255, 256),
+        (256, 256),
+        (1000, 256),
+        (1024, 256),
+        (5000, 512),
+        (3, 1),
+        (5_000_000_000, 540_672),
+        (2**60 - 1, 2**58),
+    ),
     reference=place_in_torch,
     promises=Cases(lambda rng: (int(rng.integers(0, 40_000)), int(rng.integers(1, 2000)))),
     means="Any way to the place is right.",
@@ -388,6 +417,7 @@ multiprocessors PyTorch starts fewer threads, and draws other numbers from the s
         ),
         mutant("exchanged", kinds.WRONG, ("before // 4, before % 4", "before % 4, before // 4")),
         mutant("by the element", kinds.WRONG, ("before // 4, before % 4", "before // 4, i % 4")),
+        mutant("by a float", kinds.WRONG, ("divmod(i, threads)", "int(i / threads), i % threads")),
         mutant("no blocks", kinds.WRONG, ("before // 4, before % 4", "before, 0")),
         mutant("pairs", kinds.WRONG, ("before // 4, before % 4", "before // 2, before % 2")),
         mutant("rounded up", kinds.WRONG, ("before // 4,", "-(-before // 4),")),
@@ -415,6 +445,7 @@ BOX_MULLER = Exercise(
     task="""
 Make two normal numbers of two times 32 bits by the method of Box and Muller, in the order of
 cuRAND: the sine first. Any bits, all zeros and all ones too: none of them may give an infinity.
+No fast functions: near 1, the error of `__logf` is as large as the logarithm itself.
 """,
     source=f"{FOLDER}/box_muller.cu",
     kernel="box_muller",
@@ -448,6 +479,16 @@ cuRAND: the sine first. Any bits, all zeros and all ones too: none of them may g
             advice="A pair has one radius: two angles of one radius are what makes it a pair.",
             size=1000,
         ),
+        means.instructions(
+            "fast logarithms, sines and cosines",
+            "lg2.approx",
+            "sin.approx",
+            "cos.approx",
+            at_most=0,
+            advice="Near 1 the logarithm is small, and the error of `__logf` is not: take `logf`, "
+            "and `sincospif`.",
+            size=1000,
+        ),
     ),
     hints=(
         "`uniform(bits)` is above 0, so its logarithm is finite.",
@@ -473,6 +514,12 @@ seventy thousand million lies beyond. Where you draw more than that, take 53 bit
         ),
         mutant("twice the same", kinds.WRONG, ("radius * cosine", "radius * sine")),
         mutant("half a turn", kinds.WRONG, ("2.0f * uniform(second", "uniform(second")),
+        mutant("a fast logarithm", kinds.MEANS_MISSING, ("logf(", "__logf(")),
+        mutant(
+            "a fast sine",
+            kinds.MEANS_MISSING,
+            ("sincospif(2.0f *", "__sincosf(6.2831853f *"),
+        ),
         mutant("another logarithm", kinds.SCALED, ("logf(", "log2f(")),
         mutant("without the two", kinds.SCALED, ("-2.0f * logf", "-logf")),
         mutant(
@@ -540,7 +587,7 @@ the next number of the subsequence is tried. No number of tries is enough for ce
         values=(
             promises.scalars("seed", *SEEDS),
             (
-                *promises.scalars("sides", 1, 2, 6, 52, (1 << 32) - 1),
+                *promises.scalars("sides", 1, 2, 6, 52, 1 << 31, (1 << 32) - 1),
                 *promises.together(*TRIES),
             ),
         ),
@@ -563,6 +610,7 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         mutant("the remainder", kinds.WRONG, ("__umulhi(each[j], sides)", "each[j] % sides")),
         mutant("none refused", kinds.WRONG, ("each[j] * sides >= refused", "true")),
         mutant("as many refused as sides", kinds.WRONG, ("(0u - sides) % sides", "sides")),
+        mutant("a power of two refused", kinds.WRONG, ("(0u - sides) % sides", "~0u % sides + 1")),
         mutant(
             "one more refused",
             kinds.WRONG,
@@ -580,7 +628,7 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         ),
         mutant(
             "twenty-four tries",
-            kinds.PARTLY_WRITTEN,
+            kinds.EDGES,
             ("block = 0;; ++block", "block = 0; block < 6; ++block"),
         ),
         mutant(

@@ -61,6 +61,7 @@ side by side, 4 of them or 32, and one load fetches them. Find the place of an e
         (100, 3, 2, 64, 9, 99, 2, 1),
         (129, 1, 2, 128, 2, 128, 0, 1),
         (64, 28, 28, 32, 5, 40, 27, 27),
+        (64, 28, 28, 32, 70_000, 40, 27, 27),
     ),
     reference=place_by_numpy,
     promises=Cases(any_element),
@@ -105,6 +106,7 @@ compromise: one load fetches v channels, and the vectors of neighbouring pixels 
             "a vector no larger than C", kinds.WRONG, ("vectors =", "v = min(v, C)\n    vectors =")
         ),
         mutant("32 at most", kinds.WRONG, ("vectors =", "v = min(v, 32)\n    vectors =")),
+        mutant("images in 16 bits", kinds.WRONG, ("(n * vectors", "(n % 65536 * vectors")),
     ),
 )
 
@@ -313,7 +315,7 @@ where its weight is infinite.
             stride=(1, 2, 3),
             dilation=(1, 2, 7),
         ).with_longest(
-            N=19, groups=11, channels=23, filters=2003, H=67, W=11_003, stride=11, dilation=25
+            N=19, groups=11, channels=131, filters=2003, H=67, W=11_003, stride=11, dilation=25
         ),
         values=(
             promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES),
@@ -435,6 +437,7 @@ its thread has that; a second convolution wants the neighbours as well, which ot
             kinds.MEANS_MISSING,
             ("    y[i] = sum >", "    ((volatile float *)y)[i] = sum;\n    y[i] = sum >"),
         ),
+        mutant("64 channels", kinds.WRONG, ("c < channels", "c < min(channels, 64)")),
     ),
 )
 

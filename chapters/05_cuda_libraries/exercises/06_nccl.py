@@ -256,6 +256,7 @@ with 5 to 7 as many. (4 ranks, 4 MB, 2 µs and 100 GB/s: the ring takes 72 µs, 
         (5, 1024, 3.0, 400.0),
         (64, 1024, 3.0, 400.0),
         (9, 100, 1.0, 1.0),
+        (100_000, 1 << 20, 1.0, 25.0),
     ),
     reference=both_costs,
     promises=Cases(any_link),
@@ -285,6 +286,12 @@ into parts that follow one another, and then cost twice the bytes at most, not t
             "a latency once",
             kinds.WRONG,
             ("2 * levels * (latency_us + ", "latency_us + 2 * levels * ("),
+        ),
+        mutant(
+            "ten levels at most",
+            kinds.WRONG,
+            ("levels = (", "levels = min(10, ("),
+            (".bit_length()", ".bit_length())"),
         ),
     ),
 )
@@ -459,6 +466,7 @@ none.
             (2, 3, 8, 2, 1),
             (1, 4, 7, 3, 3),
             (3, 2, 2, 5, 4),
+            (1, 2, 300, 2, 7),
         )
     ),
     reference=lambda x, first, second, ranks: np.tanh(x @ all_of(first)) @ all_of(second),
@@ -523,6 +531,11 @@ by rows instead, and partial sums would have to be added up before tanh: one all
             kinds.MEANS_MISSING,
             ("first.columns(begin, end)", "first.columns(0, hidden)[:, begin:end]"),
         ),
+        mutant(
+            "64 units",
+            kinds.WRONG,
+            ("rank + 1) * hidden // ranks", "rank + 1) * min(hidden, 64) // ranks"),
+        ),
     ),
 )
 
@@ -549,6 +562,7 @@ stages: 90 ms with the batch in one part, 40 ms with 6 parts.)
         (8.0, 16.0, 8, 8),
         (8.0, 16.0, 8, 64),
         (5.0, 5.0, 2, 3),
+        (5.0, 5.0, 300, 1000),
     ),
     reference=lambda forward, backward, stages, parts: (
         (forward + backward) * (parts + stages - 1) / (stages * parts)
@@ -572,6 +586,7 @@ parts as stages leave a fifth at most. More parts are smaller parts, which fill 
             "a bubble each way", kinds.WRONG, ("(parts + stages - 1)", "(parts + 2 * stages - 2)")
         ),
         mutant("forward alone", kinds.WRONG, ("(forward_ms + backward_ms)", "forward_ms")),
+        mutant("64 stages", kinds.WRONG, ("(parts + stages - 1)", "(parts + min(stages, 64) - 1)")),
     ),
 )
 
@@ -598,6 +613,7 @@ is reduced while the pass goes on. When is the last of them reduced? (Ready at 1
         ([4.0], [3.0]),
         ([1.0, 9.0, 9.5], [4.0, 1.0, 1.0]),
         ([0.0, 0.0, 10.0], [3.0, 4.0, 0.25]),
+        ([1.0, 2.0], [0.5, 0.0]),
     ),
     reference=lambda ready, takes: max(start + sum(takes[k:]) for k, start in enumerate(ready)),
     promises=Cases(any_buckets),
@@ -630,6 +646,7 @@ backward pass.
             kinds.WRONG,
             ("zip(ready_ms, reduce_ms,", "zip(ready_ms[1:], reduce_ms[1:],"),
         ),
+        mutant("nothing takes no time", kinds.WRONG, ("+ takes", "+ max(takes, 1e-3)")),
     ),
 )
 

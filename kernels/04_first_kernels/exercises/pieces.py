@@ -6,5 +6,5 @@ def pieces(n, chunks):
     # STARTER
     #| return [(0, n)]
     # SOLUTION
-    return [(first, min(per_chunk, n - first)) for first in range(0, n, per_chunk)]
+    return [(first, min(per_chunk, n - first)) for first in range(0, n, max(per_chunk, 1))]
     # END
