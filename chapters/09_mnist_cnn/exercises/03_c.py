@@ -95,7 +95,8 @@ convention, and PyTorch's is the first: black background is all equal, so it hap
 
 def batches(rng: np.random.Generator) -> str:
     n, c, p = (int(k) for k in rng.integers(1, (9, 7, 90)))
-    return runs(f"{n} {c} {p} {rng.choice([0, 1, -300, 1000, 1e-5])}")[0]
+    base, far = rng.choice([0, 1, -300, 1000, 1e-5]), rng.choice([0, 0, 1000])
+    return runs(f"{n} {c} {p} {base} {far}")[0]
 
 
 CHANNEL_STATISTICS = HostExercise(
@@ -103,20 +104,22 @@ CHANNEL_STATISTICS = HostExercise(
     title="mean and variance of a channel",
     task="""
 Batch norm's first half: the mean and the variance of each channel over all images of the batch. The
-pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements. The input that a
-verdict names is N, C, P, about where the means lie, and a number that the test program wants back.)
+pixels of a channel do not lie in one piece. A pixel may lie far from all others. (x has at most
+1,000,000 elements. The input that a verdict names is N, C, P, about where the means lie, how far
+the first pixel of a channel is from there, and a number that the test program wants back.)
 """,
     source="09_mnist_cnn/exercises/channel_statistics.c",
     driver="09_mnist_cnn/exercises/channel_statistics_main.c",
     cases=runs(
-        "2 1 3 0",
-        "3 2 5 0",
-        "1 1 1 5",
-        "4 3 1 1",
-        "1 4 49 0",
-        "50 2 196 1000",
-        "64 1 784 -1000",
-        "3 2 49 1e-5",
+        "2 1 3 0 0",
+        "3 2 5 0 0",
+        "1 1 1 5 0",
+        "4 3 1 1 0",
+        "1 4 49 0 0",
+        "50 2 196 1000 0",
+        "64 1 784 -1000 0",
+        "50 2 784 0 1000",
+        "3 2 49 1e-5 0",
     ),
     reference=is_right,
     promises=Cases(batches),
@@ -148,6 +151,21 @@ pairs would do it in one walk.
             "sums in floats",
             kinds.WRONG_OUTPUT,
             ("double sum = 0, squares", "float sum = 0, squares"),
+        ),
+        mutant(
+            "distances from the first pixel, in floats",
+            kinds.WRONG_OUTPUT,
+            (
+                "double sum = 0, squares = 0;",
+                "const float first = x[c * P];\n        float sum = 0, squares = 0;",
+            ),
+            ("sum += x[(n * C + c) * P + p];", "sum += x[(n * C + c) * P + p] - first;"),
+            ("center = sum / ((double)N * P)", "center = first + sum / ((double)N * P)"),
+            ("x[(n * C + c) * P + p] - center", "x[(n * C + c) * P + p] - first"),
+            (
+                "(squares / ((double)N * P))",
+                "(squares / ((double)N * P) - (center - first) * (center - first))",
+            ),
         ),
         mutant(
             "of a sample",

@@ -20,6 +20,7 @@ from course_utils.exercises.promises import Values
 
 from .common import (
     EPS,
+    FAR_FROM_0,
     MOMENTUM,
     THREADS,
     a_thread_each,
@@ -317,29 +318,40 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
+def of_rows(given) -> dict:
+    x, w = given["x"].astype(np.float64), given["w"].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # an infinite x times 0
+        return {"y": x @ w.T + given["b"]}
+
+
 LINEAR_FORWARD = Exercise(
     id="09.linear_forward",
     title="a row times a row",
     task="""
 Both matrices lie in memory row by row, and a result is the product of a row of x with a row of w,
 with the bias added. A warp has a result: its lanes read 32 neighbours of a row together, and
-combine what they have by shuffles. Any shape.
+combine what they have by shuffles. Any shape; a number of x may be infinite, and its weight 0.
 """,
     source="09_mnist_cnn/forward/linear_forward.cu",
     kernel="linear_forward",
     inputs=dense_layer,
-    reference=lambda given: {
-        "y": given["x"].astype(np.float64) @ given["w"].astype(np.float64).T + given["b"]
-    },
+    reference=of_rows,
     launch=lambda size: Launch((-(-size[0] * size[2] // 8),), (THREADS,)),
-    small=((3, 33, 5), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
+    small=((3, 33, 5), (257, 257, 1), (1, 257, 257), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 3, 7), I=(1, 2, 31, 32, 33, 128, 1568), O=(1, 2, 5, 10, 33)
-        ).with_longest(N=131, I=8209, O=131),
-        values=tuple(promises.data(name, *promises.ORDINARY) for name in "xwb"),
+        ).with_longest(N=2053, I=32_771, O=2053),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY),
+                promises.zero_times_infinity_along("w", -1, "x", -1),
+            ),
+            promises.data("w", *promises.ORDINARY),
+            promises.data("b", *promises.ORDINARY),
+        ),
     ),
     means=(
         means.one_store_each(),
@@ -372,6 +384,21 @@ warp, counted from the block's, does not.
         ),
         mutant("no bias", kinds.WRONG, ("sum + b[o]", "sum")),
         mutant("no combining", kinds.WRONG, ("    sum = warp_sum(sum);\n", "")),
+        mutant(
+            "weights of 0 left out",
+            kinds.WRONG,
+            ("        sum += x[n", "        if (w[o * I + i] != 0.0f) sum += x[n"),
+        ),
+        mutant(
+            "1024 results at most",
+            kinds.FIRST_BLOCK,
+            ("if (lane == 0)", "if (lane == 0 && result < 1024)"),
+        ),
+        mutant(
+            "places in 16 bits",
+            kinds.EDGES,
+            ("x[n * I + i]", "x[(unsigned short)(n * I + i)]"),
+        ),
         mutant("64 rounds at most", kinds.WRONG, ("i < I; i +=", "i < I && i < 2048; i +=")),
         mutant("last elements missed", kinds.WRONG, ("i < I; i +=", "i + 31 < I; i +=")),
         mutant(
@@ -419,14 +446,14 @@ whose differences are finite.
     ),
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
+    small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
             N=1031, K=1031
         ),
-        values=(promises.data("z", *promises.ANY_FINITE),),
+        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
@@ -465,6 +492,14 @@ fp32. It is too small to matter to a mean.
         ),
         mutant("label not used", kinds.WRONG, ("row[label[n]]", "row[0]")),
         mutant("128 classes", kinds.WRONG, ("row[label[n]]", "row[label[n] & 127]")),
+        mutant(
+            "largest put back first",
+            kinds.WRONG,
+            (
+                "logf(sum) - (row[label[n]] - largest)",
+                "logf(sum) + largest - row[label[n]]",
+            ),
+        ),
         mutant("largest not put back", kinds.WRONG, ("(row[label[n]] - largest)", "row[label[n]]")),
         mutant("one row", kinds.WRONG, ("z + n * K", "z + 0 * K")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("n >= N", "n > N")),

@@ -18,6 +18,7 @@ from course_utils.exercises import (
 
 from .common import (
     EPS,
+    FAR_FROM_0,
     THREADS,
     a_thread_each,
     blocks,
@@ -53,14 +54,14 @@ two classes or more, and any logits whose differences are finite.
     ),
     reference=of_logits,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
+    small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
             N=1031, K=1031
         ),
-        values=(promises.data("z", *promises.ANY_FINITE),),
+        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),
     means=(means.one_store_each(2.0), means.work_shared_out()),
     hints=(
@@ -125,13 +126,13 @@ may be infinite, and a gradient 0.
     inputs=dense_layer,
     reference=of_weights,
     launch=lambda size: a_thread_each(size[1] * size[2]),
-    small=((3, 33, 5), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
+    small=((3, 33, 5), (257, 257, 1), (257, 1, 257), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: 16 * size[0],  # sorted gradients cancel late, from whichever end
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
-        ).with_longest(N=2053, I=1031, O=131),
+        ).with_longest(N=2053, I=32_771, O=32_771),
         values=(
             promises.data("dy", *promises.ORDINARY),
             (
@@ -166,6 +167,21 @@ dy (N x O) and w (O x I): three products for a linear layer, one on the way forw
             "512 images at most",
             kinds.WRONG,
             ("n < N; ++n) {\n        s", "n < N && n < 512; ++n) {\n        s"),
+        ),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("x[n * I + i]", "x[(unsigned short)(n * I + i)]"),
+        ),
+        mutant(
+            "4096 weights at most",
+            kinds.FIRST_BLOCK,
+            ("dw[result] =", "if (result < 4096) dw[result] ="),
+        ),
+        mutant(
+            "gradients of 0 left out",
+            kinds.ALL_ZEROS,
+            ("        sum += dy[n", "        if (dy[n * O + o] != 0.0f) sum += dy[n"),
         ),
         mutant(
             "mean over the batch",
@@ -470,12 +486,18 @@ follows adds up over the block. Any shape.
     inputs=image_pair,
     reference=of_filters,
     launch=lambda size: Launch((size[1], size[4]), (64,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
     budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
     promises=Promises(
-        sizes=IMAGES,
+        sizes=promises.shapes(  # N = 1 twice: beside the most rows it is one image
+            N=(1, 1, 2, 3, 5),
+            C=(1, 2, 3, 7),
+            H=(1, 2, 3, 14, 28),
+            W=(1, 2, 3, 14, 28),
+            F=(1, 2, 5, 16),
+        ).with_longest(N=65, C=33, H=40_009, W=1031, F=67),
         values=(
             promises.data("x", *promises.ORDINARY),
             promises.data("dy", *promises.ORDINARY),
@@ -503,6 +525,14 @@ there are few blocks, and on a GPU most multiprocessors have nothing to do.
             ("int row = place / W", "int row = (unsigned short)place / W"),
         ),
         mutant("one image", kinds.WRONG, ("image < N; ++image", "image < 1; ++image")),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            (
+                "place = threadIdx.x; place < H * W; place += kThreads",
+                "place = threadIdx.x ? H * W : 0; place < H * W; ++place",
+            ),
+        ),
         mutant(
             "first pixels only",
             kinds.WRONG,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -137,6 +139,16 @@ def exactly(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> np.ndarray:
     return np.array(found).T
 
 
+def without_negative_variances(function: Callable[..., Any], *given: Any) -> Any:
+    """The answer's result. Raises ValueError where a variance is below 0, by however little."""
+    found = function(*given)
+    if isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == 3:
+        least = found[1].min()
+        if least < 0:
+            raise ValueError(f"a variance is below 0: {least:.3g}")
+    return found
+
+
 STATISTICS_FROM_MOMENTS = PythonExercise(
     id="09.statistics_from_moments",
     title="statistics without a pass",
@@ -146,7 +158,7 @@ kernel keeps S and G as whole
 numbers, so that they come out the same in any order; take the unit of 2⁻³² out. The variance is the
 layer's: divided by M. Pixels may lie far from 0, a hundred times as far as they spread, and then a
 square is taken away from a number that is nearly as large: compute in a precision that has digits
-left. A variance is never below 0.
+left. A variance is never below 0, not even by a rounding: that of an image of equal pixels is 0.
 """,
     source=f"{FOLDER}/statistics_from_moments.py",
     function="statistics_from_moments",
@@ -156,8 +168,11 @@ left. A variance is never below 0.
         a_batch(3, 4, 200, 100.0, 1.0),
         a_batch(4, 2, 100_000, -40.0, 0.5),
         a_batch(5, 1, 9, 1.0, 2.0),
+        a_batch(6, 16, 784, 37.25, 0.0),
+        a_batch(7, 5, 100, -0.375, 0.0),
     ),
     reference=exactly,
+    call=without_negative_variances,
     promises=Cases(any_batch),
     means="Any formula is right: the task asks for the numbers alone.",
     hints=(
@@ -195,6 +210,14 @@ of seven. MNIST's pixels, normalised, have a mean near 0.
             ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)"),
         ),
         mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
+        mutant(
+            "below 0 by a rounding",
+            kinds.EXCEPTION,
+            (
+                'np.maximum(np.einsum("ft,ts,fs->f", w, covariance, w), 0.0)',
+                'np.einsum("ft,ts,fs->f", w, of_two, w) - mean * mean',
+            ),
+        ),
         mutant("no eps", kinds.PRECISION, ("np.sqrt(variance + 1e-5)", "np.sqrt(variance)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np.stack", "np.stack")),
     ),
