@@ -63,7 +63,7 @@ size; a pixel may be infinite.
     inputs=image_layer,
     reference=convolved,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[4]), (THREADS,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[1],
     promises=Promises(
@@ -111,6 +111,11 @@ used again in shared memory and registers.
             (" && s >= 0 && s < W;", " && r * W + s >= 0 && r * W + s < H * W;"),
         ),
         mutant("no check of the row", kinds.OUT_OF_BOUNDS, ("r >= 0 && r < H && ", "")),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("inside ? r * W + s", "inside ? (unsigned short)(r * W + s)"),
+        ),
         mutant("32 channels at most", kinds.WRONG, ("c < C; ++c", "c < C && c < 32; ++c")),
         mutant("the first channel only", kinds.WRONG, ("c < C; ++c", "c < 1; ++c")),
         mutant("filter turned", kinds.WRONG, ("* taps[tap]", "* taps[8 - tap]")),
@@ -177,7 +182,7 @@ warp; all threads call it, and between two calls there has to be a barrier.
     inputs=batch,
     reference=moments,
     launch=lambda size: Launch((size[1],), (THREADS,)),
-    small=((3, 2, 49), (5, 3, 131), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
+    small=((3, 2, 49), (5, 3, 131), (2, 1, 40_009), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     promises=Promises(
@@ -231,6 +236,14 @@ the way with each batch; the network uses them when it answers and has no batch 
         ),
         mutant("first image only", kinds.WRONG, ("sum += x[(i / P * C + c) * P", "sum += x[c * P")),
         mutant(
+            "elements numbered in 16 bits",
+            kinds.WRONG,
+            (
+                "sum += x[(i / P * C + c) * P + i % P]",
+                "sum += x[((unsigned short)i / P * C + c) * P + (unsigned short)i % P]",
+            ),
+        ),
+        mutant(
             "channels not skipped",
             kinds.WRONG,
             ("sum += x[(i / P * C + c) * P + i % P]", "sum += x[c * count + i]"),
@@ -266,7 +279,7 @@ floats: where one of the four is NaN, the result is NaN.
     inputs=image_planes,
     reference=lambda given: {"y": squares(given["x"]).max(-1)},
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
-    small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 2, 2)),
+    small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 515, 523), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
         sizes=promises.shapes(
@@ -303,6 +316,7 @@ that has gone wrong should show it, and `fmaxf` would hide it here.
             "odd sides", kinds.WRONG, ("/ (rows * columns) * H", "/ (rows * columns) * 2 * rows")
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * rows", "i > M * rows")),
+        mutant("65,536 results at most", kinds.WRONG, ("y[i] =", "if (i < 65536) y[i] =")),
     ),
 )
 
@@ -447,11 +461,12 @@ whose differences are finite.
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),
     small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
+    budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
-            N=1031, K=1031
+            N=1031, K=521
         ),
         values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),

@@ -55,11 +55,12 @@ two classes or more, and any logits whose differences are finite.
     reference=of_logits,
     launch=lambda size: a_thread_each(size[0]),
     small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
+    budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
-            N=1031, K=1031
+            N=1031, K=521
         ),
         values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),
@@ -235,7 +236,7 @@ says of NaN is the course's kernel, and yours may leave it out.
     inputs=image_planes,
     reference=to_the_largest,
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
-    small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 2, 2)),
+    small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 514, 522), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
         sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_longest(
@@ -276,6 +277,11 @@ the four, and no memory that lasts from one pass to the other.
             ("float largest = x[corner];", "float largest = fmaxf(x[corner], 0.0f);"),
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * rows", "i > M * rows")),
+        mutant(
+            "65,536 squares at most",
+            kinds.PARTLY_WRITTEN,
+            ("(i >= M * rows", "(i >= 65536 || i >= M * rows"),
+        ),
     ),
 )
 
@@ -401,7 +407,7 @@ infinite.
     inputs=image_layer,
     reference=of_pixels,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[1]), (THREADS,)),
-    small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[4],
     promises=Promises(
@@ -448,6 +454,11 @@ the filter turned by 180 degrees.
             ("w + (f * C + c) * 9", "w + (f * C + c) % (C * F) / 1 * 9 * 0 + (c * F + f) * 9"),
         ),
         mutant("one filter", kinds.WRONG, ("f < F; ++f", "f < 1; ++f")),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("inside ? r * W + s", "inside ? (unsigned short)(r * W + s)"),
+        ),
         mutant("images C apart", kinds.FIRST_BLOCK, ("(image * F + f)", "(image * C + f)")),
         mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && s >= 0 && s < W;", ";")),
         mutant(

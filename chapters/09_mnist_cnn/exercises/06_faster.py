@@ -56,7 +56,7 @@ Outside of the image every pixel is 0. Any shape.
     reduction=lambda size: size[0] * size[1],
     promises=Promises(
         sizes=promises.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)).with_longest(
-            H=67, W=131
+            H=4099, W=4099
         ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
@@ -97,6 +97,7 @@ the order of its atomics does not matter.
         mutant(
             "inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")
         ),
+        mutant("3000 places at most", kinds.WRONG, ("place < H * W", "place < min(H * W, 3000)")),
         mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
         mutant(
             "height as the stride",
