@@ -212,6 +212,7 @@ formulas, once, so that you know what `partition_C` computes.
             size=(64, 96, 48),
         ),
         means.one_store_each(),
+        means.work_shared_out(2.0),
     ),
     hints=(
         "sum[half][i]: which row and which column of the warp's 16 x 8 results is i?",
@@ -230,6 +231,18 @@ place of numbers (notebook 02's identity tensor).
             "halves side by side",
             kinds.DATA_RACE,
             ("const int x = column + half * 16", "const int x = column + half * 8"),
+        ),
+        mutant(
+            "one warp does it all",
+            kinds.MEANS_MISSING,
+            (
+                "    const int row = blockIdx.y * 32 + warp % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + warp / 2 * 8;\n",
+                "    for (int part = warp ? 4 : 0; part < 4; ++part) {\n"
+                "    const int row = blockIdx.y * 32 + part % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + part / 2 * 8;\n",
+            ),
+            ("0.0f);\n        }\n", "0.0f);\n        }\n    }\n"),
         ),
         mutant(
             "no maximum",

@@ -472,7 +472,8 @@ consumer does with a stage. Each of its four warps arrives once when the stage m
     explanation="""
 Two waits and one arrival a stage: for its bytes, for its products, and for whoever fills it again.
 Some kernels of this notebook wait for the products of the step *before* in place of these, so that
-the tensor cores find the next group at once.
+the tensor cores find the next group at once. Their last wait stands behind the loop: compilers and
+this checker look for one on every path, and an `if` for the last step leaves a path without it.
 """,
     mutants=(
         mutant(

@@ -211,9 +211,9 @@ Whole numbers have no rounding, so the order of the atomics does not show, and t
 last bit. The full training set has 47,040,000 pixels: their sum may reach 1.2 · 10¹⁰, and that of
 the squares 3.1 · 10¹², both too large for 32 bits; a thread's own share could stay in 32 bits only
 while it has fewer than some 66,000 bytes. (The sizes that the emulator tries do not fill a thread's
-sum that far, and one in 32 bits passes there; the full size on a GPU does.) The mean is sums[0] / n,
-and the variance is sums[1] / n minus the square of the mean. Sums in floating point would bring
-their own rounding into that difference.
+sum that far, and one in 32 bits passes there; the full size on a GPU does.) The mean is
+sums[0] / n, and the variance is sums[1] / n minus the square of the mean. Sums in floating point
+would bring their own rounding into that difference.
 """,
     mutants=(
         mutant(
