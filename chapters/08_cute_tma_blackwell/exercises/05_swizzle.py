@@ -316,7 +316,8 @@ def per_request(counts) -> float:
 
 
 ONE_LANE = (
-    "    for (int n = lane ? 1024 : 0; n < 1024; ++n) {\n        const int i = n / 32, j = n % 32;\n"
+    "    for (int n = lane ? 1024 : 0; n < 1024; ++n) {\n"
+    "        const int i = n / 32, j = n % 32;\n"
 )
 LAYOUT = Exercise(
     id="08.transposed_tile",

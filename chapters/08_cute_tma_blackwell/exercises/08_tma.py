@@ -336,7 +336,10 @@ load needs none, since the map knows where x ends.
         mutant(
             "one thread does it all",
             kinds.MEANS_MISSING,
-            ("i = threadIdx.x; i < 8 * 32; i += blockDim.x", "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i"),
+            (
+                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
+            ),
         ),
         mutant("no fence", kinds.DATA_RACE, ("        mbarriers_are_ready();\n", "")),
         mutant("no barrier", kinds.ORDER, ("    __syncthreads();\n", "")),
@@ -514,7 +517,10 @@ fence alone says nothing about when others are done.
         mutant(
             "one thread does it all",
             kinds.MEANS_MISSING,
-            ("i = threadIdx.x; i < 8 * 32; i += blockDim.x", "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i"),
+            (
+                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
+            ),
         ),
         mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
         mutant("no wait", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
@@ -804,7 +810,10 @@ another block as well.
         mutant(
             "one thread does it all",
             kinds.MEANS_MISSING,
-            ("i = threadIdx.x; i < 16 * 32; i += blockDim.x", "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i"),
+            (
+                "i = threadIdx.x; i < 16 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i",
+            ),
         ),
         mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),
     ),

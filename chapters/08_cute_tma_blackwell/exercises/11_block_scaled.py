@@ -96,8 +96,8 @@ FOURS = Exercise(
 Quantise blocks of 16 numbers to NVFP4: a scale in E4M3, and 16 codes of E2M1 in two words. One
 thread does a block. Blocks of zeros too; zeros and numbers near zero keep their sign. Round as the
 first lines say, so that every bit is settled. (Compilers make a product with 1 / 6 of `/ 6.0f`; no
-number is tried for which that gives another scale.) `tensor_scale` is a power of two, and no number is
-above 448 * 6 * tensor_scale.
+number is tried for which that gives another scale.) `tensor_scale` is a power of two, and no number
+is above 448 * 6 * tensor_scale.
 """,
     source=f"{FOLDER}/packed_fours.cu",
     kernel="packed_fours",
