@@ -65,6 +65,8 @@ instruction.
         (47, 20, 3, 2),
         (3, 63, 1, 4),
         (197, 231, 16, 15),
+        (1000, 5, 64, 1),
+        (5, 1000, 1, 64),
     ),
     reference=from_table,
     promises=Cases(any_place),

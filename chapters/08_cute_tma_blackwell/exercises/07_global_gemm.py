@@ -52,7 +52,7 @@ there while this one is multiplied. `stages` is at least 2.
 """,
     source=f"{FOLDER}/stage_plan.py",
     function="stage_plan",
-    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17)),
+    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17), (300, 4)),
     reference=played,
     promises=Cases(lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9)))),
     means="Any way to the list is right.",
@@ -75,6 +75,7 @@ have to wait for the product.
         mutant("no end", kinds.WRONG, ("fetched if fetched < steps else -1", "fetched")),
         mutant("always as many", kinds.WRONG, ("begun - step - 1", "stages - 1")),
         mutant("its own step too", kinds.WRONG, ("begun - step - 1", "begun - step")),
+        mutant("100 steps at most", kinds.WRONG, ("range(steps)", "range(min(steps, 100))")),
         mutant("three stages", kinds.WRONG, ("step % stages", "step % 3")),
     ),
 )
@@ -119,6 +120,7 @@ most FLOPs for each byte it fetches, among those of which `stages` stages fit `b
         ([(128, 128), (128, 256), (256, 256)], 3, 2, 232448),
         ([(128, 128), (128, 256), (256, 256)], 4, 1, 232448),
         ([(256, 128), (128, 256)], 4, 1, 232448),
+        ([(128, 256), (256, 128)], 4, 1, 232448),
         ([(64, 64), (32, 256)], 3, 1, 232448),
         ([(256, 256)], 4, 1, 232448),
         ([(128, 128), (64, 64)], 4, 1, 65536),
@@ -148,6 +150,11 @@ barrier.
         mutant("less than the room", kinds.NOTHING_RETURNED, ("<= room", "< room")),
         mutant("whole FLOPs a byte", kinds.WRONG, ("tile[1] / sum", "tile[1] // sum")),
         mutant("the last of equals", kinds.WRONG, ("max(fits,", "max(reversed(fits),")),
+        mutant(
+            "of equals the one with more rows",
+            kinds.WRONG,
+            ("tile[0] * tile[1] / sum(tile)", "(tile[0] * tile[1] / sum(tile), tile[0])"),
+        ),
     ),
 )
 
