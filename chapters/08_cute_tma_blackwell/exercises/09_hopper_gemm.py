@@ -685,9 +685,7 @@ in which phase: mend the kernel.
     reduction=lambda size: size[2],
     bug=kinds.DEADLOCK,
     promises=Promises(
-        sizes=promises.shapes(M=(1, 65), N=(1, 40), K=(8, 72, 136)).with_longest(
-            N=72, K=264
-        ),
+        sizes=promises.shapes(M=(1, 65), N=(1, 40), K=(8, 72, 136)).with_longest(N=72),
         launches=lambda size: [Launch((blocks,), (160,)) for blocks in (1, 3, 7)],
         values=(promises.data("A B", *FEW),),
     ),
