@@ -1,7 +1,6 @@
 // mean[c] and variance[c] of each channel over a whole batch: x is N x C x P, image by image, and
 // in it channel by channel, P pixels each. The variance is the mean of the squared distances from
-// the mean. N, C and P are at least 1. The mean may be a thousand times the deviation, and a pixel
-// may lie far from all others.
+// the mean. N, C and P are at least 1. The mean may be a thousand times the deviation.
 void statistics(const float *x, float *mean, float *variance, int N, int C, int P)
 {
     // TODO: for each channel, go over its pixels in all images; keep your sums in double
