@@ -396,7 +396,7 @@ number for each column and each 64 rows. Elements may be infinite or NaN.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 5, 63, 64, 65, 130), columns=(4, 60, 64, 68, 132, 200)
-        ).with_longest(rows=1031, columns=2052),
+        ).with_longest(rows=1159, columns=2052),
         values=(
             (
                 *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
@@ -463,6 +463,14 @@ zeros the sum would find in the tile whatever an earlier block has left there.
             "all exists",
             kinds.OUT_OF_BOUNDS,
             ("first_row + row < rows && first_column + column < columns", "true"),
+        ),
+        mutant(
+            "elements numbered in 16 bits",
+            kinds.EDGES,
+            (
+                "&x[(first_row + row) * columns +",
+                "&x[(unsigned short)((first_row + row) * columns) +",
+            ),
         ),
         mutant("rows unguarded", kinds.OUT_OF_BOUNDS, ("first_row + row < rows && ", "")),
         mutant(

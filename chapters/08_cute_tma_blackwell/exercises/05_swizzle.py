@@ -315,6 +315,10 @@ def per_request(counts) -> float:
     return wavefronts / max(requests, 1)
 
 
+ONE_LANE = (
+    "    for (int n = lane ? 1024 : 0; n < 1024; ++n) {\n"
+    "        const int i = n / 32, j = n % 32;\n"
+)
 LAYOUT = Exercise(
     id="08.transposed_tile",
     title="write the layout that leaves no conflict",
@@ -347,6 +351,7 @@ takes one wavefront. Elements have 4 bytes, and a lane moves one at a time.
     ),
     means=(
         means.one_store_each(),
+        means.work_shared_out(),
         Means(
             "bytes stored to shared memory",
             lambda work: work.counts.shared_store_bytes,
@@ -371,6 +376,15 @@ for a fixed j one as well, so rows and columns both meet every bank once. Chapte
 into each of the two statements; here it is in the layout, and the statements did not change.
 """,
     mutants=(
+        mutant(
+            "one lane moves it all",
+            kinds.MEANS_MISSING,
+            ("    for (int i = 0; i < 32; ++i) {\n        tile", f"{ONE_LANE}        tile"),
+            ("    for (int i = 0; i < 32; ++i) {\n        y[", f"{ONE_LANE}        y["),
+            ("place(i, lane)] = x[(size_t)(row + i)", "place(i, j)] = x[(size_t)(row + i)"),
+            ("columns + column + lane]", "columns + column + j]"),
+            ("rows + row + lane] = tile[place(lane, i)]", "rows + row + j] = tile[place(j, i)]"),
+        ),
         mutant("three bits", kinds.TARGET_MISSED, ("Swizzle<5, 0, 5>", "Swizzle<3, 0, 5>")),
         mutant("16 bytes together", kinds.TARGET_MISSED, ("Swizzle<5, 0, 5>", "Swizzle<3, 2, 5>")),
         mutant("the wrong row bits", kinds.TARGET_MISSED, ("Swizzle<5, 0, 5>", "Swizzle<5, 0, 6>")),

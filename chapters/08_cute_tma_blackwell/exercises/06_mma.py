@@ -65,6 +65,8 @@ instruction.
         (47, 20, 3, 2),
         (3, 63, 1, 4),
         (197, 231, 16, 15),
+        (1000, 5, 64, 1),
+        (5, 1000, 1, 64),
     ),
     reference=from_table,
     promises=Cases(any_place),
@@ -305,8 +307,8 @@ APART = Exercise(
     id="08.warps_apart",
     title="find the bug: a partition",
     task="""
-Four warps share 32 x 32 results, and each warp's product is right where it puts it. Still half of
-C is missing. Run it, read the verdict, and mend the partition.
+Four warps share 32 x 32 results, a quarter each, and each warp's product is right where it puts it.
+Still half of C is missing. Run it, read the verdict, and mend the partition.
 """,
     source=f"{FOLDER}/warps_apart.cu",
     kernel="warps_apart",
@@ -323,7 +325,11 @@ C is missing. Run it, read the verdict, and mend the partition.
         ),
         values=VALUES,
     ),
-    means=(*all_by_mma((64, 96, 48)), means.one_store_each()),
+    means=(
+        *all_by_mma((64, 96, 48)),
+        means.one_store_each(),
+        means.work_shared_out(2.0, size=(64, 96, 48)),
+    ),
     hints=(
         "Write down row and column of the four warps.",
         "Warps 0 and 2 have the same row and the same column.",
@@ -336,6 +342,18 @@ library once, and not written anew in each kernel.
 """,
     mutants=(
         mutant("both by division", kinds.PARTLY_WRITTEN, ("warp % 2 * 16", "warp / 2 * 16")),
+        mutant(
+            "one warp does it all",
+            kinds.MEANS_MISSING,
+            (
+                "    const int row = blockIdx.y * 32 + warp % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + warp / 2 * 16;\n",
+                "    for (int part = warp ? 4 : 0; part < 4; ++part) {\n"
+                "    const int row = blockIdx.y * 32 + part % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + part / 2 * 16;\n",
+            ),
+            ("sum[j][i];\n        }\n", "sum[j][i];\n        }\n    }\n"),
+        ),
         mutant("one column of warps", kinds.PARTLY_WRITTEN, ("+ warp / 2 * 16", "+ warp / 2 * 8")),
         mutant("warps 32 apart", kinds.OUT_OF_BOUNDS, ("+ warp / 2 * 16", "+ warp / 2 * 32")),
         mutant("a right half twice", kinds.WRONG, ("k + pair;", "k + (pair ^ 2);")),

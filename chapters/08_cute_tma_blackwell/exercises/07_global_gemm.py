@@ -52,7 +52,7 @@ there while this one is multiplied. `stages` is at least 2.
 """,
     source=f"{FOLDER}/stage_plan.py",
     function="stage_plan",
-    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17)),
+    cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17), (300, 4)),
     reference=played,
     promises=Cases(lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9)))),
     means="Any way to the list is right.",
@@ -75,6 +75,7 @@ have to wait for the product.
         mutant("no end", kinds.WRONG, ("fetched if fetched < steps else -1", "fetched")),
         mutant("always as many", kinds.WRONG, ("begun - step - 1", "stages - 1")),
         mutant("its own step too", kinds.WRONG, ("begun - step - 1", "begun - step")),
+        mutant("100 steps at most", kinds.WRONG, ("range(steps)", "range(min(steps, 100))")),
         mutant("three stages", kinds.WRONG, ("step % stages", "step % 3")),
     ),
 )
@@ -119,6 +120,7 @@ most FLOPs for each byte it fetches, among those of which `stages` stages fit `b
         ([(128, 128), (128, 256), (256, 256)], 3, 2, 232448),
         ([(128, 128), (128, 256), (256, 256)], 4, 1, 232448),
         ([(256, 128), (128, 256)], 4, 1, 232448),
+        ([(128, 256), (256, 128)], 4, 1, 232448),
         ([(64, 64), (32, 256)], 3, 1, 232448),
         ([(256, 256)], 4, 1, 232448),
         ([(128, 128), (64, 64)], 4, 1, 65536),
@@ -148,6 +150,11 @@ barrier.
         mutant("less than the room", kinds.NOTHING_RETURNED, ("<= room", "< room")),
         mutant("whole FLOPs a byte", kinds.WRONG, ("tile[1] / sum", "tile[1] // sum")),
         mutant("the last of equals", kinds.WRONG, ("max(fits,", "max(reversed(fits),")),
+        mutant(
+            "of equals the one with more rows",
+            kinds.WRONG,
+            ("tile[0] * tile[1] / sum(tile)", "(tile[0] * tile[1] / sum(tile), tile[0])"),
+        ),
     ),
 )
 
@@ -212,6 +219,7 @@ formulas, once, so that you know what `partition_C` computes.
             size=(64, 96, 48),
         ),
         means.one_store_each(),
+        means.work_shared_out(2.0),
     ),
     hints=(
         "sum[half][i]: which row and which column of the warp's 16 x 8 results is i?",
@@ -230,6 +238,18 @@ place of numbers (notebook 02's identity tensor).
             "halves side by side",
             kinds.DATA_RACE,
             ("const int x = column + half * 16", "const int x = column + half * 8"),
+        ),
+        mutant(
+            "one warp does it all",
+            kinds.MEANS_MISSING,
+            (
+                "    const int row = blockIdx.y * 32 + warp % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + warp / 2 * 8;\n",
+                "    for (int part = warp ? 4 : 0; part < 4; ++part) {\n"
+                "    const int row = blockIdx.y * 32 + part % 2 * 16;\n"
+                "    const int column = blockIdx.x * 32 + part / 2 * 8;\n",
+            ),
+            ("0.0f);\n        }\n", "0.0f);\n        }\n    }\n"),
         ),
         mutant(
             "no maximum",

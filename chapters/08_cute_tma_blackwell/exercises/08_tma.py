@@ -240,6 +240,7 @@ to expect. It does not matter which block starts a copy.
         ([((8, 32), 4, 256, (0,))], 0),
         ([((8, 32), 4, 256, (0,))], 1),
         ([((8, 32), 4, 100, (0,))], 0),
+        ([((8, 32), 4, 256, (0,)), ((8, 32), 4, 256, (0,))], 0),
         ([((64, 64), 2, 4096, (0,)), ((128, 64), 2, 8192, (0, 1))], 1),
         ([((64, 64), 2, 4096, (0,)), ((128, 64), 2, 8192, (0, 1))], 0),
         ([((1, 8, 8, 64), 2, 0, (0, 1, 2, 3))], 2),
@@ -296,11 +297,15 @@ by one TMA load, and no thread reads `tile` before it is there.
     exact=True,
     promises=Promises(
         sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
-            rows=131
+            rows=131, columns=516
         ),
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
-    means=(copies_by_tma(19 * 36 * 4, "The box comes by tma_load.", (19, 36)),),
+    means=(
+        copies_by_tma(19 * 36 * 4, "The box comes by tma_load.", (19, 36)),
+        means.one_store_each(),
+        means.work_shared_out(size=(16, 64)),
+    ),
     hints=(
         "Five steps: mbarrier_init for one arrival, mbarriers_are_ready, mbarrier_expect and "
         "tma_load, all by one thread; then mbarrier_wait by everybody.",
@@ -328,6 +333,14 @@ load needs none, since the map knows where x ends.
             "the wrong parity",
             kinds.DATA_RACE,
             ("wait(shared_address(&arrived), 0)", "wait(shared_address(&arrived), 1)"),
+        ),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            (
+                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
+            ),
         ),
         mutant("no fence", kinds.DATA_RACE, ("        mbarriers_are_ready();\n", "")),
         mutant("no barrier", kinds.ORDER, ("    __syncthreads();\n", "")),
@@ -384,7 +397,7 @@ lacks: mend the line.
     exact=True,
     promises=Promises(
         sizes=promises.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_longest(
-            rows=200
+            rows=1031, columns=260
         ),
         values=(promises.data("x", *promises.ORDINARY, promises.MINUS_INFINITY),),
     ),
@@ -460,7 +473,9 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
     full=(8192, 8192),
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)),
+        sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
+            rows=131, columns=516
+        ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
     means=(
@@ -472,6 +487,7 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
             advice="The tile leaves by tma_store, once.",
             size=(19, 36),
         ),
+        means.work_shared_out(size=(16, 64)),
     ),
     hints=(
         "Threads and TMA see shared memory by different ways, the generic and the asynchronous "
@@ -497,6 +513,14 @@ fence alone says nothing about when others are done.
             (
                 "    writes_are_ready(); // by",
                 "    if (threadIdx.x == 0) writes_are_ready(); // by",
+            ),
+        ),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            (
+                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
             ),
         ),
         mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
@@ -542,7 +566,9 @@ for both: no thread touches an element.
     full=(1024, 8192),
     reduction=lambda size: size[0] + 1,
     promises=Promises(
-        sizes=promises.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)),
+        sizes=promises.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)).with_longest(
+            bands=67, columns=516
+        ),
         values=(promises.data("x", *promises.ORDINARY), promises.data("y", *promises.ORDINARY)),
     ),
     means=(
@@ -727,6 +753,8 @@ it by a multicast. The last barrier of the cluster is written already.
             advice="A cluster of two blocks fetches the table once: half by each block, for both.",
             size=6,
         ),
+        means.one_store_each(),
+        means.work_shared_out(),
     ),
     hints=(
         "Both halves come to each block, whoever sent them: how many bytes is that?",
@@ -778,6 +806,14 @@ another block as well.
                 "rank * 8, barrier,\n                           0b11);\n",
                 "        tma_load(shared_address(factor), &table, 0, 0, barrier);\n"
                 "        tma_load(shared_address(factor + 8 * 32), &table, 0, 8, barrier);\n",
+            ),
+        ),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            (
+                "i = threadIdx.x; i < 16 * 32; i += blockDim.x",
+                "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i",
             ),
         ),
         mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),

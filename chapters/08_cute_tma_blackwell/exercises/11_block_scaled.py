@@ -95,8 +95,9 @@ FOURS = Exercise(
     task="""
 Quantise blocks of 16 numbers to NVFP4: a scale in E4M3, and 16 codes of E2M1 in two words. One
 thread does a block. Blocks of zeros too; zeros and numbers near zero keep their sign. Round as the
-first lines say, so that every bit is settled. `tensor_scale` is a power of two, and no number is
-above 448 * 6 * tensor_scale.
+first lines say, so that every bit is settled. (Compilers make a product with 1 / 6 of `/ 6.0f`; no
+number is tried for which that gives another scale.) `tensor_scale` is a power of two, and no number
+is above 448 * 6 * tensor_scale.
 """,
     source=f"{FOLDER}/packed_fours.cu",
     kernel="packed_fours",
@@ -555,8 +556,8 @@ ROWS = Exercise(
     title="from rows of scales to tensor memory",
     task="""
 The scales come row by row, from somebody who did not know of tiles: four bytes, one word, for each
-row of 128 numbers. Write the way from there into tensor memory, and start the
-products. Scales from 2^-4 to 2^4.
+row of 128 numbers. Write the way from there into tensor memory, with the rows shared out among the
+threads, and start the products. Scales from 2^-4 to 2^4.
 """,
     source=f"{FOLDER}/rows_of_scales.cu",
     kernel="rows_of_scales",
@@ -585,7 +586,7 @@ products. Scales from 2^-4 to 2^4.
             ),
         ),
     ),
-    means=(by_tensor_cores(4, size=1),),
+    means=(by_tensor_cores(4, size=1), means.work_shared_out()),
     hints=(
         "Thread t has row t of A. In a tile 16 bytes are four words, those of rows r, r + 32, "
         "r + 64 and r + 96: word `t % 32 * 4 + t / 32`. The 32 rows of B are words 0, 4, 8, …",
@@ -614,6 +615,17 @@ before its products are done before them; nothing else needs to be waited for.
             "warps exchanged",
             kinds.WRONG,
             ("* 4 + threadIdx.x / 32;", "* 4 + (threadIdx.x / 32 ^ 1);"),
+        ),
+        mutant(
+            "one thread places all",
+            kinds.MEANS_MISSING,
+            (
+                "    const int place = threadIdx.x % 32 * 4 + threadIdx.x / 32;",
+                "    for (int t = threadIdx.x ? 128 : 0; t < 128; ++t) {\n"
+                "    const int place = t % 32 * 4 + t / 32;",
+            ),
+            ("scales_a[blockIdx.x * 128 + threadIdx.x]", "scales_a[blockIdx.x * 128 + t]"),
+            ("threadIdx.x < 32 ? scales_b[threadIdx.x] : 0;", "t < 32 ? scales_b[t] : 0;\n    }"),
         ),
         mutant("B's rows side by side", kinds.WRONG, ("tile_b[place]", "tile_b[threadIdx.x]")),
         mutant(

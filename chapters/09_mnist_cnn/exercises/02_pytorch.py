@@ -255,6 +255,8 @@ keeps a variance that is not quite the same. Any number of channels, images and 
         a_layer(3, 3, 2, 1, (4,), False),
         a_layer(4, 2, 1, 2, (2, 3, 2), False),
         a_layer(5, 1, 1, 3, (2, 2), True),
+        a_layer(6, 9, 2, 2, (2, 3, 1, 2) * 3, False),
+        a_layer(7, 2, 20, 3, (3, 2), False),
     ),
     reference=as_torch_does,
     promises=Cases(any_layer),
@@ -275,6 +277,7 @@ a sample's own mean lies nearer to it than the true one. With 64 images of 28 ×
 factor of 1.00002; in the last layers of a network, with few pixels and a small batch, it shows.
 """,
     mutants=(
+        mutant("four batches at most", kinds.WRONG, ("in seen:", "in seen[:4]:")),
         mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
         mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
         mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),
@@ -336,6 +339,8 @@ run in it. Any number of kernels, in any order.
         ([(0.0, 10.0), (2.0, 4.0), (12.0, 14.0)],),
         ([(0.0, 4.0), (1.0, 6.0), (6.0, 7.0)],),
         ([(0.0, 2.0), (4.0, 12.0), (6.0, 8.0)],),
+        ([(3.0 * n, 3.0 * n + 1 + n % 2) for n in range(200, 0, -1)],),
+        ([(-5.0, -4.0), (-3.999, -3.99), (1e6, 1e6 + 0.5)],),
     ),
     reference=by_moments,
     promises=Cases(any_kernels),
@@ -351,6 +356,11 @@ neighbours in the list counts a gap where a long kernel still runs. What is left
 that decides what to do next: a GPU that idles half of the time gains nothing from faster kernels.
 """,
     mutants=(
+        mutant(
+            "100 kernels at most",
+            kinds.WRONG,
+            ("kernels = sorted(kernels)", "kernels = sorted(kernels)[:100]"),
+        ),
         mutant("as they come", kinds.WRONG, ("sorted(kernels)", "list(kernels)")),
         mutant("the last kernel's end", kinds.WRONG, ("until = max(until, end)", "until = end")),
         mutant("negative gaps", kinds.WRONG, ("max(start - until, 0.0)", "start - until")),

@@ -46,6 +46,8 @@ is M, H, W, how many different values x has, and a number that the test program 
         "2 8 6 200000",
         "1 70000 2 100000",
         "1 2 70000 100000",
+        "1 1000 1000 100000",
+        "131 4 2 100000",
     ),
     reference=is_right,
     promises=Cases(planes),
@@ -78,6 +80,14 @@ convention, and PyTorch's is the first: black background is all equal, so it hap
             kinds.WRONG_OUTPUT,
             ("dx[winner] = dy", "dx[winner] += 1 + dy"),
         ),
+        mutant(
+            "places in 18 bits",
+            kinds.WRONG_OUTPUT,
+            (
+                "corner = 2 * row * W + 2 * column",
+                "corner = (2 * row * W + 2 * column) & 0x3ffff",
+            ),
+        ),
         mutant("one plane", kinds.WRONG_OUTPUT, ("row < M * H / 2", "row < H / 2")),
         mutant("W for W / 2", kinds.OUT_OF_BOUNDS, ("dy[row * (W / 2)", "dy[row * W")),
         mutant("no zero", kinds.WRONG_OUTPUT, ("int winner = place[0];", "int winner = place[3];")),
@@ -95,7 +105,8 @@ convention, and PyTorch's is the first: black background is all equal, so it hap
 
 def batches(rng: np.random.Generator) -> str:
     n, c, p = (int(k) for k in rng.integers(1, (9, 7, 90)))
-    return runs(f"{n} {c} {p} {rng.choice([0, 1, -300, 1000, 1e-5])}")[0]
+    base, far = rng.choice([0, 1, -300, 1000, 1e-5]), rng.choice([0, 0, 1000])
+    return runs(f"{n} {c} {p} {base} {far}")[0]
 
 
 CHANNEL_STATISTICS = HostExercise(
@@ -103,20 +114,24 @@ CHANNEL_STATISTICS = HostExercise(
     title="mean and variance of a channel",
     task="""
 Batch norm's first half: the mean and the variance of each channel over all images of the batch. The
-pixels of a channel do not lie in one piece. (x has at most 1,000,000 elements. The input that a
-verdict names is N, C, P, about where the means lie, and a number that the test program wants back.)
+pixels of a channel do not lie in one piece. A pixel may lie far from all others. (x has at most
+1,000,000 elements. The input that a verdict names is N, C, P, about where the means lie, how far
+the first pixel of a channel is from there, and a number that the test program wants back.)
 """,
     source="09_mnist_cnn/exercises/channel_statistics.c",
     driver="09_mnist_cnn/exercises/channel_statistics_main.c",
     cases=runs(
-        "2 1 3 0",
-        "3 2 5 0",
-        "1 1 1 5",
-        "4 3 1 1",
-        "1 4 49 0",
-        "50 2 196 1000",
-        "64 1 784 -1000",
-        "3 2 49 1e-5",
+        "2 1 3 0 0",
+        "3 2 5 0 0",
+        "1 1 1 5 0",
+        "4 3 1 1 0",
+        "1 4 49 0 0",
+        "50 2 196 1000 0",
+        "64 1 784 -1000 0",
+        "50 2 784 0 1000",
+        "1 1 1000000 1 0",
+        "131 67 3 0 0",
+        "3 2 49 1e-5 0",
     ),
     reference=is_right,
     promises=Cases(batches),
@@ -148,6 +163,21 @@ pairs would do it in one walk.
             "sums in floats",
             kinds.WRONG_OUTPUT,
             ("double sum = 0, squares", "float sum = 0, squares"),
+        ),
+        mutant(
+            "distances from the first pixel, in floats",
+            kinds.WRONG_OUTPUT,
+            (
+                "double sum = 0, squares = 0;",
+                "const float first = x[c * P];\n        float sum = 0, squares = 0;",
+            ),
+            ("sum += x[(n * C + c) * P + p];", "sum += x[(n * C + c) * P + p] - first;"),
+            ("center = sum / ((double)N * P)", "center = first + sum / ((double)N * P)"),
+            ("x[(n * C + c) * P + p] - center", "x[(n * C + c) * P + p] - first"),
+            (
+                "(squares / ((double)N * P))",
+                "(squares / ((double)N * P) - (center - first) * (center - first))",
+            ),
         ),
         mutant(
             "of a sample",
@@ -215,6 +245,8 @@ back.)
         "1 2 70 71 2",
         "1 1 5 4 67",
         "2 67 3 4 1",
+        "67 2 2 3 1",
+        "1 1 300 301 1",
     ),
     reference=is_right,
     promises=Cases(layers),
@@ -248,6 +280,11 @@ serves both ways.
             "filters and channels swapped",
             kinds.OUT_OF_BOUNDS,
             ("(f * C + c) * 3", "(c * F + f) * 4"),
+        ),
+        mutant(
+            "65,536 pixels at most",
+            kinds.WRONG_OUTPUT,
+            ("place < N * C * H * W", "place < N * C * H * W && place < 65536"),
         ),
         mutant("image 0", kinds.WRONG_OUTPUT, ("(n * F + f) * H", "f * H")),
         mutant("no look to the side", kinds.OUT_OF_BOUNDS, (" || s < 0 || s >= W", "")),

@@ -20,6 +20,7 @@ from course_utils.exercises.promises import Values
 
 from .common import (
     EPS,
+    FAR_FROM_0,
     MOMENTUM,
     THREADS,
     a_thread_each,
@@ -62,7 +63,7 @@ size; a pixel may be infinite.
     inputs=image_layer,
     reference=convolved,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[4]), (THREADS,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[1],
     promises=Promises(
@@ -110,6 +111,11 @@ used again in shared memory and registers.
             (" && s >= 0 && s < W;", " && r * W + s >= 0 && r * W + s < H * W;"),
         ),
         mutant("no check of the row", kinds.OUT_OF_BOUNDS, ("r >= 0 && r < H && ", "")),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("inside ? r * W + s", "inside ? (unsigned short)(r * W + s)"),
+        ),
         mutant("32 channels at most", kinds.WRONG, ("c < C; ++c", "c < C && c < 32; ++c")),
         mutant("the first channel only", kinds.WRONG, ("c < C; ++c", "c < 1; ++c")),
         mutant("filter turned", kinds.WRONG, ("* taps[tap]", "* taps[8 - tap]")),
@@ -176,7 +182,7 @@ warp; all threads call it, and between two calls there has to be a barrier.
     inputs=batch,
     reference=moments,
     launch=lambda size: Launch((size[1],), (THREADS,)),
-    small=((3, 2, 49), (5, 3, 131), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
+    small=((3, 2, 49), (5, 3, 131), (2, 1, 40_009), (2, 1, 1), (1, 2, 1), (1, 1, 1)),
     full=(1024, 16, 784),
     reduction=lambda size: size[0] * size[2],
     promises=Promises(
@@ -230,6 +236,14 @@ the way with each batch; the network uses them when it answers and has no batch 
         ),
         mutant("first image only", kinds.WRONG, ("sum += x[(i / P * C + c) * P", "sum += x[c * P")),
         mutant(
+            "elements numbered in 16 bits",
+            kinds.WRONG,
+            (
+                "sum += x[(i / P * C + c) * P + i % P]",
+                "sum += x[((unsigned short)i / P * C + c) * P + (unsigned short)i % P]",
+            ),
+        ),
+        mutant(
             "channels not skipped",
             kinds.WRONG,
             ("sum += x[(i / P * C + c) * P + i % P]", "sum += x[c * count + i]"),
@@ -265,7 +279,7 @@ floats: where one of the four is NaN, the result is NaN.
     inputs=image_planes,
     reference=lambda given: {"y": squares(given["x"]).max(-1)},
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
-    small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 2, 2)),
+    small=((3, 14, 18), (3, 7, 5), (5, 28, 28), (1, 515, 523), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
         sizes=promises.shapes(
@@ -302,6 +316,7 @@ that has gone wrong should show it, and `fmaxf` would hide it here.
             "odd sides", kinds.WRONG, ("/ (rows * columns) * H", "/ (rows * columns) * 2 * rows")
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * rows", "i > M * rows")),
+        mutant("65,536 results at most", kinds.WRONG, ("y[i] =", "if (i < 65536) y[i] =")),
     ),
 )
 
@@ -317,29 +332,40 @@ def dense_layer(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
     }
 
 
+def of_rows(given) -> dict:
+    x, w = given["x"].astype(np.float64), given["w"].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # an infinite x times 0
+        return {"y": x @ w.T + given["b"]}
+
+
 LINEAR_FORWARD = Exercise(
     id="09.linear_forward",
     title="a row times a row",
     task="""
 Both matrices lie in memory row by row, and a result is the product of a row of x with a row of w,
 with the bias added. A warp has a result: its lanes read 32 neighbours of a row together, and
-combine what they have by shuffles. Any shape.
+combine what they have by shuffles. Any shape; a number of x may be infinite, and its weight 0.
 """,
     source="09_mnist_cnn/forward/linear_forward.cu",
     kernel="linear_forward",
     inputs=dense_layer,
-    reference=lambda given: {
-        "y": given["x"].astype(np.float64) @ given["w"].astype(np.float64).T + given["b"]
-    },
+    reference=of_rows,
     launch=lambda size: Launch((-(-size[0] * size[2] // 8),), (THREADS,)),
-    small=((3, 33, 5), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
+    small=((3, 33, 5), (257, 257, 1), (1, 257, 257), (5, 100, 10), (2, 64, 9), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 3, 7), I=(1, 2, 31, 32, 33, 128, 1568), O=(1, 2, 5, 10, 33)
-        ).with_longest(N=131, I=8209, O=131),
-        values=tuple(promises.data(name, *promises.ORDINARY) for name in "xwb"),
+        ).with_longest(N=2053, I=32_771, O=2053),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY),
+                promises.zero_times_infinity_along("w", -1, "x", -1),
+            ),
+            promises.data("w", *promises.ORDINARY),
+            promises.data("b", *promises.ORDINARY),
+        ),
     ),
     means=(
         means.one_store_each(),
@@ -372,6 +398,21 @@ warp, counted from the block's, does not.
         ),
         mutant("no bias", kinds.WRONG, ("sum + b[o]", "sum")),
         mutant("no combining", kinds.WRONG, ("    sum = warp_sum(sum);\n", "")),
+        mutant(
+            "weights of 0 left out",
+            kinds.WRONG,
+            ("        sum += x[n", "        if (w[o * I + i] != 0.0f) sum += x[n"),
+        ),
+        mutant(
+            "1024 results at most",
+            kinds.FIRST_BLOCK,
+            ("if (lane == 0)", "if (lane == 0 && result < 1024)"),
+        ),
+        mutant(
+            "places in 16 bits",
+            kinds.EDGES,
+            ("x[n * I + i]", "x[(unsigned short)(n * I + i)]"),
+        ),
         mutant("64 rounds at most", kinds.WRONG, ("i < I; i +=", "i < I && i < 2048; i +=")),
         mutant("last elements missed", kinds.WRONG, ("i < I; i +=", "i + 31 < I; i +=")),
         mutant(
@@ -419,14 +460,15 @@ whose differences are finite.
     ),
     reference=losses,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
+    small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
+    budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
-            N=1031, K=1031
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
+            N=1031, K=521
         ),
-        values=(promises.data("z", *promises.ANY_FINITE),),
+        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
@@ -465,6 +507,14 @@ fp32. It is too small to matter to a mean.
         ),
         mutant("label not used", kinds.WRONG, ("row[label[n]]", "row[0]")),
         mutant("128 classes", kinds.WRONG, ("row[label[n]]", "row[label[n] & 127]")),
+        mutant(
+            "largest put back first",
+            kinds.WRONG,
+            (
+                "logf(sum) - (row[label[n]] - largest)",
+                "logf(sum) + largest - row[label[n]]",
+            ),
+        ),
         mutant("largest not put back", kinds.WRONG, ("(row[label[n]] - largest)", "row[label[n]]")),
         mutant("one row", kinds.WRONG, ("z + n * K", "z + 0 * K")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("n >= N", "n > N")),

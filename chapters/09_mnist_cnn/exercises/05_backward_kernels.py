@@ -18,6 +18,7 @@ from course_utils.exercises import (
 
 from .common import (
     EPS,
+    FAR_FROM_0,
     THREADS,
     a_thread_each,
     blocks,
@@ -53,14 +54,15 @@ two classes or more, and any logits whose differences are finite.
     ),
     reference=of_logits,
     launch=lambda size: a_thread_each(size[0]),
-    small=((300, 10), (3, 7), (33, 2), (1, 5), (1, 2)),
+    small=((300, 10), (3, 7), (33, 3), (33, 2), (1, 5), (1, 2)),
+    budget=150_000,
     full=(1 << 16, 10),
     reduction=lambda size: size[1],
     promises=Promises(
-        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 10, 100)).with_longest(
-            N=1031, K=1031
+        sizes=promises.shapes(N=(3, 5, 31, 33, 257), K=(2, 3, 4, 10, 100, 257)).with_longest(
+            N=1031, K=521
         ),
-        values=(promises.data("z", *promises.ANY_FINITE),),
+        values=(promises.data("z", *promises.ANY_FINITE, FAR_FROM_0),),
     ),
     means=(means.one_store_each(2.0), means.work_shared_out()),
     hints=(
@@ -125,13 +127,13 @@ may be infinite, and a gradient 0.
     inputs=dense_layer,
     reference=of_weights,
     launch=lambda size: a_thread_each(size[1] * size[2]),
-    small=((3, 33, 5), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
+    small=((3, 33, 5), (257, 257, 1), (257, 1, 257), (5, 10, 10), (7, 1, 3), (1, 1, 1)),
     full=(256, 1568, 128),
     reduction=lambda size: 16 * size[0],  # sorted gradients cancel late, from whichever end
     promises=Promises(
         sizes=promises.shapes(
             N=(1, 2, 7, 33, 256), I=(1, 2, 31, 33, 128), O=(1, 2, 5, 10)
-        ).with_longest(N=2053, I=1031, O=131),
+        ).with_longest(N=2053, I=32_771, O=32_771),
         values=(
             promises.data("dy", *promises.ORDINARY),
             (
@@ -166,6 +168,21 @@ dy (N x O) and w (O x I): three products for a linear layer, one on the way forw
             "512 images at most",
             kinds.WRONG,
             ("n < N; ++n) {\n        s", "n < N && n < 512; ++n) {\n        s"),
+        ),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("x[n * I + i]", "x[(unsigned short)(n * I + i)]"),
+        ),
+        mutant(
+            "4096 weights at most",
+            kinds.FIRST_BLOCK,
+            ("dw[result] =", "if (result < 4096) dw[result] ="),
+        ),
+        mutant(
+            "gradients of 0 left out",
+            kinds.ALL_ZEROS,
+            ("        sum += dy[n", "        if (dy[n * O + o] != 0.0f) sum += dy[n"),
         ),
         mutant(
             "mean over the batch",
@@ -219,7 +236,7 @@ says of NaN is the course's kernel, and yours may leave it out.
     inputs=image_planes,
     reference=to_the_largest,
     launch=lambda size: a_thread_each(size[0] * (size[1] // 2) * (size[2] // 2)),
-    small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 2, 2)),
+    small=((3, 14, 18), (2, 8, 4), (5, 28, 28), (1, 514, 522), (1, 2, 2)),
     full=(4096, 28, 28),
     promises=Promises(
         sizes=promises.shapes(M=(1, 2, 5, 40), H=(2, 4, 14, 28), W=(2, 4, 14, 28)).with_longest(
@@ -260,6 +277,11 @@ the four, and no memory that lasts from one pass to the other.
             ("float largest = x[corner];", "float largest = fmaxf(x[corner], 0.0f);"),
         ),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * rows", "i > M * rows")),
+        mutant(
+            "65,536 squares at most",
+            kinds.PARTLY_WRITTEN,
+            ("(i >= M * rows", "(i >= 65536 || i >= M * rows"),
+        ),
     ),
 )
 
@@ -385,7 +407,7 @@ infinite.
     inputs=image_layer,
     reference=of_pixels,
     launch=lambda size: Launch((blocks(size[0] * size[2] * size[3]), size[1]), (THREADS,)),
-    small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
+    small=((3, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: 9 * size[4],
     promises=Promises(
@@ -432,6 +454,11 @@ the filter turned by 180 degrees.
             ("w + (f * C + c) * 9", "w + (f * C + c) % (C * F) / 1 * 9 * 0 + (c * F + f) * 9"),
         ),
         mutant("one filter", kinds.WRONG, ("f < F; ++f", "f < 1; ++f")),
+        mutant(
+            "places in 16 bits",
+            kinds.WRONG,
+            ("inside ? r * W + s", "inside ? (unsigned short)(r * W + s)"),
+        ),
         mutant("images C apart", kinds.FIRST_BLOCK, ("(image * F + f)", "(image * C + f)")),
         mutant("no check of the column", kinds.OUT_OF_BOUNDS, (" && s >= 0 && s < W;", ";")),
         mutant(
@@ -470,12 +497,18 @@ follows adds up over the block. Any shape.
     inputs=image_pair,
     reference=of_filters,
     launch=lambda size: Launch((size[1], size[4]), (64,)),
-    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 257, 257, 1), (1, 1, 1, 1, 1)),
+    small=((2, 3, 5, 7, 4), (3, 2, 14, 14, 2), (1, 1, 1, 1, 1)),
     budget=500_000,  # more than 65,535 pixels for 64 threads
     full=(256, 16, 14, 14, 32),
     reduction=lambda size: size[0] * size[2] * size[3],
     promises=Promises(
-        sizes=IMAGES,
+        sizes=promises.shapes(  # N = 1 twice: beside the most rows it is one image
+            N=(1, 1, 2, 3, 5),
+            C=(1, 2, 3, 7),
+            H=(1, 2, 3, 14, 28),
+            W=(1, 2, 3, 14, 28),
+            F=(1, 2, 5, 16),
+        ).with_longest(N=65, C=33, H=40_009, W=1031, F=67),
         values=(
             promises.data("x", *promises.ORDINARY),
             promises.data("dy", *promises.ORDINARY),
@@ -503,6 +536,14 @@ there are few blocks, and on a GPU most multiprocessors have nothing to do.
             ("int row = place / W", "int row = (unsigned short)place / W"),
         ),
         mutant("one image", kinds.WRONG, ("image < N; ++image", "image < 1; ++image")),
+        mutant(
+            "one thread does it all",
+            kinds.MEANS_MISSING,
+            (
+                "place = threadIdx.x; place < H * W; place += kThreads",
+                "place = threadIdx.x ? H * W : 0; place < H * W; ++place",
+            ),
+        ),
         mutant(
             "first pixels only",
             kinds.WRONG,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +56,7 @@ Outside of the image every pixel is 0. Any shape.
     reduction=lambda size: size[0] * size[1],
     promises=Promises(
         sizes=promises.shapes(H=(1, 2, 3, 8, 28, 33), W=(1, 2, 3, 7, 28, 65)).with_longest(
-            H=67, W=131
+            H=4099, W=4099
         ),
         values=(promises.data("x", *promises.ORDINARY),),
     ),
@@ -95,6 +97,7 @@ the order of its atomics does not matter.
         mutant(
             "inner places only", kinds.WRONG, ("sum += own;", "sum += row && column ? own : 0;")
         ),
+        mutant("3000 places at most", kinds.WRONG, ("place < H * W", "place < min(H * W, 3000)")),
         mutant("first 64 places", kinds.WRONG, ("place += kThreads", "place += H * W")),
         mutant(
             "height as the stride",
@@ -137,6 +140,16 @@ def exactly(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> np.ndarray:
     return np.array(found).T
 
 
+def without_negative_variances(function: Callable[..., Any], *given: Any) -> Any:
+    """The answer's result. Raises ValueError where a variance is below 0, by however little."""
+    found = function(*given)
+    if isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == 3:
+        least = found[1].min()
+        if least < 0:
+            raise ValueError(f"a variance is below 0: {least:.3g}")
+    return found
+
+
 STATISTICS_FROM_MOMENTS = PythonExercise(
     id="09.statistics_from_moments",
     title="statistics without a pass",
@@ -146,7 +159,7 @@ kernel keeps S and G as whole
 numbers, so that they come out the same in any order; take the unit of 2⁻³² out. The variance is the
 layer's: divided by M. Pixels may lie far from 0, a hundred times as far as they spread, and then a
 square is taken away from a number that is nearly as large: compute in a precision that has digits
-left. A variance is never below 0.
+left. A variance is never below 0, not even by a rounding: that of an image of equal pixels is 0.
 """,
     source=f"{FOLDER}/statistics_from_moments.py",
     function="statistics_from_moments",
@@ -156,8 +169,11 @@ left. A variance is never below 0.
         a_batch(3, 4, 200, 100.0, 1.0),
         a_batch(4, 2, 100_000, -40.0, 0.5),
         a_batch(5, 1, 9, 1.0, 2.0),
+        a_batch(6, 16, 784, 37.25, 0.0),
+        a_batch(7, 5, 100, -0.375, 0.0),
     ),
     reference=exactly,
+    call=without_negative_variances,
     promises=Cases(any_batch),
     means="Any formula is right: the task asks for the numbers alone.",
     hints=(
@@ -195,6 +211,14 @@ of seven. MNIST's pixels, normalised, have a mean near 0.
             ("covariance, w), 0.0)", "covariance, w) * M / (M - 1), 0.0)"),
         ),
         mutant("whole numbers divided", kinds.WRONG, ("S / 2.0**32 / M", "S // 2**32 / M")),
+        mutant(
+            "below 0 by a rounding",
+            kinds.EXCEPTION,
+            (
+                'np.maximum(np.einsum("ft,ts,fs->f", w, covariance, w), 0.0)',
+                'np.einsum("ft,ts,fs->f", w, of_two, w) - mean * mean',
+            ),
+        ),
         mutant("no eps", kinds.PRECISION, ("np.sqrt(variance + 1e-5)", "np.sqrt(variance)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np.stack", "np.stack")),
     ),

@@ -1,5 +1,6 @@
 // The main function of the exercise on batch norm's statistics. The input is N C P, the mean of the
-// first channel, and the number of the run. A mean of less than 0.01 is the unit of all numbers.
+// first channel, how far from the others the first pixel of a channel lies, and the number of the
+// run. A mean of less than 0.01 is the unit of all numbers.
 
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +29,9 @@ static int near(const char *what, int c, double found, double want, double most)
 int main(void)
 {
     int N, C, P;
-    double base;
+    double base, far;
     long run;
-    if (scanf("%d %d %d %lf %ld", &N, &C, &P, &base, &run) != 5) {
+    if (scanf("%d %d %d %lf %lf %ld", &N, &C, &P, &base, &far, &run) != 6) {
         return 1;
     }
     state = (unsigned)run;
@@ -41,6 +42,9 @@ int main(void)
         const int c = i / P % C;
         const float of_image = 0.1f * (float)(i / (C * P) % 3);
         x[i] = (float)(base / (c + 1)) + unit * (float)(c + 1) * (drawn() + of_image);
+    }
+    for (int c = 0; c < C; ++c) {
+        x[c * P] += unit * (float)far;
     }
     memset(mean, 0xff, C * sizeof *mean); // NaN, wherever nothing is written
     memset(variance, 0xff, C * sizeof *variance);
