@@ -59,6 +59,15 @@ def sectors_a_load(counts) -> float:
     return counts.global_load_sectors / max(counts.global_load_requests, 1)
 
 
+def zero_at_infinite_x(given: Given, axis: int) -> Given:
+    """A number of x is infinite, and meets a 0 in the middle of A, of which ``axis`` is summed."""
+    a, x = given["A"].copy(), given["x"].copy()
+    k = len(x) // 2
+    along = np.moveaxis(a, axis, 0)[k]
+    along[len(along) // 2], x[k] = 0, np.inf
+    return {"A": a, "x": x}
+
+
 ANY_GEMV = Promises(
     sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
     values=(
@@ -68,6 +77,7 @@ ANY_GEMV = Promises(
             Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
             promises.infinite_at_the_ends("A", -1, "x"),
             promises.infinite_at_the_ends("x", -1),
+            Values("A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 1)),
         ),
     ),
 )
@@ -122,6 +132,11 @@ Each request brings 128 neighbouring bytes, and all of them are used. With one l
 bytes came in 32 requests of one sector each, 4 bytes of which were needed at a time.
 """,
     mutants=(
+        mutant(
+            "zeros of A left out",
+            kinds.WRONG,
+            ("        sum += values", "        if (values[k] != 0.0f) sum += values"),
+        ),
         mutant(
             "one lane does it all",
             kinds.TARGET_MISSED,
@@ -190,6 +205,9 @@ load touches at most 3 sectors on average.
                 *promises.data("x", *promises.ORDINARY),
                 Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
                 promises.infinite_at_the_ends("A", -2, "x"),
+                Values(
+                    "A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 0)
+                ),
             ),
         ),
     ),
@@ -223,6 +241,14 @@ columns of 8 rows, which are 8 sectors, and 8 neighbours of x. Sums of columns n
 each lane has its own. What they need is a second level, here shared memory, where the bands meet.
 """,
     mutants=(
+        mutant(
+            "zeros of A left out",
+            kinds.WRONG,
+            (
+                "            sum += A[",
+                "            if (A[(long long)row * K + k] != 0.0f) sum += A[",
+            ),
+        ),
         mutant(
             "bands first",
             kinds.TARGET_MISSED,

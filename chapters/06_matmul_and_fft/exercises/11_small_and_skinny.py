@@ -350,6 +350,7 @@ Which tiles those have decides how much of A and B they need together. Write the
         (30, 5, 7, 4),
         (11, 3, 4, 16),
         (2**55 * 7 - 1, 2**40, 2**20, 7),
+        (2**55 * 7 - 1, 2**40, 2**20, 2**30 + 3),
     ),
     reference=band_order,
     promises=Cases(any_tile),
@@ -365,6 +366,11 @@ run at a time form a block that is nearly square, and a square has the fewest ro
 its area. It is the argument for tiles themselves, one level up: this time the cache is L2.
 """,
     mutants=(
+        mutant(
+            "bands of 64 at most",
+            kinds.WRONG,
+            ("    first =", "    band = min(band, 64)\n    first ="),
+        ),
         mutant(
             "the last band like the others",
             kinds.WRONG,

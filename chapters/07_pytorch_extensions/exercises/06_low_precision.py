@@ -924,7 +924,7 @@ NIBBLE_PRODUCT = Exercise(
     task="""
 Multiply weights of 4 bits by a vector in fp16. To convert eight nibbles to floats takes eight
 conversions, after as many shifts and masks. Make the bits of fp16 numbers instead, two at a time,
-and sum in fp32. There is a scale for each 32 neighbours. Any nibbles; x is finite, as are all
+and sum in fp32. There is a scale for each 32 neighbours, of any sign. Any nibbles; x is finite, as are all
 products.
 """,
     source="07_pytorch_extensions/exercises/nibble_product.cu",
@@ -953,7 +953,11 @@ products.
                 ),
             ),
             promises.data(
-                "scales", ("with large ones", lambda x, rng: x * rng.choice([1, 64], x.shape))
+                "scales",
+                (
+                    "with large and negative ones",
+                    lambda x, rng: x * rng.choice([-1, 1, 64], x.shape),
+                ),
             ),
         ),
     ),
@@ -996,6 +1000,12 @@ instructions for two weights in place of two conversions, and both are exact. In
 works from 2²³ on.
 """,
     mutants=(
+        mutant(
+            "magnitudes of scales",
+            kinds.WRONG,
+            ("part * __half2float(", "part * fabsf(__half2float("),
+            ("(kGroup / 8)]);", "(kGroup / 8)]));"),
+        ),
         mutant("1024 stays", kinds.WRONG, ("0x64086408", "0x00080008")),
         mutant("never negative", kinds.WRONG, ("0x64086408", "0x64006400")),
         mutant("neighbours paired", kinds.WRONG, ("of_x[i + 4]", "of_x[i + 1]")),
