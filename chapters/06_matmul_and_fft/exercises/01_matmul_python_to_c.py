@@ -86,7 +86,7 @@ How many lines of B are fetched for one row of C, in both orders of the loops? P
         ("jk", 50, 224, 32),
     ),
     reference=lines_of_b,
-    promises=Cases(reads_of_b),
+    promises=Cases(reads_of_b, large=lambda: [("jk", 2, 9216, 16), ("kj", 9001, 16, 8)]),
     means="A formula is as good as a loop that counts.",
     hints=(
         'Draw a B of 2 rows and 4 columns with lines of 2, and number the reads: first for "kj", '
@@ -102,6 +102,11 @@ many lines stay for a while. But once a column of B touches more lines than the 
 first is evicted before the next column comes, and the count is the same as here.
 """,
     mutants=(
+        mutant(
+            "few columns",
+            kinds.WRONG,
+            ("    outer, inner", "    N = min(N, 4096)\n    outer, inner"),
+        ),
         mutant("orders mixed up", kinds.WRONG, ('if order == "jk" else (x, y)', "")),
         mutant(
             "every read fetches",

@@ -19,7 +19,7 @@ from course_utils.exercises import (
     mutant,
     promises,
 )
-from course_utils.exercises.promises import Values
+from course_utils.exercises.promises import Given, Values
 
 from .common import ORDINARY, chosen, together
 
@@ -99,13 +99,22 @@ def one_image(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def zero_in_filter(given: Given, rng: np.random.Generator) -> Given:
+    """One tap is 0 and one pixel infinite: their product is no number."""
+    x, w = given["x"].copy(), given["w"].copy()
+    x[x.shape[0] // 2, x.shape[1] // 2], w[1, 1] = np.inf, 0
+    return {"x": x, "w": w}
+
+
+ZERO_IN_FILTER = Values("w[1, 1] = 0, a pixel infinite", zero_in_filter)
+
 HALO = Exercise(
     id="06.halo_tile",
     title="a tile and its halo",
     task="""
 The products are there; write what comes before them: 256 threads fill a tile of 18 × 18 pixels,
 with zeros where the image has none. Every pixel of the tile is read from global memory once. A
-pixel may be infinite.
+pixel may be infinite, also where the filter has a 0.
 """,
     source="06_matmul_and_fft/exercises/halo_tile.cu",
     kernel="halo_tile",
@@ -122,7 +131,7 @@ pixel may be infinite.
             names=("H", "W"),
         ).with_longest(H=1031, W=1031),
         values=(
-            promises.data("x", *ORDINARY, promises.LAST_INFINITE),
+            (*promises.data("x", *ORDINARY, promises.LAST_INFINITE), ZERO_IN_FILTER),
             promises.data("w", *ORDINARY),
         ),
     ),
@@ -159,6 +168,11 @@ for 256 results. The larger the tile, the smaller that share, which is why the r
 a thread compute more than one pixel.
 """,
     mutants=(
+        mutant(
+            "zeros of the filter left out",
+            kinds.WRONG,
+            ("            sum +=", "            if (w[r * 3 + s] != 0.0f) sum +="),
+        ),
         mutant("no halo above", kinds.OFF_BY_ONE, ("i / kHalo - 1", "i / kHalo")),
         mutant("no halo at the left", kinds.OFF_BY_ONE, ("i % kHalo - 1", "i % kHalo")),
         mutant(
@@ -406,6 +420,7 @@ that place for row k and column `pixel`, and store the element, for any filter, 
         (1, 1, 1, 1, 1, 1, 1, 1),
     ),
     full=(32, 16, 112, 112, 3, 3, 1, 1),
+    exact=True,
     promises=Promises(
         sizes=together(
             "N C H W R S stride pad",
@@ -420,7 +435,7 @@ that place for row k and column `pixel`, and store the element, for any filter, 
             (1, 33, 4, 4, 3, 3, 1, 1),
             (1, 1, 261, 257, 1, 1, 1, 0),
         ),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(means.one_store_each(), means.work_shared_out()),
     hints=(
@@ -438,6 +453,11 @@ nothing only where they are done once for many elements. conv_implicit_gemm divi
 it loads; conv_pipeline keeps its pixel and goes through the taps one after the other.
 """,
     mutants=(
+        mutant(
+            "no sign of zeros",
+            kinds.WRONG,
+            ("+ column] : 0.0f", "+ column] + 0.0f : 0.0f"),
+        ),
         mutant(
             "no padding", kinds.OFF_BY_ONE, ("pixel % OW * stride - pad", "pixel % OW * stride")
         ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from course_utils.exercises import (
@@ -56,6 +59,15 @@ def sectors_a_load(counts) -> float:
     return counts.global_load_sectors / max(counts.global_load_requests, 1)
 
 
+def zero_at_infinite_x(given: Given, axis: int) -> Given:
+    """A number of x is infinite, and meets a 0 in the middle of A, of which ``axis`` is summed."""
+    a, x = given["A"].copy(), given["x"].copy()
+    k = len(x) // 2
+    along = np.moveaxis(a, axis, 0)[k]
+    along[len(along) // 2], x[k] = 0, np.inf
+    return {"A": a, "x": x}
+
+
 ANY_GEMV = Promises(
     sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
     values=(
@@ -65,6 +77,7 @@ ANY_GEMV = Promises(
             Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
             promises.infinite_at_the_ends("A", -1, "x"),
             promises.infinite_at_the_ends("x", -1),
+            Values("A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 1)),
         ),
     ),
 )
@@ -119,6 +132,11 @@ Each request brings 128 neighbouring bytes, and all of them are used. With one l
 bytes came in 32 requests of one sector each, 4 bytes of which were needed at a time.
 """,
     mutants=(
+        mutant(
+            "zeros of A left out",
+            kinds.WRONG,
+            ("        sum += values", "        if (values[k] != 0.0f) sum += values"),
+        ),
         mutant(
             "one lane does it all",
             kinds.TARGET_MISSED,
@@ -187,6 +205,9 @@ load touches at most 3 sectors on average.
                 *promises.data("x", *promises.ORDINARY),
                 Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
                 promises.infinite_at_the_ends("A", -2, "x"),
+                Values(
+                    "A = 0 where x is infinite", lambda given, rng: zero_at_infinite_x(given, 0)
+                ),
             ),
         ),
     ),
@@ -220,6 +241,14 @@ columns of 8 rows, which are 8 sectors, and 8 neighbours of x. Sums of columns n
 each lane has its own. What they need is a second level, here shared memory, where the bands meet.
 """,
     mutants=(
+        mutant(
+            "zeros of A left out",
+            kinds.WRONG,
+            (
+                "            sum += A[",
+                "            if (A[(long long)row * K + k] != 0.0f) sum += A[",
+            ),
+        ),
         mutant(
             "bands first",
             kinds.TARGET_MISSED,
@@ -272,17 +301,23 @@ def pieces_of(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     count = int(rng.integers(1, 41))
     largest = rng.choice([-700.0, 0.0, 800.0]) + 20 * rng.standard_normal(count)
     if rng.random() < 0.25:
-        largest *= 1e100  # no number is a stand-in for minus infinity
-    sums = 1 + rng.random(count)
+        largest *= rng.choice([1e100, 1e305])  # no number is a stand-in for minus infinity
+    sums = (1 + rng.random(count)) * 10.0 ** rng.integers(0, rng.choice([1, 20, 250]), count)
     empty_ones = rng.random(count) < rng.choice([0.0, 0.3, 1.0])
     return np.where(empty_ones, -np.inf, largest), np.where(empty_ones, 0.0, sums)
 
 
-def merged(largest: np.ndarray, sums: np.ndarray) -> np.ndarray:
+def merged(largest: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """The pair of the whole row."""
     top = largest.max()
     shift = 0.0 if top == -np.inf else top
-    return np.array([top, (sums * np.exp(largest - shift)).sum()])
+    return float(top), float((sums * np.exp(largest - shift)).sum())
+
+
+def pair(merge: Callable, largest: np.ndarray, sums: np.ndarray) -> Any:
+    """The two numbers apart, each of which is to be right for its own size."""
+    found = merge(largest, sums)
+    return tuple(found.tolist()) if np.shape(found) == (2,) else found
 
 
 MERGED_SUMS = PythonExercise(
@@ -303,8 +338,12 @@ or none.
         (np.array([-2000.0]), np.array([7.0])),
         (np.array([-1e100, -np.inf]), np.array([1.5, 0.0])),
         (np.array([0.0, 14.0]), np.array([1e6, 1.5])),
+        (np.array([-1.5e308, -np.inf, -1.5e308]), np.array([1e16, 0.0, 3e16])),
+        (np.array([0.0, 40.0]), np.array([1e17, 3.0])),
+        (np.array([-500.0, 0.0]), np.array([1e218, 3.0])),
     ),
     reference=merged,
+    call=pair,
     promises=Cases(pieces_of),
     means="There are no means to count: any way to the two numbers is right.",
     hints=(
@@ -322,18 +361,38 @@ instead of minus infinity, which saves them the test.
         mutant("not scaled", kinds.WRONG, ("(sums * np.exp(largest - top)).sum()", "sums.sum()")),
         mutant(
             "no guard",
-            kinds.NOT_A_NUMBER,
+            kinds.WRONG,
             ("    if top == -np.inf:\n        return np.array([top, 0.0])\n", ""),
         ),
         mutant(
             "no maximum",
-            kinds.NOT_A_NUMBER,
+            kinds.WRONG,
             ("np.exp(largest - top)).sum()", "np.exp(largest)).sum() * np.exp(-top)"),
         ),
         mutant(
             "no word on pieces far below",
             kinds.WRONG,
             ("(sums * np.exp(largest - top)).sum()", "sums[largest > top - 12].sum()"),
+        ),
+        mutant(
+            "no word on pieces very far below",
+            kinds.WRONG,
+            (
+                "(sums * np.exp(largest - top)).sum()",
+                "(sums * np.exp(largest - top))[largest > top - 36].sum()",
+            ),
+        ),
+        mutant(
+            "-1e308 for nothing",
+            kinds.WRONG,
+            ("top = largest.max()", "top = max(largest.max(), -1e308)"),
+            ("top == -np.inf", "largest.max() == -np.inf"),
+            ("[top, 0.0]", "[-np.inf, 0.0]"),
+        ),
+        mutant(
+            "no sum above 1e15",
+            kinds.WRONG,
+            ("(sums * np.exp", "(np.minimum(sums, 1e15) * np.exp"),
         ),
         mutant(
             "-1e30 for nothing",

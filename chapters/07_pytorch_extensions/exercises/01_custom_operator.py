@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,19 @@ VIEWS: dict[str, Callable] = {  # of a tensor with three rows or more and column
     "channels last": lambda t: t.T[None, :, :, None],
     "a column of one dimension": lambda t: t[:, 0],
 }
+ODD_VIEWS: dict[str, Callable] = {
+    "no columns, transposed": lambda t: t[:, :0].T,
+    "one number, expanded": lambda t: t[:1, :1].expand(3, 4),
+    "one column, expanded": lambda t: t[:, :1].expand(-1, 4),
+    "each number twice": lambda t: t[:, :, None].expand(-1, -1, 2),
+    "rows that overlap": lambda t: t.flatten().unfold(0, 3, 1),
+    "a dimension of one with a stride of 0": lambda t: t.as_strided(
+        (len(t), 1, t.shape[1]), (t.shape[1], 0, 1)
+    ),
+    "one number with strides of 7 and 3": lambda t: t.as_strided((1, 1), (7, 3)),
+    "three dimensions, channels last": lambda t: t.T[None, :, None, :, None],
+    "one matrix of several": lambda t: t[:, None, :].transpose(0, 1),
+}
 
 
 @dataclass(frozen=True)
@@ -63,13 +76,13 @@ class Described:
 
     def numbers(self) -> np.ndarray:
         drawn = np.random.default_rng(self.seed).standard_normal((self.rows, self.columns))
-        return np.round(4 * drawn) / 4  # exact in every type
+        return drawn if self.dtype == "float64" else np.round(4 * drawn) / 4  # exact in any type
 
     def tensor(self) -> Any:
         import torch
 
         whole = torch.from_numpy(self.numbers()).to(getattr(torch, self.dtype)).to(self.device)
-        return VIEWS[self.view](whole)
+        return (VIEWS | ODD_VIEWS)[self.view](whole)
 
 
 def outside(tensor: Any) -> list[Any]:
@@ -85,8 +98,10 @@ def outside(tensor: Any) -> list[Any]:
     return [str(tensor.dtype), list(tensor.shape), strides, tensor.device.type]
 
 
-def any_view(rng: np.random.Generator, **more: Any) -> Described:
-    view = str(rng.choice(list(VIEWS)))
+def any_view(
+    rng: np.random.Generator, views: Collection[str] = tuple(VIEWS), **more: Any
+) -> Described:
+    view = str(rng.choice(list(views)))
     rows, columns, seed = (
         int(rng.integers(3, 9)),
         int(rng.integers(1, 9)),
@@ -158,6 +173,15 @@ def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
         "a part of a row": ((1, c - 1), (c, 1)),
         "channels last": ((1, c, r, 1), (r * c, 1, c, 1)),
         "a column of one dimension": ((r,), (c,)),
+        "no columns, transposed": ((0, r), (1, c)),
+        "one number, expanded": ((3, 4), (0, 0)),
+        "one column, expanded": ((r, 4), (c, 0)),
+        "each number twice": ((r, c, 2), (c, 1, 0)),
+        "rows that overlap": ((r * c - 2, 3), (1, 1)),
+        "a dimension of one with a stride of 0": ((r, 1, c), (c, 0, 1)),
+        "one number with strides of 7 and 3": ((1, 1), (7, 3)),
+        "three dimensions, channels last": ((1, c, 1, r, 1), (0, 1, 0, c, 0)),
+        "one matrix of several": ((1, r, c), (0, c, 1)),
     }
     return found[given.view]
 
@@ -176,7 +200,7 @@ def contiguous_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tupl
 def any_door(rng: np.random.Generator) -> tuple[Described]:
     if rng.random() < 0.3:
         return (any_view(rng, dtype=str(rng.choice(REFUSED))),)
-    return (any_view(rng, dtype=str(rng.choice(TAKEN))),)
+    return (any_view(rng, (*VIEWS, *ODD_VIEWS), dtype=str(rng.choice(TAKEN))),)
 
 
 CONTIGUOUS_OR_REFUSED = PythonExercise(
@@ -186,7 +210,8 @@ CONTIGUOUS_OR_REFUSED = PythonExercise(
 Write what an operator says before its kernel gets anything. The kernel takes contiguous float32 and
 float64. A tensor of any other type is refused, and so is one on a device that is neither a CPU nor
 CUDA (PyTorch has a device `meta`, for instance, whose tensors have no memory). One with strides is
-copied; one that is contiguous must not be: a copy costs time. Any shape, of no dimensions, too.
+copied; one that is contiguous must not be: a copy costs time. Any shape, of no dimensions or no
+elements, too, and any strides that PyTorch makes.
 {NEEDS_TORCH}
 """,
     source=f"{FOLDER}/contiguous_or_refused.py",
@@ -210,6 +235,7 @@ copied; one that is contiguous must not be: a copy costs time. Any shape, of no 
         *((Described("as it is", dtype=dtype),) for dtype in REFUSED),
         (Described("a part of a row"),),
         (Described("channels last"),),
+        *((Described(view, dtype="float64"),) for view in ODD_VIEWS),
     ),
     reference=expected_at_the_door,
     promises=Cases(any_door),
@@ -255,6 +281,51 @@ element may have any stride.
             "one that begins at 0",
             kinds.WRONG,
             ("x.contiguous()", "x.contiguous() if x.storage_offset() == 0 else x.clone()"),
+        ),
+        mutant(
+            "one element counts",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "odd = x.numel() == 1 and any(step > 1 for step in x.stride())\n"
+                "    return x.clone() if odd else x.contiguous()",
+            ),
+        ),
+        mutant(
+            "a stride of 0 means a copy",
+            kinds.WRONG,
+            ("return x.contiguous()", "return x.clone() if 0 in x.stride() else x.contiguous()"),
+        ),
+        mutant(
+            "rows that overlap",
+            kinds.WRONG,
+            ("return x.contiguous()", "return x if set(x.stride()) == {1} else x.contiguous()"),
+        ),
+        mutant(
+            "no elements, some strides",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "odd = x.dim() == 2 and x.numel() == 0 and x.stride(1) != 1\n"
+                "    return x.clone() if odd else x.contiguous()",
+            ),
+        ),
+        mutant(
+            "any contiguous order of five dimensions",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "order = torch.channels_last_3d if x.dim() == 5 else torch.contiguous_format\n"
+                "    return x.contiguous(memory_format=order)",
+            ),
+        ),
+        mutant(
+            "a copy of fewer bits",
+            kinds.WRONG,
+            (
+                "return x.contiguous()",
+                "return x.float().contiguous().to(x.dtype) if not x.is_contiguous() else x",
+            ),
         ),
         mutant(
             "any contiguous order",

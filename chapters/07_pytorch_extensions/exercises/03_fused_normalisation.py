@@ -31,7 +31,7 @@ IN_REGISTERS = (
 )
 COLUMNS = (1, 2, 31, 32, 33, 65, 255, 256, 257, 513, 1025, 2047, 2048)
 KEPT_ROWS = promises.shapes(rows=(1, 3, 7, 40), columns=COLUMNS)
-FULL = (2, 1024)  # where every thread has as much to do as any other
+FULL = (2, 1024)  # where every thread has as much to do as any other; in any order at 2 x MOST
 
 
 def in_float64(given: Given, *names: str) -> list[np.ndarray]:
@@ -215,7 +215,7 @@ residual and gamma once each. Any rows of up to 2048 numbers, of which some may 
     ),
     means=(
         means.one_store_each(size=FULL),
-        means.work_shared_out(2.0, size=FULL),
+        means.work_shared_out(2.0, size=(2, MOST)),
         means.no_local_memory(IN_REGISTERS, size=FULL),
     ),
     target=Target(
@@ -461,7 +461,7 @@ each. A gradient may be NaN. (Rows have five numbers or more: of two, nothing is
     ),
     means=(
         means.one_store_each(size=FULL),
-        means.work_shared_out(2.0, size=FULL),
+        means.work_shared_out(2.0, size=(2, MOST)),
         means.no_local_memory(IN_REGISTERS, size=FULL),
     ),
     target=Target(

@@ -113,6 +113,10 @@ score of each row at least is finite. V is finite.
                     promises.MIDDLING,
                     promises.SMALL,
                     promises.LARGE_NEGATIVE,
+                    (
+                        "all below -1e38",
+                        lambda x, rng: -1e38 * (1 + rng.random(x.shape)),
+                    ),
                 ),
                 hidden("the first 40 scores -inf", lambda j, n: j < 40),
                 hidden("every third score -inf", lambda j, n: j % 3 == 0),
@@ -146,6 +150,11 @@ not matter, nor how many come at a time. `sum` may stay a sum of the lane's own 
 end, because the factor is the same for all lanes; the largest score may not.
 """,
     mutants=(
+        mutant(
+            "-1e37 for nothing so far",
+            kinds.NOT_A_NUMBER,
+            ("if (new_largest == -CUDART_INF_F)", "if (new_largest < -1e37f)"),
+        ),
         mutant("o is not rescaled", kinds.WRONG, ("        o *= rescale;\n", "")),
         mutant(
             "sum is not rescaled", kinds.WRONG, ("sum = sum * rescale + weight", "sum += weight")
@@ -431,6 +440,8 @@ def packed(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     lengths[rng.integers(sequences)] = longest
     if sequences > 2:
         lengths[np.argmin(lengths)] = 0
+    if sequences > 500:  # as many tokens as a short index does not reach, all in first blocks
+        lengths = rng.integers(50, 65, sequences)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     total = int(starts[-1])
     arrays = {name: floats(rng, total) for name in "qkv"}
@@ -477,7 +488,7 @@ largest score is needed here.
     promises=Promises(
         sizes=promises.shapes(
             sequences=(1, 2, 3, 7, 20), longest=(1, 2, 31, 63, 64, 65, 129, 200)
-        ).with_longest(longest=301),
+        ).with_longest(sequences=601, longest=301),
         values=(
             promises.data("q", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
             (
@@ -518,6 +529,11 @@ at once. The same array (`cu_seqlens`, cumulative sequence lengths) is what Flas
 functions for variable lengths take.
 """,
     mutants=(
+        mutant(
+            "tokens in 16 bits",
+            kinds.OUT_OF_BOUNDS,
+            ("int first = starts[blockIdx.y];", "int first = (short)starts[blockIdx.y];"),
+        ),
         mutant(
             "keys of the first sequence",
             kinds.WRONG,
@@ -669,7 +685,7 @@ other part must, however little the part weighs.
                 _lse_around("lse about -200", -200, 3),
                 _lse_around("lse of 1000 and -1000", 0, 1000),
                 _lse_around("lse all 5", 5, 0),
-                _lse_around("lse below -1e30", -3e30, 1e29),
+                _lse_around("lse below -1e38", -1.5e38, 1e36),
             ),
             (
                 promises.AS_GIVEN,
@@ -706,6 +722,11 @@ as long as each part stores one more number for each row. That is why every Flas
 the log-sum-exp, and the backward pass recomputes the weights from it.
 """,
     mutants=(
+        mutant(
+            "-1e37 for no keys",
+            kinds.ALL_ZEROS,
+            ("if (part == -CUDART_INF_F)", "if (part < -1e37f)"),
+        ),
         mutant("weights without the largest", kinds.WRONG, ("expf(part - largest)", "expf(part)")),
         mutant(
             "plain mean",

@@ -376,7 +376,7 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
                 ),
             ),
             (AS_GIVEN, with_k("k = 1", lambda n: 1), with_k("k = n", lambda n: n)),
-            promises.scalars("first", 0, 32_000),
+            promises.scalars("first", 0, 32_000, 100_000),
         ),
     ),
     means=(
@@ -406,6 +406,7 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
 rule costs two ballots for 32 elements, and makes a result that can be repeated and tested.
 """,
     mutants=(
+        mutant("first in 16 bits", kinds.WRONG, ("= first + i", "= (unsigned short)first + i")),
         mutant(
             "all equal ones", kinds.OUT_OF_BOUNDS, (" && __popc(all_same & before) < equal", "")
         ),
@@ -925,9 +926,9 @@ def unlikely_but_fast(given: Given, rng: np.random.Generator) -> Given:
 
 def tiny_bits(given: Given, rng: np.random.Generator) -> Given:
     """Times that 1 - u makes equal, or 0."""
-    bits = 8 * rng.permuted(
-        np.tile(np.arange(given["bits"].shape[1]), (len(given["bits"]), 1)), axis=1
-    )
+    rows, n = given["bits"].shape
+    steps = np.where(np.arange(rows) % 2, 8, 1)[:, None]
+    bits = steps * rng.permuted(np.tile(np.arange(n), (rows, 1)), axis=1)
     return {"bits": bits.astype(np.uint32), "logits": np.zeros_like(given["logits"])}
 
 
@@ -1011,6 +1012,14 @@ means a time of 0 and wins against everybody, once in 33 million numbers: a row 
 multiples of 2⁻²⁴. `log1pf` has neither fault.
 """,
     mutants=(
+        mutant(
+            "no time below 1e-9",
+            kinds.WRONG,
+            (
+                "float time = -log1pf(-uniform(bits[i]));",
+                "float time = fmaxf(1e-9f, -log1pf(-uniform(bits[i])));",
+            ),
+        ),
         mutant(
             "the other end", kinds.WRONG, ("-log1pf(-uniform(bits[i]))", "-logf(uniform(bits[i]))")
         ),

@@ -607,7 +607,7 @@ without losing exactness. Any bytes, any zero point from 0 to 255.
         Means(
             "shifts and masks for each word of four weights",
             lambda work: work.opcodes("shr.", "shl.", "and.", "bfe.", "prmt.") / (24 * 512 / 4),
-            at_most=4,
+            at_most=6.5,
             advice="Give `__dp4a` the words as they were loaded, one of them with bits turned.",
             size=(24, 512),
         ),
@@ -682,6 +682,17 @@ before. (PTX has what CUDA C++ does not: `dp4a.s32.u32` takes signed bytes and u
             ),
         ),
         mutant(
+            "bytes taken apart and put together",
+            kinds.MEANS_MISSING,
+            (
+                "int shifted = words_q[k] ^ 0x80808080; // q - 128, which fits a signed byte\n",
+                "int shifted = 0;\n"
+                "        for (int bit = 0; bit < 32; bit += 8) {\n"
+                "            shifted |= ((words_q[k] >> bit & 255) - 128 & 255) << bit;\n"
+                "        }\n",
+            ),
+        ),
+        mutant(
             "sum rounded to fp16",
             kinds.WRONG,
             (
@@ -752,6 +763,13 @@ zeros.
                 *promises.data(
                     "x",
                     (
+                        "near the smallest normal number",
+                        lambda x, rng: np.copysign(
+                            np.finfo(np.float32).tiny * rng.uniform(1, 4, x.shape), x
+                        ),
+                    ),
+                    promises.FAINT,
+                    (
                         "of equal magnitudes",
                         lambda x, rng: rng.choice([-2.0, -1.0, 1.0, 2.0], x.shape),
                     ),
@@ -813,6 +831,30 @@ afterwards.
             "last of equal second ones",
             kinds.WRONG,
             ("size > fabsf(from[4 * four + second])", "size >= fabsf(from[4 * four + second])"),
+        ),
+        mutant(
+            "halves compared",
+            kinds.WRONG,
+            (
+                "float size = fabsf(from[4 * four + i]);",
+                "float size = 0.25f * fabsf(from[4 * four + i]);",
+            ),
+            (
+                "size > fabsf(from[4 * four + first])",
+                "size > 0.25f * fabsf(from[4 * four + first])",
+            ),
+            (
+                "size > fabsf(from[4 * four + second])",
+                "size > 0.25f * fabsf(from[4 * four + second])",
+            ),
+        ),
+        mutant(
+            "nothing below 1e-30",
+            kinds.WRONG,
+            (
+                "float size = fabsf(from[4 * four + i]);",
+                "float size = fabsf(from[4 * four + i]);\n            if (size < 1e-30f) size = 0;",
+            ),
         ),
         mutant(
             "last bits ignored",
@@ -882,7 +924,7 @@ NIBBLE_PRODUCT = Exercise(
     task="""
 Multiply weights of 4 bits by a vector in fp16. To convert eight nibbles to floats takes eight
 conversions, after as many shifts and masks. Make the bits of fp16 numbers instead, two at a time,
-and sum in fp32. There is a scale for each 32 neighbours. Any nibbles; x is finite, as are all
+and sum in fp32. There is a scale for each 32 neighbours, of any sign. Any nibbles; x is finite, as are all
 products.
 """,
     source="07_pytorch_extensions/exercises/nibble_product.cu",
@@ -911,7 +953,11 @@ products.
                 ),
             ),
             promises.data(
-                "scales", ("with large ones", lambda x, rng: x * rng.choice([1, 64], x.shape))
+                "scales",
+                (
+                    "with large and negative ones",
+                    lambda x, rng: x * rng.choice([-1, 1, 64], x.shape),
+                ),
             ),
         ),
     ),
@@ -954,6 +1000,12 @@ instructions for two weights in place of two conversions, and both are exact. In
 works from 2²³ on.
 """,
     mutants=(
+        mutant(
+            "magnitudes of scales",
+            kinds.WRONG,
+            ("part * __half2float(", "part * fabsf(__half2float("),
+            ("(kGroup / 8)]);", "(kGroup / 8)]));"),
+        ),
         mutant("1024 stays", kinds.WRONG, ("0x64086408", "0x00080008")),
         mutant("never negative", kinds.WRONG, ("0x64086408", "0x64006400")),
         mutant("neighbours paired", kinds.WRONG, ("of_x[i + 4]", "of_x[i + 1]")),

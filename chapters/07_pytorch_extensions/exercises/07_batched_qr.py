@@ -246,10 +246,27 @@ def a_block(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
+def zero_where_infinite(given: Given, rng: np.random.Generator) -> Given:
+    """In one row v is 0 and a number of C infinite: their product is no number."""
+    v, c = given["v"].copy(), given["C"].copy()
+    v[-1], c[-1, (c.shape[1] - 1) // 2] = 0, np.inf
+    return {"v": v, "C": c}
+
+
+def infinite_where_zero(given: Given, rng: np.random.Generator) -> Given:
+    """In one row a number of C is 0 and v infinite, so the whole column is no number."""
+    v, c = given["v"].copy(), given["C"].copy()
+    v[-1], c[-1, (c.shape[1] - 1) // 2] = np.inf, 0
+    return {"v": v, "C": c}
+
+
 def reflected(given: Given) -> dict:
     v, c = given["v"].astype(np.float64), given["C"].astype(np.float64)
     v[0] = 1
-    return {"D": c - float(given["tau"]) * np.outer(v, v @ c)}
+    if given["tau"] == 0:
+        return {"D": c}
+    with np.errstate(invalid="ignore"):  # infinite less infinite, zero times infinite
+        return {"D": c - v[:, None] * (float(given["tau"]) * (v[:, None] * c).sum(axis=0))}
 
 
 APPLY_REFLECTOR = Exercise(
@@ -257,7 +274,8 @@ APPLY_REFLECTOR = Exercise(
     title="a reflection without its matrix",
     task="""
 Apply a reflector to all columns of C. H has m² numbers and is never formed: v, tau and one dot
-product for each column are enough. A tau of 0 changes nothing.
+product for each column are enough. A tau of 0 changes nothing, whatever is in v. Any
+numbers in C and v, infinite ones and NaN too.
 """,
     source="07_pytorch_extensions/exercises/apply_reflector.cu",
     kernel="apply_reflector",
@@ -279,8 +297,21 @@ product for each column are enough. A tau of 0 changes nothing.
                 Values("zeros among v", lambda given, rng: {"v": every_other_zero(given["v"])}),
                 Values("v[0] = 1e30", lambda given, rng: {"v": _with_first(given["v"], 1e30)}),
                 Values("v[0] = NaN", lambda given, rng: {"v": _with_first(given["v"], np.nan)}),
+                *promises.data("v", promises.SOME_INFINITE, promises.SOME_NAN)[1:],
+                Values(
+                    "tau = 0, some of v infinite",
+                    lambda given, rng: {"tau": 0, "v": promises.SOME_INFINITE[1](given["v"], rng)},
+                ),
+                Values(
+                    "tau = 0, some of C infinite",
+                    lambda given, rng: {"tau": 0, "C": promises.SOME_INFINITE[1](given["C"], rng)},
+                ),
+                Values("v zero where C is infinite", zero_where_infinite),
+                Values("C zero where v is infinite", infinite_where_zero),
             ),
-            promises.data("C", *promises.ORDINARY),
+            promises.data(
+                "C", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE, promises.SOME_NAN
+            ),
         ),
     ),
     means=(
@@ -291,7 +322,8 @@ product for each column are enough. A tau of 0 changes nothing.
     within=2.0,
     hints=(
         "H c = c − tau (v · c) v: first the dot product down the column, then the change.",
-        "The first number of v is 1, whatever v[0] holds: begin the sum with C's first row.",
+        "The first number of v is 1, whatever v[0] holds: begin the sum with C's first row. 0 "
+        "times infinity is NaN, so a tau of 0 wants a branch.",
         "A loop over the rows adds up the sum; a second one takes tau times it times v[i] off "
         "each row, the first row with 1 in place of v[0].",
     ),
@@ -309,6 +341,25 @@ threads have neighbouring columns of a row-major matrix, so every access of a wa
             ("D[column] = C[column] - w;", "D[column] = C[column] - v[0] * w;"),
         ),
         mutant("no tau", kinds.WRONG, ("tau * dot", "2.0f * dot")),
+        mutant("a tau of 0 taken times v", kinds.NOT_A_NUMBER, ("if (tau == 0.0f)", "if (false)")),
+        mutant(
+            "zeros of v left out",
+            kinds.WRONG,
+            ("        dot += v[i] *", "        if (v[i] != 0.0f) dot += v[i] *"),
+        ),
+        mutant(
+            "zeros of C left out",
+            kinds.WRONG,
+            (
+                "        dot += v[i] *",
+                "        if (C[(long long)i * n + column] != 0.0f) dot += v[i] *",
+            ),
+        ),
+        mutant(
+            "no dot product above 1e30",
+            kinds.WRONG,
+            ("tau * dot;", "tau * fminf(fmaxf(dot, -1e30f), 1e30f);"),
+        ),
         mutant("added", kinds.FIRST_BLOCK, (" - v[i] * w", " + v[i] * w")),
         mutant(
             "a tau of its own",
@@ -317,7 +368,7 @@ threads have neighbouring columns of a row-major matrix, so every access of a wa
                 "    float dot = C[column];",
                 "    float own = 1.0f;\n"
                 "    for (int i = 1; i < m; ++i) own += v[i] * v[i];\n"
-                "    tau = tau == 0.0f ? 0.0f : 2.0f / own;\n"
+                "    tau = 2.0f / own;\n"
                 "    float dot = C[column];",
             ),
         ),

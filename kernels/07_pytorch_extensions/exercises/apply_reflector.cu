@@ -11,6 +11,10 @@ extern "C" __global__ void apply_reflector(const float *v, float tau, const floa
     }
     // TODO: this thread's column of D
     // SOLUTION
+    if (tau == 0.0f) { // whatever is in v
+        for (long long i = column; i < (long long)m * n; i += n) D[i] = C[i];
+        return;
+    }
     float dot = C[column];
     for (int i = 1; i < m; ++i) {
         dot += v[i] * C[(long long)i * n + column];
