@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from . import error_kinds
-from .tolerance import Tolerance, is_inexact, wide
+from .tolerance import Tolerance, is_inexact, rms, wide
 
 BLOCK_SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a fast function costs
@@ -144,8 +144,7 @@ def _looks_imprecise(e: Evidence) -> str | None:
                 "off."
             )
         return None
-    magnitude = np.abs(wide(e.expected[np.isfinite(e.expected)]))
-    scale = float(np.sqrt(np.mean(magnitude**2))) if magnitude.size else 0.0
+    scale = rms(e.expected)
     if not (np.isfinite(actual) & np.isfinite(expected)).all():
         return None
     with np.errstate(invalid="ignore"):

@@ -79,7 +79,7 @@ def tolerance_for(
             f"reduction is the number of terms in each sum, at least 1, not {reduction}"
         )
     relative = 8 * roundoff * (1 + math.sqrt(reduction)) if rtol is None else rtol
-    absolute = relative * _rms(expected) if atol is None else atol
+    absolute = relative * rms(expected) if atol is None else atol
     return Tolerance(float(relative), float(absolute))
 
 
@@ -90,7 +90,11 @@ def wide(array: Any) -> Any:
     return array.astype(np.float64, copy=False)
 
 
-def _rms(array: np.ndarray) -> float:
+def rms(array: np.ndarray) -> float:
+    """The root of the mean square of the finite numbers of ``array``, 0 where there are none."""
     values = np.abs(wide(array))
     values = values[np.isfinite(values)]
-    return float(np.sqrt(np.mean(values**2))) if values.size else 0.0
+    largest = float(values.max(initial=0.0))
+    if not largest:
+        return 0.0
+    return largest * float(np.sqrt(np.mean((values / largest) ** 2)))  # no square overflows

@@ -89,7 +89,9 @@ def _changed(run: emulated_runs.Run) -> int:
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
+    return (
+        np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
+    )
 
 
 def _instructions(run: emulated_runs.Run) -> int:

@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..compiling.includes import included_files
+from ..compiling.signature import strip_comments
 from ..paths import ROOT
 from .canonical import STAMP
 from .cells import Violation, files_named, is_hosted, numbered
@@ -25,8 +26,9 @@ FIELDS = ("device", "cuda", "date", "source_hash")
 def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
     """SHA-256 (first 16 digits) over the code cells and the files that they name.
 
-    A kernel's own `#include "…"` files count, too. Prose and outputs do not: editing a sentence
-    leaves the outputs valid.
+    A kernel's own `#include "…"` files count, too. Prose and outputs do not, nor do comments in
+    files of C and CUDA C++, as long as each line stays where it is: editing a sentence leaves the
+    outputs valid.
     """
     digest = hashlib.sha256()
     for _, cell in numbered(nb, "code"):
@@ -34,7 +36,8 @@ def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
             digest.update(b"cell\0" + _text(cell.source.rstrip()))
     for path in sources(nb, root):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(_text(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        digest.update(_text(_code(text) if path.suffix in C_LIKE else text))
     return digest.hexdigest()[:16]
 
 
@@ -83,6 +86,10 @@ def violations(nb: NotebookNode, root: Path = ROOT) -> list[Violation]:
     if mark["device"] == "emulator":
         return [Violation(0, "its outputs were made on the emulator", UPDATE_COMMAND)]
     return []
+
+
+def _code(text: str) -> str:
+    return "\n".join(line.rstrip() for line in strip_comments(text).splitlines())
 
 
 def _text(text: str) -> bytes:

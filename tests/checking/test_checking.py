@@ -281,6 +281,16 @@ def test_one_large_element_does_not_loosen_the_tolerance_of_the_small_ones():
     assert not judge(changed(values, 7, 1.5), values).passed
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_a_tolerance_follows_numbers_whose_squares_are_no_floats(scale):
+    values = np.linspace(1, 2, 50) * scale
+    allowed = tolerance_for(values, 2.0**-53)
+    assert allowed.atol == pytest.approx(
+        allowed.rtol * np.sqrt(np.mean((values / scale) ** 2)) * scale
+    )
+    assert not judge(changed(values, 7, 0.5 * scale), values).passed
+
+
 @pytest.mark.parametrize("count, name", [(32_768, "(short)"), (65_536, "(unsigned short)")])
 def test_what_16_bits_count_is_not_a_block(count, name):
     expected = np.arange(1, 70_001, dtype=np.float32)

@@ -93,13 +93,22 @@ def test_changing_a_code_cell_changes_the_hash(repository, good):
 
 def test_changing_a_kernel_changes_the_hash(repository, good):
     before = notebook_hash(good, repository.root)
-    repository.write("kernels/01_first/add.cu", "// another")
+    repository.write("kernels/01_first/add.cu", "int another;")
+    assert notebook_hash(good, repository.root) != before
+
+
+def test_a_comment_counts_only_where_it_moves_a_line(repository, good):
+    repository.write("kernels/01_first/add.cu", "int a; // one\nint b;\n")
+    before = notebook_hash(good, repository.root)
+    repository.write("kernels/01_first/add.cu", "int a;\nint b; /* of two */\n")
+    assert notebook_hash(good, repository.root) == before
+    repository.write("kernels/01_first/add.cu", "// one\nint a;\nint b;\n")
     assert notebook_hash(good, repository.root) != before
 
 
 def test_changing_a_header_of_a_header_changes_the_hash(repository, good):
     before = notebook_hash(good, repository.root)
-    repository.write("kernels/common/more.cuh", "// another")
+    repository.write("kernels/common/more.cuh", "int another;")
     assert notebook_hash(good, repository.root) != before
 
 
