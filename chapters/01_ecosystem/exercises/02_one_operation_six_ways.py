@@ -265,6 +265,7 @@ have been read. A name may come more than once.
         ([],),
         chain("a:map " * 100 + "b:reduce " + "c:map " * 100),
         chain("a:map b:reduce " * 100),
+        chain("a:product b:map " * 700),
     ),
     reference=grouped,
     promises=Cases(any_chain),
@@ -309,6 +310,7 @@ kernel. What cannot be fused has to go through memory.
             kinds.WRONG,
             ("or not open_kernel:", "or not open_kernel or len(kernels[-1]) == 64:"),
         ),
+        mutant("at most 512 kernels", kinds.WRONG, ("return kernels", "return kernels[:512]")),
         mutant(
             "a reduction begins one",
             kinds.WRONG,

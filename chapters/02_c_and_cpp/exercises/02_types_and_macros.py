@@ -75,7 +75,7 @@ THREES = (
     ("lo", "hi", "share"), ("from", "to", "part"), ("start", "end", "way"), ("first", "last", "Z"),
     ("a_", "b_", "t_"), ("_a", "_b", "_t"), ("va", "vb", "vt"), ("aa", "bb", "tt"),
     ("a1", "b1", "t1"), ("x0", "x1", "x2"), ("x_", "y_", "z_"), ("tmp", "temp", "res"),
-    ("result", "value", "mix"), ("left", "right", "diff"), ("low", "high", "ratio"),
+    ("result", "value", "mean"), ("left", "right", "diff"), ("low", "high", "ratio"),
     ("ma", "mb", "mt"), ("one", "two", "three"), ("aval", "bval", "tval"), ("ret", "out", "sum_"),
 )  # fmt: skip
 

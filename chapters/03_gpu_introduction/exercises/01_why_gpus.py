@@ -284,7 +284,14 @@ lanes of each, and the clock in GHz, the TFLOP/s of fused multiply-adds.
 """,
     source="03_gpu_introduction/exercises/peak_tflops.py",
     function="peak_tflops",
-    cases=((132, 128, 1.98), (108, 64, 1.41), (80, 64, 1.53), (16, 8, 1.35), (1, 1, 1.0)),
+    cases=(
+        (132, 128, 1.98),
+        (108, 64, 1.41),
+        (80, 64, 1.53),
+        (16, 8, 1.35),
+        (1, 1, 1.0),
+        (4000, 4096, 12.5),
+    ),
     reference=lambda multiprocessors, lanes, gigahertz: (
         2 * multiprocessors * lanes * gigahertz / 1000
     ),
@@ -314,6 +321,11 @@ kernels come near it; the last notebook of this chapter shows what stops the oth
             "128 lanes at most",
             kinds.WRONG,
             ("multiprocessors * lanes", "multiprocessors * min(lanes, 128)"),
+        ),
+        mutant(
+            "5 GHz at most",
+            kinds.WRONG,
+            ("flops_per_cycle * gigahertz", "flops_per_cycle * min(gigahertz, 5)"),
         ),
         mutant("whole numbers", kinds.WRONG, ("/ 1000", "// 1000")),
         mutant(

@@ -208,6 +208,7 @@ many slots for blocks stay empty in the last one. A grid has 1 to 2³¹ - 1 bloc
         (1000, 24, 3),
         (2**31 - 1, 132, 2),
         (2**31 - 1, 199, 32),
+        (10**9, 10_000, 64),
         (26_400_001, 132, 2),  # one block more than whole waves, and a 32-bit float cannot tell
     ),
     reference=lambda blocks, multiprocessors, each: (
@@ -232,6 +233,11 @@ worth a second thought.
     mutants=(
         mutant("rounds down", kinds.WRONG, ("(blocks + slots - 1) // slots", "blocks // slots")),
         mutant("one block each", kinds.WRONG, ("multiprocessors * blocks_each", "multiprocessors")),
+        mutant(
+            "32 blocks each at most",
+            kinds.WRONG,
+            ("multiprocessors * blocks_each", "multiprocessors * min(blocks_each, 32)"),
+        ),
         mutant(
             "always a wave more",
             kinds.WRONG,

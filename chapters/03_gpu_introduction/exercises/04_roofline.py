@@ -55,6 +55,7 @@ the least time it can take, and to what sets that time.
         (0.0, 0.0, 60e12, 4e12),
         (1e18, 1e9, 7e12, 4e12),
         (1.0, 4.0, 60e12, 4e12),
+        (1e30, 1e9, 60e12, 4e12),
     ),
     reference=lambda flops, moved, peak, bandwidth: (
         max(flops / peak, moved / bandwidth),
@@ -74,6 +75,11 @@ times are equal lies the ridge.
 """,
     mutants=(
         mutant("a sum", kinds.WRONG, ("max(computing, moving)", "computing + moving")),
+        mutant(
+            "a year at most",
+            kinds.WRONG,
+            ("max(computing, moving)", "min(max(computing, moving), 3e7)"),
+        ),
         mutant("the faster one", kinds.WRONG, ("max(", "min(")),
         mutant("words swapped", kinds.WRONG, ("moving > computing", "moving < computing")),
         mutant("one machine's ridge", kinds.WRONG, ("moving > computing", "flops < 15 * moved")),
