@@ -170,6 +170,7 @@ are integers, and none of them may be rounded. Leave the matrices as they are.
         (matrix_of(5, 1, 1), matrix_of(6, 1, 1)),
         (matrix_of(7, 2, 9, 1e30), matrix_of(8, 3, 9, 1e30)),  # past the range of float32
         (matrix_of(9, 1, 5000), matrix_of(10, 2, 5000)),
+        (matrix_of(11, 2, 9, 1e-30), matrix_of(12, 3, 9, 1e-20)),
     ),
     reference=by_way_of_bytes,
     promises=Cases(two_matrices, large=past_fp32),
@@ -187,6 +188,11 @@ A product of `int8` arrays stays `int8` in NumPy and wraps around; a GPU's instr
 sums built in. And the scales multiply, because each operand was divided by its own.
 """,
     mutants=(
+        mutant(
+            "no magnitude below 1e-12",
+            kinds.ALL_ZEROS,
+            ("scale_a = np.abs(A).max()", "scale_a = max(np.abs(A).max(), 1e-12)"),
+        ),
         mutant(
             "cut off",
             kinds.WRONG,

@@ -33,7 +33,11 @@ def order_of(x: np.ndarray) -> np.ndarray:
 def of_all_kinds(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Any bits that there are: NaNs with every payload and of both signs, denormal numbers."""
     bits = rng.integers(0, 1 << 32, x.shape, dtype=np.uint32)
-    return np.where(rng.random(x.shape) < 0.3, bits | 0x7F800000, bits).view(np.float32)
+    bits = np.where(rng.random(x.shape) < 0.3, bits | 0x7F800000, bits)
+    ends = rng.choice(
+        np.array([0x7F800001, 0x7FFFFFFF, 0xFF800001, 0xFFFFFFFF], np.uint32), x.shape
+    )
+    return np.where(rng.random(x.shape) < 0.2, ends, bits).view(np.float32)
 
 
 def denormal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -80,6 +84,11 @@ negative ones have all bits turned. The integers know nothing of flushing: the c
 may treat denormal floats as 0 when it compares them, never when it compares their bits.
 """,
     mutants=(
+        mutant(
+            "not the first NaN",
+            kinds.WRONG,
+            ("if (x[i] != x[i])", "if ((bits & 0x7fffffff) > 0x7f800001)"),
+        ),
         mutant("bits as they are", kinds.WRONG, ("bits >> 31 ? ~bits : bits | 0x80000000", "bits")),
         mutant(
             "sign bit alone",

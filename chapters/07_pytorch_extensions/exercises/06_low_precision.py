@@ -924,8 +924,8 @@ NIBBLE_PRODUCT = Exercise(
     task="""
 Multiply weights of 4 bits by a vector in fp16. To convert eight nibbles to floats takes eight
 conversions, after as many shifts and masks. Make the bits of fp16 numbers instead, two at a time,
-and sum in fp32. There is a scale for each 32 neighbours, of any sign. Any nibbles; x is
-finite, as are all products.
+and sum in fp32. There is a scale for each 32 neighbours, of any sign. Any nibbles; x is finite, as
+are all products.
 """,
     source="07_pytorch_extensions/exercises/nibble_product.cu",
     kernel="nibble_product",
