@@ -432,6 +432,11 @@ atomic operations on one word.
             "full's parity stays", kinds.BARRIER, ("&full[stage]), lap % 2)", "&full[stage]), 0)")
         ),
         mutant(
+            "right for 14 laps",
+            kinds.BARRIER,
+            ("&full[stage]), lap % 2)", "&full[stage]), lap < 14 && lap % 2)"),
+        ),
+        mutant(
             "a box less announced",
             kinds.DEADLOCK,
             ("&full[stage]), kBytes)", "&full[stage]), kBytes / 2)"),

@@ -79,6 +79,11 @@ minus what it should have said. Over the K logits of an image it adds up to 0, b
     mutants=(
         mutant("not the mean", kinds.SCALED, ("0.0f)) / N", "0.0f))")),
         mutant("divided by the classes", kinds.SCALED, ("0.0f)) / N", "0.0f)) / K")),
+        mutant(
+            "the sum's logarithm added to the largest",
+            kinds.WRONG,
+            ("expf(row[k] - largest) / sum", "expf(row[k] - (largest + logf(sum)))"),
+        ),
         mutant("label forgotten", kinds.WRONG, (" - (k == label[n] ? 1.0f : 0.0f)", "")),
         mutant(
             "label's row only",
