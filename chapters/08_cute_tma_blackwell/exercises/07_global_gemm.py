@@ -121,6 +121,7 @@ most FLOPs for each byte it fetches, among those of which `stages` stages fit `b
         ([(128, 128), (128, 256), (256, 256)], 4, 1, 232448),
         ([(256, 128), (128, 256)], 4, 1, 232448),
         ([(128, 256), (256, 128)], 4, 1, 232448),
+        ([(144, 176), (128, 208)], 3, 1, 232448),
         ([(64, 64), (32, 256)], 3, 1, 232448),
         ([(256, 256)], 4, 1, 232448),
         ([(128, 128), (64, 64)], 4, 1, 65536),
@@ -150,6 +151,11 @@ barrier.
         mutant("less than the room", kinds.NOTHING_RETURNED, ("<= room", "< room")),
         mutant("whole FLOPs a byte", kinds.WRONG, ("tile[1] / sum", "tile[1] // sum")),
         mutant("the last of equals", kinds.WRONG, ("max(fits,", "max(reversed(fits),")),
+        mutant(
+            "rates rounded",
+            kinds.WRONG,
+            ("tile[0] * tile[1] / sum(tile)", "round(tile[0] * tile[1] / sum(tile), 1)"),
+        ),
         mutant(
             "of equals the one with more rows",
             kinds.WRONG,
