@@ -23,7 +23,8 @@ from course_utils.exercises import (
 
 from .common import ORDINARY, together
 
-ANY_POINTS = promises.data("x", *ORDINARY)
+ANY_POINTS = promises.data("x", *ORDINARY, promises.LARGE, promises.VERY_SMALL)
+FINITE = "Any numbers whose sums are finite."
 
 
 def complex_of(pairs: np.ndarray) -> np.ndarray:
@@ -51,9 +52,9 @@ def transformed(given, n: int) -> dict:
 DFT_ROWS = Exercise(
     id="06.dft_rows",
     title="a Fourier transform by its definition",
-    task="""
+    task=f"""
 Each thread has one frequency k of one row: add up its products. Any n up to 1,024, and as many
-digits as fp32 can give: so no fast sines.
+digits as fp32 can give: so no fast sines. {FINITE}
 """,
     source="06_matmul_and_fft/exercises/dft_rows.cu",
     kernel="dft_rows",
@@ -69,7 +70,7 @@ digits as fp32 can give: so no fast sines.
         sizes=together(
             "rows n",
             *((1, 1), (1, 2), (5, 3), (2, 31), (3, 32), (2, 33), (1, 61), (1, 64), (7, 12)),
-            *((1, 257), (2, 130), (1, 1021)),
+            *((1, 257), (2, 130), (1, 1024)),
         ),
         values=(ANY_POINTS,),
     ),
@@ -116,6 +117,21 @@ do as well, and costs more than the product that it serves.
             kinds.WRONG,
             ("sincospif(-2.0f * turns / n", "sincospif(-2.0f * (turns & 511) / n"),
         ),
+        mutant(
+            "1023 points at most",
+            kinds.PRECISION,
+            ("int j = 0; j < n; ++j", "int j = 0; j < min(n, 1023); ++j"),
+        ),
+        mutant(
+            "no large sums",
+            kinds.WRONG,
+            ("= sum;", "= make_float2(fminf(sum.x, 1e9f), fminf(sum.y, 1e9f));"),
+        ),
+        mutant(
+            "small sums are 0",
+            kinds.WRONG,
+            ("= sum;", "= make_float2(fabsf(sum.x) < 1e-12f ? 0.0f : sum.x, sum.y);"),
+        ),
         mutant("half the angle", kinds.WRONG, ("(-2.0f * turns", "(-1.0f * turns")),
         mutant("j = 0 left out", kinds.WRONG, ("int j = 0;", "int j = 1;")),
         mutant("real parts alone", kinds.WRONG, ("row[j].x * c - row[j].y * s", "row[j].x * c")),
@@ -140,9 +156,9 @@ def one_stage(given) -> dict:
 BUTTERFLIES = Exercise(
     id="06.butterflies",
     title="one stage of radix 2",
-    task="""
+    task=f"""
 Write the butterfly of one thread: two points in, two points out. Launched for `done` = 1, 2, 4 up
-to n / 2, your kernel makes the whole transform.
+to n / 2, your kernel makes the whole transform. {FINITE}
 """,
     source="06_matmul_and_fft/exercises/butterflies.cu",
     kernel="butterflies",
@@ -188,6 +204,11 @@ in place, has to reverse the bits of all indices once.
             kinds.DATA_RACE,
             ("j / done * 2 * done + k;", "(unsigned short)(j / done * 2 * done + k);"),
         ),
+        mutant(
+            "no large sums",
+            kinds.WRONG,
+            ("make_float2(a.x + b.x, a.y + b.y)", "make_float2(fminf(a.x + b.x, 1e9f), a.y + b.y)"),
+        ),
         mutant("sum twice", kinds.WRONG, ("(a.x - b.x, a.y - b.y)", "(a.x + b.x, a.y + b.y)")),
     ),
 )
@@ -196,9 +217,10 @@ in place, has to reverse the bits of all indices once.
 EXCHANGED = Exercise(
     id="06.exchanged",
     title="all stages in one launch",
-    task="""
+    task=f"""
 The points of a row stay with 64 threads, four each, from the first stage to the last. Between two
 stages they change hands in shared memory: write the exchange, with the two barriers that it needs.
+{FINITE}
 """,
     source="06_matmul_and_fft/exercises/exchanged.cu",
     kernel="exchanged",
@@ -361,7 +383,7 @@ PADDED = Exercise(
     task="""
 The exchange is right, and takes many times the wavefronts that it needs: say where each of the 512
 elements stands in shared memory, so that neither stores nor loads conflict. At most 1.1 times the
-least there can be, in at most 5 KB.
+least there can be, in at most 5 KB. Any numbers, down to the sign of a zero.
 """,
     source="06_matmul_and_fft/exercises/padded_exchange.cu",
     kernel="padded_exchange",
@@ -370,6 +392,7 @@ least there can be, in at most 5 KB.
     launch=lambda rows: Launch((rows,), (32,)),
     small=(3, 2, 1),
     full=1 << 14,
+    exact=True,
     within=2.0,
     target=Target(
         label="wavefronts, over those of 32 words each",
@@ -379,7 +402,10 @@ least there can be, in at most 5 KB.
         "pair of banks. Shift each run of 16 by one element more.",
         size=1,
     ),
-    promises=Promises(sizes=promises.lengths("rows", most=40), values=(ANY_POINTS,)),
+    promises=Promises(
+        sizes=promises.lengths("rows", most=40),
+        values=(promises.data("x", *promises.ANY_FLOAT),),
+    ),
     means=(
         means.one_store_each(size=2),
         means.reads_each_once(2 * 512 * 8, size=2),
@@ -405,6 +431,15 @@ address is not a sum any more, and a thread has to compute each of its 16 addres
         mutant("no padding", kinds.TARGET_MISSED, ("return i + i / 16;", "return i;")),
         mutant("too much room", kinds.MEANS_MISSING, ("kRoom = 512 + 512 / 16", "kRoom = 641")),
         mutant("no room", kinds.OUT_OF_BOUNDS, ("kRoom = 512 + 512 / 16", "kRoom = 512")),
+        mutant(
+            "no sign of zeros",
+            kinds.WRONG,
+            (
+                "y[t + 32 * r] = shared[place(t + 32 * r)];",
+                "{\n        const float2 v = shared[place(t + 32 * r)];\n"
+                "        y[t + 32 * r] = make_float2(v.x + 0.0f, v.y);\n    }",
+            ),
+        ),
         mutant("two in one place", kinds.WRONG, ("return i + i / 16;", "return i / 2;")),
         mutant(
             "an even shift",
@@ -432,18 +467,24 @@ def any_parts(rng: np.random.Generator) -> tuple[np.ndarray]:
     return (complex_row(int(rng.integers(1 << 30)), 3 * m).reshape(3, m),)
 
 
+def long_parts() -> list[tuple[np.ndarray]]:
+    """Longer ones, of large and of small numbers."""
+    return [(size * complex_row(5, 3 * 1025).reshape(3, 1025),) for size in (1e100, 1e-100)]
+
+
 THREE_PARTS = PythonExercise(
     id="06.three_parts",
     title="a radix of three",
-    task="""
+    task=f"""
 Not every length is a power of two. Make the transform of 3 m points from three transforms of m
-points: with a kernel for powers of two, that is all it takes for lengths such as 3072.
+points: with a kernel for powers of two, that is all it takes for lengths such as 3072. Any m.
+{FINITE}
 """,
     source="06_matmul_and_fft/exercises/three_parts.py",
     function="three_parts",
     cases=tuple((complex_row(m, 3 * m).reshape(3, m),) for m in (4, 3, 2, 1)),
     reference=three_parts,
-    promises=Cases(any_parts),
+    promises=Cases(any_parts, large=long_parts),
     means="Transforming all anew gives the right answer, too, at a price.",
     hints=(
         "`k = np.arange(3 * m)`; part r gives `parts[r, k % m]`, an array of 3 m points.",
@@ -464,6 +505,7 @@ convolution: the next exercise.
             ("n = 3 * m", "n = 9 * m"),
             ("arange(n)", "arange(3 * m)"),
         ),
+        mutant("64 points at most", kinds.WRONG, ("n = 3 * m", "n = 3 * m\n    m = min(m, 64)")),
         mutant("two of three", kinds.WRONG, ("range(3)", "range(2)")),
         mutant("one third of the points", kinds.WRONG_SHAPE, ("np.arange(n)", "np.arange(m)")),
     ),
@@ -484,9 +526,10 @@ def before_bluestein(given) -> dict:
 CHIRP = Exercise(
     id="06.chirp",
     title="any length, by way of a chirp",
-    task="""
+    task=f"""
 Write what comes before the transforms in Bluestein's way: the row times the chirp, and the filter,
 both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digits as fp32 can give.
+{FINITE}
 """,
     source="06_matmul_and_fft/exercises/chirp.cu",
     kernel="chirp",
@@ -516,7 +559,7 @@ both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digit
                 (97, 200),
                 (300, 599),
             ),
-            *((1025, 4096), (4099, 8197), (70_001, 140_001)),
+            *((1025, 4096), (4099, 8197), (80_000, 160_001)),
         ),
         values=(ANY_POINTS,),
     ),
@@ -570,6 +613,7 @@ all that count are those of its remainder.
             ),
         ),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("    if (j >= m) return;\n", "")),
+        mutant("75,000 at most", kinds.WRONG, ("% (2 * n)) / n", "% (2 * n)) / min(n, 75000)")),
         mutant("past the row", kinds.OUT_OF_BOUNDS, ("j < n ? x[j]", "j <= n ? x[j]")),
         mutant(
             "no zeros",
@@ -599,19 +643,24 @@ def any_row(rng: np.random.Generator) -> tuple[np.ndarray]:
     return (complex_row(int(rng.integers(1 << 30)), int(rng.integers(1, 80))),)
 
 
+def long_rows() -> list[tuple[np.ndarray]]:
+    """Longer ones, of large and of small numbers."""
+    return [(size * complex_row(5, 4099),) for size in (1e100, 1e-100)]
+
+
 TWO_ROWS = PythonExercise(
     id="06.two_rows",
     title="two real transforms for one",
-    task="""
+    task=f"""
 Two real rows a and b, taken for one complex row a + i b, cost one transform in place of two. Take
 its result apart, for any n, and keep its precision, that of complex128: no further transform is
-needed.
+needed. {FINITE}
 """,
     source="06_matmul_and_fft/exercises/two_rows.py",
     function="two_rows",
     cases=tuple((complex_row(n, n),) for n in (8, 5, 2, 1)),
     reference=two_rows,
-    promises=Cases(any_row),
+    promises=Cases(any_row, large=long_rows),
     rtol=1e-11,  # complex128; also by way of transforms
     means="Two inverse and two forward transforms give the right answer, too, at a price.",
     hints=(
@@ -630,6 +679,7 @@ once, with the points in shared memory, since Z[k] and Z[n - k] belong to differ
         ),
         mutant("mirrored about the middle", kinds.WRONG, ("np.roll(Z[::-1], 1)", "Z[::-1]")),
         mutant("the other way round", kinds.WRONG, ("np.stack((A, B))", "np.stack((B, A))")),
+        mutant("cut off", kinds.WRONG, ("    A = (Z", "    Z = Z.clip(-1e6, 1e6)\n    A = (Z")),
         mutant("i forgotten", kinds.EDGES, ("/ 2j", "/ 2")),
         mutant("half forgotten", kinds.WRONG, ("(Z + mirrored) / 2", "(Z + mirrored)")),
         mutant(

@@ -101,6 +101,7 @@ back: 10,000 steps take a fraction of a second.
         ([("input", 4.0)],),
         ([("input", 1.0), ("input", 2.0), ("+", 0, 0), ("tanh", 1)],),
         ([("input", -300.0), ("*", 0, 0), ("*", 1, 1), ("*", 2, 0), ("tanh", 0), ("+", 3, 4)],),
+        ([("input", 1e-12), ("input", 1e-8), ("*", 0, 1), ("*", 2, 2)],),
     ),
     reference=by_elimination,
     seconds=6.0,
@@ -166,6 +167,11 @@ the two lines add to the same number, each with the factor x: 2 x, with no rule 
             "large ones cut off",
             kinds.WRONG,
             ("return found", "return [max(-1e6, min(1e6, slope)) for slope in found]"),
+        ),
+        mutant(
+            "small ones are 0",
+            kinds.WRONG,
+            ("return found", "return [slope if abs(slope) > 1e-9 else 0.0 for slope in found]"),
         ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return found", "found")),
     ),
@@ -393,6 +399,9 @@ float64, and so are the sums; NaN stays NaN.
         (some(8, 2, 3, 2), (2, 1, 2)),
         (some(9), ()),
         (some(10, 0, 3), (3,)),
+        (some(11, 0, 3), (1, 3)),
+        (some(12, 2, 1, 3, 2, 1, 2, 2), (3, 1, 1, 2, 1)),
+        (1e100 * some(13, 9001, 2), (2,)),
         (np.array([[1.0, np.nan, 2.0], [3.0, 4.0, np.inf]]), (2, 1)),
     ),
     reference=element_by_element,
@@ -454,6 +463,16 @@ shape and raises nothing; tests should use lengths that differ.
                 "if not repeated:\n        return dy.tolist()\n    return np.asarray(dy)",
             ),
         ),
+        mutant(
+            "5 axes at most",
+            kinds.EXCEPTION,
+            ("    spare =", "    assert dy.ndim < 6\n    spare ="),
+        ),
+        mutant(
+            "4096 at most",
+            kinds.WRONG,
+            ("dy = dy.sum(", "dy = (dy[:4096] if spare else dy).sum("),
+        ),
         mutant("no return", kinds.NOTHING_RETURNED, ("return np", "np")),
     ),
 )
@@ -501,10 +520,11 @@ NaN.
     promises=Promises(
         sizes=promises.shapes(
             outer=(1, 2, 3, 17), length=(0, 1, 2, 31, 32, 33, 97, 256), inner=(1, 2, 7, 33)
-        ).with_longest(outer=1031, length=65_543, inner=1031),
+        ).with_longest(outer=65_543, length=65_543, inner=1031),
         values=(
             (
                 *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
+                *promises.data("x", promises.LARGE, promises.FAINT)[1:],
                 promises.infinite_at_the_ends("x", -2),
             ),
         ),
@@ -575,7 +595,18 @@ beside it, which make the next results, use the rest if it is still in the cache
             ("k < length; k +=", "k - lane < length; k +="),
             ("sum += first[k * inner]", "sum += (k < length) * first[min(k, length - 1) * inner]"),
         ),
+        mutant(
+            "results in 16 bits",
+            kinds.WRONG,
+            ("result / inner * length", "(unsigned short)result / inner * length"),
+        ),
         mutant("4096 at most", kinds.WRONG, ("k < length; k +=", "k < length && k < 4096; k +=")),
+        mutant(
+            "faint ones are 0",
+            kinds.ALL_ZEROS,
+            ("y[result] = sum", "y[result] = fabsf(sum) < 1e-20f ? 0.0f : sum"),
+        ),
+        mutant("no large sums", kinds.WRONG, ("y[result] = sum", "y[result] = fminf(sum, 1e15f)")),
         mutant("every lane stores", kinds.MEANS_MISSING, ("if (lane == 0) {", "if (lane >= 0) {")),
         mutant(
             "added to what is there", kinds.UNINITIALISED, ("y[result] = sum", "y[result] += sum")
@@ -658,12 +689,13 @@ dC is 0.
     reduction=lambda size: 4 * max(size[0], size[1]),
     promises=Promises(
         sizes=promises.shapes(M=(1, 2, 7, 33), N=(1, 3, 31, 33), K=(1, 2, 5, 32)).with_longest(
-            M=1031, N=1031, K=65_543
+            M=2053, N=2053, K=65_543
         ),
         values=(
             promises.data("dC", *promises.ORDINARY),
             promises.data("A B", *promises.ORDINARY),
             promises.data("dA dB", *promises.ORDINARY, promises.SOME_NAN),
+            promises.data("dC dA dB", promises.VERY_SMALL),
             (
                 promises.AS_GIVEN,
                 promises.zero_times_infinity_along("dC", -1, "B", -1),
@@ -731,6 +763,16 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
             kinds.WRONG,
             ("dB[i] += of_b", "dB[i] = isnan(dB[i]) ? of_b : dB[i] + of_b"),
         ),
+        mutant(
+            "2048 columns",
+            kinds.WRONG,
+            ("dC[m * N + n] * B", "dC[m * N + n % 2048] * B"),
+        ),
+        mutant(
+            "small sums are 0",
+            kinds.PARTLY_WRITTEN,
+            ("dA[i] += of_a", "dA[i] += fabsf(of_a) < 1e-12f ? 0.0f : of_a"),
+        ),
         mutant("a short index", kinds.EDGES, ("B[k * N + n]", "B[(unsigned short)k * N + n]")),
         mutant("past the last", kinds.OUT_OF_BOUNDS, ("i >= M * K", "i > M * K")),
         mutant("one block of dB", kinds.FIRST_BLOCK, ("i >= K * N", "i >= K * N || i >= 256")),
@@ -785,14 +827,16 @@ finite logits; some may be −inf as well (a class that is ruled out), though no
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(N=(1, 3, 7, 8, 9, 33), K=(1, 2, 10, 31, 32, 33, 100)).with_longest(
-            N=2053, K=4099
+            N=32_771, K=4099
         ),
         values=(
             (
                 *promises.data("z", *promises.ANY_FINITE),
                 promises.Values("some of z -inf", masked),
             ),
-            promises.data("dloss", *promises.ORDINARY, promises.ZEROS),
+            promises.data(
+                "dloss", *promises.ORDINARY, promises.ZEROS, promises.LARGE, promises.VERY_SMALL
+            ),
         ),
     ),
     means=(
@@ -817,6 +861,12 @@ right wherever the graph goes on, with weights for rare classes or with rows tha
     mutants=(
         mutant(
             "what comes back forgotten", kinds.WRONG, ("dloss[n] * (probability", "(probability")
+        ),
+        mutant("4096 rows", kinds.FIRST_BLOCK, ("dloss[n] * (prob", "dloss[n % 4096] * (prob")),
+        mutant(
+            "no large dloss",
+            kinds.WRONG,
+            ("dloss[n] * (prob", "fminf(dloss[n], 1e9f) * (prob"),
         ),
         mutant("first row's for all", kinds.FIRST_BLOCK, ("dloss[n] * (prob", "dloss[0] * (prob")),
         mutant("divided by the rows", kinds.SCALED, ("dloss[n] * (prob", "dloss[n] / N * (prob")),
@@ -920,7 +970,7 @@ those above 1.
             promises.data("w", *promises.ORDINARY),
             promises.data("v", *promises.ORDINARY, promises.ZEROS),
             promises.data("dw", *promises.ORDINARY, promises.ZEROS),
-            promises.data("w v dw", promises.VERY_SMALL, promises.FAINT),
+            promises.data("w v dw", promises.VERY_SMALL, promises.FAINT, promises.LARGE),
             promises.scalars("rate", 0, 1, 0.003, -0.25, 4096),
             promises.scalars("momentum", 0, 1, 0.5, 0.99, -0.5, 3),
             promises.scalars("decay", 0, 0.5, -0.25, 2),
@@ -978,7 +1028,7 @@ a network that is trained on in the other one suddenly moves otherwise.
         mutant(
             "momentum up to 1", kinds.WRONG, ("momentum * v[i]", "fminf(momentum, 1.0f) * v[i]")
         ),
-        mutant("no negative rate", kinds.WRONG, ("-= rate *", "-= fabsf(rate) *")),
+        mutant("no negative rate", kinds.PRECISION, ("-= rate *", "-= fabsf(rate) *")),
         mutant("no negative decay", kinds.WRONG, ("decay * w[i]", "fmaxf(decay, 0.0f) * w[i]")),
         mutant(
             "nesterov near 1",
@@ -987,6 +1037,11 @@ a network that is trained on in the other one suddenly moves otherwise.
                 "-= rate * velocity",
                 "-= rate * (momentum == 0.99f ? 1 + momentum : 1.0f) * velocity",
             ),
+        ),
+        mutant(
+            "no large ones",
+            kinds.WRONG,
+            ("    v[i] = velocity", "    velocity = fminf(velocity, 1e15f);\n    v[i] = velocity"),
         ),
         mutant(
             "faint ones are 0",
