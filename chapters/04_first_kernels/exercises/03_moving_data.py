@@ -139,7 +139,8 @@ BLOCKS_FOR = PythonExercise(
     title="how many blocks?",
     task="""
 Write the Python function that every launch needs: how many blocks of `threads` threads give each of
-`n` elements a thread of its own? Try n = 256, 257 and 512 with 256 threads on paper first.
+`n` elements (1 or more) a thread of its own? Try n = 256, 257 and 512 with 256 threads on
+paper first.
 """,
     source="04_first_kernels/exercises/blocks_for.py",
     function="blocks_for",
@@ -197,9 +198,9 @@ PIECES = PythonExercise(
     id="04.pieces",
     title="cut a copy into chunks",
     task="""
-Write the function that cuts `n` elements into at most `chunks` pieces. It returns a list of pairs
-`(first, count)`: where a piece begins, and how many elements it has. All pieces but the last have
-`per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
+Write the function that cuts `n` elements into at most `chunks` pieces, both 1 or more. It returns a
+list of pairs `(first, count)`: where a piece begins, and how many elements it has. All pieces but
+the last have `per_chunk` elements. Try n = 10 with 4 chunks on paper first, and then n = 9.
 """,
     source="04_first_kernels/exercises/pieces.py",
     function="pieces",

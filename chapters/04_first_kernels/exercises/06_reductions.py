@@ -394,8 +394,8 @@ adding these.
         means.reads(
             "partial", 2 * 4 * 20, advice="The last block reads all the sums that are stored there."
         ),
-        means.loads_shared_out(),
-        means.loads_shared_out(size=100_003),  # 391 sums for the 256 threads of the last block
+        means.loads_shared_out(6),  # thread 0 may read a sum and the count again
+        means.loads_shared_out(6, size=100_003),  # 391 sums for the 256 threads of the last block
     ),
     hints=(
         "The order in a block: store, fence, count, fence, and a barrier that tells the others.",

@@ -497,7 +497,7 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=256, most=40_000),
+        sizes=promises.lengths(least=256, most=40_000).with_longest(n=66_049),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(
@@ -519,6 +519,11 @@ room. In a chain it goes on like that: a block that has drawn ticket t knows tha
 t are in the hands of blocks that have started, and what has started goes on until it ends.
 """,
     mutants=(
+        mutant(
+            "a ticket in a byte",
+            kinds.EDGES,
+            ("tile = room[1]", "tile = room[1] & 255"),
+        ),
         mutant(
             "no barrier",
             kinds.UNINITIALISED,

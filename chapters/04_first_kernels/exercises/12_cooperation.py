@@ -51,9 +51,9 @@ SCALE_TILES = Exercise(
     id="04.scale_tiles",
     title="tiles of 16 lanes",
     task="""
-Each group of 16 floats is scaled so that its largest magnitude becomes 1. Cut the block into tiles
-of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no barrier
-of the block.
+Each group of 16 finite floats is scaled so that its largest magnitude becomes 1. Cut the block into
+tiles of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no
+barrier of the block.
 """,
     source="04_first_kernels/exercises/scale_tiles.cu",
     kernel="scale_tiles",
@@ -147,7 +147,8 @@ DOUBLING_MAX = Exercise(
     task="""
 The kernel works in rounds, and no block may begin a round before all blocks have ended the last.
 The grid is resident at once, that much is promised. Write the barrier, with what you know of the
-memory model: no cooperative groups, no second launch. One thread of a block counts it in.
+memory model: no cooperative groups, no second launch. One thread of a block counts it in, and waits
+for the blocks of the others.
 """,
     source="04_first_kernels/exercises/doubling_max.cu",
     kernel="doubling_max",
@@ -188,6 +189,13 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             advice="Before thread 0 counts the block in, all its threads have to be there.",
             size=250,
         ),
+        Means(
+            "threads that use atomics in every round",
+            lambda work: np.count_nonzero(work.launches[0].work.atomics >= rounds(250)),
+            at_most=4,
+            advice="One thread of a block counts it in, and looks at the count for all of them.",
+            size=250,
+        ),
         means.loads_shared_out(3, size=250),
     ),
     hints=(
@@ -212,7 +220,7 @@ would race with those who still poll.
         mutant("once for all", kinds.DATA_RACE, ("time * gridDim.x", "gridDim.x")),
         mutant(
             "every thread counts",
-            kinds.DATA_RACE,
+            kinds.MEANS_MISSING,
             ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
         ),
         mutant("one too many", kinds.ENDLESS_LOOP, ("< time * gridDim.x)", "<= time * gridDim.x)")),
@@ -222,6 +230,12 @@ would race with those who still poll.
             "a block's scope",
             kinds.DATA_RACE,
             ("atomicAdd(arrived, 1u)", "atomicAdd_block(arrived, 1u)"),
+        ),
+        mutant(
+            "all threads are counted",
+            kinds.MEANS_MISSING,
+            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
+            ("< time * gridDim.x)", "< time * gridDim.x * blockDim.x)"),
         ),
         mutant("no barrier at all", kinds.DATA_RACE, ("wait_for_grid(arrived, time);", "")),
     ),
@@ -339,6 +353,7 @@ CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses 
             (OPTINS[3], 3, 16_384),
             (OPTINS[2], 1, 25_345),
             (OPTINS[1], 300, 5),
+            (OPTINS[1], 70_001, 2),
         )
     ),
     reference=expected_rows,
@@ -374,6 +389,7 @@ itself.
         mutant("a limit of its own", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 232448")),
         mutant("elements for bytes", kinds.EXCEPTION, ("nbytes = 4 * columns", "nbytes = columns")),
         mutant("one row", kinds.WRONG, ("(rows,)", "(1,)")),
+        mutant("65,535 rows at most", kinds.WRONG, ("(rows,)", "(min(rows, 65535),)")),
         mutant("a block for each column", kinds.EXCEPTION, ("(rows,)", "(columns,)")),
         mutant("a thread for each column", kinds.MEANS_MISSING, ("(256,)", "(columns,)")),
         mutant("gives up at 48 KB", kinds.WRONG, ("nbytes > gpu.optin", "nbytes > 48 * 1024")),

@@ -86,6 +86,9 @@ stored, and at least 1; m, n and k may be 0.
         (0, 0, 0, 0, 0, 1, 1, 1),
         (0, 0, 0, 4, 5, 0, 5, 1),
         (-1, 3, 3, 4, 5, 3, 5, 3),
+        (0, 0, 3, 4, 0, 3, 0, 3),
+        (0, 0, 0, 4, 5, 1, 5, 0),
+        (0, 0, 70_001, 70_002, 70_003, 70_001, 70_003, 70_001),
     ),
     reference=complaint,
     promises=Cases(any_call),
@@ -112,6 +115,8 @@ it.
         mutant("2 is no transpose", kinds.WRONG, ("m if transa == 0", "m if transa != 1")),
         mutant("empty is wrong", kinds.WRONG, ("5: k < 0", "5: k <= 0")),
         mutant("ld of 0", kinds.WRONG, ("lda < max(1, rows_of_a)", "lda < rows_of_a")),
+        mutant("ldc of 0", kinds.WRONG, ("ldc < max(1, m)", "ldc < m")),
+        mutant("16 bits", kinds.WRONG, ("3: m < 0", "3: not 0 <= m < 1 << 16")),
         mutant("ldc of columns", kinds.WRONG, ("ldc < max(1, m)", "ldc < max(1, n)")),
         mutant("ldc forgotten", kinds.WRONG, ("        13: ldc < max(1, m),\n", "")),
         mutant("places from 0", kinds.WRONG, ("(place for", "(place - 1 for")),
@@ -273,6 +278,9 @@ matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
 
 # --- A triangle ---
 
+SYRK_SIZE = 48, 16, 0, 0
+UNREAD = 48, 16, 1, 0  # with beta 0
+
 
 def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
     """A by columns with ``pad`` elements after each column, and a C that holds numbers."""
@@ -286,7 +294,7 @@ def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int]) -> dict:
         "alpha": np.float32(rng.uniform(0.5, 2)),
         "A": floats(rng, (columns, lda)),
         "lda": np.int32(lda),
-        "beta": np.float32(rng.uniform(1.5, 3)),
+        "beta": np.float32(0 if size == UNREAD else rng.uniform(1.5, 3)),
         "C": floats(rng, (n, ldc)),
         "ldc": np.int32(ldc),
     }
@@ -315,8 +323,6 @@ def strange_triangle(value: float, beta: float) -> Callable[[Given, np.random.Ge
 
     return change
 
-
-SYRK_SIZE = 48, 16, 0, 0
 
 SYRK_LOWER = Exercise(
     id="05.syrk_lower",
@@ -365,6 +371,7 @@ its columns, keep what they hold.
             advice="One store for each element of the triangle, and none elsewhere.",
             size=SYRK_SIZE,
         ),
+        means.reads("C", 0, 0, advice="Where beta is 0, C is not read.", size=UNREAD),
     ),
     hints=(
         "Row i, column j: the lower triangle is where `i >= j`. Return for all others.",
@@ -392,7 +399,7 @@ what is not named is not touched.
         ),
         mutant(
             "C is always read",
-            kinds.NOT_A_NUMBER,
+            kinds.MEANS_MISSING,
             ("(beta == 0.0f ? 0.0f : beta * *c)", "beta * *c"),
         ),
         mutant(
@@ -402,11 +409,20 @@ what is not named is not touched.
         ),
         mutant(
             "infinities hidden and not left unread",
-            kinds.WRONG,
+            kinds.MEANS_MISSING,
             (
                 "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
                 "const float old = beta * *c;\n"
                 "    *c = alpha * sum + (isfinite(old) ? old : 0.0f);",
+            ),
+        ),
+        mutant(
+            "read, and not used",
+            kinds.MEANS_MISSING,
+            (
+                "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
+                "const float old = *(volatile float *)c;\n"
+                "    *c = alpha * sum + (beta == 0.0f ? 0.0f : beta * old);",
             ),
         ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
@@ -491,6 +507,7 @@ The checker hands them to a strict library.
         (3, 3, 3, 3, 3, False),
         (4, 2, 1, 7, 2, True),
         (7, 5, 3, 2, 6, False),
+        (2, 3, 2, 300, 4, False),
     ),
     call=by_strided_batches,
     reference=scores,
@@ -512,6 +529,11 @@ stride of 0 gives all products the same matrix. What one stride cannot say is th
 share keys: that takes an array of pointers, or one call a group.
 """,
     mutants=(
+        mutant(
+            "128 numbers a head at most",
+            kinds.WRONG,
+            ('"Q", heads * d, d', '"Q", heads * d, min(d, 128)'),
+        ),
         mutant("Q first", kinds.EXCEPTION, ("*of_k, *of_q", "*of_q, *of_k")),
         mutant("K not transposed", kinds.WRONG, ("return 1, 0", "return 0, 0")),
         mutant(
@@ -595,7 +617,7 @@ fills them. Tokens may occur several times, experts often or never.
     promises=Promises(
         sizes=promises.shapes(
             count=(1, 2, 63, 64, 65, 129), outputs=(1, 2, 5, 33), inputs=(1, 3, 16)
-        ).with_longest(count=1025, outputs=16_411),
+        ).with_longest(count=4096, outputs=16_411),
         values=(
             promises.data("W", promises.NEGATIVE, promises.TIES),
             (
@@ -629,6 +651,11 @@ device's memory: one in the *host's* memory compiles as well, and a kernel canno
 strided batch could not do this: the matrices of neighbours are no constant distance apart.
 """,
     mutants=(
+        mutant(
+            "4,000 products at most",
+            kinds.NULL_POINTER,
+            ("z < count", "z < min(count, 4000)"),
+        ),
         mutant(
             "places in 16 bits",
             kinds.EDGES,
@@ -694,6 +721,11 @@ def activated(given: Given) -> dict:
     return {"y": np.where(value > 0, value, 0), "mask": words}
 
 
+def next_to_zero(given: Given, rng: np.random.Generator) -> dict:
+    x = given["x"]  # no smaller number is sure to be one, on a GPU
+    return {"x": np.copysign(1.2e-38 * (1 + np.abs(x)), x), "bias": 0 * given["bias"]}
+
+
 MASK_SIZE = 3, 200
 
 RELU_MASK = Exercise(
@@ -716,7 +748,7 @@ or NaN, the bit is 0, and so is y.
     promises=Promises(
         sizes=promises.shapes(
             rows=(1, 2, 7, 40), columns=(1, 31, 32, 33, 127, 129, 300)
-        ).with_longest(columns=4099),
+        ).with_longest(rows=32_801, columns=4099),
         values=(
             promises.data(
                 "x",
@@ -729,6 +761,7 @@ or NaN, the bit is 0, and so is y.
             ),
             (
                 Values("as drawn", lambda given, rng: {}),
+                Values("x next to 0, bias 0", next_to_zero),
                 Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
             ),
         ),
@@ -762,8 +795,18 @@ notebook compares this mask with cuBLASLt's, bit by bit.
 """,
     mutants=(
         mutant(
-            "NaN counts as positive",
+            "faint ones count as 0",
+            kinds.ALL_ZEROS,
+            ("0xffffffff, value > 0.0f", "0xffffffff, value > 1e-30f"),
+        ),
+        mutant(
+            "a row in 15 bits",
             kinds.EDGES,
+            ("row = blockIdx.y", "row = blockIdx.y & 32767"),
+        ),
+        mutant(
+            "NaN counts as positive",
+            kinds.WRONG,
             ("0xffffffff, value > 0.0f", "0xffffffff, !(value <= 0.0f)"),
         ),
         mutant("no padding", kinds.DATA_RACE, ("(columns + 127) / 128 * 4", "(columns + 31) / 32")),

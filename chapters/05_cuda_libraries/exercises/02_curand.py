@@ -186,7 +186,7 @@ key moves on. Any counters, any key of 64 bits, any number of rounds from 0 on.
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=1025),
+        sizes=promises.lengths(most=1025).with_longest(n=65_600),
         values=(
             promises.scalars("rounds", 0, 1, 2, 7, 300),
             promises.scalars("key", *SEEDS),
@@ -208,6 +208,11 @@ keep the whole round one: no two counters can meet in one result. So each of the
 comes exactly once for a key.
 """,
     mutants=(
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("const int i", "const short i"),
+        ),
         mutant("the key stands still", kinds.WRONG, ("key_x += kWeylX;\n", "")),
         mutant("half of the key stands still", kinds.WRONG, ("        key_y += kWeylY;\n", "")),
         mutant(
@@ -246,6 +251,13 @@ def later_part(given: Given) -> dict:
     return {"out": drawn[first - 4 * start :][: int(given["n"])]}
 
 
+MANY_STREAMS = (  # with an offset beyond the first group of each
+    {"streams": 70_001, "offset": (1 << 34) + 5},
+    {"streams": 1 << 29, "offset": (1 << 34) + 5},
+    {"streams": (1 << 31) - 1, "offset": (1 << 59) + 75},
+)
+
+
 GO_ON = Exercise(
     id="05.go_on",
     title="going on where you stopped",
@@ -266,17 +278,21 @@ of four is computed once, by the thread that stores its numbers.
     reference=later_part,
     launch=lambda n: Launch((-(-n // 512) + 1,), (128,)),
     small=(1001, 130, 3, 1),
+    budget=300_000,  # one thread may draw them all
     full=1 << 24,
     exact=True,
     promises=Promises(
         sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)),
-        launches=promises.grids((1, 32), (3, 96), (7, 256), (40, 1)),
+        launches=promises.grids((1, 1), (1, 32), (3, 96), (7, 256), (40, 1)),
         values=(
             promises.scalars(
                 "offset", 0, 1, 2, 3, 4, 399, 401, (1 << 34) + 5, (1 << 59) + 6, (1 << 59) + 75
             ),
             promises.scalars("seed", *SEEDS),
-            promises.scalars("streams", 1, 3, 65536, 70_001),
+            (
+                *promises.scalars("streams", 1, 3, 65536, 70_001),
+                *promises.together(*MANY_STREAMS)[1:],
+            ),
         ),
     ),
     means=(
@@ -309,7 +325,7 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
     mutants=(
         mutant(
             "offset in a double",
-            kinds.NOTHING_WRITTEN,
+            kinds.PARTLY_WRITTEN,
             ("offset / 4;", "(unsigned long long)((double)offset / 4);"),
         ),
         mutant("offset in groups", kinds.PARTLY_WRITTEN, ("first = offset / 4", "first = offset")),
@@ -325,6 +341,19 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
             "65,536 streams at most",
             kinds.WRONG,
             ("    const int threads", "    streams = min(streams, 65536);\n    const int threads"),
+        ),
+        mutant(
+            "four numbers of all streams in an int",
+            kinds.WRONG,
+            (
+                "group % streams, group / streams",
+                "4 * group % (4 * streams) / 4, 4 * group / (4 * streams)",
+            ),
+        ),
+        mutant(
+            "two threads at least",
+            kinds.PARTLY_WRITTEN,
+            ("group += threads", "group += max(threads, 2)"),
         ),
         mutant("a stream each", kinds.WRONG, ("group % streams, group / streams", "group, 0")),
         mutant(
@@ -351,10 +380,10 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
 
 
 def place_in_torch(i: int, threads: int) -> tuple[int, int, int]:
-    for block in range(i // threads // 4 + 1):
-        for number in range(4):
-            if i - (4 * block + number) * threads < threads:
-                return i - (4 * block + number) * threads, block, number
+    first = i // (4 * threads)  # the blocks before are full
+    for number in range(4):
+        if i - (4 * first + number) * threads < threads:
+            return i - (4 * first + number) * threads, first, number
     raise AssertionError("an element has a place")
 
 
@@ -368,7 +397,16 @@ which number of the block, 0 to 3, element i of `torch.rand` comes, where PyTorc
 """,
     source=f"{FOLDER}/where_from.py",
     function="where_from",
-    cases=((0, 256), (255, 256), (256, 256), (1000, 256), (1024, 256), (5000, 512), (3, 1)),
+    cases=(
+        (0, 256),
+        (255, 256),
+        (256, 256),
+        (1000, 256),
+        (1024, 256),
+        (5000, 512),
+        (3, 1),
+        (1 << 34, 999),
+    ),
     reference=place_in_torch,
     promises=Cases(lambda rng: (int(rng.integers(0, 40_000)), int(rng.integers(1, 2000)))),
     means="Any way to the place is right.",
@@ -383,6 +421,11 @@ the four stores of a warp coalesced, and it ties the result to the grid: on a GP
 multiprocessors PyTorch starts fewer threads, and draws other numbers from the same seed.
 """,
     mutants=(
+        mutant(
+            "32 bits",
+            kinds.WRONG,
+            ("divmod(i, threads)", "divmod(i % 2**32, threads)"),
+        ),
         mutant(
             "as cuRAND's host API", kinds.WRONG, ("divmod(i, threads)", "divmod(i // 4, threads)")
         ),
@@ -415,6 +458,7 @@ BOX_MULLER = Exercise(
     task="""
 Make two normal numbers of two times 32 bits by the method of Box and Muller, in the order of
 cuRAND: the sine first. Any bits, all zeros and all ones too: none of them may give an infinity.
+The logarithm has to be accurate near u = 1 too, where it is next to 0; `__logf` is not.
 """,
     source=f"{FOLDER}/box_muller.cu",
     kernel="box_muller",
@@ -448,6 +492,13 @@ cuRAND: the sine first. Any bits, all zeros and all ones too: none of them may g
             advice="A pair has one radius: two angles of one radius are what makes it a pair.",
             size=1000,
         ),
+        means.instructions(
+            "approximate logarithms",
+            "lg2.approx",
+            at_most=0,
+            advice="`__logf` may be wrong by 2^-21 near 1, where the logarithm itself is as small: "
+            "take `logf`.",
+        ),
     ),
     hints=(
         "`uniform(bits)` is above 0, so its logarithm is finite.",
@@ -473,6 +524,7 @@ seventy thousand million lies beyond. Where you draw more than that, take 53 bit
         ),
         mutant("twice the same", kinds.WRONG, ("radius * cosine", "radius * sine")),
         mutant("half a turn", kinds.WRONG, ("2.0f * uniform(second", "uniform(second")),
+        mutant("an approximate logarithm", kinds.MEANS_MISSING, ("logf(", "__logf(")),
         mutant("another logarithm", kinds.SCALED, ("logf(", "log2f(")),
         mutant("without the two", kinds.SCALED, ("-2.0f * logf", "-logf")),
         mutant(
@@ -540,7 +592,7 @@ the next number of the subsequence is tried. No number of tries is enough for ce
         values=(
             promises.scalars("seed", *SEEDS),
             (
-                *promises.scalars("sides", 1, 2, 6, 52, (1 << 32) - 1),
+                *promises.scalars("sides", 1, 2, 6, 52, 1 << 31, (1 << 32) - 1),
                 *promises.together(*TRIES),
             ),
         ),
@@ -564,6 +616,11 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         mutant("none refused", kinds.WRONG, ("each[j] * sides >= refused", "true")),
         mutant("as many refused as sides", kinds.WRONG, ("(0u - sides) % sides", "sides")),
         mutant(
+            "half of the bits refused",
+            kinds.WRONG,
+            ("(0u - sides) % sides", "sides >> 31 ? 0u - sides : (0u - sides) % sides"),
+        ),
+        mutant(
             "one more refused",
             kinds.WRONG,
             ("* sides >= refused", "* sides > refused + (1u << 28)"),
@@ -580,7 +637,7 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         ),
         mutant(
             "twenty-four tries",
-            kinds.PARTLY_WRITTEN,
+            kinds.EDGES,
             ("block = 0;; ++block", "block = 0; block < 6; ++block"),
         ),
         mutant(

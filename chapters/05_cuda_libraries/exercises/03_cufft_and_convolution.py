@@ -259,6 +259,12 @@ def part(given: Given) -> dict:
     return {"y": np.pad(full[first:], (0, count))[:count]}
 
 
+def zeros_and_infinities(given: Given, rng: np.random.Generator) -> dict:
+    h = given["h"].copy()
+    h[::2] = 0
+    return {"h": h, "x": promises.SOME_INFINITE[1](given["x"], rng)}
+
+
 ONLY_THE_TAPS = Means(
     "instructions of all threads, over those of the course's solution",
     lambda work: work.counts.thread_instructions / work.of_ours().counts.thread_instructions,
@@ -289,7 +295,16 @@ it is infinite. Numbers of x may be infinite or NaN.
     },
     reference=part,
     launch=lambda size: Launch((-(-size[3] // 128),), (128,)),
-    small=((300, 9, 3, 309), (700, 601, 600, 70), (130, 4, 1, 134), (3, 7, 0, 150), (1, 1, 0, 1)),
+    small=(
+        (300, 9, 3, 309),
+        (700, 601, 600, 70),
+        (130, 4, 1, 134),
+        (3, 7, 0, 150),
+        (1, 1, 0, 1),
+        (33_500, 3, 33_300, 200),  # places that a short does not count
+        (9, 4801, 4700, 130),
+    ),
+    budget=600_000,
     full=(1 << 24, 33, 16, 1 << 24),
     reduction=lambda size: size[1],
     promises=Promises(
@@ -301,7 +316,10 @@ it is infinite. Numbers of x may be infinite or NaN.
         ).with_longest(n=4099, taps=301, count=4099),
         values=(
             (*promises.data("x h", *promises.ORDINARY), promises.infinite_at_the_ends("h", -1)),
-            promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN),
+            (
+                *promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN),
+                promises.Values("h 0 here and there, x infinite", zeros_and_infinities),
+            ),
         ),
     ),
     means=(
@@ -321,6 +339,21 @@ makes a convolution of it; with a plus it is a correlation, which neural network
 a convolution.
 """,
     mutants=(
+        mutant(
+            "a short place",
+            kinds.ALL_ZEROS,
+            ("const int from", "const short from"),
+        ),
+        mutant(
+            "no product with a tap of 0",
+            kinds.WRONG,
+            ("sum += h[j] * x[from]", "if (h[j] != 0.0f) sum += h[j] * x[from]"),
+        ),
+        mutant(
+            "4,096 taps at most",
+            kinds.ALL_ZEROS,
+            ("j < taps", "j < min(taps, 4096)"),
+        ),
         mutant("a correlation", kinds.WRONG, ("from = i + first - j", "from = i + first + j")),
         mutant("before the first", kinds.OUT_OF_BOUNDS, ("from >= 0 && ", "")),
         mutant("behind the last", kinds.OUT_OF_BOUNDS, (" && from < n", "")),
@@ -514,6 +547,7 @@ as long as n + points + step fits an `int`.
     launch=lambda size: Launch((rows_for(size[0], size[2]), -(-size[1] // 128)), (128,)),
     small=((1000, 250, 201), (5000, 70, 2000), (300, 130, 33), (20, 8, 5), (1, 1, 1)),
     full=(1 << 24, 4096, 3968),
+    exact=True,
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 3, 31, 256, 1025, 4099), points=(1, 2, 33, 64, 257), step=(50, 97, 300)
@@ -533,6 +567,11 @@ never mix, and nothing has to be taken apart. Where the two spectra themselves a
 chapter 06 shows how.
 """,
     mutants=(
+        mutant(
+            "plus zero",
+            kinds.WRONG,
+            ("a < n ? x[a] :", "a < n ? x[a] + 0.0f :"),
+        ),
         mutant(
             "parts exchanged",
             kinds.WRONG,
@@ -555,7 +594,7 @@ chapter 06 shows how.
         mutant("round to the start", kinds.WRONG, ("b < n ? x[b] : 0.0f", "x[b % n]")),
         mutant(
             "a factor of zero in place of a choice",
-            kinds.NOT_A_NUMBER,
+            kinds.WRONG,
             ("b < n ? x[b] : 0.0f", "x[min(b, n - 1)] * (b < n)"),
         ),
         mutant(
