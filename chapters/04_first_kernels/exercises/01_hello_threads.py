@@ -26,6 +26,12 @@ def axpy(given) -> dict:
         return {"y": given["a"] * given["x"] + given["y"]}
 
 
+def opposites(given: dict, rng: np.random.Generator) -> dict:
+    """Infinities that have no sum, where a is above 0."""
+    x = promises.SOME_INFINITE[1](given["x"], rng)
+    return {"x": x, "y": -x}
+
+
 SAXPY = Exercise(
     id="04.saxpy",
     title="a times x plus y",
@@ -55,7 +61,10 @@ threads, so when `n` is no multiple of 256 the last block has threads with nothi
                 *promises.data("x y", promises.FAINT)[1:],
                 promises.zero_times_infinity("a", "x"),
             ),
-            promises.data("y", *promises.ORDINARY, promises.ZEROS, promises.LARGE),
+            (
+                *promises.data("y", *promises.ORDINARY, promises.ZEROS, promises.LARGE),
+                promises.Values("y = -x, some of both infinite", opposites),
+            ),
         ),
     ),
     means=(
@@ -96,6 +105,7 @@ compiler turns the multiplication and the addition into one instruction, `fma`, 
         mutant(
             "finite factors only", kinds.WRONG, ("    y[i] = a *", "    y[i] = fminf(a, 3e38f) *")
         ),
+        mutant("finite y only", kinds.NOTHING_WRITTEN, ("i < n", "i < n && fabsf(y[i]) < 1e38f")),
         mutant("y forgotten", kinds.WRONG, (" + y[i];\n", ";\n")),
         mutant("last element missed", kinds.EDGES, ("i < n", "i < n - 1")),
         mutant("never stores", kinds.NOTHING_WRITTEN, ("y[i] = a * x[i] + y[i];", "")),

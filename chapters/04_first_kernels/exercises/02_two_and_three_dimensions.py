@@ -183,7 +183,7 @@ Multiply `batch` pairs of matrices in one launch. The grid has three dimensions:
             M=(1, 8, 9, 13, 17, 31, 33),
             N=(1, 8, 9, 13, 17, 31, 33),
             K=(0, 9, 33, 131, 301),
-        ).with_longest(batch=1031, M=32_771, N=32_771, K=1031),
+        ).with_longest(batch=1031, M=32_771, N=32_771, K=4801),
         values=(
             (
                 *promises.data("A", *promises.ORDINARY, promises.ZEROS, promises.SOME_NAN),
@@ -213,6 +213,11 @@ A three-dimensional array is a row of matrices, each a row of rows: the index of
 product alone could not.
 """,
     mutants=(
+        mutant(
+            "4,096 products at most",
+            kinds.WRONG,
+            ("k < K", "k < min(K, 4096)"),
+        ),
         mutant("pair 0 only", kinds.FIRST_BLOCK, ("blockIdx.z * blockDim.z + threadIdx.z", "0")),
         mutant(
             "64 pairs and no more",

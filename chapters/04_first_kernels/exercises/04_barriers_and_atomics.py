@@ -366,7 +366,7 @@ barrier is the same mistake, even where a GPU does not wait for threads that hav
 def product_of_all(given) -> dict:
     """The exact product, with NaN where 0 meets infinity."""
     with np.errstate(invalid="ignore"):
-        return {"product": np.prod(given["x"].astype(np.float64), keepdims=True)}
+        return {"product": given["product"] * np.prod(given["x"].astype(np.float64), keepdims=True)}
 
 
 def one_of_them(value: float) -> Callable[..., dict]:
@@ -405,8 +405,8 @@ ATOMIC_MULTIPLY = Exercise(
     title="an atomic that CUDA does not have",
     task="""
 There is no `atomicMul`. Build one for floats from `atomicCAS`, as `atomic_max` above was built.
-`product[0]` is 1 before the launch, and holds the product of all `x[i]` in the end. Any floats may
-come, also negative ones, 0 and NaN.
+`product[0]` holds a number before the launch, and that number times all `x[i]` in the end. Any
+floats may come, also negative ones, 0 and NaN.
 """,
     source="04_first_kernels/exercises/atomic_multiply.cu",
     kernel="multiply_all",
@@ -435,6 +435,11 @@ come, also negative ones, 0 and NaN.
                 promises.Values("one x infinite", one_of_them(np.inf)),
                 promises.Values("one x is NaN", one_of_them(np.nan)),
                 promises.Values("signs of both kinds, a 0 and a NaN", of_all_kinds),
+                promises.Values("product[0] = 2.5", lambda given, rng: {"product": [2.5]}),
+                promises.Values(
+                    "product[0] is NaN, one x = 0",
+                    lambda given, rng: {"product": [np.nan], **one_of_them(0.0)(given, rng)},
+                ),
                 first_and_last(0.0, np.nan),
                 first_and_last(np.nan, 0.0),
                 first_and_last(np.inf, 0.0),
@@ -475,6 +480,15 @@ least one thread succeeds. With all threads on one word, the others have tried i
 compare and swap is for low contention.
 """,
     mutants=(
+        mutant(
+            "0 settles it",
+            kinds.WRONG,
+            (
+                "    while (true) {",
+                "    if (value == 0.0f) {\n        atomicExch(word, 0u);\n        return;\n    }\n"
+                "    while (true) {",
+            ),
+        ),
         mutant(
             "tries once", kinds.WRONG, ("while (true) {", "for (int once = 0; once < 1; ++once) {")
         ),

@@ -125,7 +125,7 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
         sizes=promises.lengths(),
         launches=lambda n: [Launch((-(-n // 1024) + spare,), (BLOCK,)) for spare in (1, 0, 3)],
         values=(
-            promises.scalars("gain", 0, 1, -1, 0.25, 1000, 1e20),
+            promises.scalars("gain", 0, 1, -1, 0.25, 1000, 1e20, np.inf),
             (
                 *promises.data("x", *promises.ORDINARY, promises.ZEROS, *promises.STRANGE),
                 promises.zero_times_infinity("gain", "x"),
@@ -167,6 +167,11 @@ cache may still have it, but the warp asks four times. With `k * 256 + threadIdx
 is a plain coalesced copy.
 """,
     mutants=(
+        mutant(
+            "a finite gain only",
+            kinds.WRONG,
+            ("gain * x[i]", "fminf(gain, 1e30f) * x[i]"),
+        ),
         mutant(
             "neighbours for a thread",
             kinds.TARGET_MISSED,

@@ -383,7 +383,8 @@ SOFTMAX_ONLINE = Exercise(
     task="""
 This softmax reads each row three times: for the maximum, for the sum, for the result. With a trick
 twice is enough, and it works for rows of any length: keep the largest number *so far* and the sum
-that belongs to it. When a larger number comes along, the sum is too large by a known factor.
+that belongs to it. When a larger number comes along, the sum is too large by a known factor. A NaN
+makes its whole row NaN.
 """,
     source="04_first_kernels/exercises/softmax_online.cu",
     kernel="softmax_online",
@@ -399,7 +400,7 @@ that belongs to it. When a larger number comes along, the sum is too large by a 
         sizes=promises.shapes(
             rows=(3, 6, 7, 300), columns=(1, 2, 31, 32, 33, 65, 257, 1025, 2053)
         ).with_longest(columns=32_801),
-        values=(promises.data("x", *promises.ANY_FINITE),),
+        values=(promises.data("x", *promises.ANY_FINITE, promises.SOME_NAN),),
     ),
     means=(
         means.one_store_each(size=(2, 320)),
@@ -428,6 +429,11 @@ infinity minus infinity is NaN. Pairs (largest, sum) combine in any order, so th
 sums are. Flash attention rests on this.
 """,
     mutants=(
+        mutant(
+            "NaN left out",
+            kinds.WRONG,
+            ("const float v = row[i];", "const float v = isnan(row[i]) ? kLowest : row[i];"),
+        ),
         mutant(
             "never scaled again",
             kinds.WRONG,

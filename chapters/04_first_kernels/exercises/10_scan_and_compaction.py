@@ -520,6 +520,11 @@ t are in the hands of blocks that have started, and what has started goes on unt
 """,
     mutants=(
         mutant(
+            "a ticket in a byte",
+            kinds.EDGES,
+            ("tile = room[1]", "tile = room[1] & 255"),
+        ),
+        mutant(
             "no barrier",
             kinds.UNINITIALISED,
             ("    __syncthreads(); // the number of the tile is there\n", ""),

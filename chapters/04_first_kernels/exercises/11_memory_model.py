@@ -208,7 +208,9 @@ block are not needed, and atomics on the totals are not either.
     full=128 * 132,
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)),
+        sizes=promises.shapes(n=(1, 31, 127, 128, 129, 257, 640, 1000, 2049, 4099)).with_longest(
+            n=12_801
+        ),
         values=(
             (
                 promises.AS_GIVEN,
@@ -257,6 +259,11 @@ is too late: the flag may be seen before the total. Before the loop it is too ea
 total may be done before the flag was seen. Block 0 waits for nobody, and needs the release alone.
 """,
     mutants=(
+        mutant(
+            "64 blocks wait and no more",
+            kinds.EDGES,
+            ("blockIdx.x > 0", "blockIdx.x > 0 && blockIdx.x < 64"),
+        ),
         mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),
         mutant("no acquire", kinds.DATA_RACE, ("            __threadfence();  // acquire", "//")),
         mutant(
@@ -325,7 +332,7 @@ block are no remedy here, since a warp would then wait at every piece.
     full=100_000,
     bug=kinds.DATA_RACE,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)).with_longest(n=1033),
+        sizes=promises.shapes(n=(1, 2, 31, 32, 33, 64, 65, 127, 161, 200)).with_longest(n=4133),
         values=(
             (
                 promises.AS_GIVEN,
@@ -370,6 +377,11 @@ next write from overtaking the last read. (PTX would take the volatile words for
 and the four fences would order them. C++ calls that a race, and so does the emulator here.)
 """,
     mutants=(
+        mutant(
+            "64 pieces and no more",
+            kinds.FIRST_BLOCK,
+            ("(n + 31) / 32", "min((n + 31) / 32, 64)"),
+        ),
         mutant(
             "volatile again",
             kinds.DATA_RACE,

@@ -51,9 +51,9 @@ SCALE_TILES = Exercise(
     id="04.scale_tiles",
     title="tiles of 16 lanes",
     task="""
-Each group of 16 floats is scaled so that its largest magnitude becomes 1. Cut the block into tiles
-of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no barrier
-of the block.
+Each group of 16 finite floats is scaled so that its largest magnitude becomes 1. Cut the block into
+tiles of 16 lanes with cooperative groups, and let each tile work by itself: no shared memory, no
+barrier of the block.
 """,
     source="04_first_kernels/exercises/scale_tiles.cu",
     kernel="scale_tiles",
@@ -188,6 +188,13 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             advice="Before thread 0 counts the block in, all its threads have to be there.",
             size=250,
         ),
+        Means(
+            "threads that use atomics in every round",
+            lambda work: np.count_nonzero(work.launches[0].work.atomics >= rounds(250)),
+            at_most=4,
+            advice="One thread of a block counts it in, and looks at the count for all of them.",
+            size=250,
+        ),
         means.loads_shared_out(3, size=250),
         Means(
             "threads with atomics on global memory, for each block",
@@ -235,6 +242,12 @@ would race with those who still poll.
             "a block's scope",
             kinds.DATA_RACE,
             ("atomicAdd(arrived, 1u)", "atomicAdd_block(arrived, 1u)"),
+        ),
+        mutant(
+            "all threads are counted",
+            kinds.MEANS_MISSING,
+            ("if (threadIdx.x == 0) {\n        __thr", "{\n        __thr"),
+            ("< time * gridDim.x)", "< time * gridDim.x * blockDim.x)"),
         ),
         mutant("no barrier at all", kinds.DATA_RACE, ("wait_for_grid(arrived, time);", "")),
     ),
@@ -352,6 +365,7 @@ CUDA's rules for shared memory: its kernel is called as CuPy's are, and refuses 
             (OPTINS[3], 3, 16_384),
             (OPTINS[2], 1, 25_345),
             (OPTINS[1], 300, 5),
+            (OPTINS[1], 70_001, 2),
         )
     ),
     reference=expected_rows,
@@ -387,6 +401,7 @@ itself.
         mutant("a limit of its own", kinds.EXCEPTION, ("nbytes > gpu.optin", "nbytes > 232448")),
         mutant("elements for bytes", kinds.EXCEPTION, ("nbytes = 4 * columns", "nbytes = columns")),
         mutant("one row", kinds.WRONG, ("(rows,)", "(1,)")),
+        mutant("65,535 rows at most", kinds.WRONG, ("(rows,)", "(min(rows, 65535),)")),
         mutant("a block for each column", kinds.EXCEPTION, ("(rows,)", "(columns,)")),
         mutant("a thread for each column", kinds.MEANS_MISSING, ("(256,)", "(columns,)")),
         mutant("gives up at 48 KB", kinds.WRONG, ("nbytes > gpu.optin", "nbytes > 48 * 1024")),

@@ -86,6 +86,9 @@ stored, and at least 1; m, n and k may be 0.
         (0, 0, 0, 0, 0, 1, 1, 1),
         (0, 0, 0, 4, 5, 0, 5, 1),
         (-1, 3, 3, 4, 5, 3, 5, 3),
+        (0, 0, 3, 4, 0, 3, 0, 3),
+        (0, 0, 0, 4, 5, 1, 5, 0),
+        (0, 0, 70_001, 70_002, 70_003, 70_001, 70_003, 70_001),
     ),
     reference=complaint,
     promises=Cases(any_call),
@@ -112,6 +115,8 @@ it.
         mutant("2 is no transpose", kinds.WRONG, ("m if transa == 0", "m if transa != 1")),
         mutant("empty is wrong", kinds.WRONG, ("5: k < 0", "5: k <= 0")),
         mutant("ld of 0", kinds.WRONG, ("lda < max(1, rows_of_a)", "lda < rows_of_a")),
+        mutant("ldc of 0", kinds.WRONG, ("ldc < max(1, m)", "ldc < m")),
+        mutant("16 bits", kinds.WRONG, ("3: m < 0", "3: not 0 <= m < 1 << 16")),
         mutant("ldc of columns", kinds.WRONG, ("ldc < max(1, m)", "ldc < max(1, n)")),
         mutant("ldc forgotten", kinds.WRONG, ("        13: ldc < max(1, m),\n", "")),
         mutant("places from 0", kinds.WRONG, ("(place for", "(place - 1 for")),
@@ -272,6 +277,9 @@ matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
 )
 
 # --- A triangle ---
+
+SYRK_SIZE = 48, 16, 0, 0
+UNREAD = 48, 16, 1, 0  # with beta 0
 
 
 def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
@@ -434,6 +442,15 @@ what is not named is not touched.
                 "    *c = alpha * sum + (isfinite(old) ? old : 0.0f);",
             ),
         ),
+        mutant(
+            "read, and not used",
+            kinds.MEANS_MISSING,
+            (
+                "*c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);",
+                "const float old = *(volatile float *)c;\n"
+                "    *c = alpha * sum + (beta == 0.0f ? 0.0f : beta * old);",
+            ),
+        ),
         mutant("alpha forgotten", kinds.WRONG, ("alpha * sum", "sum")),
         mutant(
             "zeros for k = 0 and beta = 1",
@@ -522,6 +539,7 @@ The checker hands them to a strict library.
         (3, 3, 3, 3, 3, False),
         (4, 2, 1, 7, 2, True),
         (7, 5, 3, 2, 6, False),
+        (2, 3, 2, 300, 4, False),
     ),
     call=by_strided_batches,
     reference=scores,
@@ -543,6 +561,11 @@ stride of 0 gives all products the same matrix. What one stride cannot say is th
 share keys: that takes an array of pointers, or one call a group.
 """,
     mutants=(
+        mutant(
+            "128 numbers a head at most",
+            kinds.WRONG,
+            ('"Q", heads * d, d', '"Q", heads * d, min(d, 128)'),
+        ),
         mutant("Q first", kinds.EXCEPTION, ("*of_k, *of_q", "*of_q, *of_k")),
         mutant("K not transposed", kinds.WRONG, ("return 1, 0", "return 0, 0")),
         mutant(
@@ -661,6 +684,11 @@ strided batch could not do this: the matrices of neighbours are no constant dist
 """,
     mutants=(
         mutant(
+            "4,000 products at most",
+            kinds.NULL_POINTER,
+            ("z < count", "z < min(count, 4000)"),
+        ),
+        mutant(
             "places in 16 bits",
             kinds.WRONG,
             (
@@ -731,6 +759,11 @@ def activated(given: Given) -> dict:
     bits[:, : value.shape[1]] = value > 0
     words = np.packbits(bits, axis=1, bitorder="little").view("<u4")
     return {"y": np.where(value > 0, value, 0), "mask": words}
+
+
+def next_to_zero(given: Given, rng: np.random.Generator) -> dict:
+    x = given["x"]  # no smaller number is sure to be one, on a GPU
+    return {"x": np.copysign(1.2e-38 * (1 + np.abs(x)), x), "bias": 0 * given["bias"]}
 
 
 MASK_SIZE = 3, 200

@@ -186,7 +186,7 @@ key moves on. Any counters, any key of 64 bits, any number of rounds from 0 on.
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(most=1025),
+        sizes=promises.lengths(most=1025).with_longest(n=65_600),
         values=(
             promises.scalars("rounds", 0, 1, 2, 7, 300),
             promises.scalars("key", *SEEDS),
@@ -208,6 +208,11 @@ keep the whole round one: no two counters can meet in one result. So each of the
 comes exactly once for a key.
 """,
     mutants=(
+        mutant(
+            "a short index",
+            kinds.OUT_OF_BOUNDS,
+            ("const int i", "const short i"),
+        ),
         mutant("the key stands still", kinds.WRONG, ("key_x += kWeylX;\n", "")),
         mutant("half of the key stands still", kinds.WRONG, ("        key_y += kWeylY;\n", "")),
         mutant(
@@ -244,6 +249,13 @@ def later_part(given: Given) -> dict:
     turn, stream = np.divmod(np.array(groups, np.uint64), np.uint64(streams))
     drawn = OURS["philox"](int(given["seed"]), stream, turn).ravel()
     return {"out": drawn[first - 4 * start :][: int(given["n"])]}
+
+
+MANY_STREAMS = (  # with an offset beyond the first group of each
+    {"streams": 70_001, "offset": (1 << 34) + 5},
+    {"streams": 1 << 29, "offset": (1 << 34) + 5},
+    {"streams": (1 << 31) - 1, "offset": (1 << 59) + 75},
+)
 
 
 GO_ON = Exercise(
@@ -318,7 +330,7 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
     mutants=(
         mutant(
             "offset in a double",
-            kinds.NOTHING_WRITTEN,
+            kinds.PARTLY_WRITTEN,
             ("offset / 4;", "(unsigned long long)((double)offset / 4);"),
         ),
         mutant("offset in groups", kinds.PARTLY_WRITTEN, ("first = offset / 4", "first = offset")),
@@ -370,10 +382,10 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
 
 
 def place_in_torch(i: int, threads: int) -> tuple[int, int, int]:
-    for block in range(i // threads // 4 + 1):
-        for number in range(4):
-            if i - (4 * block + number) * threads < threads:
-                return i - (4 * block + number) * threads, block, number
+    first = i // (4 * threads)  # the blocks before are full
+    for number in range(4):
+        if i - (4 * first + number) * threads < threads:
+            return i - (4 * first + number) * threads, first, number
     raise AssertionError("an element has a place")
 
 
@@ -412,6 +424,11 @@ the four stores of a warp coalesced, and it ties the result to the grid: on a GP
 multiprocessors PyTorch starts fewer threads, and draws other numbers from the same seed.
 """,
     mutants=(
+        mutant(
+            "32 bits",
+            kinds.WRONG,
+            ("divmod(i, threads)", "divmod(i % 2**32, threads)"),
+        ),
         mutant(
             "as cuRAND's host API", kinds.WRONG, ("divmod(i, threads)", "divmod(i // 4, threads)")
         ),
@@ -611,6 +628,11 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         mutant("none refused", kinds.WRONG, ("each[j] * sides >= refused", "true")),
         mutant("as many refused as sides", kinds.WRONG, ("(0u - sides) % sides", "sides")),
         mutant("a power of two refused", kinds.WRONG, ("(0u - sides) % sides", "~0u % sides + 1")),
+        mutant(
+            "half of the bits refused",
+            kinds.WRONG,
+            ("(0u - sides) % sides", "sides >> 31 ? 0u - sides : (0u - sides) % sides"),
+        ),
         mutant(
             "one more refused",
             kinds.WRONG,

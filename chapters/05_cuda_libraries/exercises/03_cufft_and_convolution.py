@@ -301,7 +301,16 @@ it is infinite. Numbers of x may be infinite or NaN.
     },
     reference=part,
     launch=lambda size: Launch((-(-size[3] // 128),), (128,)),
-    small=((300, 9, 3, 309), (700, 601, 600, 70), (130, 4, 1, 134), (3, 7, 0, 150), (1, 1, 0, 1)),
+    small=(
+        (300, 9, 3, 309),
+        (700, 601, 600, 70),
+        (130, 4, 1, 134),
+        (3, 7, 0, 150),
+        (1, 1, 0, 1),
+        (33_500, 3, 33_300, 200),  # places that a short does not count
+        (9, 4801, 4700, 130),
+    ),
+    budget=600_000,
     full=(1 << 24, 33, 16, 1 << 24),
     reduction=lambda size: size[1],
     promises=Promises(
@@ -534,6 +543,7 @@ as long as n + points + step fits an `int`.
     launch=lambda size: Launch((rows_for(size[0], size[2]), -(-size[1] // 128)), (128,)),
     small=((1000, 250, 201), (5000, 70, 2000), (300, 130, 33), (20, 8, 5), (1, 1, 1)),
     full=(1 << 24, 4096, 3968),
+    exact=True,
     promises=Promises(
         sizes=promises.shapes(
             n=(1, 3, 31, 256, 1025, 4099), points=(1, 2, 33, 64, 257), step=(50, 97, 300)
@@ -553,6 +563,11 @@ never mix, and nothing has to be taken apart. Where the two spectra themselves a
 chapter 06 shows how.
 """,
     mutants=(
+        mutant(
+            "plus zero",
+            kinds.WRONG,
+            ("a < n ? x[a] :", "a < n ? x[a] + 0.0f :"),
+        ),
         mutant(
             "parts exchanged",
             kinds.WRONG,
@@ -575,7 +590,7 @@ chapter 06 shows how.
         mutant("round to the start", kinds.WRONG, ("b < n ? x[b] : 0.0f", "x[b % n]")),
         mutant(
             "a factor of zero in place of a choice",
-            kinds.NOT_A_NUMBER,
+            kinds.WRONG,
             ("b < n ? x[b] : 0.0f", "x[min(b, n - 1)] * (b < n)"),
         ),
         mutant(

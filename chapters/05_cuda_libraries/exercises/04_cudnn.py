@@ -278,6 +278,11 @@ def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
     return {"w": w}
 
 
+def zeros_and_infinities(given: Given, rng: np.random.Generator) -> dict:
+    w = np.where(rng.random(given["w"].shape) < 0.5, 0, given["w"])
+    return {"w": w, "x": promises.SOME_INFINITE[1](given["x"], rng)}
+
+
 COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
 GROUPED_CONV = Exercise(
     id="05.grouped_conv",
@@ -288,7 +293,7 @@ for each filter, an earlier result z added (a *skip connection*), and a *leaky* 
 what is below 0 by 8. Channels last, one thread for each element of y, and nothing between the steps
 reaches memory. Any extents, any groups that divide the channels and the filters, any stride, any
 dilation, also one that is larger than the image. A tap outside of the image adds nothing, not even
-where its weight is infinite.
+where its weight is infinite; one inside adds its product, also of 0 and an infinite number.
 """,
     source=f"{FOLDER}/grouped_conv.cu",
     kernel="grouped_conv",
@@ -320,7 +325,11 @@ where its weight is infinite.
         values=(
             promises.data("x", promises.NEGATIVE, promises.POSITIVE, promises.TIES),
             promises.data("z", promises.NEGATIVE, promises.POSITIVE, promises.SMALL),
-            (promises.AS_GIVEN, Values("a weight of a corner infinite", infinite_corner)),
+            (
+                promises.AS_GIVEN,
+                Values("a weight of a corner infinite", infinite_corner),
+                Values("weights 0 here and there, x infinite", zeros_and_infinities),
+            ),
         ),
     ),
     means=(
@@ -343,6 +352,11 @@ fused costs two loads, of the bias and of z, and no kernel of its own. The ReLU 
 its thread has that; a second convolution wants the neighbours as well, which other blocks compute.
 """,
     mutants=(
+        mutant(
+            "no product with a weight of 0",
+            kinds.EDGES,
+            ("sum += pixel[c] * taps[c]", "if (taps[c] != 0.0f) sum += pixel[c] * taps[c]"),
+        ),
         mutant(
             "weights as far as 16 bits",
             kinds.EDGES,
