@@ -188,13 +188,6 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             advice="Before thread 0 counts the block in, all its threads have to be there.",
             size=250,
         ),
-        Means(
-            "threads that use atomics in every round",
-            lambda work: np.count_nonzero(work.launches[0].work.atomics >= rounds(250)),
-            at_most=4,
-            advice="One thread of a block counts it in, and looks at the count for all of them.",
-            size=250,
-        ),
         means.loads_shared_out(3, size=250),
         Means(
             "threads with atomics on global memory, for each block",

@@ -278,9 +278,6 @@ matrices. Whoever remembers "swap A and B, swap m and n" is never lost.
 
 # --- A triangle ---
 
-SYRK_SIZE = 48, 16, 0, 0
-UNREAD = 48, 16, 1, 0  # with beta 0
-
 
 def for_syrk(rng: np.random.Generator, size: tuple[int, int, int, int, int]) -> dict:
     """A by columns with ``pad`` elements after each column, and a C that holds numbers."""
@@ -759,11 +756,6 @@ def activated(given: Given) -> dict:
     bits[:, : value.shape[1]] = value > 0
     words = np.packbits(bits, axis=1, bitorder="little").view("<u4")
     return {"y": np.where(value > 0, value, 0), "mask": words}
-
-
-def next_to_zero(given: Given, rng: np.random.Generator) -> dict:
-    x = given["x"]  # no smaller number is sure to be one, on a GPU
-    return {"x": np.copysign(1.2e-38 * (1 + np.abs(x)), x), "bias": 0 * given["bias"]}
 
 
 MASK_SIZE = 3, 200
