@@ -242,7 +242,7 @@ no more care.
     full=1 << 22,
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(n=(256, 768)).with_longest(n=33_280),
+        sizes=promises.shapes(n=(256, 768)).with_longest(n=4352),
         values=(
             promises.data(
                 "x",
@@ -280,11 +280,6 @@ more than is needed: that a block can do it in a few lines is what CUB is for, a
 of a kernel is often good enough.
 """,
     mutants=(
-        mutant(
-            "a short place",
-            kinds.OUT_OF_BOUNDS,
-            ("const int first", "const short first"),
-        ),
         mutant(
             "four tiles at most",
             kinds.FIRST_BLOCK,
