@@ -154,7 +154,8 @@ APPEND_FIRST = HostExercise(
     title="find the bug: a reference",
     task="""
 The function appends the first number of a list three times. Run it, read the verdict, and change
-as little as you can. It must be right for a list of any length and for any ints, in every call.
+as little as you can. It must be right for a list of one number or more, and for any ints, in every
+call.
 """,
     source="02_c_and_cpp/exercises/append_first.cpp",
     standard="c++17",

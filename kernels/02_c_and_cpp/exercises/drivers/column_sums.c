@@ -30,7 +30,10 @@ int main(void)
     if (memcmp(before, A, rows * columns * sizeof *A)) printf("the matrix is changed\n");
     try_column_sums(A, rows, columns, again);
     size_t other = 0;
-    while (other < columns && (again[other] == sums[other] || isnan(sums[other]))) ++other;
+    while (other < columns && (again[other] == sums[other]
+                               || (isnan(again[other]) && isnan(sums[other])))) {
+        ++other;
+    }
     if (other < columns) printf("a second call gives %g for column %zu\n", again[other], other);
     free(again);
     free(sums);
