@@ -19,6 +19,7 @@ PRECISION_LIMIT = 0.02  # of the element or of the rms: what half precision or a
 SPREAD = 0.1  # share of elements that lost precision reaches at least
 SLIGHT = 100  # tolerances: an error this small is one of rounding, wherever it is
 LEAST_TERM = 5e-5  # of a sum: one of 20,000 equal terms. Less is lost by rounding
+MOST_OF_A_TAIL = 0.25  # the share of it that is wrong at least; fewer are mistakes here and there
 FEW = 6  # elements: of fewer than these, one may be called the edge, and of 2 or 3 none
 SHORT_COUNTS = {2**15: "short", 2**16: "unsigned short"}  # numbers that 16 bits count from 0 on
 ENOUGH = 0.9  # share of elements a hypothesis must explain
@@ -175,7 +176,10 @@ def _looks_like_edges(e: Evidence) -> str | None:
         if best is None or inner.size > best[0]:
             best = (inner.size, *cut)
     if best is not None:
-        return _describe_tails(e, _shrunk(e, list(best[1:])))
+        cut = _shrunk(e, list(best[1:]))
+        core = tuple(slice(0, size - t) for size, t in zip(e.actual.shape, cut, strict=True))
+        tail = e.wrong.size - e.wrong[core].size
+        return _describe_tails(e, cut) if e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
     for width in (1, 2, 3):
         core = tuple(slice(width, size - width) for size in e.actual.shape)
         inner = e.wrong[core]
@@ -281,6 +285,8 @@ def _describe_wrong(e: Evidence) -> str:
 def _share(e: Evidence) -> str:
     """By how much a single number is off, where that is little; nothing where it is much."""
     got, wanted = wide(e.actual).item(), wide(e.expected).item()
+    if not is_inexact(e.expected):
+        return ""  # of a count or an index a little is as wrong as much
     if not np.isfinite(got) or not np.isfinite(wanted) or not wanted:
         return ""
     off = abs(got - wanted) / abs(wanted)

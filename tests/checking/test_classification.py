@@ -205,6 +205,19 @@ def test_a_limit_in_the_number_of_matrices_is_no_edge():
     assert verdict.kind == kinds.PARTLY_WRITTEN and "c[64, 0, 0]" in verdict.message
 
 
+def test_a_few_wrong_elements_far_apart_are_no_edge():
+    values = np.arange(1, 2001, dtype=np.float32)
+    wrong = values.copy()
+    wrong[[1594, 1999]] = -1
+    verdict = judge(wrong, values, name="out")
+    assert verdict.kind == kinds.WRONG and "everything else is right" not in verdict.message
+
+
+def test_an_index_that_is_wrong_by_little_is_another_index():
+    verdict = judge(np.array([32_000]), np.array([32_001]), name="token")
+    assert verdict.message == "the one element of token is wrong."
+
+
 def test_a_sum_that_lacks_a_term_is_not_told_to_be_one_of_precision():
     one = np.array([20], np.float32)
     verdict = judge(one - 0.5, one, name="c", reduction=300)

@@ -344,7 +344,7 @@ its columns, keep what they hold.
         (33, 5, 1, 0, 0),
         (6, 0, 0, 1, 3),
         (7, 0, 1, 0, 1),
-        (1, 1, 1, 1, 2),
+        (1, 1, 1, 1, 1),
     ),
     full=(2048, 512, 0, 0, 2),
     reduction=lambda size: max(1, size[1]),

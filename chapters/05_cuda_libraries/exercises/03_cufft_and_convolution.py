@@ -306,9 +306,9 @@ it is infinite. Numbers of x may be infinite or NaN.
         (700, 601, 600, 70),
         (130, 4, 1, 134),
         (3, 7, 0, 150),
-        (1, 1, 0, 1),
         (33_500, 3, 33_300, 200),  # places that a short does not count
         (9, 4801, 4700, 130),
+        (1, 1, 0, 1),
     ),
     budget=600_000,
     full=(1 << 24, 33, 16, 1 << 24),
