@@ -259,7 +259,8 @@ HYPOTHESES: tuple[tuple[str, Callable[[Evidence], str | None]], ...] = (
 
 def _explains(e: Evidence, actual: np.ndarray, expected: np.ndarray) -> bool:
     """A rearrangement explains the result when it makes nearly all right, and much was wrong."""
-    return bool(e.wrong.mean() > 0.3 and e.close(actual, expected).mean() >= ENOUGH)
+    much = e.wrong.sum() > 1 and e.wrong.mean() > 0.3
+    return bool(much and e.close(actual, expected).mean() >= ENOUGH)
 
 
 def _alike(e: Evidence, values: np.ndarray) -> bool:

@@ -65,7 +65,7 @@ def drawn_verdict(
 def order_verdict(
     exercise: Exercise, module: Module, judge_run: Callable[..., Verdict]
 ) -> Verdict | None:
-    """What comes of it when warps, and lanes, run in another order; None where it is right."""
+    """What comes of it where blocks, warps and lanes run in another order; None if it is right."""
     size = exercise.small[0]
     for number, schedule in enumerate(SCHEDULES, 1):
         given = exercise.inputs(np.random.default_rng(number), size)
@@ -82,7 +82,8 @@ def order_verdict(
         parts = "warps of a block" if schedule == "warps" else "lanes of a warp"
         return simple(
             kinds.ORDER,
-            f"right only while threads run in lockstep. With some {parts} ahead of the others:\n"
+            "right only while threads run in lockstep and blocks start in the order of their "
+            f"numbers. With the last blocks first, and some {parts} ahead of the others:\n"
             f"  {message}",
         )
     return None

@@ -162,9 +162,9 @@ NEXT_STEP: dict[str, str] = {
     TARGET_MISSED: "The result is right; now make it faster.",
     MEANS_MISSING: "The result is right; read in the task by what means it shall come about.",
     COPIED: "Write your own; when it passes, compare it with the course's.",
-    ORDER: "A GPU runs warps in any order. What one thread writes and another reads needs a "
-    "barrier between the two (__syncwarp within a warp, __syncthreads within a block); a shuffle "
-    "names all the lanes that take part, not those that happen to be active.",
+    ORDER: "A GPU runs blocks and warps in any order. What one thread writes and another reads "
+    "needs a barrier between the two (__syncwarp within a warp, __syncthreads within a block); a "
+    "shuffle names all the lanes that take part, not those that happen to be active.",
     TOO_SLOW: "No loop is endless: count how often each thread runs its loops, and look for work "
     "that one pass could do.",
     CRASHED: "Run it on the emulator, which names the line.",

@@ -5,7 +5,7 @@ An author writes them with the functions below; :mod:`.trials` draws from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -60,13 +60,13 @@ class Sizes:
         sizes = size if isinstance(size, tuple) else (size,)
         return ", ".join(f"{name} = {n}" for name, n in zip(self.names, sizes, strict=True))
 
-    @property
-    def range(self) -> str:
-        """``n from 1 to 65,543``, for the task."""
-        limits = zip(self.names, self.extents, self._most(), strict=True)
+    def range(self, others: Iterable[Any] = ()) -> str:
+        """``n from 1 to 65,543``, for the task: of these sizes and of ``others``."""
+        sizes = [np.broadcast_to(size, len(self.names)).tolist() for size in others]
+        columns = zip(*sizes, strict=True) if sizes else [()] * len(self.names)
+        limits = zip(self.names, self.extents, self._most(), columns, strict=True)
         return ", ".join(
-            f"{name} {values[0]:,} to {most:,}" if most > values[0] else f"{name} {most:,}"
-            for name, values, most in limits
+            _from_to(name, (*values, most, *more)) for name, values, most, more in limits
         )
 
     def longest(self) -> list[Any]:
@@ -100,6 +100,11 @@ class Sizes:
 
     def _size(self, extents: tuple[int, ...]) -> Any:
         return extents[0] if len(self.names) == 1 else tuple(extents)
+
+
+def _from_to(name: str, values: Sequence[int]) -> str:
+    least, most = min(values), max(values)
+    return f"{name} {least:,} to {most:,}" if most > least else f"{name} {most:,}"
 
 
 @dataclass(frozen=True)

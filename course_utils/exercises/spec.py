@@ -225,8 +225,11 @@ class Exercise(Launched):
     @property
     def task_text(self) -> str:
         sizes = getattr(self.promises, "sizes", None)
-        tried = f"\n\nSizes that are tried: {sizes.range}." if sizes else ""
-        return f"{self.task.strip()}{tried}"
+        if not sizes:
+            return self.task.strip()
+        means = self.means if isinstance(self.means, tuple) else ()
+        others = [*self.small, *(m.size for m in means if m.size is not None)]
+        return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
 
 
 @dataclass(frozen=True, kw_only=True)

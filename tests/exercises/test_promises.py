@@ -197,7 +197,7 @@ def test_an_answer_that_is_right_only_in_lockstep_depends_on_the_order():
         find("04.warp_max"), ("__shfl_down_sync(kWholeWarp", "__shfl_down_sync(__activemask()")
     )
     assert outcome.kind == kinds.ORDER, outcome
-    assert "With some lanes of a warp ahead of the others" in str(outcome)
+    assert "some lanes of a warp ahead of the others" in str(outcome)
 
 
 def test_each_extent_has_one_longest_size():

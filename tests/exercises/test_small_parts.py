@@ -396,7 +396,8 @@ def test_the_longest_sizes_are_long_in_one_direction():
 def test_a_longer_extent_is_tried_beside_small_ones_only_and_is_part_of_what_a_task_says():
     sizes = Sizes(("rows", "columns"), ((1, 2, 9), (3, 4, 8))).with_longest(columns=100)
     assert sizes.longest() == [(9, 4), (2, 100)]
-    assert sizes.range == "rows 1 to 9, columns 3 to 100"
+    assert sizes.range() == "rows 1 to 9, columns 3 to 100"
+    assert sizes.range([(0, 7), (4, 101)]) == "rows 0 to 9, columns 3 to 101"
     assert max(columns for _, columns in sizes.drawn(np.random.default_rng(0), 9)) == 8
     with pytest.raises(ValueError, match="columns = 8 is among the sizes drawn"):
         sizes.with_longest(columns=8)
