@@ -643,7 +643,7 @@ sides four numbers out of 2³² are refused, for 2³¹ + 1 nearly half.
         ),
         mutant(
             "twenty-four tries",
-            kinds.EDGES,
+            kinds.PARTLY_WRITTEN,
             ("block = 0;; ++block", "block = 0; block < 6; ++block"),
         ),
         mutant(

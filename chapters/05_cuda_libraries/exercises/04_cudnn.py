@@ -354,7 +354,7 @@ its thread has that; a second convolution wants the neighbours as well, which ot
     mutants=(
         mutant(
             "no product with a weight of 0",
-            kinds.EDGES,
+            kinds.WRONG,
             ("sum += pixel[c] * taps[c]", "if (taps[c] != 0.0f) sum += pixel[c] * taps[c]"),
         ),
         mutant(

@@ -1207,7 +1207,7 @@ product, and a dot product that one thread adds up. The lesson's kernels say whe
         ),
         mutant(
             "first 32 columns",
-            kinds.EDGES,
+            kinds.WRONG,
             ("for (int j = 0; j < n; ++j)", "for (int j = 0; j < min(n, 32); ++j)"),
         ),
         mutant(
