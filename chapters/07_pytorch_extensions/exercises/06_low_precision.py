@@ -813,7 +813,9 @@ afterwards.
 """,
     mutants=(
         mutant(
-            "threads as far as 16 bits", kinds.PARTLY_WRITTEN, ("int thread =", "unsigned short thread =")
+            "threads as far as 16 bits",
+            kinds.PARTLY_WRITTEN,
+            ("int thread =", "unsigned short thread ="),
         ),
         mutant(
             "largest, not magnitude",
