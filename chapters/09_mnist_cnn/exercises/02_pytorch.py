@@ -257,6 +257,7 @@ keeps a variance that is not quite the same. Any number of channels, images and 
         a_layer(5, 1, 1, 3, (2, 2), True),
         a_layer(6, 9, 2, 2, (2, 3, 1, 2) * 3, False),
         a_layer(7, 2, 20, 3, (3, 2), False),
+        a_layer(8, 2, 2, 2, (2, 3, 1) * 14, False),
     ),
     reference=as_torch_does,
     promises=Cases(any_layer),
@@ -278,6 +279,7 @@ factor of 1.00002; in the last layers of a network, with few pixels and a small 
 """,
     mutants=(
         mutant("four batches at most", kinds.WRONG, ("in seen:", "in seen[:4]:")),
+        mutant("the last fifteen", kinds.WRONG, ("in seen:", "in seen[-15:]:")),
         mutant("biased running variance", kinds.PRECISION, (" * n / (n - 1)", "")),
         mutant("unbiased in training", kinds.PRECISION, ("x.var(over)\n", "x.var(over, ddof=1)\n")),
         mutant("always the batch's own", kinds.WRONG, ("if training:", "if True:")),

@@ -22,7 +22,7 @@ def is_right(case: str) -> str:
 def planes(rng: np.random.Generator) -> str:
     """M H W and how many different values there are: with few of them many are equal."""
     m, h, w = (int(n) for n in rng.integers(1, (9, 33, 33)))
-    return runs(f"{m} {2 * h} {2 * w} {rng.choice([1, 2, 4, 100_000, 200_000])}")[0]
+    return runs(f"{m} {2 * h} {2 * w} {rng.choice([1, 2, 4, 100_000, 200_000, 300_000])}")[0]
 
 
 POOL_GRADIENT = HostExercise(
@@ -44,6 +44,7 @@ is M, H, W, how many different values x has, and a number that the test program 
         "2 2 10 1",
         "5 6 2 100000",
         "2 8 6 200000",
+        "2 8 6 300000",
         "1 70000 2 100000",
         "1 2 70000 100000",
         "1 1000 1000 100000",
@@ -66,6 +67,14 @@ to one of four. It needs x again, or a note of who won. Which of several equal p
 convention, and PyTorch's is the first: black background is all equal, so it happens often.
 """,
     mutants=(
+        mutant(
+            "what is lowest never wins",
+            kinds.WRONG_OUTPUT,
+            (
+                "            int winner = place[0];",
+                "            int winner = x[place[0]] < -3e38f ? place[1] : place[0];",
+            ),
+        ),
         mutant("the last of equal ones", kinds.WRONG_OUTPUT, ("> x[winner]", ">= x[winner]")),
         mutant("the smallest", kinds.WRONG_OUTPUT, ("> x[winner]", "< x[winner]")),
         mutant("zeros left out", kinds.WRONG_OUTPUT, ("dx[place[k]] = 0.0f;", "(void)place[k];")),
@@ -132,6 +141,10 @@ the first pixel of a channel is from there, and a number that the test program w
         "1 1 1000000 1 0",
         "131 67 3 0 0",
         "3 2 49 1e-5 0",
+        "300 2 3 0 0",
+        "2 300 3 0 0",
+        "1 65600 2 0 0",
+        "65600 1 2 0 0",
     ),
     reference=is_right,
     promises=Cases(batches),
@@ -189,6 +202,7 @@ pairs would do it in one walk.
             kinds.WRONG_OUTPUT,
             ("distance * distance", "distance"),
         ),
+        mutant("256 channels at most", kinds.WRONG_OUTPUT, ("c < C; ++c", "c < C && c < 256; ++c")),
         mutant("one image", kinds.WRONG_OUTPUT, ("sum / ((double)N * P)", "sum / P")),
         mutant(
             "channels in a row",
@@ -247,6 +261,11 @@ back.)
         "2 67 3 4 1",
         "67 2 2 3 1",
         "1 1 300 301 1",
+        "1 1 2 3 300",
+        "1 300 2 3 1",
+        "300 1 2 3 1",
+        "1 1 2 40000 1",
+        "1 1 40000 2 1",
     ),
     reference=is_right,
     promises=Cases(layers),
@@ -286,6 +305,7 @@ serves both ways.
             kinds.WRONG_OUTPUT,
             ("place < N * C * H * W", "place < N * C * H * W && place < 65536"),
         ),
+        mutant("128 filters at most", kinds.WRONG_OUTPUT, ("f < F", "f < F && f < 128")),
         mutant("image 0", kinds.WRONG_OUTPUT, ("(n * F + f) * H", "f * H")),
         mutant("no look to the side", kinds.OUT_OF_BOUNDS, (" || s < 0 || s >= W", "")),
         mutant("no look up", kinds.OUT_OF_BOUNDS, ("r < 0 || ", "")),

@@ -19,6 +19,7 @@ from course_utils.exercises import (
 from course_utils.exercises.promises import Values
 
 from .common import (
+    CORNERS_INFINITE,
     EPS,
     FAR_FROM_0,
     MOMENTUM,
@@ -75,7 +76,7 @@ size; a pixel may be infinite.
             F=(1, 2, 5),
         ).with_longest(N=65, C=131, H=131, W=131, F=33),
         values=(
-            promises.data("x", *promises.ORDINARY, promises.LAST_INFINITE),
+            promises.data("x", *promises.ORDINARY, promises.LAST_INFINITE, CORNERS_INFINITE),
             promises.data("w", *promises.ORDINARY),
         ),
     ),
@@ -109,6 +110,11 @@ used again in shared memory and registers.
             "column before the next row",
             kinds.WRONG,
             (" && s >= 0 && s < W;", " && r * W + s >= 0 && r * W + s < H * W;"),
+        ),
+        mutant(
+            "nothing times what lies there",
+            kinds.NOT_A_NUMBER,
+            ("(inside ? value : 0.0f) * taps[tap]", "value * (inside ? taps[tap] : 0.0f)"),
         ),
         mutant("no check of the row", kinds.OUT_OF_BOUNDS, ("r >= 0 && r < H && ", "")),
         mutant(

@@ -17,8 +17,10 @@ from course_utils.exercises import (
 )
 
 from .common import (
+    CORNERS_INFINITE,
     EPS,
     FAR_FROM_0,
+    LOWEST,
     THREADS,
     a_thread_each,
     blocks,
@@ -248,7 +250,7 @@ says of NaN is the course's kernel, and yours may leave it out.
             M=1031, H=1030, W=1030
         ),
         values=(
-            promises.data("x", *promises.ANY_ORDERED),
+            promises.data("x", *promises.ANY_ORDERED, LOWEST),
             promises.data("dy", *promises.ORDINARY, promises.SOME_INFINITE),
         ),
     ),
@@ -418,7 +420,7 @@ infinite.
     promises=Promises(
         sizes=IMAGES,
         values=(
-            promises.data("dy", *promises.ORDINARY, promises.LAST_INFINITE),
+            promises.data("dy", *promises.ORDINARY, promises.LAST_INFINITE, CORNERS_INFINITE),
             promises.data("w", *promises.ORDINARY),
         ),
     ),
@@ -441,6 +443,11 @@ channels, weights are found by f and c exchanged, and the nine taps go the other
 the filter turned by 180 degrees.
 """,
     mutants=(
+        mutant(
+            "nothing times what lies there",
+            kinds.NOT_A_NUMBER,
+            ("(inside ? value : 0.0f) * taps[tap]", "value * (inside ? taps[tap] : 0.0f)"),
+        ),
         mutant(
             "not turned",
             kinds.WRONG,

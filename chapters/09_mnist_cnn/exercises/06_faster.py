@@ -135,7 +135,7 @@ def exactly(w: np.ndarray, S: np.ndarray, G: np.ndarray, M: int) -> np.ndarray:
         f = [Fraction(value) for value in row]
         mean = sum(a * int(s) for a, s in zip(f, S, strict=True)) / (unit * M)
         products = ((f[t] * f[s] * int(G[t, s])) for t in range(TAPS) for s in range(TAPS))
-        variance = float(sum(products) / (unit * M) - mean * mean)
+        variance = max(float(sum(products) / (unit * M) - mean * mean), 0.0)
         found.append((float(mean), variance, (variance + EPS_64) ** -0.5))
     return np.array(found).T
 
@@ -171,6 +171,7 @@ left. A variance is never below 0, not even by a rounding: that of an image of e
         a_batch(5, 1, 9, 1.0, 2.0),
         a_batch(6, 16, 784, 37.25, 0.0),
         a_batch(7, 5, 100, -0.375, 0.0),
+        a_batch(8, 16, 3, 0.7, 0.0),  # no whole number of units: the moments are rounded
     ),
     reference=exactly,
     call=without_negative_variances,
@@ -192,6 +193,12 @@ pixels a hundred deviations from 0 it loses four of its fifteen digits; in fp32 
 of seven. MNIST's pixels, normalised, have a mean near 0.
 """,
     mutants=(
+        mutant(
+            "below 0 by a rounding",
+            kinds.EXCEPTION,
+            ("np.maximum(np.einsum(", "(np.einsum("),
+            ("covariance, w), 0.0)", "covariance, w))"),
+        ),
         mutant("unit left in", kinds.WRONG, ("S / 2.0**32", "S"), ("G / 2.0**32", "G")),
         mutant(
             "fp32",

@@ -1,6 +1,6 @@
 // The main function of the exercise on the max pool's gradient. The input is M H W, how many values
 // x has, and the number of the run. With more than 100,000 values they are large, about -1e34, and
-// a gradient is infinite.
+// a gradient is infinite; with more than 200,000 they are next to the lowest that there is.
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +31,9 @@ int main(void)
     const float unit = values > 100000 ? 1e30f : 0.25f;
     for (int i = 0; i < pixels; ++i) {
         x[i] = 0.0f - (float)(drawn() % (unsigned)values) * unit; // often all are negative
+        if (values > 200000) {
+            x[i] = -3.4e38f + (float)(drawn() % 30) * 1e34f;
+        }
     }
     for (int i = 0; i < few; ++i) {
         dy[i] = values > 100000 && i % 5 == 0 ? INFINITY : (float)(i + 1);
