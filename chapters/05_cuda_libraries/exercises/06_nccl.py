@@ -229,7 +229,12 @@ needs one link to each side. NCCL chooses by the machine and the size.
 
 def any_link(rng: np.random.Generator) -> tuple[int, int, float, float]:
     ranks, nbytes = int(rng.integers(2, 70)), int(rng.choice([4, 1000, 1 << 20, 1 << 30]))
-    return ranks, nbytes, float(rng.choice([0.7, 3.0, 25.0])), float(rng.choice([0.125, 1.25, 25, 400]))
+    return (
+        ranks,
+        nbytes,
+        float(rng.choice([0.7, 3.0, 25.0])),
+        float(rng.choice([0.125, 1.25, 25, 400])),
+    )
 
 
 def both_costs(ranks: int, nbytes: int, latency_us: float, rate: float) -> tuple[float, float]:
