@@ -71,9 +71,9 @@ def zero_at_infinite_x(given: Given, axis: int) -> Given:
 ANY_GEMV = Promises(
     sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
     values=(
-        promises.data("A", *promises.ORDINARY),
+        promises.data("A", *promises.ORDINARY, promises.LARGE),
         (
-            *promises.data("x", *promises.ORDINARY),
+            *promises.data("x", *promises.ORDINARY, promises.FAINT),
             Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
             promises.infinite_at_the_ends("A", -1, "x"),
             promises.infinite_at_the_ends("x", -1),
@@ -200,9 +200,9 @@ load touches at most 3 sectors on average.
     promises=Promises(
         sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS).with_longest(M=4099, K=4099),
         values=(
-            promises.data("A", *promises.ORDINARY),
+            promises.data("A", *promises.ORDINARY, promises.LARGE),
             (
-                *promises.data("x", *promises.ORDINARY),
+                *promises.data("x", *promises.ORDINARY, promises.FAINT),
                 Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
                 promises.infinite_at_the_ends("A", -2, "x"),
                 Values(
