@@ -223,6 +223,11 @@ SOME_NAN: ArrayChange = "some NaN", lambda x, rng: _sprinkled(x, rng, (np.nan,))
 LAST_INFINITE: ArrayChange = "infinite at the end", lambda x, rng: _with_last(x, np.inf)
 VERY_SMALL: ArrayChange = "very small (1e-15)", lambda x, rng: x.astype(np.float64) * 1e-15
 FAINT: ArrayChange = "hardly more than 0 (1e-25)", lambda x, rng: x.astype(np.float64) * 1e-25
+# Multiples of 2^-122: the sum of two is 0 or no smaller, so nothing is flushed.
+FAINTEST: ArrayChange = (
+    "near the smallest float (1e-35)",
+    lambda x, rng: np.rint(x.astype(np.float64) * 64) * 2.0**-122,
+)
 HUGE: ArrayChange = (
     "near the largest float",
     lambda x, rng: np.copysign(np.finfo(x.dtype).max * rng.uniform(0.6, 0.9, x.shape), x),

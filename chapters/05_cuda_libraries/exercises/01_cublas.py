@@ -793,7 +793,7 @@ or NaN, the bit is 0, and so is y.
             ),
             (
                 Values("as drawn", lambda given, rng: {}),
-                *promises.data("x bias", promises.FAINT)[1:],
+                *promises.data("x bias", promises.FAINTEST)[1:],
                 Values("x = -bias or just above", lambda given, rng: sums_about_zero(given, rng)),
             ),
         ),
@@ -866,7 +866,8 @@ notebook compares this mask with cuBLASLt's, bit by bit.
             kinds.EDGES,
             ("const unsigned bits =", "if (column >= columns) return;\n    const unsigned bits ="),
         ),
-        mutant("more than hardly 0", kinds.ALL_ZEROS, ("value > 0.0f);", "value > 1e-20f);")),
+        mutant("more than hardly 0", kinds.ALL_ZEROS, ("value > 0.0f);", "value > 1e-30f);")),
+        mutant("hardly 0 lost", kinds.ALL_ZEROS, ("= value > 0.0f ?", "= value > 1e-30f ?")),
         mutant(
             "words in 16 bits", kinds.DATA_RACE, ("(size_t)row * words", "(row * words & 65535)")
         ),

@@ -270,12 +270,12 @@ of four is computed once, by the thread that stores its numbers.
     },
     reference=later_part,
     launch=lambda n: Launch((-(-n // 512) + 1,), (128,)),
-    small=(1001, 130, 3, 1),
+    small=(1001, 4096, 130, 3, 1),
     budget=250_000,  # for one thread alone
     full=1 << 24,
     exact=True,
     promises=Promises(
-        sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 33, 127, 769, 1025, 4099)),
+        sizes=promises.shapes(n=(1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 1025, 4096, 4099)),
         launches=promises.grids((1, 1), (1, 32), (3, 96), (7, 256), (40, 1)),
         values=(
             promises.scalars(
@@ -323,11 +323,16 @@ or jump by a method of its own; for the Mersenne Twister cuRAND refuses.
     mutants=(
         mutant(
             "offset in a double",
-            kinds.NOTHING_WRITTEN,
+            kinds.PARTLY_WRITTEN,
             ("offset / 4;", "(unsigned long long)((double)offset / 4);"),
         ),
         mutant("offset in groups", kinds.PARTLY_WRITTEN, ("first = offset / 4", "first = offset")),
         mutant("last group forgotten", kinds.EDGES, ("(offset + n + 3) / 4", "(offset + n) / 4")),
+        mutant(
+            "4,096 numbers of whole groups",
+            kinds.EDGES,
+            ("(offset + n + 3) / 4", "(offset + n + 3) / 4 - (n == 4096 && offset % 4 > 0)"),
+        ),
         mutant("groups of n alone", kinds.EDGES, ("(offset + n + 3) / 4", "first + (n + 3) / 4")),
         mutant(
             "group as in the array",

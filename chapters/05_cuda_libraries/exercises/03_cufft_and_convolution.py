@@ -175,11 +175,12 @@ Write `plan_place(b, index, n, embed, stride, dist, half)`: how many elements li
         (1, (1, 3, 2), (2, 4, 7), None, 3, 1, True),
         (2, (1, 2), (4, 6), (4, 9), 1, 36, True),
         (1, (3, 2), (4, 6), (2, 7), 1, 40, False),
+        (0, (1, 2, 3), (4, 5, 6), (4, 5, 7), 1, 1, True),
         (2, (5,), (8,), (0,), 3, 1, False),
         (5, (900, 1000, 3), (1024, 1024, 1024), None, 1, 1, False),
     ),
     reference=place_of,
-    promises=Cases(any_place),
+    promises=Cases(any_place, count=64),
     means="Any way to the place is right.",
     hints=(
         "With an embed it is the formula as it stands: a loop over the axes multiplies by the next "
@@ -213,6 +214,16 @@ embed a plan forgets the stride and the distance that you gave it, and says noth
             (
                 "(*n[:-1], n[-1] // 2 + 1)",
                 "tuple(extent // 2 + 1 for extent in n)",
+            ),
+        ),
+        mutant(
+            "the half of an embed",
+            kinds.WRONG,
+            (
+                "    place = 0\n",
+                "    if half and len(embed) > 2 and embed[-1] > n[-1] // 2 + 1:\n"
+                "        embed = (*embed[:-1], embed[-1] // 2 + 1)\n"
+                "    place = 0\n",
             ),
         ),
         mutant(

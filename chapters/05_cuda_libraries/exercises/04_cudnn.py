@@ -62,6 +62,8 @@ side by side, 4 of them or 32, and one load fetches them. Find the place of an e
         (129, 1, 2, 128, 2, 128, 0, 1),
         (64, 28, 28, 32, 5, 40, 27, 27),
         (64, 28, 28, 32, 70_000, 40, 27, 27),
+        (1, 2, 3, 1 << 24, 3, 0, 1, 2),
+        ((1 << 24) + 1, 1, 2, 1 << 24, 3, 1 << 24, 0, 1),
     ),
     reference=place_by_numpy,
     promises=Cases(any_element),
@@ -78,6 +80,7 @@ compromise: one load fetches v channels, and the vectors of neighbouring pixels 
 """,
     mutants=(
         mutant("no vector filled up", kinds.WRONG, ("-(-C // v)", "C // v")),
+        mutant("rounded in a float", kinds.WRONG, ("-(-C // v)", "int(C / v + 0.9999)")),
         mutant("one vector more", kinds.WRONG, ("-(-C // v)", "C // v + 1")),
         mutant("vectors before images", kinds.WRONG, ("n * vectors + vector", "vector * 2 + n")),
         mutant("H and W exchanged", kinds.WRONG, ("* H + h) * W + w", "* W + w) * H + h")),

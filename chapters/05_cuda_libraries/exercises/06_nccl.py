@@ -229,7 +229,12 @@ needs one link to each side. NCCL chooses by the machine and the size.
 
 def any_link(rng: np.random.Generator) -> tuple[int, int, float, float]:
     ranks, nbytes = int(rng.integers(2, 70)), int(rng.choice([4, 1000, 1 << 20, 1 << 30]))
-    return ranks, nbytes, float(rng.choice([0.7, 3.0, 25.0])), float(rng.choice([1.25, 25, 400]))
+    return (
+        ranks,
+        nbytes,
+        float(rng.choice([0.7, 3.0, 25.0])),
+        float(rng.choice([0.125, 1.25, 25, 400])),
+    )
 
 
 def both_costs(ranks: int, nbytes: int, latency_us: float, rate: float) -> tuple[float, float]:
@@ -256,6 +261,8 @@ with 5 to 7 as many. (4 ranks, 4 MB, 2 µs and 100 GB/s: the ring takes 72 µs, 
         (5, 1024, 3.0, 400.0),
         (64, 1024, 3.0, 400.0),
         (9, 100, 1.0, 1.0),
+        (4, 1000, 1.0, 0.5),
+        (3, 1 << 20, 0.01, 0.001),
         (100_000, 1 << 20, 1.0, 25.0),
     ),
     reference=both_costs,
@@ -282,6 +289,7 @@ into parts that follow one another, and then cost twice the bytes at most, not t
         ),
         mutant("only up", kinds.WRONG, ("2 * levels", "levels")),
         mutant("in seconds", kinds.WRONG, ("1e6 /", "1 /")),
+        mutant("1 GB/s at least", kinds.WRONG, ("(gb_per_s * 1e9)", "(max(gb_per_s, 1) * 1e9)")),
         mutant(
             "a latency once",
             kinds.WRONG,
@@ -594,6 +602,8 @@ parts as stages leave a fifth at most. More parts are smaller parts, which fill 
 def any_buckets(rng: np.random.Generator) -> tuple[list[float], list[float]]:
     count = int(rng.integers(1, 12))
     ready = np.cumsum(rng.uniform(0, 2, count))
+    if rng.integers(2):
+        rng.shuffle(ready)
     return [float(k) for k in ready], [float(k) for k in rng.uniform(0, 3, count)]
 
 
@@ -614,6 +624,7 @@ is reduced while the pass goes on. When is the last of them reduced? (Ready at 1
         ([1.0, 9.0, 9.5], [4.0, 1.0, 1.0]),
         ([0.0, 0.0, 10.0], [3.0, 4.0, 0.25]),
         ([1.0, 2.0], [0.5, 0.0]),
+        ([3.0, 1.0], [1.0, 5.0]),
     ),
     reference=lambda ready, takes: max(start + sum(takes[k:]) for k, start in enumerate(ready)),
     promises=Cases(any_buckets),
@@ -645,6 +656,11 @@ backward pass.
             "one short",
             kinds.WRONG,
             ("zip(ready_ms, reduce_ms,", "zip(ready_ms[1:], reduce_ms[1:],"),
+        ),
+        mutant(
+            "the first there goes first",
+            kinds.WRONG,
+            ("in zip(ready_ms, reduce_ms, strict=True)", "in sorted(zip(ready_ms, reduce_ms))"),
         ),
         mutant("nothing takes no time", kinds.WRONG, ("+ takes", "+ max(takes, 1e-3)")),
     ),

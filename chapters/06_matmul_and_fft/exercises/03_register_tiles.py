@@ -92,6 +92,11 @@ because a thread's four rows need not all exist.
             kinds.OUT_OF_BOUNDS,
             ("row + i < M && first_column + column < N)", "row + i < M)"),
         ),
+        mutant(
+            "a product lost where K is 513",
+            kinds.EDGES,
+            ("k < BK; ++k) {\n            const", "k < BK - (K == 513); ++k) {\n            const"),
+        ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),
         mutant(
             "tile of A never read",

@@ -337,7 +337,7 @@ def candidate(rng: np.random.Generator) -> tuple[int, ...]:
     wanted = rng.choice(["threads", "shared memory", "registers", "spills", ""])
     while True:
         BM, BN = (4 * rng.integers(8, 80, 2)).tolist()
-        BK, stages = int(rng.choice([4, 8, 16, 32])), int(rng.integers(1, 9))
+        BK, stages = int(rng.choice([1, 2, 8, 16, 32])), int(rng.integers(1, 9))
         threads, registers = 32 * int(rng.integers(1, 48)), int(rng.integers(16, 256))
         spilled = int(rng.choice([0, 1, 8, 1088]))
         found = BM, BN, BK, stages, threads, registers, spilled
@@ -374,6 +374,8 @@ candidate out, or `""` if nothing does. `why_not(128, 256, 8, 3, 256, 209, 0)` i
         (256, 256, 32, 4, 1024, 255, 0),
         (256, 256, 64, 1, 256, 128, 0),
         (128, 256, 8, 3, 416, 160, 0),
+        (128, 256, 1, 149, 256, 128, 0),
+        (128, 256, 1, 150, 256, 128, 0),
     ),
     reference=why_not,
     promises=Cases(candidate),
@@ -394,6 +396,9 @@ exceed that; so in practice the last question catches what the third would.)
 """,
     mutants=(
         mutant("rows not padded", kinds.WRONG, ("BM + 4 + BN", "BM + BN")),
+        mutant(
+            "one row not padded", kinds.WRONG, ("BM + 4 + BN", "BM + BN + (4 if BK > 1 else 0)")
+        ),
         mutant("one stage", kinds.WRONG, ("stages * BK *", "BK *")),
         mutant("two stages at least", kinds.WRONG, ("stages * BK *", "max(stages, 2) * BK *")),
         mutant("elements for bytes", kinds.WRONG, ("BN) * 4 >", "BN) >")),

@@ -146,6 +146,12 @@ def two_matrices(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
+def halfway() -> tuple[np.ndarray, np.ndarray]:
+    """Both scales are 1: quantised, the first matrix is rounded, and the second as it is."""
+    tied = [127, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 125.5, -126.5]
+    return np.array([tied, tied[::-1]]), 127 * np.eye(len(tied))
+
+
 def past_fp32() -> list[tuple[np.ndarray, np.ndarray]]:
     """A sum of products of 127 and 127 far past what fp32 counts to, of which little is left."""
     k = 100_001
@@ -159,8 +165,9 @@ QUANTISED = PythonExercise(
     title="floats by way of bytes",
     task="""
 Multiply two matrices of floats by way of 8-bit integers, with one scale for each matrix: its
-largest magnitude becomes 127. Round to the nearest integer, sum in 32 bits, scale back. The sums
-are integers, and none of them may be rounded. Leave the matrices as they are.
+largest magnitude becomes 127. Round to the nearest integer, halfway to the even one, sum in 32
+bits, scale back. The sums are integers, and none of them may be rounded. Leave the matrices as
+they are.
 """,
     source="06_matmul_and_fft/exercises/quantised_product.py",
     function="quantised_product",
@@ -171,6 +178,7 @@ are integers, and none of them may be rounded. Leave the matrices as they are.
         (matrix_of(7, 2, 9, 1e30), matrix_of(8, 3, 9, 1e30)),  # past the range of float32
         (matrix_of(9, 1, 5000), matrix_of(10, 2, 5000)),
         (matrix_of(11, 2, 9, 1e-30), matrix_of(12, 3, 9, 1e-20)),
+        halfway(),
     ),
     reference=by_way_of_bytes,
     promises=Cases(two_matrices, large=past_fp32),
@@ -198,6 +206,11 @@ sums built in. And the scales multiply, because each operand was divided by its 
             kinds.WRONG,
             ("np.rint(A / scale_a)", "(A / scale_a)"),
             ("np.rint(B / scale_b)", "(B / scale_b)"),
+        ),
+        mutant(
+            "halves rounded up",
+            kinds.PRECISION,
+            ("np.rint(A / scale_a)", "np.floor(A / scale_a + 0.5)"),
         ),
         mutant(
             "sums of 8 bits",

@@ -106,7 +106,15 @@ def zero_in_filter(given: Given, rng: np.random.Generator) -> Given:
     return {"x": x, "w": w}
 
 
+def pixel_below_all(given: Given, rng: np.random.Generator) -> Given:
+    """One pixel is -inf."""
+    x = given["x"].copy()
+    x[x.shape[0] // 2, x.shape[1] // 2] = -np.inf
+    return {"x": x}
+
+
 ZERO_IN_FILTER = Values("w[1, 1] = 0, a pixel infinite", zero_in_filter)
+PIXEL_BELOW_ALL = Values("a pixel -inf", pixel_below_all)
 
 HALO = Exercise(
     id="06.halo_tile",
@@ -131,7 +139,13 @@ pixel may be infinite, also where the filter has a 0.
             names=("H", "W"),
         ).with_longest(H=1031, W=1031),
         values=(
-            (*promises.data("x", *ORDINARY, promises.LAST_INFINITE), ZERO_IN_FILTER),
+            (
+                *promises.data(
+                    "x", *ORDINARY, promises.LARGE, promises.FAINT, promises.LAST_INFINITE
+                ),
+                ZERO_IN_FILTER,
+                PIXEL_BELOW_ALL,
+            ),
             promises.data("w", *ORDINARY),
         ),
     ),
@@ -172,6 +186,11 @@ a thread compute more than one pixel.
             "zeros of the filter left out",
             kinds.WRONG,
             ("            sum +=", "            if (w[r * 3 + s] != 0.0f) sum +="),
+        ),
+        mutant(
+            "no -inf",
+            kinds.EDGES,
+            ("inside ? x[row * W + column]", "inside ? fmaxf(x[row * W + column], -3.4e38f)"),
         ),
         mutant("no halo above", kinds.OFF_BY_ONE, ("i / kHalo - 1", "i / kHalo")),
         mutant("no halo at the left", kinds.OFF_BY_ONE, ("i % kHalo - 1", "i % kHalo")),
@@ -302,7 +321,12 @@ infinite, and a weight zero.
             (12, 70, 76),
             names=("C", "H", "W"),
         ),
-        values=((*promises.data("w", *ORDINARY), Values("a zero of w at an infinite x", at_zero)),),
+        values=(
+            (
+                *promises.data("w", *ORDINARY, promises.LARGE, promises.FAINT),
+                Values("a zero of w at an infinite x", at_zero),
+            ),
+        ),
     ),
     means=(
         means.one_store_each(),
@@ -353,7 +377,7 @@ loads of one element. It may, since nothing is stored between them.)
             ("pixels[i];", "x[(unsigned short)(pixels - x + i)];"),
         ),
         mutant("no shift", kinds.WRONG, ("in[p + s] * tap[s]", "in[p] * tap[s]")),
-        mutant("zeros left out", kinds.WRONG, ("sum[p] += in", "if (tap[s] != 0.0f) sum[p] += in")),
+        mutant("zeros left out", kinds.EDGES, ("sum[p] += in", "if (tap[s] != 0.0f) sum[p] += in")),
         mutant(
             "one tap missed",
             kinds.WRONG,
@@ -430,6 +454,8 @@ that place for row k and column `pixel`, and store the element, for any filter, 
             (2, 1, 3, 2, 2, 2, 5, 3),
             (2, 3, 5, 6, 3, 2, 1, 4),
             (5, 1, 6, 4, 9, 7, 2, 2),
+            (2, 1, 5, 6, 10, 12, 1, 5),
+            (1, 2, 3, 2, 8, 9, 3, 7),
             (1, 7, 9, 5, 1, 3, 3, 1),
             (67, 1, 5, 7, 2, 3, 1, 1),
             (1, 33, 4, 4, 3, 3, 1, 1),
@@ -460,6 +486,11 @@ it loads; conv_pipeline keeps its pixel and goes through the taps one after the 
         ),
         mutant(
             "no padding", kinds.OFF_BY_ONE, ("pixel % OW * stride - pad", "pixel % OW * stride")
+        ),
+        mutant(
+            "seven columns of a filter in wide padding",
+            kinds.WRONG,
+            (" && column < W;", " && column < W && (pad < 4 || k % S < 7);"),
         ),
         mutant("no stride", kinds.WRONG, ("pixel / OW % OH * stride", "pixel / OW % OH")),
         mutant(
@@ -522,7 +553,7 @@ Divisions count as products. Five are let pass: a compiler may make one of the f
     reduction=lambda n: 16,
     promises=Promises(
         sizes=promises.lengths(of=2).with_longest(n=66_000),
-        values=(promises.data("x", *ORDINARY),),
+        values=(promises.data("x", *ORDINARY, promises.LARGE, promises.FAINT),),
     ),
     means=(
         means.one_store_each(),

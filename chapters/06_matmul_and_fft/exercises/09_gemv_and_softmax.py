@@ -71,9 +71,9 @@ def zero_at_infinite_x(given: Given, axis: int) -> Given:
 ANY_GEMV = Promises(
     sizes=promises.shapes(M=(1, 3, 7, 8, 9, 33, 300), K=(*COLUMNS, 70_000)).with_longest(M=2053),
     values=(
-        promises.data("A", *promises.ORDINARY),
+        promises.data("A", *promises.ORDINARY, promises.LARGE),
         (
-            *promises.data("x", *promises.ORDINARY),
+            *promises.data("x", *promises.ORDINARY, promises.FAINT),
             Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 1)),
             promises.infinite_at_the_ends("A", -1, "x"),
             promises.infinite_at_the_ends("x", -1),
@@ -200,9 +200,9 @@ load touches at most 3 sectors on average.
     promises=Promises(
         sizes=promises.shapes(M=(1, 7, 8, 9, 33, 300), K=COLUMNS).with_longest(M=4099, K=4099),
         values=(
-            promises.data("A", *promises.ORDINARY),
+            promises.data("A", *promises.ORDINARY, promises.LARGE),
             (
-                *promises.data("x", *promises.ORDINARY),
+                *promises.data("x", *promises.ORDINARY, promises.FAINT),
                 Values("x = 0 where A is infinite", lambda given, rng: zero_at_infinity(given, 0)),
                 promises.infinite_at_the_ends("A", -2, "x"),
                 Values(
@@ -594,6 +594,15 @@ def gradient(given) -> dict:
     return {"dx": y * (dy - (y * dy).sum(axis=1, keepdims=True))}
 
 
+def zeros_in_y(given: Given, rng: np.random.Generator) -> Given:
+    """What softmax gives numbers far below the largest: 0, here in each second and third column."""
+    y = given["y"].copy()
+    y[:, 1::3] = y[:, 2::3] = 0
+    return {"y": y}
+
+
+ABOUT_1E36 = "about 1e36", lambda x, rng: x.astype(np.float64) * 1e36
+
 SOFTMAX_GRADIENT = Exercise(
     id="06.softmax_gradient",
     title="the way back",
@@ -611,7 +620,10 @@ and dy once each and keep them in registers. Up to 2048 columns.
     reduction=lambda size: size[1],
     promises=Promises(
         sizes=promises.shapes(rows=(1, 3, 7, 40), columns=COLUMNS),
-        values=(promises.data("dy", *promises.ORDINARY),),
+        values=(
+            promises.data("dy", *promises.ORDINARY, promises.FAINT, ABOUT_1E36),
+            (promises.AS_GIVEN, Values("y with zeros", zeros_in_y)),
+        ),
     ),
     means=(
         means.one_store_each(size=(2, 1024)),
@@ -661,6 +673,19 @@ element here, so a row takes twice the registers that it takes on the way forwar
                 "#pragma unroll 1\n    for (int k = 0; k * kThreads < columns; ++k) {\n"
                 "        int i = k * kThreads + threadIdx.x;\n        if",
             ),
+        ),
+        mutant(
+            "nothing stored where y is 0",
+            kinds.PARTLY_WRITTEN,
+            (
+                "        if (i < columns) {\n            dx",
+                "        if (i < columns && outputs[k] > 1e-20f) {\n            dx",
+            ),
+        ),
+        mutant(
+            "no product above 1e30",
+            kinds.WRONG,
+            ("outputs[k] * gradients[k];", "fminf(outputs[k] * gradients[k], 1e30f);"),
         ),
         mutant(
             "sum of dy", kinds.WRONG, ("sum += outputs[k] * gradients[k]", "sum += gradients[k]")

@@ -183,15 +183,18 @@ read.
             names=("slices", "M", "N"),
         ),
         values=(
-            promises.data("sums", *ORDINARY, ("that cancel in their order", cancelling)),
+            promises.data(
+                "sums", *ORDINARY, promises.LARGE, ("that cancel in their order", cancelling)
+            ),
             (
                 *promises.scalars("beta", 0, 1, -1.5),
+                *promises.data("C", promises.LARGE, promises.FAINT, promises.SOME_INFINITE)[1:],
                 NAN_IN_C,
                 INF_IN_C,
                 NOTHING_IN_C,
             ),
             promises.scalars("alpha", 0, 1, -2),
-            promises.data("bias", promises.NEGATIVE, promises.POSITIVE),
+            promises.data("bias", promises.NEGATIVE, promises.POSITIVE, promises.LARGE),
         ),
     ),
     means=(
@@ -255,6 +258,11 @@ a register already; a kernel of its own would read and write all of C once more.
                 "const float old = beta * ((volatile float*)C)[i];\n"
                 "    value += beta != 0.0f ? old : 0.0f",
             ),
+        ),
+        mutant(
+            "C no larger than 1e30",
+            kinds.WRONG,
+            ("beta * C[i]", "fminf(fmaxf(beta * C[i], -1e30f), 1e30f)"),
         ),
         mutant(
             "the last slice first",
@@ -441,9 +449,13 @@ any N and K.
             *((1, 33, 5), (8, 2, 1025), (8, 8200, 3), (1, 1025, 65), (1, 1, 4099)),
         ),
         values=(
-            (*promises.data("A", *ORDINARY), *strange("A", 1)),
             (
-                *promises.data("B", *ORDINARY),
+                *promises.data("A", *ORDINARY, promises.LARGE),
+                *strange("A", 1),
+                promises.zero_times_infinity_along("B", -1, "A", -1),
+            ),
+            (
+                *promises.data("B", *ORDINARY, promises.FAINT),
                 *strange("B", 1),
                 promises.zero_times_infinity_along("A", -1, "B", -1),
             ),
@@ -495,6 +507,11 @@ read again by each warp, but it is small and comes from the caches; the course's
 shared memory.)
 """,
     mutants=(
+        mutant(
+            "zeros of B left out",
+            kinds.WRONG,
+            ("if (m < M) sum[m] +=", "if (m < M && b != 0.0f) sum[m] +="),
+        ),
         mutant(
             "B once for each row",
             kinds.MEANS_MISSING,

@@ -109,7 +109,7 @@ ANY_SHAPE = chosen(
     (64, 65, 31),
     (5, 257, 12),
     (67, 70, 130),
-    (3, 2, 261),
+    (3, 2, 513),
     (1025, 1, 67),
     (1, 1025, 67),
     (300, 257, 3),
@@ -159,7 +159,7 @@ ANY_OPERANDS = (
         promises.zero_times_infinity_along("B", -2, "A", -1),
     ),
     (
-        *promises.data("B", *ORDINARY),
+        *promises.data("B", *ORDINARY, promises.FAINT),
         *strange("B", 0),
         promises.infinite_at_the_ends("A", -1, "B", -2),
     ),

@@ -12,7 +12,8 @@ LIES = {"unchecked", "easy input"}
 
 
 def sort_ms(gpu, sort, draw):
-    """Milliseconds that the kernel `sort` takes for random numbers; nan if any result is wrong.
+    """Milliseconds that the kernel `sort` takes for random numbers, the median of 15 runs; nan if
+    the result of any of them is wrong.
 
     sort(x, y) launches it: y shall be the numbers of x, sorted. draw() makes a random array, each
     time another. np.sort is right.
