@@ -516,11 +516,12 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     inputs=with_offset,
     reference=less_the_first_tile,
     launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
-    small=(66_000, 35_001, 1000, 257, 256),
+    small=(66_000, 1000, 257, 256),
+    budget=15_000,
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=256, most=40_000).with_longest(n=66_000),
+        sizes=promises.lengths(least=256, most=5000).with_longest(n=66_000),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(
@@ -529,7 +530,7 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
         means.one_store_each(1.1),
     ),
     hints=(
-        "137 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
+        "258 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
         "first, whom do they wait for?",
         "`atomicAdd(ticket, 1)` gives 0 to the block that comes first, whichever it is, then 1.",
         "Thread 0 draws, and the whole block has to know: through `room[1]`, and a barrier.",
