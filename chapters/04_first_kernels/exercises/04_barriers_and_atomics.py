@@ -505,6 +505,15 @@ compare and swap is for low contention.
         mutant(
             "tries once", kinds.WRONG, ("while (true) {", "for (int once = 0; once < 1; ++once) {")
         ),
+        mutant(
+            "of what stands there a 0 leaves the sign",
+            kinds.WRONG,
+            (
+                "    while (true) {",
+                "    if (value == 0.0f) {\n        atomicAnd(word, 0x80000000u);\n        return;\n"
+                "    }\n    while (true) {",
+            ),
+        ),
         mutant("never looks again", kinds.ENDLESS_LOOP, ("        seen = before;\n", "")),
         mutant(
             "stores regardless",
