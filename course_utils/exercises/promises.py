@@ -232,6 +232,14 @@ HUGE: ArrayChange = (
     "near the largest float",
     lambda x, rng: np.copysign(np.finfo(x.dtype).max * rng.uniform(0.6, 0.9, x.shape), x),
 )
+LOWEST: ArrayChange = (
+    "-inf and the lowest float",
+    lambda x, rng: rng.choice([-np.inf, np.finfo(x.dtype).min], x.shape),
+)
+HIGHEST: ArrayChange = (
+    "+inf and the largest float",
+    lambda x, rng: rng.choice([np.inf, np.finfo(x.dtype).max], x.shape),
+)
 
 # For any numbers that a formula can take without overflowing.
 ORDINARY = NEGATIVE, POSITIVE, EQUAL, TIES, RISING, FALLING, MIDDLING, SMALL

@@ -124,13 +124,24 @@ def too_few_blocks(n: int) -> Launch:
     return Launch((1056 if n >= FULL else 300 if n >= MANY else 2,), (BLOCK,))
 
 
+def between(low: float, high: float) -> promises.Values:
+    """These two ends, with numbers on both sides of each, infinite ones among them."""
+    most = np.finfo(np.float32).max
+    numbers = [-np.inf, np.inf, -most, most, -1e31, 1e31, -2000, 2000, 0]
+
+    def change(given: dict, rng: np.random.Generator) -> dict:
+        return {"low": low, "high": high, "x": np.resize(numbers, given["x"].shape)}
+
+    return promises.Values(f"low = {low:g}, high = {high:g}, x far below and far above", change)
+
+
 CLAMP = Exercise(
     id="04.clamp",
     title="a grid-stride loop",
     task="""
-Hold every element between `low` and `high`, where `low <= high`, and no number is NaN. This time
-the grid is too small for one thread per element: each thread handles several, as many elements
-apart as the grid has threads.
+Hold every element between `low` and `high`, where `low <= high`. Any of them may be infinite, and
+none is NaN. This time the grid is too small for one thread per element: each thread handles
+several, as many elements apart as the grid has threads.
 """,
     source="04_first_kernels/exercises/clamp.cu",
     kernel="clamp",
@@ -159,6 +170,15 @@ apart as the grid has threads.
                 {"low": -0.25, "high": np.inf},
             ),
             promises.data("x", *promises.ANY_ORDERED),
+            (
+                promises.AS_GIVEN,
+                between(-1000, -100),
+                between(-2e30, -1e30),
+                between(1e30, 2e30),
+                between(-np.inf, np.inf),
+                between(-np.inf, -np.inf),
+                between(np.inf, np.inf),
+            ),
         ),
     ),
     means=(
@@ -233,6 +253,9 @@ for any `n`. In every iteration neighbouring threads still touch neighbouring el
             kinds.WRONG,
             ("fminf(fmaxf(x[i], low), high)", "isinf(low) ? x[i] : fminf(fmaxf(x[i], low), high)"),
         ),
+        mutant("low not below -100", kinds.WRONG, ("x[i], low)", "x[i], fmaxf(low, -100.0f))")),
+        mutant("low never infinite", kinds.WRONG, ("x[i], low)", "x[i], fmaxf(low, -3.4e38f))")),
+        mutant("high never infinite", kinds.WRONG, (", high)", ", fminf(high, 3.4e38f))")),
         mutant("stride 0", kinds.ENDLESS_LOOP, ("gridDim.x * blockDim.x", "0")),
         mutant("no low", kinds.WRONG, ("fmaxf(x[i], low)", "x[i]")),
         mutant("ends swapped", kinds.WRONG, ("fminf(fmaxf(x[i], low), high)", "low")),

@@ -279,6 +279,7 @@ what a launch or the start of a copy costs. Draw 3 chunks first, with stages of 
         (1.0, 2.0, 9.0, 4),
         (5.0, 8.0, 3.0, 2),
         (0.0, 4.0, 2.0, 4),
+        (8.0, 12.0, 5.0, 70_001),
     ),
     reference=lambda copy_in, kernel, copy_out, chunks: (
         (copy_in + kernel + copy_out + (chunks - 1) * max(copy_in, kernel, copy_out)) / chunks
@@ -317,6 +318,7 @@ number of chunks or streams makes it shorter than that; only less work in the sl
         mutant(
             "the kernel sets the pace", kinds.WRONG, ("max(copy_in, kernel, copy_out)", "kernel")
         ),
+        mutant("a thousand chunks at most", kinds.WRONG, ("(chunks - 1)", "min(chunks - 1, 1000)")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )

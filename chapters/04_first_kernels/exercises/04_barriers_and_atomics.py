@@ -152,6 +152,13 @@ def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
     )
 
 
+def near_the_end(given: dict, rng: np.random.Generator) -> dict:
+    """Where a row is so short that its sum is a float, numbers whose reciprocals are too small."""
+    if given["x"].shape[1] > 3:
+        return {}
+    return {"x": rng.uniform(0.9e38, 1.1e38, given["x"].shape)}
+
+
 def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...]:
     """Both grids with one block more than they need, in each direction; and as they are."""
     found = []
@@ -177,7 +184,8 @@ SCALE_ROWS = Exercise(
     title="two kernels, one after the other",
     task="""
 Divide each row of a matrix by its mean. A block cannot wait for the others, so this takes two
-kernels: the first finds the means, the second, launched after it, divides by them.
+kernels: the first finds the means, the second, launched after it, divides by them. The sum of a row
+is no larger than the largest float, and may be close to it.
 """,
     source="04_first_kernels/exercises/scale_rows.cu",
     kernel="row_mean",
@@ -188,7 +196,7 @@ kernels: the first finds the means, the second, launched after it, divides by th
     full=(4096, 4096),
     promises=Promises(
         sizes=promises.shapes(
-            rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 15, 33, 131, 257, 301)
+            rows=(1, 2, 63, 65, 257, 521), columns=(1, 2, 3, 15, 33, 131, 257, 301)
         ).with_longest(rows=32_771),
         launches=with_spare_blocks,
         values=(  # no mean of zero: where the terms cancel, no digit of it is right
@@ -204,6 +212,10 @@ kernels: the first finds the means, the second, launched after it, divides by th
                 promises.LARGE,
                 promises.ZEROS,
                 promises.SOME_NAN,
+            ),
+            (
+                promises.AS_GIVEN,
+                promises.Values("no more than three columns near 1e38", near_the_end),
             ),
         ),
     ),
@@ -266,6 +278,7 @@ wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one b
             kinds.ALL_ZEROS,
             ("/ mean[row];", "/ (mean[row] == 0.0f ? 1.0f : mean[row]);"),
         ),
+        mutant("by the reciprocal", kinds.ALL_ZEROS, (" / mean[row]", " * (1.0f / mean[row])")),
         mutant("second kernel renamed", kinds.WRONG_NAME, ("void divide_by_mean", "void divide")),
         mutant("up to column 4096", kinds.WRONG, ("< columns;", "< min(columns, 4096);")),
         mutant("first column missed", kinds.PRECISION, ("int column = 0;", "int column = 1;")),
@@ -491,6 +504,15 @@ compare and swap is for low contention.
         ),
         mutant(
             "tries once", kinds.WRONG, ("while (true) {", "for (int once = 0; once < 1; ++once) {")
+        ),
+        mutant(
+            "of what stands there a 0 leaves the sign",
+            kinds.WRONG,
+            (
+                "    while (true) {",
+                "    if (value == 0.0f) {\n        atomicAnd(word, 0x80000000u);\n        return;\n"
+                "    }\n    while (true) {",
+            ),
         ),
         mutant("never looks again", kinds.ENDLESS_LOOP, ("        seen = before;\n", "")),
         mutant(

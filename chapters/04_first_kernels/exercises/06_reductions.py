@@ -7,6 +7,7 @@ import numpy as np
 from course_utils.exercises import (
     Exercise,
     Launch,
+    Means,
     Promises,
     Target,
     empty,
@@ -138,7 +139,7 @@ Lane 0 stores it.
     full=FULL,
     promises=Promises(
         sizes=promises.lengths(),
-        values=(promises.data("x", *promises.ANY_ORDERED),),
+        values=(promises.data("x", promises.LOWEST, promises.HIGHEST, *promises.ANY_ORDERED),),
     ),
     means=(
         means.shuffles(
@@ -171,6 +172,14 @@ and leaves the result in all lanes.
         mutant("begins with 8", kinds.WRONG, ("kWarpSize / 2; distance", "8; distance")),
         mutant("stops early", kinds.WRONG, ("distance > 0", "distance > 1")),
         mutant("adds", kinds.WRONG, ("fmaxf(value, __shfl", "(value + __shfl")),
+        mutant(
+            "the lowest float is -inf",
+            kinds.WRONG,
+            (
+                "    if (lane == 0 &&",
+                "    if (value < -3.4e38f) value = -infinity;\n    if (lane == 0 &&",
+            ),
+        ),
         mutant("the other way", kinds.WRONG, ("__shfl_down_sync", "__shfl_up_sync")),
         mutant(
             "every lane stores",
@@ -391,6 +400,16 @@ adding these.
             advice="Each block takes one number from the counter; the sums themselves need no "
             "atomic.",
         ),
+        Means(
+            "floats stored to global memory without an atomic",
+            lambda work: sum(
+                n
+                for name, n in work.counts.opcodes.items()
+                if name.startswith("st.") and {"global", "f32"} <= {*name.split(".")}
+            ),
+            2 * 21,
+            advice="The blocks' sums and the total take plain stores: atomics count, and no more.",
+        ),
         means.reads(
             "partial", 2 * 4 * 20, advice="The last block reads all the sums that are stored there."
         ),
@@ -465,6 +484,11 @@ counter as the next launch needs it, so the host has nothing to clear in between
                 "    atomicAdd(total, value * value);\n    __shared__ bool last;\n",
             ),
             ("            *total += sum;\n", ""),
+        ),
+        mutant(
+            "an atomic for the total",
+            kinds.MEANS_MISSING,
+            ("*total += sum", "atomicAdd(total, sum)"),
         ),
         mutant(
             "one thread adds all",
@@ -624,7 +648,8 @@ def largest_last(given: dict, rng: np.random.Generator) -> dict:
     """So that a column far to the right is an answer, whatever the others are."""
     x = given["x"].copy()
     x[1::2] = np.where(np.isfinite(x[1::2]), x[1::2], 0)
-    x[1::2, -1] = x[1::2].max(axis=1) + np.abs(x[1::2]).max(axis=1) + 1
+    with np.errstate(over="ignore"):
+        x[1::2, -1] = x[1::2].max(axis=1) + np.abs(x[1::2]).max(axis=1) + 1
     return {"x": x}
 
 
@@ -653,7 +678,13 @@ row wins, as in NumPy, and a row may have ±∞ in it, or −∞ alone.
             rows=(2, 7, 8, 9, 140), columns=(1, 31, 33, 65, 257, 1025, 2053, 4099)
         ).with_longest(rows=32_771, columns=65_543),
         values=(
-            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, *promises.ANY_ORDERED),
+            promises.data(
+                "x",
+                promises.ZEROS_OF_BOTH_SIGNS,
+                promises.LOWEST,
+                promises.HIGHEST,
+                *promises.ANY_ORDERED,
+            ),
             (Values("every second row finite, its largest last", largest_last),),
         ),
     ),
@@ -697,6 +728,11 @@ over it, and NumPy says where the first one is.)
             ("__shfl_down_sync(kWholeWarp, where, distance)", "where"),
         ),
         mutant("one row too many", kinds.OUT_OF_BOUNDS, ("row >= rows", "row > rows")),
+        mutant(
+            "no ties of the lowest",
+            kinds.WRONG,
+            ("there < where)", "there < where && best > -3.4e38f)"),
+        ),
         mutant("a row of -inf forgotten", kinds.WRONG, (" || where == columns", "")),
     ),
 )

@@ -131,11 +131,14 @@ def flat_rows(rows: int, columns: int, low: float, seed: int) -> Memory:
 
 
 def any_program(rng: np.random.Generator) -> tuple[Memory, int, int, int]:
-    """Any row of up to 300 columns, with numbers that may be large or far below zero."""
+    """Any row of up to 300 columns, with numbers that may be large or far below zero, and one in
+    each row that may be far above the others."""
     rows, columns = int(rng.integers(1, 6)), int(rng.integers(1, 300))
     low = float(rng.choice([-3e38, -5000, -90, -2, 90, 5000]))
     block = 1 << (columns - 1).bit_length() + int(rng.integers(3))
     x = flat_rows(rows, columns, low, int(rng.integers(1 << 30)))
+    if rng.integers(2):
+        x.view(np.ndarray).reshape(rows, columns)[:, rng.integers(columns)] += np.float32(1000)
     return x, int(rng.integers(rows)), columns, block
 
 
@@ -171,6 +174,8 @@ slice. In the last row, a column that does not exist lies past the end of `x`.
         (flat_rows(2, 9, -90, 5), 1, 9, 16),
         (flat_rows(2, 9, 90, 6), 0, 9, 16),
         (flat_rows(1, 3, 5000, 7), 0, 3, 4),
+        (np.array([0, 800, 800, 0], np.float32).view(Memory), 0, 2, 2),
+        (np.array([0, 800, 800, 0], np.float32).view(Memory), 1, 2, 4),
         (flat_rows(2, 5000, -2, 8), 1, 5000, 8192),
     ),
     reference=lambda x, row, columns, block: row_softmax(np.array(x).reshape(-1, columns)[row]),
@@ -205,6 +210,7 @@ infinity for a maximum, zero for a sum, one for a product.
             ("x[index[inside]]", "x[row * columns : (row + 1) * columns]"),
         ),
         mutant("never divided", kinds.SCALED, ("power / power.sum()", "power")),
+        mutant("less the first", kinds.NOT_A_NUMBER, ("value.max()", "value[0]")),
         mutant("no return", kinds.NOTHING_RETURNED, ("return ", "")),
     ),
 )

@@ -7,6 +7,7 @@ import numpy as np
 from course_utils.exercises import (
     Exercise,
     Launch,
+    Means,
     Promises,
     Target,
     empty,
@@ -362,6 +363,18 @@ verdict, and add the one line that is missing. The sums themselves stay plain lo
         means.reads(
             "upto", 4 * 15, advice="Each tile reads the sum that the tile before has stored."
         ),
+        Means(
+            "bytes stored to global memory without an atomic",
+            lambda work: work.counts.global_store_bytes,
+            4 * 16,
+            advice="Each tile stores its sum by a plain store, as it stood there.",
+        ),
+        Means(
+            "bytes loaded from global memory without an atomic",
+            lambda work: work.counts.global_load_bytes,
+            4 * (1000 + 15),
+            advice="Each tile reads the sum before it by a plain load, as it stood there.",
+        ),
         means.reads(
             "x", 4 * 1000, 2 * 4 * 1000, advice="A tile adds up its own elements, and no others."
         ),
@@ -438,6 +451,16 @@ word.
             ("__threadfence(); // release", "// release"),
         ),
         mutant(
+            "a sum stored by an atomic",
+            kinds.MEANS_MISSING,
+            ("upto[tile] = before + sum;", "atomicExch(&upto[tile], before + sum);"),
+        ),
+        mutant(
+            "a sum read by an atomic",
+            kinds.MEANS_MISSING,
+            ("before = upto[tile - 1];", "before = atomicAdd(&upto[tile - 1], 0);"),
+        ),
+        mutant(
             "volatile for a fence",
             kinds.MEANS_MISSING,
             ("before = upto[tile - 1];", "before = *(volatile unsigned *)&upto[tile - 1];"),
@@ -493,20 +516,21 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     inputs=with_offset,
     reference=less_the_first_tile,
     launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
-    small=(35_001, 1000, 257, 256),
+    small=(66_000, 1000, 257, 256),
+    budget=15_000,
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=256, most=40_000).with_longest(n=66_000),
+        sizes=promises.lengths(least=256, most=5000).with_longest(n=66_000),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(
-        means.reads("offset", 4 * 136, advice="Each tile but the first reads the offset."),
-        means.atomics("global", at_least=137, at_most=300, advice="Each tile draws one ticket."),
+        means.reads("offset", 4 * 257, advice="Each tile but the first reads the offset."),
+        means.atomics("global", at_least=258, at_most=560, advice="Each tile draws one ticket."),
         means.one_store_each(1.1),
     ),
     hints=(
-        "137 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
+        "258 tiles, and an H200 runs 132 of these blocks at a time. If the last blocks start "
         "first, whom do they wait for?",
         "`atomicAdd(ticket, 1)` gives 0 to the block that comes first, whichever it is, then 1.",
         "Thread 0 draws, and the whole block has to know: through `room[1]`, and a barrier.",
@@ -531,6 +555,11 @@ t are in the hands of blocks that have started, and what has started goes on unt
         ),
         mutant("no atomic", kinds.DATA_RACE, ("atomicAdd(ticket, 1)", "(*ticket)++")),
         mutant("drawn for show", kinds.ORDER, ("tile = room[1]", "tile = blockIdx.x")),
+        mutant(
+            "for small grids alone",
+            kinds.ORDER,
+            ("tile = room[1]", "tile = gridDim.x > 200 ? blockIdx.x : room[1]"),
+        ),
         mutant("drawn in a byte", kinds.EDGES, ("tile = room[1]", "tile = (unsigned char)room[1]")),
         mutant(
             "two at a time", kinds.PARTLY_WRITTEN, ("atomicAdd(ticket, 1)", "atomicAdd(ticket, 2)")
@@ -657,6 +686,11 @@ costs two instructions.
 )
 
 
+AT_THE_ENDS: promises.ArrayChange = (
+    "at the ends of signed and unsigned numbers",
+    lambda x, rng: rng.choice([0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1], x.shape),
+)
+
 SPLIT_BY_BIT = Exercise(
     id="04.split_by_bit",
     title="one bit of a radix sort",
@@ -683,7 +717,12 @@ those that have no zero have a one.
         values=(
             promises.scalars("bit", *range(32)),
             promises.data(
-                "keys", promises.EQUAL, promises.ZEROS, promises.RISING, promises.FALLING
+                "keys",
+                promises.EQUAL,
+                promises.ZEROS,
+                promises.RISING,
+                promises.FALLING,
+                AT_THE_ENDS,
             ),
         ),
     ),
@@ -726,6 +765,11 @@ block, so no key has them before it.
             "within the warp only",
             kinds.OUT_OF_BOUNDS,
             ("zeros_before += w < warp ? zeros_of_warp[w] : 0", "zeros_before += 0"),
+        ),
+        mutant(
+            "a signed remainder",
+            kinds.WRONG,
+            ("!(key >> bit & 1)", "!((int)key % 2147483647 >> bit & 1)"),
         ),
         mutant("no barrier", kinds.DATA_RACE, ("    __syncthreads(); // every", "    // every")),
         mutant("the lane too", kinds.DATA_RACE, ("((1u << lane) - 1)", "((2u << lane) - 1)")),

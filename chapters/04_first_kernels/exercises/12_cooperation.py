@@ -44,7 +44,8 @@ def some_zeros(given: dict, rng: np.random.Generator) -> dict:
 
 def next_to_zero(given: dict, rng: np.random.Generator) -> dict:
     """No smaller number is sure to be one: a GPU may take those for 0."""
-    return {"x": np.copysign(1.3e-38 * (1 + np.abs(given["x"])), given["x"])}
+    least = np.finfo(np.float32).tiny
+    return {"x": np.copysign(least * (1 + 0.001 * np.abs(given["x"])), given["x"])}
 
 
 SCALE_TILES = Exercise(
@@ -110,6 +111,7 @@ the code reads the same for 8, 16 or 32 lanes.
             ("largest > 0.0f ? value / largest : value", "value / largest"),
         ),
         mutant("tiny groups stay", kinds.WRONG, ("largest > 0.0f", "largest > 1e-33f")),
+        mutant("1.2e-38 stays", kinds.WRONG, ("largest > 0.0f", "largest > 1.2e-38f")),
         mutant("a short index", kinds.OUT_OF_BOUNDS, ("const int i", "const short i")),
         mutant(
             "a little more",

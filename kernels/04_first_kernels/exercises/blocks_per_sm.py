@@ -1,8 +1,8 @@
 def blocks_per_sm(threads, registers, shared):
     """How many blocks fit on an SM of an H100 or H200 at the same time.
 
-    A block has `threads` threads with `registers` registers each (at least 1), and `shared` bytes
-    of shared memory.
+    A block has `threads` threads (1 to 1024) with `registers` registers each (1 to 255), and
+    `shared` bytes of shared memory.
 
     An SM has room for 64 warps, 32 blocks and 228 KB (of 1024 bytes) of shared memory. A warp lives
     in one of the SM's four parts, each of which has 16,384 registers. What is given out is rounded
