@@ -783,9 +783,11 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
 def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Logits, labels, and a gradient for each row's loss."""
     n, k = size
+    label = rng.integers(0, k, n).astype(np.int32)
+    label[-1] = k - 1
     return {
         "z": floats(rng, (n, k)),  # wide ones make p near 1, and p - 1 loses its digits
-        "label": rng.integers(0, k, n).astype(np.int32),
+        "label": label,
         "dloss": floats(rng, n),
         "dz": empty((n, k)),
         **integers(N=n, K=k),

@@ -686,6 +686,7 @@ other part must, however little the part weighs.
                 _lse_around("lse of 1000 and -1000", 0, 1000),
                 _lse_around("lse all 5", 5, 0),
                 _lse_around("lse below -1e38", -1.5e38, 1e36),
+                _lse_around("lse above 1e38", 1.5e38, 1e36),
             ),
             (
                 promises.AS_GIVEN,
@@ -837,7 +838,7 @@ gradient of the *products*. The tile has only some of the keys of each row.
             rows=(1, 2, 3, 4, 5, 67), keys=(1, 2, 31, 32, 33, 64, 97, 301)
         ).with_longest(keys=2053),
         values=(
-            promises.scalars("scale", 1, 0.125),
+            promises.scalars("scale", 1, 0.125, -0.5),
             promises.data("S", promises.NEGATIVE, promises.TIES, promises.SMALL),
             promises.data("dP", promises.NEGATIVE, promises.EQUAL, promises.MIDDLING),
             promises.data("O", promises.POSITIVE, promises.SMALL),

@@ -530,6 +530,10 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
                 lists("the same list twice", lambda a, b, rng: (a, a)),
                 lists("all equal", lambda a, b, rng: (np.full_like(a, -4), np.full_like(b, -4))),
                 lists(
+                    "-inf in a, all larger in b",
+                    lambda a, b, rng: (np.where(rng.random(a.shape) < 0.5, -np.inf, a), b),
+                ),
+                lists(
                     "some ±inf",
                     lambda a, b, rng: (
                         np.where(rng.random(a.shape) < 0.3, np.inf, a),
@@ -569,7 +573,7 @@ and once with ≥, is what gives every thread a place of its own.
         ),
         mutant(
             "equal ones of b first",
-            kinds.OFF_BY_ONE,
+            kinds.WRONG,
             (
                 "of_b ? others[middle] >= own : others[middle] > own",
                 "of_b ? others[middle] > own : others[middle] >= own",

@@ -211,6 +211,13 @@ def halfway(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.round(x * 8) / 8 * 2.0 ** rng.integers(-9, 6, x.shape)
 
 
+def halfway_in_e2m1(given: Given, rng: np.random.Generator) -> Given:
+    """Ties of a format with one bit of fraction: 1.25 goes down and 1.75 up."""
+    n = given["x"].shape
+    middles = rng.choice([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0], n) * rng.choice([-1, 1], n)
+    return {"x": middles, "exponent_bits": np.int32(2), "fraction_bits": np.int32(1)}
+
+
 def of_every_size(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.copysign(2.0 ** rng.uniform(-110, 127, x.shape), x)
 
@@ -267,7 +274,7 @@ bits of exponent, 1 to 5 of fraction; x is no NaN.
                     ("just below powers of two", just_below_a_power),
                 ),
             ),
-            format_alternatives(),
+            (Values("E2M1, halfway between two", halfway_in_e2m1), *format_alternatives()),
         ),
     ),
     means=(means.one_store_each(size=1000), means.work_shared_out(2.0, size=1000)),
@@ -534,9 +541,13 @@ def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
         some = rng.integers(120, 128, (k - middle) // 2)
         w[1::2], w[1::2, -1] = 0, 3
         w[1::2, middle : middle + 2 * len(some)] = np.append(some, -rng.permutation(some))
+        w[2:3] = 127  # one sum above 2^30
+    w_scales = rng.uniform(0.5, 2, rows).astype(np.float32)
+    if k > 1 << 15:
+        w_scales[2:3] = 1e-9  # a large result would hide what the others lack
     return {
         "w": w.astype(np.int8),
-        "w_scales": rng.uniform(0.5, 2, rows).astype(np.float32),
+        "w_scales": w_scales,
         "q": q.astype(np.uint8),
         "x_scale": np.float32(0.03),
         "zero": np.int32(zero),
@@ -563,7 +574,7 @@ ZERO_POINT = Exercise(
 Multiply 8-bit weights by 8-bit activations that lie on one side of 0 for the most part, as after
 a GELU: they are stored as unsigned bytes, of which `zero` stands for 0. `__dp4a` takes signed bytes
 on both sides, or unsigned ones on both. Bring the two together without taking the bytes apart, and
-without losing exactness. Any bytes, any zero point from 0 to 255.
+without losing exactness. Any bytes whose sums an `int` holds, any zero point from 0 to 255.
 """,
     source="07_pytorch_extensions/exercises/zero_point.cu",
     kernel="zero_point",

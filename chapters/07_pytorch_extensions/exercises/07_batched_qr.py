@@ -964,6 +964,7 @@ Q.
                 "tau", ("zeros among tau", some_zero), ("halved", lambda tau, rng: tau / 2)
             ),
             promises.data("qr", ("NaN in R's place", others_above)),
+            promises.data("x", *promises.ORDINARY, promises.FAINT, promises.LARGE),
         ),
     ),
     means=(
