@@ -30,15 +30,16 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 def played(steps: int, stages: int) -> list[tuple[int, int, int]]:
     """By a queue of the steps whose copies have begun."""
     queue = list(range(min(stages - 1, steps)))
-    plan, held = [], {step: step % stages for step in queue}
+    plan, held = [], {step: step for step in queue}
+    free = set(range(stages)) - set(queue)
     for step in range(steps):
         fetched = step + stages - 1 if step + stages - 1 < steps else -1
         if fetched >= 0:
             queue.append(fetched)
-            free = set(range(stages)) - {held[other] for other in queue[:-1]}
-            (held[fetched],) = free
+            held[fetched] = free.pop()  # there is one
         queue.pop(0)
         plan.append((held.pop(step), fetched, len(queue)))
+        free.add(plan[-1][0])
     return plan
 
 
@@ -54,7 +55,10 @@ there while this one is multiplied. `stages` is at least 2.
     function="stage_plan",
     cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17), (300, 4)),
     reference=played,
-    promises=Cases(lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9)))),
+    promises=Cases(
+        lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9))),
+        large=lambda: ((2100, 1024), (1500, 2000), (5000, 300)),
+    ),
     means="Any way to the list is right.",
     hints=(
         "Step s lies in stage s % stages.",
@@ -76,6 +80,11 @@ have to wait for the product.
         mutant("always as many", kinds.WRONG, ("begun - step - 1", "stages - 1")),
         mutant("its own step too", kinds.WRONG, ("begun - step - 1", "begun - step")),
         mutant("100 steps at most", kinds.WRONG, ("range(steps)", "range(min(steps, 100))")),
+        mutant(
+            "999 stages at most",
+            kinds.WRONG,
+            ("(step % stages,", "(step % stages if stages < 1000 else step,"),
+        ),
         mutant("three stages", kinds.WRONG, ("step % stages", "step % 3")),
     ),
 )
@@ -210,7 +219,7 @@ formulas, once, so that you know what `partition_C` computes.
         values=(
             promises.data("A", *promises.ORDINARY),
             promises.data("B", *promises.ORDINARY),
-            promises.data("bias", *promises.ORDINARY),
+            promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
         ),
     ),
     means=(
@@ -256,6 +265,14 @@ place of numbers (notebook 02's identity tensor).
                 "    const int column = blockIdx.x * 32 + part / 2 * 8;\n",
             ),
             ("0.0f);\n        }\n", "0.0f);\n        }\n    }\n"),
+        ),
+        mutant(
+            "large results cut off",
+            kinds.WRONG,
+            (
+                "fmaxf(sum[half][i] + bias[x], 0.0f)",
+                "fminf(fmaxf(sum[half][i] + bias[x], 0.0f), 1e6f)",
+            ),
         ),
         mutant(
             "no maximum",

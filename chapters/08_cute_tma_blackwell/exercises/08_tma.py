@@ -456,6 +456,14 @@ atomic operations on one word.
 
 # --- Place the fence ---
 
+WIDE = "about 1e17", lambda x, rng: x * np.float32(1e17)
+
+
+def squares(given: dict) -> dict:
+    with np.errstate(over="ignore"):
+        return {"y": given["x"] * given["x"]}
+
+
 FENCE = Exercise(
     id="08.unseen_squares",
     title="place the fence",
@@ -472,7 +480,7 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         "columns": np.int32(size[1]),
     },
     maps={"y": BOX},
-    reference=lambda given: {"y": given["x"] * given["x"]},
+    reference=squares,
     launch=lambda size: Launch(boxes(*size), (64,)),
     small=((19, 36), (8, 32), (1, 4)),
     full=(8192, 8192),
@@ -481,7 +489,9 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
             rows=131, columns=516
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(
+            promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE, WIDE),
+        ),
     ),
     means=(
         Means(
@@ -527,6 +537,11 @@ fence alone says nothing about when others are done.
                 "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
                 "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
             ),
+        ),
+        mutant(
+            "large squares cut off",
+            kinds.WRONG,
+            ("= value * value;", "= fminf(value * value, 1e30f);"),
         ),
         mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
         mutant("no wait", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
@@ -726,6 +741,12 @@ sent, so it may end while its neighbours are still at work.
 
 # --- Multicast ---
 
+
+def multiplied(given: dict) -> dict:
+    with np.errstate(invalid="ignore"):  # of 0 times infinity
+        return {"y": given["x"] * given["table"]}
+
+
 MULTICAST = Exercise(
     id="08.table_for_both",
     title="one load for two blocks",
@@ -741,13 +762,20 @@ it by a multicast. The last barrier of the cluster is written already.
         "y": empty((blocks, 16, 32)),
     },
     maps={"table": BOX},
-    reference=lambda given: {"y": given["x"] * given["table"]},
+    reference=multiplied,
     launch=lambda blocks: Launch((blocks,), (128,)),
     small=(6, 2),
     full=1 << 16,
     promises=Promises(
         sizes=promises.lengths(most=14, of=2).with_longest(n=34),
-        values=(promises.data("x", *promises.ORDINARY), promises.data("table", *promises.ORDINARY)),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
+                promises.zero_times_infinity_along("table", 0, "x", 1),
+                promises.zero_times_infinity_along("x", 1, "table", 0),
+            ),
+            promises.data("table", *promises.ORDINARY),
+        ),
     ),
     means=(
         Means(
@@ -820,6 +848,11 @@ another block as well.
                 "i = threadIdx.x; i < 16 * 32; i += blockDim.x",
                 "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i",
             ),
+        ),
+        mutant(
+            "a factor of 0 makes 0 of infinity, too",
+            kinds.WRONG,
+            ("= x[first + i]", "= factor[i] == 0.0f ? 0.0f : x[first + i]"),
         ),
         mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),
     ),
