@@ -206,7 +206,11 @@ element in y: no index formula.
     means=(
         means.one_store_each(),
         means.work_shared_out(),
-        by_cute("cute/", "Let a layout `to` give the places in y: no index formula."),
+        by_cute(
+            "cute/",
+            "Let a layout `to` give the places in y: no index formula.",
+            at_least=3 * 48,  # `from` alone is one instruction in each of 48 warps
+        ),
     ),
     hints=(
         "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
@@ -251,6 +255,16 @@ piece of memory can be fetched by one bulk copy.
             (
                 "y[to(i, j)] = x[from(i, j)]",
                 "y[(j / 8 * (rows / 8) + i / 8) * 64 + i % 8 * 8 + j % 8] = x[i * columns + j]",
+            ),
+        ),
+        mutant(
+            "a formula by the name of a layout",
+            kinds.MEANS_MISSING,
+            (
+                "make_layout(make_shape(make_shape(_8{}, rows / 8), "
+                "make_shape(_8{}, columns / 8)),\n"
+                "                          make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows)))",
+                "[&](int a, int b) { return a % 8 * 8 + a / 8 * 64 + b % 8 + b / 8 * 8 * rows; }",
             ),
         ),
         mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),

@@ -219,7 +219,10 @@ formulas, once, so that you know what `partition_C` computes.
         values=(
             promises.data("A", *promises.ORDINARY),
             promises.data("B", *promises.ORDINARY),
-            promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+            (
+                *promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+                *promises.data("A bias", promises.VERY_SMALL)[1:],
+            ),
         ),
     ),
     means=(
@@ -275,6 +278,14 @@ place of numbers (notebook 02's identity tensor).
             ),
         ),
         mutant(
+            "results below 1e-6 left out",
+            kinds.ALL_ZEROS,
+            (
+                "fmaxf(sum[half][i] + bias[x], 0.0f)",
+                "sum[half][i] + bias[x] > 1e-6f ? sum[half][i] + bias[x] : 0.0f",
+            ),
+        ),
+        mutant(
             "no maximum",
             kinds.WRONG,
             ("fmaxf(sum[half][i] + bias[x], 0.0f)", "sum[half][i] + bias[x]"),
@@ -314,6 +325,11 @@ def ring_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def summed_up(given: dict) -> dict:
+    with np.errstate(invalid="ignore"):  # of both infinities
+        return {"y": given["x"].astype(np.float64).sum(axis=0)}
+
+
 RING = Exercise(
     id="08.ring_of_stages",
     title="find the bug: a ring of stages",
@@ -325,7 +341,7 @@ threads add.
     source=f"{FOLDER}/ring_of_stages.cu",
     kernel="ring_of_stages",
     inputs=ring_inputs,
-    reference=lambda given: {"y": given["x"].astype(np.float64).sum(axis=0)},
+    reference=summed_up,
     launch=lambda size: Launch((size[1] // 128,), (128,)),
     small=((7, 256), (1, 128), (2, 128)),
     full=(4096, 1 << 14),
@@ -335,7 +351,11 @@ threads add.
         sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
             steps=259, n=16512
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(
+            promises.data(
+                "x", *promises.ORDINARY, promises.FAINT, promises.SOME_INFINITE, promises.SOME_NAN
+            ),
+        ),
     ),
     means=(
         means.instructions(
@@ -422,6 +442,11 @@ copy.
             "reads the next stage",
             kinds.DATA_RACE,
             ("ring[step % kStages][t];", "ring[(step + 1) % kStages][t];"),
+        ),
+        mutant(
+            "NaN and infinity cut off",
+            kinds.WRONG,
+            ("sum += ring[step % kStages][t];", "sum += fminf(ring[step % kStages][t], 1e30f);"),
         ),
         mutant("every block the first columns", kinds.FIRST_BLOCK, ("x + blockIdx.x * 128;", "x;")),
     ),

@@ -399,7 +399,11 @@ lacks: mend the line.
         sizes=promises.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_longest(
             rows=1031, columns=260
         ),
-        values=(promises.data("x", *promises.ORDINARY, promises.MINUS_INFINITY),),
+        values=(
+            promises.data(
+                "x", *promises.ANY_ORDERED, promises.LAST_INFINITE, promises.FAINT, promises.HUGE
+            ),
+        ),
     ),
     means=(
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
@@ -489,9 +493,7 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
             rows=131, columns=516
         ),
-        values=(
-            promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE, WIDE),
-        ),
+        values=(promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE, WIDE),),
     ),
     means=(
         Means(
@@ -563,7 +565,8 @@ fence alone says nothing about when others are done.
 
 def added(given: dict) -> dict:
     bands = given["x"].reshape(-1, 8, given["x"].shape[1]).astype(np.float64)
-    return {"y": given["y"] + bands.sum(axis=0)}
+    with np.errstate(invalid="ignore"):  # of both infinities
+        return {"y": given["y"] + bands.sum(axis=0)}
 
 
 REDUCE = Exercise(
@@ -589,7 +592,10 @@ for both: no thread touches an element.
         sizes=promises.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)).with_longest(
             bands=67, columns=516
         ),
-        values=(promises.data("x", *promises.ORDINARY), promises.data("y", *promises.ORDINARY)),
+        values=(
+            promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
+            promises.data("y", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+        ),
     ),
     means=(
         Means(

@@ -58,7 +58,8 @@ SHAPES = (128, 1), (64, 1), (256, 2), (128, 2)
 
 def any_sum(rng: np.random.Generator) -> tuple:
     rows, blocks = SHAPES[int(rng.integers(0, 4))]
-    columns = 32 * int(rng.integers(1, 9))
+    step = 8 if (rows, blocks) == (64, 1) else 16
+    columns = step * int(rng.integers(1, 256 // step + 1))
     return int(rng.integers(0, rows)), int(rng.integers(0, columns)), rows, columns, blocks
 
 
@@ -96,9 +97,11 @@ numbers.
         (10, 40, 128, 64, 2),
         (100, 63, 128, 64, 2),
         (10, 20, 128, 32, 2),
+        (70, 9, 128, 16, 2),
+        (40, 7, 64, 8, 1),
     ),
     reference=by_table,
-    promises=Cases(any_sum, 32),
+    promises=Cases(any_sum, 48),
     means="Any way to the numbers is right.",
     hints=(
         "How many rows does a block have? `divmod(row, own)` gives the block and the row in it.",
@@ -124,6 +127,11 @@ or the other, and each of the four warps has its share to fetch.
             "right half further right",
             kinds.WRONG,
             ("half, column = divmod(column, columns // 2)", "half = column // (columns // 2)"),
+        ),
+        mutant(
+            "halves of 16 columns at least",
+            kinds.WRONG,
+            ("divmod(column, columns // 2)", "divmod(column, max(columns // 2, 16))"),
         ),
         mutant("right half 32 lanes further", kinds.WRONG, ("64 * half", "32 * half")),
         mutant("no halves", kinds.WRONG, ("lane += 64 * half", "column += columns // 2 * half")),

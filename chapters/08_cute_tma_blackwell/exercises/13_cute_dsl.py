@@ -368,7 +368,10 @@ notebook 03.
         mutant(
             "below 2^40 alone",
             kinds.WRONG,
-            ("return math.gcd(common, 16)", "return math.gcd(common, 16) if common < 1 << 40 else 1"),
+            (
+                "return math.gcd(common, 16)",
+                "return math.gcd(common, 16) if common < 1 << 40 else 1",
+            ),
         ),
         mutant("capped, not divided", kinds.WRONG, ("math.gcd(common, 16)", "min(common, 16)")),
         mutant(
