@@ -263,7 +263,8 @@ piece of memory can be fetched by one bulk copy.
             (
                 "make_layout(make_shape(make_shape(_8{}, rows / 8), "
                 "make_shape(_8{}, columns / 8)),\n"
-                "                          make_stride(make_stride(_8{}, _64{}), make_stride(_1{}, 8 * rows)))",
+                "                          make_stride(make_stride(_8{}, _64{}), "
+                "make_stride(_1{}, 8 * rows)))",
                 "[&](int a, int b) { return a % 8 * 8 + a / 8 * 64 + b % 8 + b / 8 * 8 * rows; }",
             ),
         ),
