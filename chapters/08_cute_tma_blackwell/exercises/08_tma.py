@@ -342,6 +342,11 @@ load needs none, since the map knows where x ends.
                 "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
             ),
         ),
+        mutant(
+            "large numbers cut off",
+            kinds.WRONG,
+            ("= tile[i / 32][i % 32];", "= fminf(tile[i / 32][i % 32], 1e30f);"),
+        ),
         mutant("no fence", kinds.DATA_RACE, ("        mbarriers_are_ready();\n", "")),
         mutant("no barrier", kinds.ORDER, ("    __syncthreads();\n", "")),
         mutant("elements announced", kinds.DEADLOCK, ("sizeof(tile))", "8 * 32)")),
