@@ -33,7 +33,7 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 
 def shape_of(rng: np.random.Generator, depth: int) -> int | tuple:
     if depth == 0 or rng.random() < 0.35:
-        return int(rng.integers(1, 7))
+        return int(rng.integers(1, 7)) if rng.random() < 0.8 else int(rng.integers(100, 3000))
     return tuple(shape_of(rng, depth - 1) for _ in range(int(rng.integers(1, 4))))
 
 
@@ -57,7 +57,8 @@ def coarse(shape: int | tuple, rng: np.random.Generator) -> int | tuple:
 
 def any_coordinate(rng: np.random.Generator) -> tuple:
     shape = shape_of(rng, 3)
-    stride = like(shape, lambda _: int(rng.integers(0, 100)))
+    most = int(rng.choice((3, 100, 1 << 33)))
+    stride = like(shape, lambda _: int(rng.integers(-most, most)) * int(rng.random() < 0.9))
     return coarse(shape, rng), shape, stride
 
 
@@ -205,7 +206,11 @@ element in y: no index formula.
     means=(
         means.one_store_each(),
         means.work_shared_out(),
-        by_cute("cute/", "Let a layout `to` give the places in y: no index formula."),
+        by_cute(
+            "cute/",
+            "Let a layout `to` give the places in y: no index formula.",
+            at_least=3 * 48,  # `from` alone is one instruction in each of 48 warps
+        ),
     ),
     hints=(
         "How far is it in y from a row to the next within a tile? From a tile to the one below it? "
@@ -252,6 +257,17 @@ piece of memory can be fetched by one bulk copy.
                 "y[(j / 8 * (rows / 8) + i / 8) * 64 + i % 8 * 8 + j % 8] = x[i * columns + j]",
             ),
         ),
+        mutant(
+            "a formula by the name of a layout",
+            kinds.MEANS_MISSING,
+            (
+                "make_layout(make_shape(make_shape(_8{}, rows / 8), "
+                "make_shape(_8{}, columns / 8)),\n"
+                "                          make_stride(make_stride(_8{}, _64{}), "
+                "make_stride(_1{}, 8 * rows)))",
+                "[&](int a, int b) { return a % 8 * 8 + a / 8 * 64 + b % 8 + b / 8 * 8 * rows; }",
+            ),
+        ),
         mutant("a short stride", kinds.DATA_RACE, ("8 * rows", "(unsigned short)(8 * rows)")),
     ),
 )
@@ -264,6 +280,9 @@ def any_owner(rng: np.random.Generator) -> tuple:
     if rng.random() < 0.4:
         return any_interlaced(rng)
     extents = [int(n) for n in rng.choice((1, 2, 2, 3, 4, 8), 4)]
+    if rng.random() < 0.3:  # many threads, or many values of each
+        extents = [int(n) for n in rng.choice((1, 2), 4)]
+        extents[int(rng.integers(0, 4))] = int(rng.integers(257, 2000))
     order, reach, strides = rng.permutation(4), 1, [0] * 4
     for place in order:
         strides[place] = reach
@@ -336,9 +355,10 @@ No two pairs hold the same element, and strides are at least 1.
         ((2, 1), (3, 1), (5, 1), (3, 1), 6),
         ((32, 8), (4, 8), (4, 128), (1, 1024), 8191),
         ((64, 32), (2, 1), (2, 128), (1, 1), 4093),
+        ((2, 1), (512, 1), (512, 1), (1, 1), 300),
     ),
     reference=searched,
-    promises=Cases(any_owner),
+    promises=Cases(any_owner, 24),
     means="Looking through all pairs is as right as dividing by the strides.",
     hints=(
         "The tile is small: going through all pairs is a fair way.",
@@ -365,6 +385,11 @@ layout.
             "128 threads at most",
             kinds.WRONG,
             ("range(threads[0] * threads[1])", "range(min(threads[0] * threads[1], 128))"),
+        ),
+        mutant(
+            "256 values at most",
+            kinds.WRONG,
+            ("range(values[0] * values[1])", "range(min(values[0] * values[1], 256))"),
         ),
         mutant(
             "by the longest stride first",

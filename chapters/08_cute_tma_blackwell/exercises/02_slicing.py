@@ -32,20 +32,22 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 
 
 def any_tile(rng: np.random.Generator) -> tuple:
-    shape = rng.integers(1, 300, 2)
-    tile = rng.integers(1, 70, 2)
+    shape = rng.integers(1, 300, 2) if rng.random() < 0.8 else rng.integers(1, 70_000, 2)
+    tile = rng.integers(1, int(rng.choice((70, 700))), 2)
     grid = -(-shape // tile)
     corner = rng.random(2) < 0.6  # the last tile of a dimension is where it gets hard
     block = np.where(corner, grid - 1, rng.integers(0, grid))
-    stride = rng.permutation([1, int(shape.max()) + int(rng.integers(0, 9))])
+    stride = rng.permutation([int(rng.choice((0, 1, 1, 2))), shape.max() + rng.integers(0, 9)])
+    if rng.random() < 0.2:
+        stride[int(rng.integers(0, 2))] = 0
     return tuple(tuple(map(int, part)) for part in (shape, stride, tile, block))
 
 
 def tile_on_a_board(shape: tuple, stride: tuple, tile: tuple, block: tuple) -> tuple:
-    """The elements counted one by one, as coordinates of the whole matrix."""
-    board = np.indices(shape)
-    inside = np.logical_and(*(board[mode] // tile[mode] == block[mode] for mode in (0, 1)))
-    rows, columns = (np.unique(board[mode][inside]) for mode in (0, 1))
+    """The rows and the columns of the whole matrix, looked through one by one."""
+    rows, columns = (
+        np.flatnonzero(np.arange(shape[mode]) // tile[mode] == block[mode]) for mode in (0, 1)
+    )
     return int(rows[0] * stride[0] + columns[0] * stride[1]), len(rows), len(columns)
 
 
@@ -69,9 +71,12 @@ the tile's. The tile holds one element at least.
         ((1, 1), (1, 1), (32, 64), (0, 0)),
         ((37, 101), (101, 1), (32, 64), (1, 1)),
         ((700, 1100), (1103, 1), (128, 256), (5, 4)),
+        ((700, 1100), (1, 0), (128, 256), (5, 4)),
+        ((700, 1100), (0, 1), (128, 256), (5, 4)),
+        ((65_000, 40), (70_001, 1), (128, 16), (400, 1)),
     ),
     reference=tile_on_a_board,
-    promises=Cases(any_tile),
+    promises=Cases(any_tile, 32),
     means="Any way to the numbers is right.",
     hints=(
         "In front of the block's tile lie `block[0]` tiles of `tile[0]` rows each.",
@@ -90,6 +95,11 @@ the edges too. The other two numbers are what a predicate has to find out, eleme
             ("(tile, block,", "(tile, block[::-1],"),
         ),
         mutant("always row-major", kinds.WRONG, ("(first, stride,", "(first, (shape[1], 1),")),
+        mutant(
+            "no stride of 0",
+            kinds.WRONG,
+            ("(first, stride,", "(first, (stride[0], stride[1] or 1),"),
+        ),
         mutant(
             "the full tile at the edges",
             kinds.WRONG,
@@ -115,10 +125,12 @@ the edges too. The other two numbers are what a predicate has to find out, eleme
 
 
 def any_partition(rng: np.random.Generator) -> tuple:
-    threads = [int(n) for n in rng.choice((1, 2, 3, 4, 8), 2)]
+    threads = [int(n) for n in rng.choice((1, 2, 3, 4, 8, 19), 2)]
     tile = [int(n * rng.integers(1, 5)) for n in threads]
-    by = (threads[1], 1) if rng.random() < 0.5 else (1, threads[0])
-    return tuple(tile), tuple(threads), by, int(rng.integers(0, threads[0] * threads[1]))
+    by = [threads[1], 1] if rng.random() < 0.5 else [1, threads[0]]
+    if rng.random() < 0.5:  # the stride of a mode of one thread may be anything
+        by = [0 if n == 1 else step for n, step in zip(threads, by, strict=True)]
+    return tuple(tile), tuple(threads), tuple(by), int(rng.integers(0, threads[0] * threads[1]))
 
 
 def dealt(tile: tuple, threads: tuple, by: tuple, thread: int) -> list:
@@ -155,9 +167,11 @@ through the partition.
         ((9, 3), (3, 1), (1, 3), 2),
         ((64, 48), (32, 16), (16, 1), 300),
         ((60, 3), (3, 1), (1, 3), 1),
+        ((2, 12), (1, 4), (0, 1), 3),
+        ((40, 80), (20, 40), (40, 1), 799),
     ),
     reference=dealt,
-    promises=Cases(any_partition),
+    promises=Cases(any_partition, 24),
     means="A table of the whole tile is as right as two steps.",
     hints=(
         "First the thread's place in the arrangement: try all (i, j) whose number it is.",
@@ -231,7 +245,8 @@ def gate_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 def gated(given: dict) -> dict:
     x, gate, shift = (given[name].astype(np.float64) for name in ("x", "gate", "shift"))
-    return {"y": gate[:, None] * x + shift}
+    with np.errstate(invalid="ignore"):  # of 0 times infinity, and of both infinities
+        return {"y": gate[:, None] * x + shift}
 
 
 FULL_TILES = (64, 128)
@@ -259,8 +274,15 @@ Multiply each row of x by its gate and add to each column its shift:
             rows=(1, 7, 31, 32, 33, 67, 131), columns=(1, 5, 63, 64, 65, 129, 301)
         ).with_longest(rows=2053, columns=2053),
         values=(
-            promises.data("x", *promises.ORDINARY),
-            promises.data("gate shift", *promises.ORDINARY),
+            (
+                *promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
+                promises.zero_times_infinity_along("gate", -1, "x", 0),
+                promises.zero_times_infinity_along("x", 0, "gate", -1),
+            ),
+            (
+                *promises.data("gate shift", *promises.ORDINARY),
+                *promises.data("shift", promises.LARGE, promises.SOME_INFINITE)[1:],
+            ),
         ),
     ),
     means=(
@@ -309,6 +331,16 @@ computes names no index but v. A change of the tile or of the threads is a chang
             ("make_stride(_1{}, _0{})", "make_stride(_0{}, _1{})"),
         ),
         mutant(
+            "a gate of 0 closes to infinity, too",
+            kinds.WRONG,
+            ("to(v) = factor(v)", "to(v) = factor(v) == 0.0f ? term(v) : factor(v)"),
+        ),
+        mutant(
+            "0 times an infinite gate left out",
+            kinds.WRONG,
+            ("to(v) = factor(v)", "to(v) = from(v) == 0.0f ? term(v) : factor(v)"),
+        ),
+        mutant(
             "threads down the columns",
             kinds.MEANS_MISSING,
             ("Layout<Shape<_8, _32>, Stride<_32, _1>>", "Layout<Shape<_32, _8>>"),
@@ -326,8 +358,8 @@ computes names no index but v. A change of the tile or of the threads is a chang
 
 
 def any_picture(rng: np.random.Generator) -> tuple:
-    side, step = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    height, width = (int(side + rng.integers(0, 9)) for _ in range(2))
+    side, step = int(rng.choice((1, 2, 3, 4, 11))), int(rng.choice((1, 2, 3, 13)))
+    height, width = (int(side + rng.integers(0, rng.choice((9, 60)))) for _ in range(2))
     return height, width, side, step
 
 

@@ -30,21 +30,24 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 
 
 def any_move(rng: np.random.Generator) -> tuple:
-    """Two layouts of one shape, mostly of powers of two, mostly without gaps."""
-    shape = tuple(int(n) for n in rng.choice((1, 2, 2, 4, 4, 8, 3), int(rng.integers(1, 4))))
+    """Two layouts of one shape, mostly of powers of two, often without gaps."""
+    shape = tuple(int(n) for n in rng.choice((1, 2, 2, 4, 4, 8, 3, 16), int(rng.integers(1, 5))))
     order = rng.permutation(len(shape))
     source = compact(rng, shape, order)
-    if rng.random() < 0.4:
+    if rng.random() < 0.5:
         order = rng.permutation(len(shape))
     return shape, source, compact(rng, shape, order), int(rng.choice((1, 2, 4, 8, 16)))
 
 
 def compact(rng: np.random.Generator, shape: tuple, order: np.ndarray) -> tuple:
-    """Strides with the modes in this order, fastest first, and perhaps a gap before one."""
+    """Strides with the modes in this order, fastest first, and perhaps a gap before one. That of a
+    mode of one element may be 0."""
     reach, stride = int(rng.choice((1, 1, 1, 1, 2))), [0] * len(shape)
+    gaps = (0, 0, 0, 1, 2, 4, 8) if rng.random() < 0.6 else (0,)
     for mode in order:
-        stride[mode] = reach
-        reach = reach * shape[mode] + int(rng.choice((0, 0, 0, 1, 2, 4)))
+        if shape[mode] > 1 or rng.random() < 0.5:
+            stride[mode] = reach
+            reach = reach * shape[mode] + int(rng.choice(gaps))
     return tuple(stride)
 
 
@@ -92,6 +95,9 @@ power of two.
         ((1,), (1,), (1,), 1),
         ((2, 2, 2), (1, 2, 4), (1, 4, 2), 4),
         ((2, 2, 2, 2, 2), (1, 2, 4, 8, 16), (1, 2, 4, 16, 8), 2),
+        ((2, 4), (1, 2), (4, 1), 1),
+        ((16, 2), (1, 16), (1, 24), 1),
+        ((1, 16), (0, 1), (7, 1), 1),
     ),
     reference=widest,
     promises=Cases(any_move, count=48),
@@ -125,6 +131,16 @@ begins at a multiple of 16 bytes, and one such row decides for all.
             "the order in the target forgotten",
             kinds.WRONG,
             ("place.get(first + k) == start + k", "first + k in place"),
+        ),
+        mutant(
+            "the ends of a piece alone",
+            kinds.WRONG,
+            ("for k in range(count)", "for k in (0, count - 1)"),
+        ),
+        mutant(
+            "an alignment of eight elements at most",
+            kinds.WRONG,
+            ("start % count == 0", "start % min(count, 8) == 0"),
         ),
         mutant("8 bytes at most", kinds.WRONG, ("width = 16", "width = max(8, element)")),
         mutant(
@@ -243,7 +259,7 @@ elements exist. Both arrays begin at multiples of 16 bytes; with the shift, the 
             at_least=15,
             advice="Store four elements by one float4: y begins at a multiple of 16 bytes, and so "
             "does each group of four in it.",
-            size=(4096, 1),
+            size=(4096, 131101),
         ),
     ),
     hints=(
@@ -276,6 +292,12 @@ otherwise there is `AutoVectorizingCopyWithAssumedAlignment<32>{}` as the first 
             "one by one",
             kinds.MEANS_MISSING,
             ("first + 3 < n", "n < 0"),
+            ("first + k < n;", "k < 4 && first + k < n;"),
+        ),
+        mutant(
+            "one by one behind a large shift",
+            kinds.MEANS_MISSING,
+            ("first + 3 < n", "first + 3 < n && shift < 100000"),
             ("first + k < n;", "k < 4 && first + k < n;"),
         ),
         mutant("no shift", kinds.WRONG, ("x + shift + first", "x + first")),

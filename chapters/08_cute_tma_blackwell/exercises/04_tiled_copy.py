@@ -32,12 +32,15 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 
 
 def any_order(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[int, int]:
-    """The strides of ``shape`` without gaps, one number or the other fastest."""
-    return (1, shape[0]) if rng.random() < 0.5 else (shape[1], 1)
+    """The strides of ``shape`` without gaps, one number or the other fastest; that of a mode of one
+    element may be 0."""
+    stride = (1, shape[0]) if rng.random() < 0.5 else (shape[1], 1)
+    bare = rng.random() < 0.5
+    return tuple(0 if bare and n == 1 else step for n, step in zip(shape, stride, strict=True))
 
 
 def any_copy(rng: np.random.Generator) -> tuple:
-    threads, values = (tuple(int(n) for n in rng.choice((1, 2, 3, 4, 8), 2)) for _ in range(2))
+    threads, values = (tuple(int(n) for n in rng.choice((1, 2, 3, 8, 19), 2)) for _ in range(2))
     thread = int(rng.integers(0, threads[0] * threads[1]))
     return threads, any_order(rng, threads), values, any_order(rng, values), thread
 
@@ -76,6 +79,7 @@ by_thread[1]`, and so for values. A thread's values are neighbours, in a patch o
         ((1, 1), (1, 1), (2, 3), (3, 1), 0),
         ((4, 1), (1, 4), (1, 1), (1, 1), 2),
         ((32, 8), (8, 1), (3, 16), (16, 1), 201),
+        ((4, 1), (1, 0), (1, 8), (0, 1), 2),
     ),
     reference=by_the_product,
     promises=Cases(any_copy),
@@ -123,8 +127,8 @@ SECTOR, WARP = 32, 32  # bytes, threads
 
 def any_tile(rng: np.random.Generator) -> tuple:
     """A tile that every number of threads divides, of which some have no line to themselves."""
-    element = int(rng.choice((1, 2, 4, 8)))
-    threads = int(rng.choice((32, 64, 128, 256)))
+    element = int(rng.choice((1, 2, 4, 8, 16)))
+    threads = int(rng.choice((32, 64, 128, 256, 1024)))
     by_rows = bool(rng.random() < 0.5)
     count = 16 // element
     along = count * int(rng.choice((2, 4, 8, 16, 32, 512)))
@@ -205,10 +209,12 @@ are right.
         ((64, 8192), True, 32, 2),
         ((32, 32), False, 32, 1),
         ((64, 4), True, 64, 8),
+        ((64, 32), True, 32, 16),
+        ((2, 128), False, 128, 16),
     ),
     call=traffic_of,
     reference=least_traffic,
-    promises=Cases(any_tile),
+    promises=Cases(any_tile, 32),
     means="The traffic is counted, sector by sector.",
     hints=(
         "A thread's values are `16 // element` neighbours along the contiguous mode: 1 x count by "
@@ -234,6 +240,11 @@ line are already enough for whole sectors of 32 bytes; more of them make longer 
             "a line to each thread",
             kinds.WRONG,
             ("min(along // count, threads)", "1"),
+        ),
+        mutant(
+            "a line to each thread where an access is one element",
+            kinds.WRONG,
+            ("min(along // count, threads)", "min(along // count, threads) if count > 1 else 1"),
         ),
         mutant(
             "threads numbered across the lines",

@@ -34,13 +34,13 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 
 
 def any_swizzle(rng: np.random.Generator) -> tuple:
-    bits = int(rng.integers(0, 6))
-    base, shift = int(rng.integers(0, 6)), bits + int(rng.integers(0, 4))
-    return int(rng.integers(0, 1 << 24)), bits, base, shift
+    bits = int(rng.integers(0, 10))
+    base, shift = int(rng.integers(0, 6)), bits + int(rng.choice((0, 1, 2, 3, 20)))
+    return int(rng.integers(0, 1 << int(rng.integers(1, 50)))), bits, base, shift
 
 
 def bit_by_bit(offset: int, bits: int, base: int, shift: int) -> int:
-    digits = [offset >> place & 1 for place in range(40)]
+    digits = [offset >> place & 1 for place in range(64)]
     for place in range(base, base + bits):
         digits[place] = int(digits[place] != (offset >> place + shift & 1))
     return sum(digit << place for place, digit in enumerate(digits))
@@ -75,10 +75,13 @@ Write `swizzled(offset, bits, base, shift)`: what `Swizzle<bits, base, shift>` m
         (4095, 2, 0, 5),
         (77, 0, 3, 3),
         (0, 3, 4, 3),
+        (16256, 7, 0, 7),
+        (5 << 40 | 3 << 32, 3, 4, 28),
+        (1 << 45 | 77, 4, 3, 40),
     ),
     call=without_swizzles,
     reference=bit_by_bit,
-    promises=Cases(any_swizzle),
+    promises=Cases(any_swizzle, 32),
     means="Any way to the number is right.",
     hints=(
         "Cut the upper bits out with a mask, move them down, and XOR them onto the offset.",
@@ -101,6 +104,8 @@ meet.
             ("(offset & mask)", "(offset >> base + shift << base + shift)"),
         ),
         mutant("three bits always", kinds.WRONG, ("(1 << bits)", "(1 << 3)")),
+        mutant("six bits at most", kinds.WRONG, ("(1 << bits)", "(1 << min(bits, 6))")),
+        mutant("offsets of 32 bits", kinds.WRONG, ("offset & mask", "offset & mask & 0xFFFFFFFF")),
         mutant("base forgotten", kinds.WRONG, ("<< base + shift", "<< shift")),
         mutant(
             "the course's swizzle",

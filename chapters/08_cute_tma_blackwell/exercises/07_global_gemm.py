@@ -30,15 +30,16 @@ FOLDER = "08_cute_tma_blackwell/exercises"
 def played(steps: int, stages: int) -> list[tuple[int, int, int]]:
     """By a queue of the steps whose copies have begun."""
     queue = list(range(min(stages - 1, steps)))
-    plan, held = [], {step: step % stages for step in queue}
+    plan, held = [], {step: step for step in queue}
+    free = set(range(stages)) - set(queue)
     for step in range(steps):
         fetched = step + stages - 1 if step + stages - 1 < steps else -1
         if fetched >= 0:
             queue.append(fetched)
-            free = set(range(stages)) - {held[other] for other in queue[:-1]}
-            (held[fetched],) = free
+            held[fetched] = free.pop()  # there is one
         queue.pop(0)
         plan.append((held.pop(step), fetched, len(queue)))
+        free.add(plan[-1][0])
     return plan
 
 
@@ -54,7 +55,10 @@ there while this one is multiplied. `stages` is at least 2.
     function="stage_plan",
     cases=((6, 3), (6, 2), (3, 4), (1, 2), (0, 3), (9, 5), (5, 6), (40, 17), (300, 4)),
     reference=played,
-    promises=Cases(lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9)))),
+    promises=Cases(
+        lambda rng: (int(rng.integers(0, 24)), int(rng.integers(2, 9))),
+        large=lambda: ((2100, 1024), (1500, 2000), (5000, 300)),
+    ),
     means="Any way to the list is right.",
     hints=(
         "Step s lies in stage s % stages.",
@@ -76,6 +80,11 @@ have to wait for the product.
         mutant("always as many", kinds.WRONG, ("begun - step - 1", "stages - 1")),
         mutant("its own step too", kinds.WRONG, ("begun - step - 1", "begun - step")),
         mutant("100 steps at most", kinds.WRONG, ("range(steps)", "range(min(steps, 100))")),
+        mutant(
+            "999 stages at most",
+            kinds.WRONG,
+            ("(step % stages,", "(step % stages if stages < 1000 else step,"),
+        ),
         mutant("three stages", kinds.WRONG, ("step % stages", "step % 3")),
     ),
 )
@@ -210,7 +219,10 @@ formulas, once, so that you know what `partition_C` computes.
         values=(
             promises.data("A", *promises.ORDINARY),
             promises.data("B", *promises.ORDINARY),
-            promises.data("bias", *promises.ORDINARY),
+            (
+                *promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+                *promises.data("A bias", promises.VERY_SMALL)[1:],
+            ),
         ),
     ),
     means=(
@@ -258,6 +270,22 @@ place of numbers (notebook 02's identity tensor).
             ("0.0f);\n        }\n", "0.0f);\n        }\n    }\n"),
         ),
         mutant(
+            "large results cut off",
+            kinds.WRONG,
+            (
+                "fmaxf(sum[half][i] + bias[x], 0.0f)",
+                "fminf(fmaxf(sum[half][i] + bias[x], 0.0f), 1e6f)",
+            ),
+        ),
+        mutant(
+            "results below 1e-6 left out",
+            kinds.ALL_ZEROS,
+            (
+                "fmaxf(sum[half][i] + bias[x], 0.0f)",
+                "sum[half][i] + bias[x] > 1e-6f ? sum[half][i] + bias[x] : 0.0f",
+            ),
+        ),
+        mutant(
             "no maximum",
             kinds.WRONG,
             ("fmaxf(sum[half][i] + bias[x], 0.0f)", "sum[half][i] + bias[x]"),
@@ -297,6 +325,11 @@ def ring_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     }
 
 
+def summed_up(given: dict) -> dict:
+    with np.errstate(invalid="ignore"):  # of both infinities
+        return {"y": given["x"].astype(np.float64).sum(axis=0)}
+
+
 RING = Exercise(
     id="08.ring_of_stages",
     title="find the bug: a ring of stages",
@@ -308,7 +341,7 @@ threads add.
     source=f"{FOLDER}/ring_of_stages.cu",
     kernel="ring_of_stages",
     inputs=ring_inputs,
-    reference=lambda given: {"y": given["x"].astype(np.float64).sum(axis=0)},
+    reference=summed_up,
     launch=lambda size: Launch((size[1] // 128,), (128,)),
     small=((7, 256), (1, 128), (2, 128)),
     full=(4096, 1 << 14),
@@ -318,7 +351,11 @@ threads add.
         sizes=promises.shapes(steps=(1, 2, 3, 4, 9, 31), n=(128, 256, 640)).with_longest(
             steps=259, n=16512
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(
+            promises.data(
+                "x", *promises.ORDINARY, promises.FAINT, promises.SOME_INFINITE, promises.SOME_NAN
+            ),
+        ),
     ),
     means=(
         means.instructions(
@@ -405,6 +442,11 @@ copy.
             "reads the next stage",
             kinds.DATA_RACE,
             ("ring[step % kStages][t];", "ring[(step + 1) % kStages][t];"),
+        ),
+        mutant(
+            "NaN and infinity cut off",
+            kinds.WRONG,
+            ("sum += ring[step % kStages][t];", "sum += fminf(ring[step % kStages][t], 1e30f);"),
         ),
         mutant("every block the first columns", kinds.FIRST_BLOCK, ("x + blockIdx.x * 128;", "x;")),
     ),

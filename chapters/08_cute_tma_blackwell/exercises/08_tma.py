@@ -342,6 +342,11 @@ load needs none, since the map knows where x ends.
                 "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
             ),
         ),
+        mutant(
+            "large numbers cut off",
+            kinds.WRONG,
+            ("= tile[i / 32][i % 32];", "= fminf(tile[i / 32][i % 32], 1e30f);"),
+        ),
         mutant("no fence", kinds.DATA_RACE, ("        mbarriers_are_ready();\n", "")),
         mutant("no barrier", kinds.ORDER, ("    __syncthreads();\n", "")),
         mutant("elements announced", kinds.DEADLOCK, ("sizeof(tile))", "8 * 32)")),
@@ -399,7 +404,11 @@ lacks: mend the line.
         sizes=promises.shapes(rows=(1, 8, 15, 17, 24, 33), columns=(4, 32, 36)).with_longest(
             rows=1031, columns=260
         ),
-        values=(promises.data("x", *promises.ORDINARY, promises.MINUS_INFINITY),),
+        values=(
+            promises.data(
+                "x", *promises.ANY_ORDERED, promises.LAST_INFINITE, promises.FAINT, promises.HUGE
+            ),
+        ),
     ),
     means=(
         copies_by_tma(37 * 36 * 4, "The boxes come by tma_load.", (37, 36)),
@@ -456,6 +465,14 @@ atomic operations on one word.
 
 # --- Place the fence ---
 
+WIDE = "about 1e17", lambda x, rng: x * np.float32(1e17)
+
+
+def squares(given: dict) -> dict:
+    with np.errstate(over="ignore"):
+        return {"y": given["x"] * given["x"]}
+
+
 FENCE = Exercise(
     id="08.unseen_squares",
     title="place the fence",
@@ -472,7 +489,7 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         "columns": np.int32(size[1]),
     },
     maps={"y": BOX},
-    reference=lambda given: {"y": given["x"] * given["x"]},
+    reference=squares,
     launch=lambda size: Launch(boxes(*size), (64,)),
     small=((19, 36), (8, 32), (1, 4)),
     full=(8192, 8192),
@@ -481,7 +498,7 @@ that TMA sees the squares. Read the verdict, and put the fence where it belongs.
         sizes=promises.shapes(rows=(1, 7, 8, 9, 33), columns=(4, 28, 32, 36, 68)).with_longest(
             rows=131, columns=516
         ),
-        values=(promises.data("x", *promises.ORDINARY),),
+        values=(promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE, WIDE),),
     ),
     means=(
         Means(
@@ -528,6 +545,11 @@ fence alone says nothing about when others are done.
                 "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
             ),
         ),
+        mutant(
+            "large squares cut off",
+            kinds.WRONG,
+            ("= value * value;", "= fminf(value * value, 1e30f);"),
+        ),
         mutant("no commit", kinds.IN_FLIGHT, ("        tma_commit();\n", "")),
         mutant("no wait", kinds.IN_FLIGHT, ("        tma_wait_read<0>();\n", "")),
         mutant(
@@ -548,7 +570,8 @@ fence alone says nothing about when others are done.
 
 def added(given: dict) -> dict:
     bands = given["x"].reshape(-1, 8, given["x"].shape[1]).astype(np.float64)
-    return {"y": given["y"] + bands.sum(axis=0)}
+    with np.errstate(invalid="ignore"):  # of both infinities
+        return {"y": given["y"] + bands.sum(axis=0)}
 
 
 REDUCE = Exercise(
@@ -574,7 +597,10 @@ for both: no thread touches an element.
         sizes=promises.shapes(bands=(1, 2, 5, 9), columns=(4, 28, 32, 36, 68)).with_longest(
             bands=67, columns=516
         ),
-        values=(promises.data("x", *promises.ORDINARY), promises.data("y", *promises.ORDINARY)),
+        values=(
+            promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
+            promises.data("y", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
+        ),
     ),
     means=(
         Means(
@@ -726,6 +752,12 @@ sent, so it may end while its neighbours are still at work.
 
 # --- Multicast ---
 
+
+def multiplied(given: dict) -> dict:
+    with np.errstate(invalid="ignore"):  # of 0 times infinity
+        return {"y": given["x"] * given["table"]}
+
+
 MULTICAST = Exercise(
     id="08.table_for_both",
     title="one load for two blocks",
@@ -741,13 +773,20 @@ it by a multicast. The last barrier of the cluster is written already.
         "y": empty((blocks, 16, 32)),
     },
     maps={"table": BOX},
-    reference=lambda given: {"y": given["x"] * given["table"]},
+    reference=multiplied,
     launch=lambda blocks: Launch((blocks,), (128,)),
     small=(6, 2),
     full=1 << 16,
     promises=Promises(
         sizes=promises.lengths(most=14, of=2).with_longest(n=34),
-        values=(promises.data("x", *promises.ORDINARY), promises.data("table", *promises.ORDINARY)),
+        values=(
+            (
+                *promises.data("x", *promises.ORDINARY, *promises.STRANGE, promises.LARGE),
+                promises.zero_times_infinity_along("table", 0, "x", 1),
+                promises.zero_times_infinity_along("x", 1, "table", 0),
+            ),
+            promises.data("table", *promises.ORDINARY),
+        ),
     ),
     means=(
         Means(
@@ -820,6 +859,11 @@ another block as well.
                 "i = threadIdx.x; i < 16 * 32; i += blockDim.x",
                 "i = threadIdx.x ? 16 * 32 : 0; i < 16 * 32; ++i",
             ),
+        ),
+        mutant(
+            "a factor of 0 makes 0 of infinity, too",
+            kinds.WRONG,
+            ("= x[first + i]", "= factor[i] == 0.0f ? 0.0f : x[first + i]"),
         ),
         mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),
     ),

@@ -959,7 +959,7 @@ no further pass over memory.
         values=(
             promises.data("A", *FEW),
             (
-                *promises.data("bias", *FEW),
+                *promises.data("bias", *FEW, promises.LARGE_NEGATIVE, promises.LARGE_POSITIVE),
                 promises.Values("bias that nearly cancels", nearly_cancelling),
             ),
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from ml_dtypes import bfloat16
 
@@ -56,7 +58,8 @@ SHAPES = (128, 1), (64, 1), (256, 2), (128, 2)
 
 def any_sum(rng: np.random.Generator) -> tuple:
     rows, blocks = SHAPES[int(rng.integers(0, 4))]
-    columns = 32 * int(rng.integers(1, 9))
+    step = 8 if (rows, blocks) == (64, 1) else 16
+    columns = step * int(rng.integers(1, 256 // step + 1))
     return int(rng.integers(0, rows)), int(rng.integers(0, columns)), rows, columns, blocks
 
 
@@ -94,9 +97,11 @@ numbers.
         (10, 40, 128, 64, 2),
         (100, 63, 128, 64, 2),
         (10, 20, 128, 32, 2),
+        (70, 9, 128, 16, 2),
+        (40, 7, 64, 8, 1),
     ),
     reference=by_table,
-    promises=Cases(any_sum, 32),
+    promises=Cases(any_sum, 48),
     means="Any way to the numbers is right.",
     hints=(
         "How many rows does a block have? `divmod(row, own)` gives the block and the row in it.",
@@ -122,6 +127,11 @@ or the other, and each of the four warps has its share to fetch.
             "right half further right",
             kinds.WRONG,
             ("half, column = divmod(column, columns // 2)", "half = column // (columns // 2)"),
+        ),
+        mutant(
+            "halves of 16 columns at least",
+            kinds.WRONG,
+            ("divmod(column, columns // 2)", "divmod(column, max(columns // 2, 16))"),
         ),
         mutant("right half 32 lanes further", kinds.WRONG, ("64 * half", "32 * half")),
         mutant("no halves", kinds.WRONG, ("lane += 64 * half", "column += columns // 2 * half")),
@@ -156,6 +166,13 @@ def any_instruction(rng: np.random.Generator) -> tuple:
     )
 
 
+def every_flag() -> list[tuple]:
+    """All flags together, for each number of rows and each pair of types."""
+    types = ("f16", "f16"), ("f16", "f32"), ("bf16", "f32")
+    flags = list(itertools.product((False, True), repeat=3))
+    return [(m, 96, *pair, *flag) for m in (64, 128, 256) for pair in types for flag in flags]
+
+
 def instruction_by_fields(
     m: int,
     n: int,
@@ -176,8 +193,8 @@ INSTRUCTION = PythonExercise(
     title="put an instruction descriptor together",
     task="""
 Write `instruction_word(m, n, factors, sums, turned_a, turned_b, minus)`: the 32 bits that tell a
-`tcgen05.mma` of `kind::f16` what to multiply. A and B are of the same type. For `minus` negate A,
-not B.
+`tcgen05.mma` of `kind::f16` what to multiply. A and B are of the same type; sums of bf16 numbers
+are always f32. For `minus` negate A, not B.
 """,
     source=f"{FOLDER}/instruction_word.py",
     function="instruction_word",
@@ -189,9 +206,10 @@ not B.
         (256, 128, "bf16", "f32", True, False, False),
         (256, 256, "bf16", "f32", False, True, False),
         (128, 96, "bf16", "f32", False, False, True),
+        (256, 64, "bf16", "f32", True, True, True),
     ),
     reference=instruction_by_fields,
-    promises=Cases(any_instruction, 24),
+    promises=Cases(any_instruction, 24, large=every_flag),
     means="Any way to the number is right.",
     hints=(
         "`value << low` moves a field to its lowest bit, `|` puts fields together.",
@@ -223,6 +241,14 @@ another instruction. Here they are data: one `tcgen05.mma` for all of them.
             ),
         ),
         mutant("B negated as well", kinds.WRONG, ("int(minus) << 13", "3 * int(minus) << 13")),
+        mutant(
+            "B negated where all flags meet",
+            kinds.WRONG,
+            (
+                "int(minus) << 13",
+                "int(minus) << 13 | int(minus and turned_a and turned_b and m == 256) << 14",
+            ),
+        ),
         mutant("never negated", kinds.WRONG, ("    word |= int(minus) << 13\n", "")),
     ),
 )
@@ -322,7 +348,7 @@ give the columns of tensor memory back.
         sizes=promises.Sizes(("tiles",), ((1, 2, 3),)).with_longest(tiles=7),
         values=(
             promises.data("A", promises.NEGATIVE, promises.POSITIVE),
-            promises.data("bias", *promises.ORDINARY),
+            promises.data("bias", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE),
         ),
     ),
     means=(
@@ -376,6 +402,11 @@ after them, and the second wait that the registers are filled.
                 "fmaxf(__uint_as_float(value[i]) + bias[column + i], 0.0f)",
                 "fmaxf(__uint_as_float(value[i]), 0.0f) + bias[column + i]",
             ),
+        ),
+        mutant(
+            "a large bias cut off",
+            kinds.WRONG,
+            (" + bias[column + i], 0.0f)", " + fminf(bias[column + i], 1e4f), 0.0f)"),
         ),
         mutant("bits as a number", kinds.WRONG, ("__uint_as_float(value[i])", "(float)value[i]")),
         mutant(

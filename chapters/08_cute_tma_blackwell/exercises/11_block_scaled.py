@@ -224,7 +224,7 @@ def fp32_list(values: Any) -> list[float]:
 def any_block(rng: np.random.Generator) -> tuple:
     form = str(rng.choice(list(LARGEST)))
     power = int(rng.integers(-149, 126))
-    values = rng.uniform(-2, 2, int(rng.choice((16, 32)))) * 2.0**power
+    values = rng.uniform(-2, 2, int(rng.choice((1, 2, 16, 32, 64, 300)))) * 2.0**power
     if rng.random() < 0.4:  # at the limit, just below it, just above it
         limit = np.float32(LARGEST[form][0] * 2.0 ** int(rng.integers(-100, 100)))
         values = np.clip(values, -limit, limit)
@@ -263,6 +263,7 @@ two rules. The block is a list of finite fp32 numbers; blocks of zeros and of su
         ([-0.0, 0.0], "E4M3", "up"),
         (fp32_list([1e-45, 0.0]), "E5M2", "down"),
         (fp32_list([3.4e38, -3e38]), "E2M1", "up"),
+        ([1.0] * 63 + [-5.0], "E4M3", "down"),
     ),
     reference=scale_by_search,
     promises=Cases(any_block, 48),
@@ -283,6 +284,14 @@ is cut off, and some blocks count in steps twice as large.
 """,
     mutants=(
         mutant("without the sign", kinds.WRONG, ("max(abs(x) for x in block)", "max(block)")),
+        mutant(
+            "without the sign in long blocks",
+            kinds.WRONG,
+            (
+                "max(abs(x) for x in block)",
+                "max(map(abs, block)) if len(block) < 64 else max(block)",
+            ),
+        ),
         mutant("the first number", kinds.WRONG, ("max(abs(x) for x in block)", "abs(block[0])")),
         mutant("zeros as one", kinds.WRONG, ("        return 0\n", "        return 127\n")),
         mutant("always down", kinds.WRONG, ('if rule == "up" and', "if False and")),
@@ -317,9 +326,9 @@ is cut off, and some blocks count in steps twice as large.
 
 
 def any_cell(rng: np.random.Generator) -> tuple:
-    blocks = int(rng.integers(1, 200))
+    blocks = int(rng.integers(1, int(rng.choice((200, 1 << 18)))))
     return (
-        int(rng.integers(0, 1000)),
+        int(rng.integers(0, int(rng.choice((1000, 1 << 34))))),
         int(rng.integers(0, blocks)),
         blocks,
         int(rng.integers(0, 4)),
@@ -354,6 +363,8 @@ Any number of rows and blocks.
         (200, 5, 6, 0, 2),
         (383, 48, 49, 3, 1),
         (20_000, 3, 5, 2, 2),
+        (1 << 20, 3, 5, 2, 2),
+        (5_000_000_077, 100_001, 200_000, 3, 4),
     ),
     reference=cell_by_arrays,
     promises=Cases(any_cell, 32),
@@ -393,6 +404,11 @@ of 16 bytes, four times over, is enough.
         ),
         mutant("the lane of the sum", kinds.WRONG, ("32 * warp + row % 32", "row % 128")),
         mutant("the first copy", kinds.WRONG, ("32 * warp + row % 32", "row % 32")),
+        mutant(
+            "the first copy for far rows",
+            kinds.WRONG,
+            ("32 * warp + row % 32", "32 * warp * (row < 1 << 20) + row % 32"),
+        ),
         mutant("one column a tile", kinds.WRONG, ("block // 4 * 4 + row", "block // 4 + row")),
         mutant("columns of all rows", kinds.WRONG, ("+ row % 128 // 32\n", "+ row // 32\n")),
         mutant("byte by row", kinds.WRONG, ("column, block % 4, block", "column, row % 4, block")),

@@ -243,7 +243,7 @@ largest score, the exponentials relative to it, and their sum. Scores are finite
     reduction=lambda m: 32,
     promises=Promises(
         sizes=promises.lengths("M", most=200).with_longest(M=1031),
-        values=(promises.data("S", *promises.ORDINARY, promises.LARGE_NEGATIVE),),
+        values=(promises.data("S", *promises.ANY_FINITE),),
     ),
     means=(
         means.shuffles(
@@ -356,7 +356,12 @@ Any n from 1 on, and any number of rounds, none as well.
         sizes=promises.shapes(n=(1, 127, 128, 129, 300), rounds=(0, 1, 2, 5)).with_longest(
             rounds=33
         ),
-        values=(promises.data("x a", *promises.ORDINARY),),
+        values=(
+            (
+                *promises.data("x a", *promises.ORDINARY),
+                *promises.data("x", promises.LARGE, promises.SOME_INFINITE, promises.SOME_NAN)[1:],
+            ),
+        ),
     ),
     means=(
         means.instructions(

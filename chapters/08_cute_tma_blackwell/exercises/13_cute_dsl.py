@@ -276,11 +276,12 @@ def tried_out(start: int, element: int, modes: list) -> int:
 
 
 def any_tensor(rng: np.random.Generator) -> tuple:
-    numbers = (0, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 64, 100, 128)
+    numbers = (0, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 64, 100, 128, 1 << 33, 3 << 44)
     modes = [
         (int(rng.choice(numbers)), int(rng.choice(numbers))) for _ in range(int(rng.integers(0, 4)))
     ]
-    return int(2 ** rng.integers(0, 9)), int(rng.choice((1, 2, 4, 8, 12))), modes
+    most = int(rng.choice((9, 60)))
+    return 1 << int(rng.integers(0, most)), int(rng.choice((1, 2, 4, 8, 12))), modes
 
 
 ALIGNED = PythonExercise(
@@ -311,6 +312,8 @@ K, and any multiple of 64 with the stride 1. `start` is at least 1; negative num
         (32, 2, [(64, 64)]),
         (64, 4, [(16, 1), (1, 8), (0, 5), (32, 3), (4, 4), (1, 1)]),
         (32, 1, [(4, 1), (4, 1)]),
+        (1 << 50, 4, []),
+        (1 << 44, 2, [(1 << 41, 1), (0, 1 << 33)]),
     ),
     reference=tried_out,
     promises=Cases(any_tensor, count=48),
@@ -362,6 +365,14 @@ notebook 03.
             ),
         ),
         mutant("no widest", kinds.WRONG, ("math.gcd(common, 16)", "common")),
+        mutant(
+            "below 2^40 alone",
+            kinds.WRONG,
+            (
+                "return math.gcd(common, 16)",
+                "return math.gcd(common, 16) if common < 1 << 40 else 1",
+            ),
+        ),
         mutant("capped, not divided", kinds.WRONG, ("math.gcd(common, 16)", "min(common, 16)")),
         mutant(
             "in bits",

@@ -8,8 +8,9 @@ from course_utils.exercises import Means
 from course_utils.exercises.means import WorkDone
 
 
-def by_cute(header: str, advice: str, size: Any = None) -> Means:
-    """Something comes from a header of CuTe's, such as "cute/tensor": its instructions say so."""
+def by_cute(header: str, advice: str, size: Any = None, at_least: float = 1) -> Means:
+    """Something comes from a header of CuTe's, such as "cute/tensor": its instructions say so, each
+    counted once for each warp."""
 
     def measure(work: WorkDone) -> int:
         return sum(
@@ -20,7 +21,11 @@ def by_cute(header: str, advice: str, size: Any = None) -> Means:
         )
 
     return Means(
-        f"instructions that come from CuTe ({header})", measure, 1, advice=advice, size=size
+        f"instructions that come from CuTe ({header})",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
     )
 
 
