@@ -515,6 +515,7 @@ With j in the inner loop A is read from its first element to its last. The other
 same sums and jumps a whole row with each read; chapter 06 shows what that costs.
 """,
     mutants=(
+        mutant("cleared by a product", kinds.WRONG_OUTPUT, ("sums[j] = 0.0f", "sums[j] *= 0.0f")),
         mutant("column-major", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[j * rows + i]")),
         mutant("rows as the stride", kinds.WRONG_OUTPUT, ("A[i * columns + j]", "A[i * rows + j]")),
         mutant("never set to zero", kinds.WRONG_OUTPUT, ("sums[j] = 0.0f;", "(void)j;")),

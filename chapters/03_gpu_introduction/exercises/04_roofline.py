@@ -54,6 +54,7 @@ the least time it can take, and to what sets that time.
         (4e9, 0.0, 60e12, 4e12),
         (0.0, 0.0, 60e12, 4e12),
         (1e18, 1e9, 7e12, 4e12),
+        (1.0, 0.0, 60e12, 4e12),
         (1.0, 4.0, 60e12, 4e12),
         (1e30, 1e9, 60e12, 4e12),
     ),

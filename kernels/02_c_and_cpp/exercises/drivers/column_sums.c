@@ -18,7 +18,7 @@ int main(void)
         if (scanf("%f", &A[i]) != 1) return 1;
     }
     memcpy(before, A, rows * columns * sizeof *A);
-    for (size_t j = 0; j < columns; ++j) sums[j] = again[j] = -7.0f;
+    for (size_t j = 0; j < columns; ++j) sums[j] = -INFINITY, again[j] = NAN;
     try_column_sums(A, rows, columns, sums);
     double rest = 0; // of the columns behind the 50th, each weighted by its place
     for (size_t j = 0; j < columns; ++j) {
