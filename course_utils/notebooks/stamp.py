@@ -13,7 +13,7 @@ from ..compiling.includes import included_files
 from ..compiling.signature import strip_comments
 from ..paths import ROOT
 from .canonical import STAMP
-from .cells import Violation, files_named, is_hosted, numbered
+from .cells import Violation, files_named, is_exercise, is_hosted, numbered
 
 UPDATE_COMMAND = (
     "run `make notebooks` on the GPU machine and commit the result; without a GPU do what "
@@ -26,13 +26,14 @@ FIELDS = ("device", "cuda", "date", "source_hash")
 def notebook_hash(nb: NotebookNode, root: Path = ROOT) -> str:
     """SHA-256 (first 16 digits) over the code cells and the files that they name.
 
-    A kernel's own `#include "…"` files count, too. Prose and outputs do not, nor do comments in
+    The cells of exercises do not count: they have no outputs, and define nothing for others. A
+    kernel's own `#include "…"` files count, too. Prose and outputs do not, nor do comments in
     files of C and CUDA C++, as long as each line stays where it is: editing a sentence leaves the
     outputs valid.
     """
     digest = hashlib.sha256()
     for _, cell in numbered(nb, "code"):
-        if not is_hosted(cell):
+        if not is_hosted(cell) and not is_exercise(cell):
             digest.update(b"cell\0" + _text(cell.source.rstrip()))
     for path in sources(nb, root):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")

@@ -91,6 +91,12 @@ def test_changing_a_code_cell_changes_the_hash(repository, good):
     assert notebook_hash(good, repository.root) != before
 
 
+def test_an_exercise_does_not_count(repository, good):
+    before = notebook_hash(good, repository.root)
+    good.cells.append(new_code_cell("%%exercise 01.b\nint x;"))
+    assert notebook_hash(good, repository.root) == before
+
+
 def test_changing_a_kernel_changes_the_hash(repository, good):
     before = notebook_hash(good, repository.root)
     repository.write("kernels/01_first/add.cu", "int another;")
