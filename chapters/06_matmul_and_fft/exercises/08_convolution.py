@@ -189,7 +189,7 @@ a thread compute more than one pixel.
         ),
         mutant(
             "no -inf",
-            kinds.EDGES,
+            kinds.WRONG,
             ("inside ? x[row * W + column]", "inside ? fmaxf(x[row * W + column], -3.4e38f)"),
         ),
         mutant("no halo above", kinds.OFF_BY_ONE, ("i / kHalo - 1", "i / kHalo")),
