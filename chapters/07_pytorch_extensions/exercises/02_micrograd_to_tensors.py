@@ -783,9 +783,11 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
 def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Logits, labels, and a gradient for each row's loss."""
     n, k = size
+    label = rng.integers(0, k, n).astype(np.int32)
+    label[n // 2] = k - 1
     return {
         "z": floats(rng, (n, k)),  # wide ones make p near 1, and p - 1 loses its digits
-        "label": rng.integers(0, k, n).astype(np.int32),
+        "label": label,
         "dloss": floats(rng, n),
         "dz": empty((n, k)),
         **integers(N=n, K=k),
@@ -871,6 +873,7 @@ right wherever the graph goes on, with weights for rare classes or with rows tha
         mutant("first row's for all", kinds.FIRST_BLOCK, ("dloss[n] * (prob", "dloss[0] * (prob")),
         mutant("divided by the rows", kinds.SCALED, ("dloss[n] * (prob", "dloss[n] / N * (prob")),
         mutant("label forgotten", kinds.WRONG, (" - (k == label[n] ? 1.0f : 0.0f)", "")),
+        mutant("4096 labels", kinds.WRONG, ("k == label[n]", "k == (label[n] & 4095)")),
         mutant(
             "what comes back to one part",
             kinds.WRONG,
