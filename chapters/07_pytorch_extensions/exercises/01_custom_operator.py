@@ -234,6 +234,10 @@ elements, too, and any strides that PyTorch makes.
         (Described("transposed", dtype="int64"),),
         (Described("transposed", device="meta"),),
         *((Described("as it is", dtype=dtype),) for dtype in REFUSED),
+        (Described("no rows", dtype="float16"),),
+        (Described("no rows", device="meta"),),
+        (Described("one element", dtype="float16"),),
+        (Described("one element", device="meta"),),
         (Described("a part of a row"),),
         (Described("channels last"),),
         *((Described(view, dtype="float64"),) for view in ODD_VIEWS),
@@ -273,6 +277,21 @@ element may have any stride.
         mutant("not on meta", kinds.WRONG, ("raise ValueError", "print")),
         mutant("another error", kinds.WRONG, ("raise ValueError", "raise TypeError")),
         mutant("no type named", kinds.WRONG, ("x is {x.dtype}, and", "x")),
+        mutant(
+            "no elements of any type",
+            kinds.WRONG,
+            ("(torch.float32, torch.float64):", "(torch.float32, torch.float64) and x.numel():"),
+        ),
+        mutant(
+            "one number of any type",
+            kinds.WRONG,
+            ("(torch.float32, torch.float64):", "(torch.float32, torch.float64) and x.dim():"),
+        ),
+        mutant(
+            "no elements on any device",
+            kinds.WRONG,
+            ('("cpu", "cuda"):', '("cpu", "cuda") and x.numel():'),
+        ),
         mutant(
             "a first stride of 1 is enough",
             kinds.WRONG,
@@ -662,7 +681,15 @@ def slope_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict[str, A
 def slope_of(given: dict[str, Any]) -> dict[str, Any]:
     x, c = given["x"].astype(np.float64), given["c"].astype(np.float64)
     slope = sum((k * c[k] * x ** (k - 1) for k in range(1, len(c))), np.zeros_like(x))
-    return {"dx": given["dy"] * slope}
+    with np.errstate(invalid="ignore"):  # zero times infinite
+        return {"dx": given["dy"] * slope}
+
+
+def infinite_slope(given: promises.Given, rng: np.random.Generator) -> dict[str, Any]:
+    """c[1] is infinite, and so is every slope; every third of dy is 0."""
+    c = given["c"].copy()
+    c[1] = np.inf
+    return {"c": c, "dy": np.where(np.arange(len(given["dy"])) % 3, given["dy"], 0)}
 
 
 POLYNOMIAL_SLOPE = Exercise(
@@ -670,7 +697,7 @@ POLYNOMIAL_SLOPE = Exercise(
     title="the gradient of a polynomial",
     task="""
 The first half of the backward pass: the gradient of x. Any n and any number of coefficients from
-two on.
+two on. A slope may be infinite; times a dy of 0 it is NaN.
 """,
     source=f"{FOLDER}/polynomial_slope.cu",
     kernel="polynomial_slope",
@@ -685,7 +712,10 @@ two on.
         values=(
             promises.data("x", promises.ZEROS, promises.NEGATIVE, promises.TIES, promises.MIDDLING),
             promises.data("c", *promises.ORDINARY),
-            promises.data("dy", *promises.ORDINARY),
+            (
+                *promises.data("dy", *promises.ORDINARY, promises.VERY_SMALL),
+                promises.Values("c[1] infinite, some of dy 0", infinite_slope),
+            ),
         ),
     ),
     means=(
@@ -710,6 +740,16 @@ from behind, and is passed on times a slope.
         mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
         mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
         mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),
+        mutant(
+            "zero times infinity is 0",
+            kinds.WRONG,
+            ("dy[i] * slope", "dy[i] == 0.0f ? 0.0f : dy[i] * slope"),
+        ),
+        mutant(
+            "small dy are 0",
+            kinds.WRONG,
+            ("dy[i] * slope", "fabsf(dy[i]) < 1e-12f ? 0.0f : dy[i] * slope"),
+        ),
         mutant("c[0] as well", kinds.WRONG, ("k >= 1", "k >= 0")),
         mutant("the last one left out", kinds.WRONG, ("k = count - 1", "k = count - 2")),
         mutant("the first one left out", kinds.WRONG, ("k >= 1", "k >= 2")),

@@ -873,6 +873,7 @@ right wherever the graph goes on, with weights for rare classes or with rows tha
         mutant("first row's for all", kinds.FIRST_BLOCK, ("dloss[n] * (prob", "dloss[0] * (prob")),
         mutant("divided by the rows", kinds.SCALED, ("dloss[n] * (prob", "dloss[n] / N * (prob")),
         mutant("label forgotten", kinds.WRONG, (" - (k == label[n] ? 1.0f : 0.0f)", "")),
+        mutant("4096 labels", kinds.WRONG, ("k == label[n]", "k == (label[n] & 4095)")),
         mutant(
             "what comes back to one part",
             kinds.WRONG,

@@ -186,6 +186,11 @@ def added_and_normed(given: Given) -> dict:
         return {"z": z, "y": z / np.sqrt(squares + given["eps"]) * gamma}
 
 
+def tiny_without_eps(given: Given, rng: np.random.Generator) -> Given:
+    tiny = np.float32(1e-15)  # its square is a normal number
+    return {"x": tiny * given["x"], "residual": tiny * given["residual"], "eps": 0}
+
+
 ADD_RMS_NORM = Exercise(
     id="07.add_rms_norm",
     title="two steps in one",
@@ -193,6 +198,7 @@ ADD_RMS_NORM = Exercise(
 Between two layers of a language model stand an addition and an RMS normalisation. Make one kernel
 of them: z = x + residual is stored for the next addition, and y = z · rstd · gamma goes on. Read x,
 residual and gamma once each. Any rows of up to 2048 numbers, of which some may be infinite or NaN.
+eps may be 0, but no row is 0 then.
 """,
     source="07_pytorch_extensions/exercises/add_rms_norm.cu",
     kernel="add_rms_norm",
@@ -208,9 +214,11 @@ residual and gamma once each. Any rows of up to 2048 numbers, of which some may 
             (
                 *promises.data("x", *promises.ORDINARY, promises.SOME_INFINITE, promises.SOME_NAN),
                 promises.infinite_at_the_ends("x", -1),
+                *promises.data("x", ("about 1e15", lambda x, rng: x * np.float32(1e15)))[1:],
+                Values("eps = 0, x and residual about 1e-15", tiny_without_eps),
             ),
-            promises.data("gamma", *promises.ORDINARY),
-            promises.scalars("eps", 1.0, 1e-3),
+            promises.data("gamma", *promises.ORDINARY, promises.LARGE, promises.FAINT),
+            promises.scalars("eps", 0, 1.0, 1e-3),
         ),
     ),
     means=(
@@ -251,6 +259,7 @@ another: five. Together they are four, since z stays in registers between its st
         mutant("divided by the most", kinds.SCALED, ("/ columns +", "/ (kThreads * kEach) +")),
         mutant("eps outside the root", kinds.PRECISION, (" / columns + eps)", " / columns) + eps")),
         mutant("eps forgotten", kinds.PRECISION, (" / columns + eps", " / columns")),
+        mutant("eps of 1e-12", kinds.WRONG, ("columns + eps", "columns + fmaxf(eps, 1e-12f)")),
         mutant("no guard", kinds.OUT_OF_BOUNDS, ("i < columns ? x", "true ? x")),
         mutant(
             "z not stored", kinds.NOTHING_WRITTEN, ("            z[start + i] = part[k];\n", "")

@@ -639,7 +639,7 @@ def _lse_around(label: str, middle: float, spread: float) -> Values:
 def _nan_that_counts(given, rng) -> dict:
     """One number of the heaviest part of a row, if the row has any keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"]
-    row = int(rng.integers(lse.shape[1]))
+    row = (lse.shape[1] - 1) // 2
     part = int(np.argmax(lse[:, row]))
     outputs[part, row, int(rng.integers(WIDTH))] = np.nan
     return {"parts": outputs}
@@ -648,7 +648,7 @@ def _nan_that_counts(given, rng) -> dict:
 def _nan_that_hardly_counts(given, rng) -> dict:
     """One number of a row's part whose weight is 0 as a float, and has keys, is NaN."""
     outputs, lse = given["parts"].copy(), given["part_lse"].copy()
-    row = int(rng.integers(lse.shape[1]))
+    row = (lse.shape[1] - 1) // 2
     heaviest, part = int(np.argmax(lse[:, row])), int(rng.integers(lse.shape[0]))
     if part == heaviest or np.isneginf(lse[heaviest, row]):
         return {}
@@ -730,6 +730,14 @@ the log-sum-exp, and the backward pass recomputes the weights from it.
         ),
         mutant("weights without the largest", kinds.WRONG, ("expf(part - largest)", "expf(part)")),
         mutant(
+            "no lse above 1e4",
+            kinds.NOT_A_NUMBER,
+            (
+                "fmaxf(largest, part_lse[p * rows + row])",
+                "fmaxf(largest, fminf(part_lse[p * rows + row], 1e4f))",
+            ),
+        ),
+        mutant(
             "plain mean",
             kinds.WRONG,
             ("float weight = expf(part - largest)", "float weight = 1.0f"),
@@ -809,10 +817,10 @@ def gradient_of_scores(given) -> dict:
 
 
 def masked_products(given, rng) -> dict:
-    """Every third product is -inf, and its weight 0, however large its gradient."""
+    """Every third score is -inf, and its weight 0, however large its gradient."""
     masked = np.arange(given["S"].shape[1]) % 3 == 1
     return {
-        "S": np.where(masked, -np.inf, given["S"]),
+        "S": np.where(masked, -np.inf * np.sign(given["scale"]), given["S"]),
         "dP": np.where(masked, 1e8 * given["dP"].astype(np.float64), given["dP"]),
     }
 
@@ -823,7 +831,7 @@ BACKWARD = Exercise(
     task="""
 The backward pass has the products q k of one tile, recomputed, and the gradients dP of its weights.
 Compute the weights P again from what the forward pass stored, the log-sum-exp, and then dS, the
-gradient of the *products*. The tile has only some of the keys of each row.
+gradient of the *products*. The tile has only some of the keys of each row. `scale` may be negative.
 """,
     source="07_pytorch_extensions/exercises/score_gradient.cu",
     kernel="score_gradient",
@@ -882,6 +890,11 @@ scale appears twice: in the score that P is made from, and in the chain rule.
             "scale forgotten on the way back",
             kinds.SCALED,
             ("(dP[at] - dot) * scale", "(dP[at] - dot)"),
+        ),
+        mutant(
+            "a scale without its sign",
+            kinds.SCALED,
+            ("(dP[at] - dot) * scale", "(dP[at] - dot) * fabsf(scale)"),
         ),
         mutant(
             "scale forgotten in the score",

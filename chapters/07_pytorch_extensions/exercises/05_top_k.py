@@ -154,8 +154,11 @@ ANY_K = (
 
 def keys_of_rows(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     rows, n = size
+    keys = some_keys(rng, size)
+    if n > 1 << 12:  # every turn has nearly all of the last row in one bin
+        keys[-1, rng.permutation(n)[9:]] = keys[-1, 0]
     return {
-        "keys": some_keys(rng, size),
+        "keys": keys,
         "kth": empty(rows, np.uint32),
         "n": np.int32(n),
         "k": np.int32(1 + 2 * n // 3),
@@ -281,6 +284,11 @@ The kernels of the lesson take 8 bits a turn, and stop where all that is left in
             ),
         ),
         mutant(
+            "13 bits of a count",
+            kinds.UNINITIALISED,
+            ("counts[threadIdx.x])", "(counts[threadIdx.x] & 8191))"),
+        ),
+        mutant(
             "one key too many",
             kinds.OUT_OF_BOUNDS,
             ("i < n; i += kThreads", "i <= n; i += kThreads"),
@@ -352,8 +360,9 @@ TIES_IN_ORDER = Exercise(
     title="which of the equal ones",
     task="""
 The k-th largest of each row is known. Store the indices of the k largest in ascending order,
-counted from `first`. Where elements equal the k-th, the first ones are taken, so that the same row
-always gives the same indices. A warp takes 32 elements at a time: no shared memory, no atomics.
+counted from `first`, which may be negative. Where elements equal the k-th, the first ones are
+taken, so that the same row always gives the same indices. A warp takes 32 elements at a time: no
+shared memory, no atomics.
 """,
     source="07_pytorch_extensions/exercises/ties_in_order.cu",
     kernel="ties_in_order",
@@ -385,7 +394,7 @@ always gives the same indices. A warp takes 32 elements at a time: no shared mem
                 ),
             ),
             (AS_GIVEN, with_k("k = 1", lambda n: 1), with_k("k = n", lambda n: n)),
-            promises.scalars("first", 0, 32_000, 100_000),
+            promises.scalars("first", 0, 32_000, 100_000, -2_000_000),
         ),
     ),
     means=(
@@ -416,6 +425,7 @@ rule costs two ballots for 32 elements, and makes a result that can be repeated 
 """,
     mutants=(
         mutant("first in 16 bits", kinds.WRONG, ("= first + i", "= (unsigned short)first + i")),
+        mutant("never negative", kinds.WRONG, ("= first + i", "= max(first, 0) + i")),
         mutant(
             "all equal ones", kinds.OUT_OF_BOUNDS, (" && __popc(all_same & before) < equal", "")
         ),
@@ -586,6 +596,11 @@ and once with ≥, is what gives every thread a place of its own.
                 "others[middle] >= own : others[middle] > own",
                 "others[middle] <= own : others[middle] < own",
             ),
+        ),
+        mutant(
+            "nothing before -inf of a",
+            kinds.DATA_RACE,
+            ("others[middle] > own;", "others[middle] > own && own > -3e38f;"),
         ),
         mutant("own place forgotten", kinds.DATA_RACE, ("out[i + low] = own", "out[low] = own")),
         mutant("all are stored", kinds.OUT_OF_BOUNDS, ("if (i + low < k)", "if (true)")),

@@ -192,17 +192,26 @@ def nearest_codes(x: np.ndarray, exponent_bits: int, fraction_bits: int) -> np.n
     return code.astype(np.uint8) | sign
 
 
+def in_format(e: int, m: int) -> Values:
+    """This format, and a fifth of x halfway between two of its numbers."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x, numbers = given["x"], numbers_of(e, m)
+        ties = rng.choice((numbers[1:] + numbers[:-1]) / 2, x.shape)
+        some = rng.random(x.shape) < 0.2
+        return {
+            "x": np.where(some, np.copysign(ties, x), x),
+            "exponent_bits": np.int32(e),
+            "fraction_bits": np.int32(m),
+        }
+
+    return Values(f"E{e}M{m}", change)
+
+
 def format_alternatives() -> tuple[Values, ...]:
     """E4M3's bits as given, and others."""
     return AS_GIVEN, *(
-        Values(
-            f"E{e}M{m}",
-            lambda given, rng, e=e, m=m: {
-                "exponent_bits": np.int32(e),
-                "fraction_bits": np.int32(m),
-            },
-        )
-        for e, m in ((e, m) for e in range(2, 7) for m in range(1, 8 - e))
+        in_format(e, m) for e, m in ((e, m) for e in range(2, 7) for m in range(1, 8 - e))
     )
 
 
@@ -297,12 +306,22 @@ last code to NaN, so it ends at 448 and not at 480.)
         mutant("digits dropped", kinds.PRECISION, ("(size + half) >> dropped", "size >> dropped")),
         mutant(
             "ties away from zero",
-            kinds.PRECISION,
+            kinds.WRONG,
             ("(1u << (dropped - 1)) - 1 + (size >> dropped & 1)", "1u << (dropped - 1)"),
         ),
         mutant(
+            "ties up with one bit of fraction",
+            kinds.WRONG,
+            ("(size >> dropped & 1)", "(dropped > 21 ? 1 : size >> dropped & 1)"),
+        ),
+        mutant(
+            "ties down with one bit of fraction",
+            kinds.WRONG,
+            ("(size >> dropped & 1)", "(dropped > 21 ? 0 : size >> dropped & 1)"),
+        ),
+        mutant(
             "ties to odd",
-            kinds.PRECISION,
+            kinds.WRONG,
             ("(size >> dropped & 1)", "(~size >> dropped & 1)"),
         ),
         mutant("wraps around", kinds.WRONG, ("    code = min(code, largest);\n", "")),
@@ -532,9 +551,11 @@ range from one float for the whole tensor.
 def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
     rows, k = size
     w, q, zero = rng.integers(-128, 128, size), rng.integers(0, 256, k), 57
+    scales = rng.uniform(0.5, 2, rows)
     if k > 1 << 15:  # sums are more than a float counts up to, and little of them is left
         # Σ w · (q - 128) and 128 · Σ w in even rows. In odd ones half of Σ w · q, and then comes
-        # what takes it back.
+        # what takes it back. In every third row a sum above 2^30 is left, and a scale that makes
+        # the result no larger than the others'.
         middle, zero = k // 2, 0
         q = np.where(np.arange(k) < middle, rng.random(k) < 0.001, 255)
         w[::2] = np.where(np.arange(k) < middle, rng.integers(120, 128, k), 0)
@@ -668,6 +689,8 @@ before. (PTX has what CUDA C++ does not: `dp4a.s32.u32` takes signed bytes and u
             ("        of_w = __dp4a(words[k], 0x01010101, of_w);\n", ""),
             ("    sum -= (zero - 128) * of_w;", "    sum = int(all);"),
         ),
+        mutant("sums of 30 bits", kinds.WRONG, ("x_scale * sum;", "x_scale * (sum << 2 >> 2);")),
+        mutant("sums of 31 bits", kinds.WRONG, ("x_scale * sum;", "x_scale * (sum << 1 >> 1);")),
         mutant("weights summed in 16 bits", kinds.WRONG, ("int of_w = 0", "short of_w = 0")),
         mutant("zero times K", kinds.WRONG, ("(zero - 128) * of_w", "(zero - 128) * K")),
         mutant(
@@ -781,6 +804,13 @@ zeros.
                     ),
                     promises.FAINT,
                     (
+                        "the largest float or infinite",
+                        lambda x, rng: (
+                            rng.choice([np.inf, np.finfo(np.float32).max], x.shape)
+                            * rng.choice([-1, 1], x.shape)
+                        ),
+                    ),
+                    (
                         "of equal magnitudes",
                         lambda x, rng: rng.choice([-2.0, -1.0, 1.0, 2.0], x.shape),
                     ),
@@ -859,6 +889,14 @@ afterwards.
             (
                 "size > fabsf(from[4 * four + second])",
                 "size > 0.25f * fabsf(from[4 * four + second])",
+            ),
+        ),
+        mutant(
+            "infinity no larger than the largest float",
+            kinds.WRONG,
+            (
+                "float size = fabsf(from[4 * four + i]);",
+                "float size = fminf(fabsf(from[4 * four + i]), 3.4028235e38f);",
             ),
         ),
         mutant(
@@ -1123,7 +1161,7 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
     promises=Promises(
         sizes=promises.shapes(
             sequences=(1, 2, 3, 31, 33, 1000), tokens=(1, 2, 33, 257, 1025, 4099)
-        ).with_longest(sequences=65_543, tokens=65_543),
+        ).with_longest(sequences=131_101, tokens=65_543),
         values=(
             (
                 AS_GIVEN,
@@ -1206,6 +1244,7 @@ number of sequences, and the first ones are the same for all threads.
             ),
         ),
         mutant("counted from 0", kinds.WRONG, ("first + low", "low")),
+        mutant("65,536 sequences", kinds.WRONG, ("first + low", "first + (low & 0xffff)")),
         mutant("the upper bound", kinds.WRONG, ("first + low", "first + high")),
         mutant(
             "the last sequence left out", kinds.EDGES, ("high = sequences", "high = sequences - 1")

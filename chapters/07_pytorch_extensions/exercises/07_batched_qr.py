@@ -100,13 +100,18 @@ def first_zero(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return first_times(0 if x.shape[1] > 1 else 1)(x, rng)
 
 
+def smallest_normal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.copysign(np.finfo(np.float32).tiny * rng.uniform(1, 4, x.shape), x)
+
+
 ONE_REFLECTOR = Exercise(
     id="07.one_reflector",
     title="one reflector, for any column",
     task="""
 Compute beta, tau and v of the reflector that makes zeros of all of x but its first number, for each
-row x. Numbers may be 1e-30 and 1e30, whose squares fp32 does not have. All but the first may be
-zero, or 1e-30 of it: LAPACK's rules say what comes out.
+row x. Numbers may be as small as the smallest normal one, 1.2e-38, and as large as 1e30: fp32 does
+not have their squares. All but the first may be zero, or 1e-30 of it: LAPACK's rules say what comes
+out.
 """,
     source="07_pytorch_extensions/exercises/one_reflector.cu",
     kernel="one_reflector",
@@ -125,6 +130,7 @@ zero, or 1e-30 of it: LAPACK's rules say what comes out.
                 "x",
                 ("all near 1e30", lambda x, rng: x * np.float32(1e30)),
                 ("all near 1e-30", lambda x, rng: x * np.float32(1e-30)),
+                ("all near the smallest normal number", smallest_normal),
                 ("nothing after the first in some rows", no_tail),
                 ("rows of zeros, but the last", zeros_before_the_last),
                 ("all but the first near 1e-30", tail_times(1e-30)),
@@ -174,6 +180,11 @@ the other sign all of them may be lost. Scaling costs one more reading of the ro
             ("hypotf(alpha, norm)", "sqrtf(alpha * alpha + norm * norm)"),
         ),
         mutant("0 / 0", kinds.NOT_A_NUMBER, ("        norm = 0.0f; // not 0 times NaN\n", "")),
+        mutant(
+            "a norm below 1e-36 is 0",
+            kinds.WRONG,
+            ("float beta =", "if (norm < 1e-36f) norm = 0.0f;\n    float beta ="),
+        ),
         mutant(
             "tau of no reflection",
             kinds.WRONG,
@@ -944,8 +955,8 @@ Q_TIMES = Exercise(
     title="Q without its matrix",
     task="""
 A factorisation stores no Q, only its reflectors. Multiply the Q of each matrix with a vector. Q =
-H₁ H₂ … Hₙ, so which comes first? A tau may be 0. In the upper triangle lies R, which has no part in
-Q.
+H₁ H₂ … Hₙ, so which comes first? A tau may be 0, and x about 1e-25 or 1e30. In the upper triangle
+lies R, which has no part in Q.
 """,
     source="07_pytorch_extensions/exercises/q_times.cu",
     kernel="q_times",
@@ -991,6 +1002,19 @@ costs 4 m n operations. Q itself has m² numbers, so forming it costs more than 
         mutant("first one forgotten", kinds.WRONG, ("j >= 0;", "j > 0;")),
         mutant("tau of 2", kinds.WRONG, ("tau[j] * warp_sum(dot)", "2.0f * warp_sum(dot)")),
         mutant("a lane's sum", kinds.WRONG, ("tau[j] * warp_sum(dot)", "tau[j] * dot")),
+        mutant(
+            "little is nothing",
+            kinds.WRONG,
+            (
+                "float w = tau[j] * warp_sum(dot);",
+                "float w = tau[j] * warp_sum(dot);\n        if (fabsf(w) < 1e-6f) w = 0.0f;",
+            ),
+        ),
+        mutant(
+            "nothing above 1e20",
+            kinds.FIRST_BLOCK,
+            ("= tau[j] * warp_sum(dot)", "= fminf(tau[j] * warp_sum(dot), 1e20f)"),
+        ),
         mutant(
             "zero times R",
             kinds.NOT_A_NUMBER,
@@ -1097,6 +1121,12 @@ def little_below(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(np.tri(*a.shape[1:], k=-1, dtype=bool), 1e-9 * a, a)
 
 
+def first_number_zero(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    other = a.copy()
+    other[:, 0, 0] = 0
+    return other
+
+
 def by_the_lesson(cp, values):
     """The ladder's last rung on the same matrices."""
     from course_utils.benchmarks.cases.pytorch_extensions import batched_qr
@@ -1136,6 +1166,8 @@ solution and the last kernel of the lesson.
                 "A",
                 ("zero columns", zero_columns),
                 ("negative", lambda a, rng: -a),
+                ("zero in the first place", first_number_zero),
+                ("near 1e15", lambda a, rng: a * np.float32(1e15)),
                 ("near 1e-6", lambda a, rng: a * np.float32(1e-6)),
                 ("next to nothing below the diagonal", little_below),
             ),
@@ -1166,13 +1198,21 @@ product, and a dot product that one thread adds up. The lesson's kernels say whe
             ("copysignf(sqrtf(alpha * alpha + squares), alpha)", "sqrtf(alpha * alpha + squares)"),
         ),
         mutant(
+            "positive beta of 0",
+            kinds.WRONG,
+            (
+                "-copysignf(sqrtf(alpha * alpha + squares), alpha)",
+                "(alpha > 0.0f ? -1.0f : 1.0f) * sqrtf(alpha * alpha + squares)",
+            ),
+        ),
+        mutant(
             "tau 2 of no reflection",
             kinds.EDGES,
             ("(beta - alpha) / beta : 0.0f", "(beta - alpha) / beta : 2.0f"),
         ),
         mutant(
             "little is nothing",
-            kinds.WRONG,
+            kinds.SCALED,
             (
                 "        float alpha = shared[j * stride + j];",
                 "        float alpha = shared[j * stride + j];\n"
