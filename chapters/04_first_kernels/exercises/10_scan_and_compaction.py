@@ -516,12 +516,12 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     inputs=with_offset,
     reference=less_the_first_tile,
     launch=lambda n: Launch((-(-n // BLOCK),), (BLOCK,), 204_800),
-    small=(66_000, 1000, 257, 256),
+    small=(66_001, 1000, 257, 256),
     budget=15_000,
     full=1 << 20,
     exact=True,
     promises=Promises(
-        sizes=promises.lengths(least=256, most=5000).with_longest(n=66_000),
+        sizes=promises.lengths(least=256, most=5000).with_longest(n=66_001),
         values=(promises.data("x", promises.EQUAL, promises.ZEROS, promises.RISING),),
     ),
     means=(

@@ -1012,7 +1012,7 @@ costs 4 m n operations. Q itself has m² numbers, so forming it costs more than 
         ),
         mutant(
             "nothing above 1e20",
-            kinds.FIRST_BLOCK,
+            kinds.WRONG,
             ("= tau[j] * warp_sum(dot)", "= fminf(tau[j] * warp_sum(dot), 1e20f)"),
         ),
         mutant(
