@@ -230,7 +230,6 @@ elements, too, and any strides that PyTorch makes.
         (Described("a row of a transpose"),),
         (Described("one element"),),
         (Described("no rows"),),
-        (Described("no rows", dtype="float16"),),
         (Described("transposed", dtype="int64"),),
         (Described("transposed", device="meta"),),
         *((Described("as it is", dtype=dtype),) for dtype in REFUSED),

@@ -663,8 +663,8 @@ MATMUL_GRADIENTS = Exercise(
     task="""
 C = A B. A's element (m, k) reaches row m of C, B's element (k, n) reaches column n. Write both
 gradients, each in a kernel of its own, and *add* them to what dA and dB hold: A or B may be used
-elsewhere, too. A thread has one element. Any shape; numbers of A and B may be infinite, also where
-dC is 0.
+elsewhere, too. A thread has one element. Any shape; numbers may be infinite, also where they meet
+a 0.
 """,
     source=f"{FOLDER}/matmul_gradients.cu",
     kernel="gradient_of_a",
@@ -695,11 +695,18 @@ dC is 0.
             promises.data("dC", *promises.ORDINARY),
             promises.data("A B", *promises.ORDINARY),
             promises.data("dA dB", *promises.ORDINARY, promises.SOME_NAN),
-            promises.data("dC dA dB", promises.VERY_SMALL),
+            promises.data(
+                "dC dA dB",
+                promises.VERY_SMALL,
+                promises.FAINT,
+                ("about 1e15", lambda x, rng: x * np.float32(1e15)),
+            ),
             (
                 promises.AS_GIVEN,
                 promises.zero_times_infinity_along("dC", -1, "B", -1),
                 promises.zero_times_infinity_along("dC", -2, "A", -2),
+                promises.zero_times_infinity_along("B", -1, "dC", -1),
+                promises.zero_times_infinity_along("A", -2, "dC", -2),
                 promises.infinite_at_the_ends("B", -1, "dC", -1),
                 promises.infinite_at_the_ends("A", -2, "dC", -2),
             ),
@@ -740,6 +747,11 @@ strides, and a transposed matrix is the same memory with its strides exchanged.
             ("m < M; ++m) {\n        of_b", "m < 1; ++m) {\n        of_b"),
         ),
         mutant("mean over the batch", kinds.WRONG, ("dB[i] += of_b", "dB[i] += of_b / M")),
+        mutant(
+            "zeros of A left out",
+            kinds.WRONG,
+            ("of_b += A[m * K + k]", "of_b += A[m * K + k] == 0.0f ? 0.0f : A[m * K + k]"),
+        ),
         mutant("second gradient forgotten", kinds.NOTHING_WRITTEN, ("    dB[i] += of_b;\n", "")),
         mutant("sign", kinds.WRONG, ("dA[i] += of_a", "dA[i] -= of_a")),
         mutant(
@@ -784,7 +796,7 @@ def scores(rng: np.random.Generator, size: tuple[int, int]) -> dict:
     """Logits, labels, and a gradient for each row's loss."""
     n, k = size
     label = rng.integers(0, k, n).astype(np.int32)
-    label[-1] = k - 1
+    label[n // 2] = k - 1
     return {
         "z": floats(rng, (n, k)),  # wide ones make p near 1, and p - 1 loses its digits
         "label": label,

@@ -463,7 +463,13 @@ each. A gradient may be NaN. (Rows have five numbers or more: of two, nothing is
     promises=Promises(
         sizes=promises.shapes(rows=(1, 3, 7, 40), columns=(5, *COLUMNS[2:])),
         values=(
-            promises.data("dy", *promises.ORDINARY, promises.SOME_NAN),
+            promises.data(
+                "dy",
+                *promises.ORDINARY,
+                promises.SOME_NAN,
+                promises.FAINT,
+                ("about 1e15", lambda dy, rng: dy * np.float32(1e15)),
+            ),
             promises.data("gamma", promises.NEGATIVE, promises.MIDDLING),
             (AS_GIVEN, Values("x small, about -3", other_rows)),
         ),

@@ -122,7 +122,9 @@ score of each row at least is finite. V is finite.
                 hidden("every third score -inf", lambda j, n: j % 3 == 0),
                 hidden("all scores -inf but one", lambda j, n: j >= 0),
             ),
-            promises.data("V", promises.POSITIVE, promises.MIDDLING),
+            promises.data(
+                "V", promises.POSITIVE, promises.MIDDLING, promises.LARGE, promises.FAINT
+            ),
         ),
     ),
     means=(
@@ -249,7 +251,10 @@ query of the block sees a key.
         sizes=promises.shapes(
             queries=(1, 2, 31, 32, 33, 63, 65, 97, 130), cached=(0, 1, 5, 31, 32, 33, 64, 100)
         ).with_longest(cached=1031),
-        values=(promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),),
+        values=(
+            promises.data("V", promises.NEGATIVE, promises.POSITIVE, promises.MIDDLING),
+            promises.data("V", promises.LARGE, promises.FAINT),
+        ),
     ),
     means=tuple(
         bytes_from(
@@ -367,7 +372,7 @@ is for.
         ).with_longest(group=131),
         values=(
             promises.data("Q", promises.NEGATIVE, promises.MIDDLING, promises.SMALL),
-            promises.data("K", promises.POSITIVE, promises.TIES),
+            promises.data("K", promises.POSITIVE, promises.TIES, promises.LARGE, promises.FAINT),
             promises.scalars("scale", 1, 0, -0.5),
         ),
     ),
@@ -687,6 +692,7 @@ other part must, however little the part weighs.
                 _lse_around("lse all 5", 5, 0),
                 _lse_around("lse below -1e38", -1.5e38, 1e36),
                 _lse_around("lse above 1e38", 1.5e38, 1e36),
+                _lse_around("lse about 1e5", 1e5, 3),
             ),
             (
                 promises.AS_GIVEN,
@@ -700,6 +706,7 @@ other part must, however little the part weighs.
                 promises.AS_GIVEN,
                 Values("a NaN that counts", _nan_that_counts),
                 Values("a NaN in a part that hardly weighs", _nan_that_hardly_counts),
+                *promises.data("parts", promises.LARGE, promises.FAINT)[1:],
             ),
         ),
     ),
@@ -861,6 +868,7 @@ gradient of the *products*. The tile has only some of the keys of each row. `sca
                     },
                 ),
                 Values("masked products", masked_products),
+                *promises.data("dP dO", promises.LARGE, promises.FAINT)[1:],
             ),
         ),
     ),

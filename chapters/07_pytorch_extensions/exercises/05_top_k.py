@@ -540,9 +540,22 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
                 lists("the same list twice", lambda a, b, rng: (a, a)),
                 lists("all equal", lambda a, b, rng: (np.full_like(a, -4), np.full_like(b, -4))),
                 lists(
-                    "-inf in a, all larger in b",
+                    "half of a -inf",
                     lambda a, b, rng: (np.where(rng.random(a.shape) < 0.5, -np.inf, a), b),
                 ),
+                lists(
+                    "half of b -inf",
+                    lambda a, b, rng: (a, np.where(rng.random(b.shape) < 0.5, -np.inf, b)),
+                ),
+                lists(
+                    "half of both +inf",
+                    lambda a, b, rng: (
+                        np.where(rng.random(a.shape) < 0.5, np.inf, a),
+                        np.where(rng.random(b.shape) < 0.5, np.inf, b),
+                    ),
+                ),
+                lists("near the largest float", lambda a, b, rng: (1e38 * a, 1e38 * b)),
+                lists("very small", lambda a, b, rng: (1e-30 * a, 1e-30 * b)),
                 lists(
                     "some ±inf",
                     lambda a, b, rng: (

@@ -220,13 +220,6 @@ def halfway(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.round(x * 8) / 8 * 2.0 ** rng.integers(-9, 6, x.shape)
 
 
-def halfway_in_e2m1(given: Given, rng: np.random.Generator) -> Given:
-    """Ties of a format with one bit of fraction: 1.25 goes down and 1.75 up."""
-    n = given["x"].shape
-    middles = rng.choice([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0], n) * rng.choice([-1, 1], n)
-    return {"x": middles, "exponent_bits": np.int32(2), "fraction_bits": np.int32(1)}
-
-
 def of_every_size(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.copysign(2.0 ** rng.uniform(-110, 127, x.shape), x)
 
@@ -283,7 +276,7 @@ bits of exponent, 1 to 5 of fraction; x is no NaN.
                     ("just below powers of two", just_below_a_power),
                 ),
             ),
-            (Values("E2M1, halfway between two", halfway_in_e2m1), *format_alternatives()),
+            format_alternatives(),
         ),
     ),
     means=(means.one_store_each(size=1000), means.work_shared_out(2.0, size=1000)),
@@ -306,7 +299,7 @@ last code to NaN, so it ends at 448 and not at 480.)
         mutant("digits dropped", kinds.PRECISION, ("(size + half) >> dropped", "size >> dropped")),
         mutant(
             "ties away from zero",
-            kinds.PRECISION,
+            kinds.WRONG,
             ("(1u << (dropped - 1)) - 1 + (size >> dropped & 1)", "1u << (dropped - 1)"),
         ),
         mutant(
@@ -321,7 +314,7 @@ last code to NaN, so it ends at 448 and not at 480.)
         ),
         mutant(
             "ties to odd",
-            kinds.PRECISION,
+            kinds.WRONG,
             ("(size >> dropped & 1)", "(~size >> dropped & 1)"),
         ),
         mutant("wraps around", kinds.WRONG, ("    code = min(code, largest);\n", "")),
@@ -551,22 +544,21 @@ range from one float for the whole tensor.
 def bytes_to_multiply(rng: np.random.Generator, size: Shape) -> dict:
     rows, k = size
     w, q, zero = rng.integers(-128, 128, size), rng.integers(0, 256, k), 57
+    scales = rng.uniform(0.5, 2, rows)
     if k > 1 << 15:  # sums are more than a float counts up to, and little of them is left
         # Σ w · (q - 128) and 128 · Σ w in even rows. In odd ones half of Σ w · q, and then comes
-        # what takes it back.
+        # what takes it back. In every third row a sum above 2^30 is left, and a scale that makes
+        # the result no larger than the others'.
         middle, zero = k // 2, 0
         q = np.where(np.arange(k) < middle, rng.random(k) < 0.001, 255)
         w[::2] = np.where(np.arange(k) < middle, rng.integers(120, 128, k), 0)
         some = rng.integers(120, 128, (k - middle) // 2)
         w[1::2], w[1::2, -1] = 0, 3
         w[1::2, middle : middle + 2 * len(some)] = np.append(some, -rng.permutation(some))
-        w[2:3] = 127  # one sum above 2^30
-    w_scales = rng.uniform(0.5, 2, rows).astype(np.float32)
-    if k > 1 << 15:
-        w_scales[2:3] = 1e-9  # a large result would hide what the others lack
+        w[2::3], scales[2::3] = 127, 1e-6
     return {
         "w": w.astype(np.int8),
-        "w_scales": w_scales,
+        "w_scales": scales.astype(np.float32),
         "q": q.astype(np.uint8),
         "x_scale": np.float32(0.03),
         "zero": np.int32(zero),
@@ -593,7 +585,7 @@ ZERO_POINT = Exercise(
 Multiply 8-bit weights by 8-bit activations that lie on one side of 0 for the most part, as after
 a GELU: they are stored as unsigned bytes, of which `zero` stands for 0. `__dp4a` takes signed bytes
 on both sides, or unsigned ones on both. Bring the two together without taking the bytes apart, and
-without losing exactness. Any bytes whose sums an `int` holds, any zero point from 0 to 255.
+without losing exactness. Any zero point from 0 to 255, and any bytes whose sums fit an `int`.
 """,
     source="07_pytorch_extensions/exercises/zero_point.cu",
     kernel="zero_point",

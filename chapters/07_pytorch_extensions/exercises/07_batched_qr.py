@@ -514,6 +514,7 @@ and the products of the v with each other. That is enough. A tau may be 0.
                 "tau", ("zeros among tau", some_zero), ("tau zero", lambda tau, rng: 0 * tau)
             ),
             promises.data("crossed", ("NaN where it has no meaning", nan_elsewhere)),
+            promises.data("Y", promises.LARGE, promises.FAINT),
         ),
     ),
     means=(
@@ -821,6 +822,11 @@ with row j. What is below the diagonals is not zero in memory.
                 Values("the last column nearly the one before", nearly_dependent),
                 Values("the top is negative", lambda given, rng: {"top": -abs(given["top"])}),
             ),
+            promises.data(
+                "top bottom",
+                ("near 1e8", lambda r, rng: r * np.float32(1e8)),
+                ("near 1e-8", lambda r, rng: r * np.float32(1e-8)),
+            ),
         ),
     ),
     means=(
@@ -975,7 +981,7 @@ lies R, which has no part in Q.
                 "tau", ("zeros among tau", some_zero), ("halved", lambda tau, rng: tau / 2)
             ),
             promises.data("qr", ("NaN in R's place", others_above)),
-            promises.data("x", *promises.ORDINARY, promises.FAINT, promises.LARGE),
+            promises.data("x", promises.SMALL, promises.FAINT, promises.LARGE, promises.TIES),
         ),
     ),
     means=(
@@ -1012,7 +1018,7 @@ costs 4 m n operations. Q itself has m² numbers, so forming it costs more than 
         ),
         mutant(
             "nothing above 1e20",
-            kinds.WRONG,
+            kinds.FIRST_BLOCK,
             ("= tau[j] * warp_sum(dot)", "= fminf(tau[j] * warp_sum(dot), 1e20f)"),
         ),
         mutant(
@@ -1167,7 +1173,7 @@ solution and the last kernel of the lesson.
                 ("zero columns", zero_columns),
                 ("negative", lambda a, rng: -a),
                 ("zero in the first place", first_number_zero),
-                ("near 1e15", lambda a, rng: a * np.float32(1e15)),
+                ("near 1e8", lambda a, rng: a * np.float32(1e8)),
                 ("near 1e-6", lambda a, rng: a * np.float32(1e-6)),
                 ("next to nothing below the diagonal", little_below),
             ),
