@@ -10,6 +10,7 @@ from ..errors import LessonError
 from .measured_files import candidates, file_of, measurements, write
 
 NAME = "kernels"
+CEILINGS = "copy_bytes_per_second", "read_bytes_per_second"
 
 
 def merged(
@@ -31,11 +32,16 @@ def merged(
 
 
 def write_merged(content: dict[str, Any], order: Iterable[str]) -> Path:
-    """Merge one GPU's records into its file, and into no other; returns the file."""
+    """Merge one GPU's records into its file, and into no other; returns the file.
+
+    Of its ceilings the larger stay: the most that memory was ever seen to do. What a record says of
+    its own roofline is of its own run.
+    """
     device = content["device"]
-    known = file_of(NAME, device).is_file()
-    old = measurements(NAME, device)["records"] if known else []
-    return write(NAME, content | {"records": merged(old, content["records"], order)})
+    old = measurements(NAME, device) if file_of(NAME, device).is_file() else {"records": []}
+    most = {name: max(content[name], old.get(name, 0)) for name in CEILINGS if name in content}
+    records = merged(old["records"], content["records"], order)
+    return write(NAME, content | most | {"records": records})
 
 
 def stored(

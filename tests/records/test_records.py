@@ -75,6 +75,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "benchmarks"
 
 
+def test_of_a_gpus_ceilings_the_larger_stay(folder):
+    for copy, read in ((4.3e12, 4.5e12), (4.2e12, 4.6e12)):
+        rates = {"copy_bytes_per_second": copy, "read_bytes_per_second": read}
+        kernel_records.write_merged({"device": OTHER, **rates, "records": []}, [])
+    found = measurements("kernels", OTHER)
+    assert (found["copy_bytes_per_second"], found["read_bytes_per_second"]) == (4.3e12, 4.6e12)
+
+
 @pytest.fixture
 def two_devices(folder):
     """Files of every name for the reference GPU and for another one, which is twice as slow."""
