@@ -37,6 +37,7 @@ constexpr int kTileA = BM * kRowBytes, kTileB = BN * kRowBytes, kStage = kTileA 
 constexpr int kPartB = BN / CLUSTER; // rows of B that a block loads for all
 constexpr int kBox = 16 * kRowBytes; // of C: what a warp stores at once, 16 rows
 constexpr int kBoxes = 2;            // of a warp, in turn
+constexpr int kPause = 2;            // steps from a box to the next: many at once delay loads
 constexpr int kPacked = 16;          // registers of a thread that hold what goes into a box
 
 // The next stage of the ring, and the parity of its phase.
@@ -136,25 +137,22 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
         constexpr int kAll = BN / Format::kColumns, kNow = kAll - Format::kLater; // boxes
         unsigned packed[kAll][kPacked];
         int row = 0, column = 0; // of the results in `packed`
-        auto store = [&](int from, int to, bool last) {
-#pragma unroll
-            for (int i = from; i < to; ++i) {
-                // After its last tile a warp has more boxes: where its rows of A were.
-                const unsigned at = last ? stages + i % STAGES * kStage + warp * kBox
-                                         : box + i % kBoxes * kBox;
-                if (lane == 0 && !last) {
-                    tma_wait_read<kBoxes - 1>(); // the box may be written again
-                } else if (lane == 0 && i >= STAGES) {
-                    tma_wait_read<STAGES - 1>();
-                }
-                __syncwarp();
-                Format::store(at, packed[i]);
-                writes_are_ready();
-                __syncwarp();
-                if (lane == 0) {
-                    tma_store(C, column + i * Format::kColumns, row, at);
-                    tma_commit();
-                }
+        auto store = [&](int i, bool last) {
+            // After its last tile a warp has more boxes: where its rows of A were.
+            const unsigned at =
+                last ? stages + i % STAGES * kStage + warp * kBox : box + i % kBoxes * kBox;
+            if (lane == 0 && !last) {
+                tma_wait_read<kBoxes - 1>(); // the box may be written again
+            } else if (lane == 0 && i >= STAGES) {
+                tma_wait_read<STAGES - 1>();
+            }
+            __syncwarp();
+            Format::store(at, packed[i]);
+            writes_are_ready();
+            __syncwarp();
+            if (lane == 0) {
+                tma_store(C, column + i * Format::kColumns, row, at);
+                tma_commit();
             }
         };
         for (int tile = first; tile < tiles; tile += clusters) {
@@ -172,9 +170,9 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
                 }
                 wgmma_commit();
 #pragma unroll
-                for (int i = kNow; i < kAll; i += kBoxes) { // once two steps are under way
-                    if (step == min(1 + (i - kNow) / kBoxes, steps - 1) && tile != first) {
-                        store(i, min(i + kBoxes, kAll), false);
+                for (int i = kNow; i < kAll; ++i) { // once two steps are under way
+                    if (step == min(1 + (i - kNow) * kPause, steps - 1) && tile != first) {
+                        store(i, false);
                     }
                 }
                 if (step == steps - 1) { // the divisions pass under products
@@ -200,7 +198,7 @@ __device__ inline void hopper_gemm(const TensorMap *A, const TensorMap *B, const
             for (int i = 0; i < kAll; ++i) {
                 format.pack(packed[i], &sum[i * Format::kColumns / 2], column + i * Format::kColumns);
                 if (i < kNow || last) {
-                    store(i, i + 1, last);
+                    store(i, last);
                 }
             }
         }
