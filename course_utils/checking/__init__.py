@@ -160,10 +160,10 @@ def _never_written(
             return nan, np.zeros(got.shape, bool)
         initial = np.array(np.nan, got.dtype)
     before = np.broadcast_to(np.asarray(to_numpy(initial)[0], got.dtype), got.shape)
-    same = (_bytes(got) == _bytes(before)).all(axis=-1)
+    same = (raw_bytes(got) == raw_bytes(before)).all(axis=-1)
     return same, nan & ~same
 
 
-def _bytes(array: np.ndarray) -> np.ndarray:
+def raw_bytes(array: np.ndarray) -> np.ndarray:
     """The raw bytes along a new last axis, so that one NaN can be told from another."""
     return np.ascontiguousarray(array)[..., None].view(np.uint8)

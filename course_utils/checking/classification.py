@@ -5,7 +5,7 @@ Each ``_looks_*`` function tests one hypothesis and answers with a message, or N
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -169,16 +169,14 @@ def _looks_like_edges(e: Evidence) -> str | None:
     tails[:-2] = [[t for t in found if t <= 2] for found in tails[:-2]]  # blocks are not cubes
     best: tuple[int, ...] | None = None
     for cut in product(*tails):
-        core = tuple(slice(0, size - t) for size, t in zip(e.actual.shape, cut, strict=True))
-        inner = e.wrong[core]
+        inner = _without_tails(e, cut)
         if inner.size * 2 < e.wrong.size or inner.any():
             continue
         if best is None or inner.size > best[0]:
             best = (inner.size, *cut)
     if best is not None:
         cut = _shrunk(e, list(best[1:]))
-        core = tuple(slice(0, size - t) for size, t in zip(e.actual.shape, cut, strict=True))
-        tail = e.wrong.size - e.wrong[core].size
+        tail = e.wrong.size - _without_tails(e, cut).size
         return _describe_tails(e, cut) if e.wrong.sum() >= MOST_OF_A_TAIL * tail else None
     for width in (1, 2, 3):
         core = tuple(slice(width, size - width) for size in e.actual.shape)
@@ -188,13 +186,17 @@ def _looks_like_edges(e: Evidence) -> str | None:
     return None
 
 
+def _without_tails(e: Evidence, cut: Sequence[int]) -> np.ndarray:
+    """What is wrong where the last ``cut`` of each axis are left out."""
+    return e.wrong[tuple(slice(0, n - t) for n, t in zip(e.actual.shape, cut, strict=True))]
+
+
 def _shrunk(e: Evidence, cut: list[int]) -> tuple[int, ...]:
     """``cut`` with every tail reduced to what is really wrong."""
     for axis in range(len(cut)):
         while cut[axis] > 0:
             less = [tail - (a == axis) for a, tail in enumerate(cut)]
-            core = (slice(0, size - t) for size, t in zip(e.actual.shape, less, strict=True))
-            if e.wrong[tuple(core)].any():
+            if _without_tails(e, less).any():
                 break
             cut = less
     return tuple(cut)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
+from ..checking import raw_bytes
 from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
@@ -84,13 +83,7 @@ def _changed(run: emulated_runs.Run) -> int:
     """How many elements of its arrays a launch has changed."""
     pairs = ((run.arrays[name], before) for name, before in run.before.items())
     return sum(
-        int((_bytes_of(now) != _bytes_of(before)).any(axis=-1).sum()) for now, before in pairs
-    )
-
-
-def _bytes_of(array: np.ndarray) -> np.ndarray:
-    return (
-        np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
+        int((raw_bytes(now) != raw_bytes(before)).any(axis=-1).sum()) for now, before in pairs
     )
 
 
