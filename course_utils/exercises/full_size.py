@@ -71,7 +71,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         arrays = _launch(exercise, job["source"], given, size, cp)()
     except LessonError as error:
         return {"kind": kinds.CRASHED, "message": str(error)}
-    for name, want in exercise.reference(given).items():
+    for name, want in exercise.expected(given).items():
         before = given[name].fill if isinstance(given[name], Empty) else given[name]
         verdict = judge(
             arrays[name], want, name=name, reduction=exercise.reduction(size), initial=before

@@ -218,6 +218,17 @@ class Exercise(Launched):
     means: tuple[Means, ...] | str = ""
     probe: str = ""
 
+    def expected(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """What the reference makes of ``given``. That it overflows or meets NaN is no news: inputs
+        are promised for that."""
+        with np.errstate(all="ignore"):
+            return self.reference(given)
+
+    @property
+    def means_asked(self) -> tuple[Means, ...]:
+        """The means that a right answer has to work by; none where a sentence says why."""
+        return self.means if isinstance(self.means, tuple) else ()
+
     def with_probe(self, source: str) -> str:
         """``source`` as it is compiled."""
         return f'{source}\n#line 1 "{PROBE}"{self.probe}' if self.probe else source
@@ -227,8 +238,7 @@ class Exercise(Launched):
         sizes = getattr(self.promises, "sizes", None)
         if not sizes:
             return self.task.strip()
-        means = self.means if isinstance(self.means, tuple) else ()
-        others = [*self.small, *(m.size for m in means if m.size is not None)]
+        others = [*self.small, *(m.size for m in self.means_asked if m.size is not None)]
         return f"{self.task.strip()}\n\nSizes that are tried: {sizes.range(others)}."
 
 
@@ -311,11 +321,11 @@ class NumberExercise(Launched):
 class HostExercise(BaseExercise):
     """A function or a program to write in C or C++, for the CPU.
 
-    ``standard`` is the compiler's: ``c11``, ``c++17``. ``driver`` is a file below ``kernels/`` with
-    the ``main`` that calls the student's function and prints, after the call, with plain ``printf``
-    alone; without one the cell is a whole program. The program gets each of ``cases`` as its input
-    and must print what ``reference(case)`` returns. ``seconds`` is the limit for each case.
-    ``promises`` draws more cases, or says why it does not.
+    ``standard`` is the compiler's: ``gnu17``, ``c++17``. ``driver`` is a file below ``kernels/``
+    with the ``main`` that calls the student's function and prints, after the call, with plain
+    ``printf`` alone; without one the cell is a whole program. The program gets each of ``cases`` as
+    its input and must print what ``reference(case)`` returns. ``seconds`` is the limit for each
+    case. ``promises`` draws more cases, or says why it does not.
 
     A cell may hold a ``main`` beside the function, for the student to try it with. Then ``probe``
     is code that is compiled behind the cell's, with functions through which the driver reaches what
@@ -325,7 +335,7 @@ class HostExercise(BaseExercise):
 
     cases: tuple[str, ...]
     reference: Callable[[str], str]
-    standard: str = "c11"
+    standard: str = "gnu17"  # what gcc takes when it is told nothing
     driver: str = ""
     probe: str = ""
     before: str = ""

@@ -26,7 +26,7 @@ from .building import PROGRAM, build, compile_error, failed, finds_addresses, sa
 from .faults import fault_of, without_reports
 from .running import run_program
 
-STANDARDS = {"c": "c17", "cpp": "c++17"}
+STANDARDS = {"c": "gnu17", "cpp": "c++17"}  # of C what gcc takes when it is told nothing
 MOST_LINES, FEW_LINES = 200, 20  # of what a program prints that ends well, or does not
 MOST_CHARACTERS = 20_000
 MOST_KEPT = 2**24  # bytes of one file that a cell keeps

@@ -282,7 +282,7 @@ def exercises(part: int, parts: int) -> Iterator[dict]:
     for exercise in found[part::parts]:
         for size in exercise.small:
             given = exercise.inputs(np.random.default_rng(1), size)
-            expected = exercise.reference(given)
+            expected = exercise.expected(given)
             ours = _solve(exercise, given, size, "emulator", emulated_cupy)
             theirs = _solve(exercise, given, size, "cuda", cp)
             name = f"{exercise.id} {size}"
