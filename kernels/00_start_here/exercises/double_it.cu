@@ -1,5 +1,5 @@
 // y[i] = 2 * x[i] for n floats. Each thread owns one element.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void double_it(const float* x, float* y, int n)
 {

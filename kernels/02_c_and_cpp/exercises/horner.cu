@@ -1,5 +1,5 @@
 // y[i] = c[0] + c[1] x + c[2] x^2 + ... + c[5] x^5 at x = x[i], for n floats.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 // The value of a polynomial of degree kDegree at x; c has kDegree + 1 coefficients.
 template <int kDegree>

@@ -1,5 +1,5 @@
 // Row i of y has the three floats of row i of x in rising order, for n rows.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 // TODO: take the two floats by reference, and put the smaller one into low
 // STARTER

@@ -1,6 +1,6 @@
 // y[i] = a long function of x[i], for n positive floats: one function where i is even, another where
 // i is odd. Each block owns 256 elements in a row. Takes any n.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void branch_by_warp(const float *x, float *y, int n)
 {

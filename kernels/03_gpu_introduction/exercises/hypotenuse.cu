@@ -1,7 +1,7 @@
 // c[i] = sqrt(a[i]^2 + b[i]^2) for n floats: the long side of n right-angled triangles.
 // The loop that it replaces, in C:
 //     for (int i = 0; i < n; ++i) { c[i] = sqrtf(a[i] * a[i] + b[i] * b[i]); }
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void hypotenuse(const float *a, const float *b, float *c, int n)
 {

@@ -1,5 +1,5 @@
 // product[0] = product[0] * x[0] * x[1] * ... for n floats. Takes any n.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 
 __device__ void atomic_multiply(float* address, float value)
 {

@@ -1,6 +1,6 @@
 // Multiplies n floats by a factor: y = gain x. A block of 256 threads takes 1024 elements, a thread
 // four of them. Takes any n.
-// grid (ceil(n / 1024)), block (256), dynamic shared 0
+// grid (ceil(n / 1024)) or more, block (256), dynamic shared 0
 
 constexpr int kThreads = 256;
 constexpr int kEach = 4;

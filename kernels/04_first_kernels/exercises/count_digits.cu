@@ -1,6 +1,6 @@
 // Counts how often each digit 0 to 9 occurs among n digits: counts[digits[i]] += 1. The counts are
 // zero before the launch. Takes any n.
-// grid (4), block (256), dynamic shared 0
+// grid (4), or any other, block (256), dynamic shared 0
 
 constexpr int kDigits = 10;
 

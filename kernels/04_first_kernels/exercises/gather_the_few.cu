@@ -1,6 +1,6 @@
 // y[i] = x[i] where x[i] is not negative; what is negative goes through 32 rounds of
 // v = sqrt(v * v + 1) first. About one in sixteen is negative. Takes any n.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 
 constexpr int kThreads = 256;
 

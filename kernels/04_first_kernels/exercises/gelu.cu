@@ -1,5 +1,5 @@
 // y[i] = GELU of x[i] for n floats, by the formula with tanh that many networks use. Takes any n.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void gelu(const float* x, float* y, int n)
 {

@@ -1,6 +1,6 @@
 // gray = 0.299 red + 0.587 green + 0.114 blue (the luma weights of Rec. ITU-R BT.601) for an image
 // of height x width pixels; rgb holds three floats a pixel, row by row. Takes any height and width.
-// grid (ceil(width / 16), ceil(height / 16)), block (16, 16), dynamic shared 0
+// grid (ceil(width / 16), ceil(height / 16)) or more, block (16, 16), dynamic shared 0
 
 extern "C" __global__ void grayscale(const float* rgb, float* gray, int height, int width)
 {

@@ -1,6 +1,6 @@
 // The lengths of n vectors, each the root of x^2 + y^2 + z^2; `vectors` holds x, y, z of vector 0,
 // then x, y, z of vector 1, and so on. Takes any n.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 
 constexpr int kThreads = 256;
 

@@ -1,6 +1,6 @@
 // y[i] is what becomes of x[i]: if it is not negative, in `rounds` rounds of v = 0.95 v + 1, and if
 // it is, in 8 rounds more, of v = 0.9 v - 1. Takes any n.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 
 extern "C" __global__ void one_way(const float *x, float *y, int rounds, int n)
 {

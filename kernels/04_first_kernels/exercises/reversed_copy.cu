@@ -1,5 +1,5 @@
 // y[i] = x[n - 1 - i] for n floats: a copy in reverse order. Takes any n.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void reversed_copy(const float* x, float* y, int n)
 {

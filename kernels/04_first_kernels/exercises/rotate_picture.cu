@@ -1,6 +1,6 @@
 // Rotates a picture 90 degrees clockwise: out[column][rows - 1 - row] = in[row][column]. `in` has
 // rows x columns floats, row by row, `out` columns x rows. Takes any shape.
-// grid (ceil(columns / 32), ceil(rows / 32)), block (32, 32), dynamic shared 0
+// grid (ceil(columns / 32), ceil(rows / 32)) or more, block (32, 32), dynamic shared 0
 
 constexpr int kTile = 32;
 

@@ -1,6 +1,6 @@
 // y[i] = a * x[i] + y[i] for n floats, in place. Takes any n.
 // The name is BLAS's: single precision, a times x plus y.
-// grid ceil(n / 256), block 256, dynamic shared 0
+// grid ceil(n / 256) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void saxpy(float a, const float* x, float* y, int n)
 {

@@ -1,7 +1,7 @@
 // y[r][c] = x[r][c] / mean of row r, for a matrix of rows x columns floats, with two kernels that are
 // launched one after the other: the second begins when the first has ended. Takes any shape.
-// grid (ceil(rows / 64)), block (64), dynamic shared 0 for row_mean
-// grid (ceil(columns / 16), ceil(rows / 16)), block (16, 16), dynamic shared 0 for divide_by_mean
+// grid (ceil(rows / 64)) or more, block (64), dynamic shared 0 for row_mean
+// grid (ceil(columns / 16), ceil(rows / 16)) or more, block (16, 16), shared 0 for divide_by_mean
 
 extern "C" __global__ void row_mean(const float* x, float* mean, int rows, int columns)
 {

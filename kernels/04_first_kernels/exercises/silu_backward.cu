@@ -1,6 +1,6 @@
 // Gradient of SiLU, y = x * s with s = 1 / (1 + exp(-x)): dx = dy * s * (1 + x * (1 - s)), for n
 // fp32 elements. The forward pass stored s. Takes any n.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 
 extern "C" __global__ void silu_backward(const float *dy, const float *x, const float *s, float *dx,
                                          int n)

@@ -3,7 +3,7 @@
 // elements, v begins with zeros.
 // Takes any n below 2^31 (indices are int).
 // Limit: memory bandwidth, three reads and two writes an element; at small sizes the launch.
-// grid (ceil(n / 256)), block 256, dynamic shared 0
+// grid (ceil(n / 256)) or more, block 256, dynamic shared 0
 
 extern "C" __global__ void tensor_momentum(float *w, float *v, const float *dw, float rate,
                                            float momentum, float decay, int n)

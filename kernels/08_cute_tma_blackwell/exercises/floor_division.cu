@@ -1,6 +1,6 @@
 // quotient[i] = a[i] // b[i] and rest[i] = a[i] % b[i] as Python has them, for n int32 numbers: the
 // quotient is rounded down, and a = quotient * b + rest. No b is 0; a // b fits into an int.
-// grid (ceil(n / 256)), block (256), dynamic shared 0
+// grid (ceil(n / 256)) or more, block (256), dynamic shared 0
 extern "C" __global__ void floor_division(const int *a, const int *b, int *quotient, int *rest,
                                           int n)
 {

@@ -17,7 +17,7 @@ static unsigned char byte_of(unsigned seed, size_t i)
 
 static size_t wrong_bytes(unsigned seed, size_t size)
 {
-    const size_t room = size > 0 ? size + 1 : 2; // a byte too many is no accident with size 0
+    const size_t room = size > 0 ? size + 1 : 2; // with size 0 there is a byte, to stay as it is
     unsigned char *first = malloc(room), *second = malloc(room);
     unsigned char *a = first + 1, *b = second + 1;
     size_t wrong = 0;
@@ -25,7 +25,12 @@ static size_t wrong_bytes(unsigned seed, size_t size)
         a[i] = byte_of(seed, i);
         b[i] = byte_of(seed + 77, i);
     }
+    if (size == 0) {
+        a[0] = 'a';
+        b[0] = 'b';
+    }
     try_swap_any(a, b, size);
+    if (size == 0) wrong += (a[0] != 'a') + (b[0] != 'b');
     for (size_t i = 0; i < size; ++i) {
         wrong += a[i] != byte_of(seed + 77, i);
         wrong += b[i] != byte_of(seed, i);
