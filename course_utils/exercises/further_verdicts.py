@@ -16,7 +16,7 @@ from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
 from . import emulated_runs, kinds
-from .means import Means, WorkDone, work_of
+from .means import WorkDone, work_of
 from .outcome import simple
 from .spec import Exercise
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
@@ -108,7 +108,7 @@ def counted(exercise: Exercise, module: Module, size: Any) -> WorkDone:
     run = emulated_runs.run(exercise, module, given, size, 1, options=options)
     if run.fault is not None:
         raise Stopped(run.fault)
-    expected = exercise.reference(given)
+    expected = exercise.expected(given)
     outputs = [np.asarray(run.arrays[name]) for name in expected]
     shared = max(
         module[launch.kernel or exercise.kernel].attributes["shared_size_bytes"] + launch.shared
@@ -133,17 +133,14 @@ class Works:
         return self._found[key]
 
 
-def means_verdict(exercise: Exercise, works: Works) -> Verdict | None:
-    """Which of the means that the exercise is about is missing; None where none is."""
-    for means in _means(exercise):
+def means_verdict(exercise: Exercise, works: Works) -> tuple[Verdict, Any] | None:
+    """Which of the means that the exercise is about is missing, and the size at which it was
+    counted; None where none is."""
+    for means in exercise.means_asked:
         size = exercise.small[0] if means.size is None else means.size
         work = replace(works.at(size), of_ours=lambda size=size: work_of_solution(exercise, size))
         missing = means.missing(work)
         if missing:
             message = f"the result is right, but not by the means of this exercise.\n  {missing}."
-            return simple(kinds.MEANS_MISSING, message, hint=means.advice)
+            return simple(kinds.MEANS_MISSING, message, hint=means.advice), size
     return None
-
-
-def _means(exercise: Exercise) -> tuple[Means, ...]:
-    return exercise.means if isinstance(exercise.means, tuple) else ()

@@ -104,15 +104,29 @@ def one_store_each(at_most: float = 1.0, size: Any = None) -> Means:
     )
 
 
+def _threads_for_a_result(work: WorkDone) -> float:
+    return sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
+
+
 def a_thread_each(at_least: float = 1.0, size: Any = None) -> Means:
     """As many threads as there are results have something to do."""
     return Means(
         "threads that touch memory, for each result",
-        lambda work: (
-            sum(np.count_nonzero(launch.work.touched) for launch in work.launches) / work.results
-        ),
+        _threads_for_a_result,
         at_least,
         advice="Some threads do nothing, and others do their part: one element, one thread.",
+        size=size,
+    )
+
+
+def no_surplus_threads(at_most: float = 1.0, size: Any = None) -> Means:
+    """No more threads than there are results, or that part of them, have something to do; ``size``
+    is one of which some are left over."""
+    return Means(
+        "threads that touch memory, for each result",
+        _threads_for_a_result,
+        at_most=at_most,
+        advice="Threads beyond the last element have nothing to do: a guard sends them past it.",
         size=size,
     )
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
 
 from .spec import Empty, Launch
 
+WHOLE = 1024  # a multiple of every block's length, and of a warp's
 DRAWN = 12  # trials, at least; with the fixed ones a judgement has sixteen launches or more
 Given = dict[str, Any]
 
@@ -71,11 +72,24 @@ class Sizes:
 
     def longest(self) -> list[Any]:
         """For each extent a size with its largest value, and one of the smallest of the others."""
-        short = [values[min(1, len(values) - 1)] for values in self.extents]
+        short = self._short()
         return [
             self._size((*short[:at], most, *short[at + 1 :]))
             for at, most in enumerate(self._most())
         ]
+
+    def whole(self) -> list[Any]:
+        """For each extent that takes them the sizes with 64 and with the largest power of two up to
+        WHOLE, and one of the smallest of the others: blocks and warps fit in exactly, and nothing
+        is left over."""
+        short = self._short()
+        found = []
+        for at, values in enumerate(self.extents):
+            largest = 1 << min(values[-1], WHOLE).bit_length() >> 1
+            for power in sorted({largest, min(largest, 64)}):
+                if power >= 32 and power % gcd(*values) == 0:
+                    found.append(self._size((*short[:at], power, *short[at + 1 :])))
+        return found
 
     def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
         """``count`` sizes; each extent takes each of its values as soon as it can."""
@@ -91,6 +105,9 @@ class Sizes:
         few = [values[:6] + values[-1:] if len(now) > 1 else values for values in below]
         found = sorted(set(product(*few)) - {now}, key=lambda extents: (prod(extents), extents))
         return (self._size(extents) for extents in found)
+
+    def _short(self) -> list[int]:
+        return [values[min(1, len(values) - 1)] for values in self.extents]
 
     def _most(self) -> list[int]:
         return [
@@ -228,6 +245,12 @@ FAINTEST: ArrayChange = (
     "near the smallest float (1e-35)",
     lambda x, rng: np.rint(x.astype(np.float64) * 64) * 2.0**-122,
 )
+# No smaller number is sure to be one, on a GPU.
+SMALLEST_NORMAL: ArrayChange = (
+    "near the smallest normal float",
+    lambda x, rng: np.copysign(np.finfo(x.dtype).tiny * rng.uniform(1, 2, x.shape), x),
+)
+VERY_LARGE: ArrayChange = "very large (1e15)", lambda x, rng: x.astype(np.float64) * 1e15
 HUGE: ArrayChange = (
     "near the largest float",
     lambda x, rng: np.copysign(np.finfo(x.dtype).max * rng.uniform(0.6, 0.9, x.shape), x),
@@ -275,6 +298,17 @@ def zero_times_infinity(zero: str, infinite: str) -> Values:
         return {infinite: x, zero: y}
 
     return Values(f"{zero} = 0 where {infinite} is infinite", change)
+
+
+def zeros_and_infinities(zero: str, infinite: str) -> Values:
+    """About half of ``zero`` is 0, and some of ``infinite`` are infinite, wherever they meet."""
+
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        x = given[zero]
+        x = np.where(rng.random(x.shape) < 0.5, 0, x)
+        return {zero: x, infinite: SOME_INFINITE[1](given[infinite], rng)}
+
+    return Values(f"half of {zero} 0, some of {infinite} infinite", change)
 
 
 def zero_times_infinity_along(zero: str, axis: int, infinite: str, other_axis: int) -> Values:

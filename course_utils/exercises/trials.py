@@ -15,6 +15,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -89,7 +90,8 @@ def drawn_trials(exercise: Exercise) -> list[Trial]:
         chosen = (column[number] for column in changes)
         differing = tuple(values for values in chosen if values.label)
         trials.append(Trial(sizes[number], 10 + number, launch, differing))
-    return [*_other_launches(exercise), *trials, *_other_values(exercise), *_longest(exercise)]
+    more = _other_values(exercise), _whole(exercise), _longest(exercise)
+    return [*_other_launches(exercise), *trials, *chain(*more)]
 
 
 def _other_launches(exercise: Exercise) -> list[Trial]:
@@ -106,6 +108,12 @@ def _other_values(exercise: Exercise) -> list[Trial]:
     size = exercise.small[0]
     alternatives = (values for one in exercise.promises.values for values in one if values.label)
     return [Trial(size, 2, changes=(values,)) for values in alternatives]
+
+
+def _whole(exercise: Exercise) -> list[Trial]:
+    """Sizes of which nothing is left over, with the exercise's own values and launch."""
+    sizes = exercise.promises.sizes
+    return [Trial(size, 4) for size in sizes.whole()] if sizes else []
 
 
 def _longest(exercise: Exercise) -> list[Trial]:

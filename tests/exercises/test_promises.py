@@ -42,7 +42,7 @@ def test_what_is_drawn_keeps_the_parameters_dtypes_and_shapes(name):
         for key, value in trial.given(exercise).items():
             assert (value.dtype, len(value.shape)) == (own[key].dtype, len(own[key].shape)), key
             if value.shape != own[key].shape:  # a result whose size is an input, such as a k
-                assert key in exercise.reference(trial.given(exercise)), key
+                assert key in exercise.expected(trial.given(exercise)), key
         assert trial.label(exercise)
 
 
@@ -198,6 +198,24 @@ def test_an_answer_that_is_right_only_in_lockstep_depends_on_the_order():
     )
     assert outcome.kind == kinds.ORDER, outcome
     assert "some lanes of a warp ahead of the others" in str(outcome)
+
+
+def test_sizes_of_which_nothing_is_left_over_are_tried():
+    shapes = promises.shapes(rows=(1, 2, 300), columns=(4, 8, 12, 9000), taps=(1, 31))
+    assert shapes.whole() == [(64, 8, 31), (256, 8, 31), (2, 64, 31), (2, 1024, 31)]
+    assert promises.shapes(n=(6, 600)).whole() == []  # a power of two is no multiple of six
+    assert {64, 1024} <= {trial.size for trial in drawn_trials(SAXPY)}
+    left = changed(SAXPY, ("i < n", "i < n - (n % 256 == 0)"))
+    assert left.kind == kinds.EDGES, left
+
+
+def test_what_is_counted_is_looked_at_before_its_result_is_called_right():
+    """At the size at which threads are counted, a multiple of the block, the last block is idle."""
+    found = changed(
+        find("03.hypotenuse"),
+        ("i < n", "i < n && (blockIdx.x != (n - 1) / 256 || threadIdx.x < n % 256)"),
+    )
+    assert found.kind == kinds.PARTLY_WRITTEN, found
 
 
 def test_each_extent_has_one_longest_size():

@@ -19,14 +19,8 @@ from course_utils.exercises.vectors import BLOCK, one_thread_each, spare_blocks
 
 def doubled(given) -> dict:
     """Twice x, which may be past the largest float."""
-    with np.errstate(over="ignore"):
-        return {"y": 2 * given["x"]}
+    return {"y": 2 * given["x"]}
 
-
-SMALLEST: promises.ArrayChange = (
-    "near the smallest normal float",
-    lambda x, rng: np.copysign(rng.uniform(1.2e-38, 2.3e-38, x.shape), x),
-)
 
 DOUBLE_IT = Exercise(
     id="00.double_it",
@@ -47,13 +41,14 @@ the checker says each time.
     promises=Promises(
         sizes=promises.lengths(),
         launches=spare_blocks,
-        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS, SMALLEST),),
+        values=(promises.data("x", *promises.ANY_FLOAT, promises.ZEROS, promises.SMALLEST_NORMAL),),
     ),
     means=(
         means.one_store_each(2),  # y[i] = x[i]; y[i] += x[i];
         means.no_extra_work(),
         means.work_shared_out(size=20 * BLOCK),
         means.a_thread_each(size=20 * BLOCK),
+        means.no_surplus_threads(),
     ),
     hints=(
         "Arrays are indexed as in Python: `x[i]` is element `i` of `x`.",
@@ -66,6 +61,14 @@ The line is written once, and every thread runs it with its own `i`. `2.0f` is a
 factor of 2 the compiler sees that it makes no difference; for `0.1` it could not.) So write `f`.
 """,
     mutants=(
+        mutant(
+            "the last element once more by each surplus thread",
+            kinds.MEANS_MISSING,
+            (
+                "if (i < n) {\n        y[i] = 2.0f * x[i];",
+                "{\n        const int j = min(i, n - 1);\n        y[j] = 2.0f * x[j];",
+            ),
+        ),
         mutant("left out", kinds.NOTHING_WRITTEN, ("y[i] = 2.0f * x[i];", "")),
         mutant("not doubled", kinds.SCALED, ("2.0f * x[i]", "x[i]")),
         mutant("zeros", kinds.ALL_ZEROS, ("2.0f * x[i]", "0.0f")),

@@ -88,7 +88,7 @@ def any_module(rng: np.random.Generator) -> tuple[str]:
             inside = ", ".join(
                 f"%{name}" for name in (given[:1] if operation == "bitcast" else given)
             )
-        names.append(f"{operation}.{k}")
+        names.append(f"Arg_{k}.{k + 1}" if operation == "parameter" else f"{operation}.{k}")
         lines.append(f"  %{names[-1]} = {dtype}[{shape}]{{0}} {operation}({inside}), metadata={{}}")
     other = (
         "%region (p: f32[4]) -> f32[4] {\n  %p = f32[4]{0} parameter(0)\n"
@@ -157,6 +157,14 @@ two kernels. A kernel that names an array twice needs it once. `cost_analysis()`
 function does this count for you, with XLA's own rules.
 """,
     mutants=(
+        mutant(
+            "no reads of arguments",
+            kinds.WRONG,
+            (
+                "for operand in set(operands)",
+                'for operand in set(operands) if "Arg" not in operand',
+            ),
+        ),
         mutant("counts parameters", kinds.WRONG, ("if operation not in FREE", "if operation")),
         mutant("four bytes each", kinds.WRONG, ("BYTES[dtype]", "4")),
         mutant("no writes", kinds.WRONG, ("moved += size[name] + sum", "moved += sum")),

@@ -104,6 +104,16 @@ void watched_free(void *block);
 """
 
 
+# AddressSanitizer lets a program use the first byte of a block of 0 bytes.
+EMPTY_BLOCKS = """
+#include <stdlib.h>
+void *noted_malloc(size_t bytes);
+void *noted_calloc(size_t n, size_t bytes);
+#define malloc noted_malloc
+#define calloc noted_calloc
+"""
+
+
 def grown(case: str) -> str:
     values = case.split()
     room = 1 << (len(values) - 1).bit_length() if values else 0
@@ -600,6 +610,11 @@ Every object is a row of bytes, and an `unsigned char *` may look at those of an
 cudaMemcpy take `void *` for the same reason: they move bytes and need no type.
 """,
     mutants=(
+        mutant(
+            "a byte of nothing",
+            kinds.WRONG_OUTPUT,
+            ("for (size_t i = 0; i < size; ++i)", "for (size_t i = 0; i == 0 || i < size; ++i)"),
+        ),
         mutant("the first byte", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < 1; ++i")),
         mutant("a buffer of 64", kinds.WRONG_OUTPUT, ("i < size; ++i", "i < size && i < 64; ++i")),
         mutant(
@@ -629,6 +644,7 @@ and it is wrong. Run it first, and read the verdict.
 """,
     source="02_c_and_cpp/exercises/copy_text.c",
     driver=driver("copy_text"),
+    before=EMPTY_BLOCKS,
     probe="""
 char *try_copy_of(const char *text) { return copy_of(text); }
 """,
@@ -664,6 +680,16 @@ where malloc often leaves a few bytes free: the bug waits for the text that just
             "a second block",
             kinds.MEMORY_LEAK,
             ("strcpy(copy, text);", "copy = malloc(strlen(text) + 1);\n    strcpy(copy, text);"),
+        ),
+        mutant(
+            "no byte for an empty text",
+            kinds.WRONG_OUTPUT,
+            ("strlen(text) + 1", "*text ? strlen(text) + 1 : 0"),
+        ),
+        mutant(
+            "an empty text from calloc",
+            kinds.WRONG_OUTPUT,
+            ("char *copy = malloc", "if (!*text) return calloc(1, 0);\n    char *copy = malloc"),
         ),
         mutant("room for 80", kinds.OUT_OF_BOUNDS, ("strlen(text) + 1", "80")),
         mutant(

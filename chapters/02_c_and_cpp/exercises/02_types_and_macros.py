@@ -448,6 +448,7 @@ Ordered as they are, these members take 32 bytes. Reorder them so that they take
     driver=driver("small_struct"),
     probe="""
 #include <stddef.h>
+#undef _Alignof
 struct Layout { size_t size, alignment, offset[5]; int has_its_type[5]; };
 struct Plain { double weight; int count, label, kind, flag; };
 

@@ -62,9 +62,8 @@ def polynomial(given: dict) -> dict:
 
     def value(degree: int, x: np.ndarray) -> np.ndarray:
         found = np.full_like(x, c[degree])
-        with np.errstate(invalid="ignore"):  # 0 times infinity
-            for k in reversed(range(degree)):
-                found = c[k] + x * found
+        for k in reversed(range(degree)):
+            found = c[k] + x * found
         return found
 
     return {
@@ -239,7 +238,7 @@ A_PAIR = """
 extern "C" __global__ void sort_pair(const float* x, float* pair)
 {
     float a = x[0], b = x[1];
-    put_in_order(a, b);
+    (put_in_order)(a, b); // in parentheses no macro is replaced
     pair[0] = a;
     pair[1] = b;
 }
@@ -297,6 +296,15 @@ sees.
 does. fminf then stores 0 for them, and `<` calls them equal.)
 """,
     mutants=(
+        mutant(
+            "a macro",
+            kinds.WRONG_NAME,
+            (
+                "__device__ void put_in_order(float &low, float &high)",
+                "#define put_in_order(p, q) in_order(p, q)\n"
+                "__device__ void in_order(float &low, float &high)",
+            ),
+        ),
         mutant(
             "sorted by the kernel",
             kinds.WRONG,

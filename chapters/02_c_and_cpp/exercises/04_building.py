@@ -245,6 +245,11 @@ Write the heart of make: which targets does it build, and in which order?
         ),
         ({f"{k}": [f"{k + 1}"] for k in range(100)}, {"100": 1}, "0"),
         ({"app": ["z.o", "a.o"], "z.o": ["c"], "a.o": ["c"]}, {"c": 1}, "app"),
+        (
+            {"app": ["a.o", "b.o"], "a.o": ["a.c"], "b.o": ["b.c"]},
+            {"a.c": 5, "a.o": 4, "b.c": 1, "b.o": 2, "app": 9},
+            "app",
+        ),
     ),
     reference=rebuilt,
     promises=Cases(drawn_rules),
@@ -262,6 +267,11 @@ then mixes two versions of a struct. `gcc -MMD` writes such rules for you. Nor d
 commands: after a change of `CFLAGS` everything is "up to date". CMake and Ninja notice that.
 """,
     mutants=(
+        mutant(
+            "one that is built builds all",
+            kinds.WRONG,
+            ("n in built or", "bool(built) or"),
+        ),
         mutant(
             "never passed on",
             kinds.WRONG,

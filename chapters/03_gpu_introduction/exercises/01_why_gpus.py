@@ -136,6 +136,7 @@ iteration to do. `sqrtf` is the square root of a float.
     means=(
         means.no_extra_work(5),
         means.a_thread_each(size=20 * BLOCK),
+        means.no_surplus_threads(),
         means.work_shared_out(size=20 * BLOCK),
     ),
     target=Target(
@@ -158,6 +159,14 @@ thread computes for itself, and its condition became an `if`. This works because
 loop needs the result of another.
 """,
     mutants=(
+        mutant(
+            "the last element once more by each surplus thread",
+            kinds.MEANS_MISSING,
+            (
+                "= blockIdx.x * blockDim.x + threadIdx.x;",
+                "= min(int(blockIdx.x * blockDim.x + threadIdx.x), n - 1);",
+            ),
+        ),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n) {", "i <= n) {")),
         mutant(

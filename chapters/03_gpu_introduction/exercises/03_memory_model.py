@@ -189,7 +189,7 @@ most 1501.)
             "values nor the counts are read again.",
             size=COUNTED,
         ),
-        means.one_store_each(size=COUNTED),
+        means.one_store_each(),
         means.no_extra_work(size=COUNTED),
         means.work_shared_out(size=COUNTED),
     ),

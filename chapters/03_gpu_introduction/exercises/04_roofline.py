@@ -215,8 +215,7 @@ EVEN_HANDED = tuple(
 
 def four_products(given) -> dict:
     """X A in float64, with NaN where 0 meets infinity."""
-    with np.errstate(invalid="ignore"):
-        return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
+    return {"Y": given["X"].astype(np.float64) @ given["A"].astype(np.float64)}
 
 
 FOUR_VECTORS = Exercise(
@@ -266,6 +265,7 @@ as four calls of a GEMV would. Let each element of A that is fetched serve all f
         ),
         means.no_extra_work(size=BATCH),
         means.a_thread_each(1 / 4, size=BATCH),  # of Y, a thread has four elements
+        means.no_surplus_threads(1 / 4),
         means.work_shared_out(size=BATCH),
     ),
     target=Target(
@@ -352,9 +352,8 @@ def layer_inputs(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 def layer_outputs(given) -> dict:
     """relu(x + bias) + r, where relu is 0 for NaN too."""
-    with np.errstate(invalid="ignore", over="ignore"):  # infinity less infinity
-        shifted = given["x"] + given["bias"]
-        return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}
+    shifted = given["x"] + given["bias"]
+    return {"y": np.where(shifted > 0, shifted, np.float32(0)) + given["r"]}
 
 
 LAYER = (20 * 4, 64)  # rows and columns, where the means are counted: 20 blocks
@@ -426,6 +425,7 @@ infinite or NaN (relu gives 0 for NaN, as `fmaxf(v, 0.0f)` does).
         ),
         means.no_extra_work(size=LAYER),
         means.a_thread_each(size=LAYER),
+        means.no_surplus_threads(),
         means.work_shared_out(size=LAYER),
     ),
     target=Target(

@@ -22,8 +22,7 @@ from course_utils.exercises.vectors import BLOCK, FULL, SMALL, one_thread_each, 
 
 def axpy(given) -> dict:
     """a x + y, with NaN where 0 meets infinity."""
-    with np.errstate(invalid="ignore"):
-        return {"y": given["a"] * given["x"] + given["y"]}
+    return {"y": given["a"] * given["x"] + given["y"]}
 
 
 def opposites(given: dict, rng: np.random.Generator) -> dict:
@@ -83,6 +82,14 @@ Each element is read and written by one thread only, so no thread has to wait fo
 compiler turns the multiplication and the addition into one instruction, `fma`, which rounds once.
 """,
     mutants=(
+        mutant(
+            "the last block takes what is left of a division",
+            kinds.PARTLY_WRITTEN,
+            (
+                "if (i < n) {",
+                "if (i < n && (blockIdx.x != (n - 1) / 256 || threadIdx.x < n % 256)) {",
+            ),
+        ),
         mutant("no bounds guard", kinds.OUT_OF_BOUNDS, ("if (i < n) {", "{")),
         mutant("<= for <", kinds.OUT_OF_BOUNDS, ("i < n", "i <= n")),
         mutant(

@@ -135,8 +135,7 @@ def scaled(given) -> dict:
     """The exact means and quotients, as far as float64 goes."""
     x = given["x"].astype(np.float64)
     mean = x.mean(axis=1)
-    with np.errstate(invalid="ignore"):
-        return {"mean": mean, "y": x / mean[:, None]}
+    return {"mean": mean, "y": x / mean[:, None]}
 
 
 def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
@@ -153,10 +152,12 @@ def one_kernel_then_the_other(size: tuple[int, int]) -> tuple[Launch, Launch]:
 
 
 def near_the_end(given: dict, rng: np.random.Generator) -> dict:
-    """Where a row is so short that its sum is a float, numbers whose reciprocals are too small."""
+    """Where a row is short, numbers whose sum is near the largest float: their mean has a
+    reciprocal that is too small, and one of them times the columns is too large."""
     if given["x"].shape[1] > 3:
         return {}
-    return {"x": rng.uniform(0.9e38, 1.1e38, given["x"].shape)}
+    shares = rng.uniform(0.02, 1, given["x"].shape)
+    return {"x": 3.3e38 * shares / shares.sum(axis=1, keepdims=True)}
 
 
 def with_spare_blocks(size: tuple[int, int]) -> tuple[tuple[Launch, Launch], ...]:
@@ -215,7 +216,9 @@ is no larger than the largest float, and may be close to it.
             ),
             (
                 promises.AS_GIVEN,
-                promises.Values("no more than three columns near 1e38", near_the_end),
+                promises.Values(
+                    "no more than three columns, whose sum is near 3.3e38", near_the_end
+                ),
             ),
         ),
     ),
@@ -244,6 +247,14 @@ The end of a kernel is the one point at which every block is known to be done: w
 wrote, the second may read. Inside one kernel, `__syncthreads()` waits for one block only.
 """,
     mutants=(
+        mutant(
+            "sums in place of means",
+            kinds.WRONG,
+            (
+                "= x[row * columns + column] / mean[row];",
+                "= x[row * columns + column] * columns / (mean[row] * columns);",
+            ),
+        ),
         mutant("sum for mean", kinds.SCALED, ("sum / columns", "sum")),
         mutant("mean of row 0", kinds.FIRST_BLOCK, (" / mean[row]", " / mean[0]")),
         mutant("no mean stored", kinds.NOTHING_WRITTEN, ("mean[row] = sum / columns;", "")),
@@ -325,7 +336,7 @@ Run the cell as it is, read the verdict, and fix the kernel.
             "barrier, also the warps that have no column.",
             size=(3, 100),
         ),
-        means.one_store_each(size=(2, 256)),
+        means.one_store_each(),
         means.reads_each_once(4 * 2 * 256, at_most=1.5, size=(2, 256)),
         means.work_shared_out(size=(2, 256)),
     ),
@@ -378,8 +389,7 @@ barrier is the same mistake, even where a GPU does not wait for threads that hav
 
 def product_of_all(given) -> dict:
     """The exact product, with NaN where 0 meets infinity."""
-    with np.errstate(invalid="ignore"):
-        return {"product": given["product"] * np.prod(given["x"].astype(np.float64), keepdims=True)}
+    return {"product": given["product"] * np.prod(given["x"].astype(np.float64), keepdims=True)}
 
 
 def one_of_them(value: float) -> Callable[..., dict]:
@@ -687,7 +697,7 @@ in a hundred digits may remain on global memory.
     ),
     target=Target(
         label="atomics on global memory per digit",
-        measure=lambda counts: atomics_on("global")(counts) / 5003,
+        measure=lambda counts: counts.global_atomic_bytes / 4 / 5003,
         at_most=0.01,
         advice="The counts are right. Count into `__shared__ int mine[kDigits]` first.",
         size=5003,

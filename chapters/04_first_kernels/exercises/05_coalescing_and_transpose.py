@@ -97,8 +97,7 @@ def moved_per_byte_wanted(counts: Counts) -> float:
 
 def brightened(given) -> dict:
     """gain x, with NaN where 0 meets infinity."""
-    with np.errstate(invalid="ignore"):
-        return {"y": given["gain"] * given["x"]}
+    return {"y": given["gain"] * given["x"]}
 
 
 WHY_IS_THIS_SLOW = Exercise(
@@ -133,7 +132,7 @@ it is, find out why, and fix it: every byte asked for shall be wanted.
         ),
     ),
     means=(
-        means.one_store_each(size=8192),
+        means.one_store_each(),
         means.work_shared_out(size=8192),
         Means(
             "bytes asked for per byte wanted, where the last block is not full",
@@ -331,7 +330,7 @@ wavefront each to fill the tile and to read it.
             advice="The task asks for a tile in shared memory: all elements go through it.",
             size=(64, 96),
         ),
-        means.one_store_each(size=(64, 96)),
+        means.one_store_each(),
         means.work_shared_out(size=(64, 96)),
         Means(
             "sectors and wavefronts for each 32 elements of a picture of 56 x 88",
@@ -421,7 +420,7 @@ right, but its loads touch 36 sectors for every 32 vectors, and 12 would do. Mak
         ),
     ),
     means=(
-        means.one_store_each(size=4096),
+        means.one_store_each(),
         means.work_shared_out(size=4096),
         Means(
             "sectors loaded for each 32 of 992 vectors",

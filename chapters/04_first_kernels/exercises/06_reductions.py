@@ -20,8 +20,6 @@ from course_utils.exercises import (
 from course_utils.exercises.promises import Values
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
-from .common import atomics_on
-
 
 def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     """``x`` cut into rows of ``length``, the last one filled up."""
@@ -507,10 +505,7 @@ def of_one_sign(given: dict, rng: np.random.Generator) -> dict:
 
 def dot_product(given) -> dict:
     """The exact sum of the products, with NaN where 0 meets infinity."""
-    with np.errstate(invalid="ignore"):
-        return {
-            "result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]
-        }
+    return {"result": np.dot(given["x"].astype(np.float64), given["y"].astype(np.float64))[None]}
 
 
 def few_blocks(n: int) -> Launch:
@@ -567,7 +562,7 @@ the warp by shuffles. At most one atomic in a hundred elements may remain.
     ),
     target=Target(
         label="atomics per element",
-        measure=lambda counts: atomics_on("global")(counts) / 5003,
+        measure=lambda counts: counts.global_atomic_bytes / 4 / 5003,
         at_most=0.01,
         advice="The result is right. Add up in a register over the whole loop, then over the warp, "
         "and let one lane of it, or one thread of the block, do the atomic.",
@@ -707,6 +702,14 @@ lane takes its first element in any case. A NaN, too, is greater than nothing: t
 over it, and NumPy says where the first one is.)
 """,
     mutants=(
+        mutant(
+            "a last round of what is left of a division",
+            kinds.WRONG,
+            (
+                "column < columns; column +=",
+                "column < (columns - 1) / 32 * 32 + columns % 32; column +=",
+            ),
+        ),
         mutant(
             "none below -1e30",
             kinds.WRONG,

@@ -41,11 +41,6 @@ def warp_instructions_per_warp(warps: int) -> Callable[[Counts], float]:
     return lambda counts: counts.warp_instructions / warps
 
 
-BESIDE_ZERO: promises.ArrayChange = (  # no smaller number is sure to be one, on a GPU
-    "next to 0",
-    lambda x, rng: np.copysign(1.2e-38 * (1 + np.abs(x)), x),
-)
-
 ONE_WAY = Exercise(
     id="04.one_way",
     title="one path for all",
@@ -71,12 +66,14 @@ how the two loops differ. With 16 rounds, a warp may spend at most 90 instructio
         sizes=promises.lengths(),
         launches=spare_blocks,
         values=(
-            promises.data("x", promises.ZEROS_OF_BOTH_SIGNS, BESIDE_ZERO, *promises.ANY_FINITE),
+            promises.data(
+                "x", promises.ZEROS_OF_BOTH_SIGNS, promises.SMALLEST_NORMAL, *promises.ANY_FINITE
+            ),
             promises.scalars("rounds", 0, 1, 7, 17, 300),
         ),
     ),
     means=(
-        means.one_store_each(size=1024),
+        means.one_store_each(),
         means.work_shared_out(size=1024),
         means.instructions(
             "multiplications with an addition",
@@ -160,6 +157,7 @@ link names an array twice, and `n` may be of any size.
         (100, [(), ("x",)]),
         (3, [("x",), *[(f"bias{k}", "x") for k in range(200)]]),
         (5, [("x",), *[()] * 300]),
+        (0, [("x",), ()]),
     ),
     promises=Cases(any_chain),
     means="Any way to count that is right is a good one.",
@@ -292,7 +290,7 @@ an element, and a right gradient for any finite x.
             (AS_GIVEN, NEVER_STORED),
         ),
     ),
-    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
+    means=(means.one_store_each(), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -364,7 +362,7 @@ loads 3 floats and stores one: 32 bytes for an element. Write one kernel that do
         sizes=promises.lengths(),
         values=(promises.data("x", *promises.ANY_ORDERED),),
     ),
-    means=(means.one_store_each(size=1024), means.work_shared_out(size=1024)),
+    means=(means.one_store_each(), means.work_shared_out(size=1024)),
     target=Target(
         label="bytes loaded and stored for an element",
         measure=lambda counts: (counts.global_load_bytes + counts.global_store_bytes) / 1024,
@@ -539,7 +537,7 @@ first threads. On average, a warp may spend at most 70 instructions.
                     promises.ZEROS_OF_BOTH_SIGNS,
                     promises.LARGE_NEGATIVE,
                     promises.SOME_NAN,
-                    BESIDE_ZERO,
+                    promises.SMALLEST_NORMAL,
                     promises.SOME_INFINITE,
                     *promises.ORDINARY,
                 ),
@@ -554,7 +552,7 @@ first threads. On average, a warp may spend at most 70 instructions.
         means.shared_memory(
             4 * 64, advice="The indices of the few are in a list in shared memory.", size=2048
         ),
-        means.one_store_each(size=2048),
+        means.one_store_each(),
         means.instructions(
             "square roots",
             "sqrt.",

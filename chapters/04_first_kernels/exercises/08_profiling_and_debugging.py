@@ -168,7 +168,7 @@ threads do that nobody asked for. Bring it to zero.
             advice="A conversion or a comparison of doubles is 64-bit work, too: `0.5f`, `tanhf`.",
             size=1024,
         ),
-        means.one_store_each(size=1024),
+        means.one_store_each(),
         means.work_shared_out(size=1024),
     ),
     target=Target(
@@ -235,7 +235,7 @@ read the verdict, and fix one line.
         ),
     ),
     means=(
-        means.one_store_each(size=1024),
+        means.one_store_each(),
         means.work_shared_out(size=1024),
         means.loads_shared_out(size=1024),
     ),

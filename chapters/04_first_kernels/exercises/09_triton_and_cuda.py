@@ -409,7 +409,7 @@ makes its whole row NaN.
         values=(promises.data("x", *promises.ANY_FINITE, promises.SOME_NAN),),
     ),
     means=(
-        means.one_store_each(size=(2, 320)),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=(2, 320)),
     ),
     target=Target(

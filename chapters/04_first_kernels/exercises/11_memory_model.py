@@ -95,6 +95,12 @@ orders as far as the task allows, and both scopes. The count is read by the host
         ),
     ),
     means=(
+        orders(
+            2,
+            advice="Without a release and an acquire nothing orders the flag and the box, even if "
+            "every access is atomic.",
+            size=200,
+        ),
         strength(
             "accesses and fences whose scope is the whole system",
             "The host reads nothing before the kernel has ended, and no other GPU takes part: the "
@@ -353,6 +359,12 @@ block are no remedy here, since a warp would then wait at every piece.
             size=100,
         ),
         means.a_thread_each(0.6, size=100),  # both warps
+        orders(
+            8,
+            advice="Without fences nothing orders a word and the box, even if every access is "
+            "atomic.",
+            size=100,
+        ),
         means.reads_each_once(4 * 100, at_most=1.1, size=100),
         strength(
             "fences and atomics of a wider scope than the block's",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log2, prod
 
 import numpy as np
@@ -21,7 +20,7 @@ from course_utils.exercises import (
     promises,
 )
 from course_utils.exercises.means import Means
-from course_utils.exercises.promises import Given, Values
+from course_utils.exercises.promises import Given
 
 FOLDER = "05_cuda_libraries/exercises"
 
@@ -271,17 +270,6 @@ def part(given: Given) -> dict:
     return {"y": np.pad(full[first:], (0, count))[:count]}
 
 
-def some_zero(zero: str, infinite: str) -> Callable[[Given, np.random.Generator], dict]:
-    """Every other number of one is 0, and some of the other are infinite: 0 times inf is NaN."""
-
-    def change(given: Given, rng: np.random.Generator) -> dict:
-        x = given[zero].copy()
-        x[::2] = 0
-        return {zero: x, infinite: promises.SOME_INFINITE[1](given[infinite], rng)}
-
-    return change
-
-
 ONLY_THE_TAPS = Means(
     "instructions of all threads, over those of the course's solution",
     lambda work: work.counts.thread_instructions / work.of_ours().counts.thread_instructions,
@@ -335,8 +323,8 @@ it is infinite. Numbers of x may be infinite or NaN.
             (*promises.data("x h", *promises.ORDINARY), promises.infinite_at_the_ends("h", -1)),
             (
                 *promises.data("x", promises.SOME_INFINITE, promises.SOME_NAN),
-                Values("some taps 0, x infinite", some_zero("h", "x")),
-                Values("some x 0, taps infinite", some_zero("x", "h")),
+                promises.zeros_and_infinities("h", "x"),
+                promises.zeros_and_infinities("x", "h"),
             ),
         ),
     ),
@@ -357,7 +345,7 @@ makes a convolution of it; with a plus it is a correlation, which neural network
 a convolution.
 """,
     mutants=(
-        mutant("taps of 0 skipped", kinds.WRONG, ("sum += h[j]", "if (h[j] != 0.0f) sum += h[j]")),
+        mutant("taps of 0 skipped", kinds.EDGES, ("sum += h[j]", "if (h[j] != 0.0f) sum += h[j]")),
         mutant(
             "numbers of 0 skipped", kinds.WRONG, ("sum += h[j]", "if (x[from] != 0.0f) sum += h[j]")
         ),

@@ -262,8 +262,7 @@ def grouped(given: Given) -> dict:
             strict=True,
         )
         for part, of_x, of_w in each:
-            with np.errstate(invalid="ignore"):  # 0 times infinite, outside
-                part += np.where(there[..., :1] > 0, of_x @ of_w.T, 0)
+            part += np.where(there[..., :1] > 0, of_x @ of_w.T, 0)
     total += np.concatenate(parts, axis=-1)
     return {"y": np.where(total > 0, total, total / 8)}
 
@@ -279,11 +278,6 @@ def infinite_corner(given: Given, rng: np.random.Generator) -> dict:
     w = given["w"].copy()
     w[rng.integers(len(w)), 0, 0] = np.inf
     return {"w": w}
-
-
-def zeros_and_infinities(given: Given, rng: np.random.Generator) -> dict:
-    w = np.where(rng.random(given["w"].shape) < 0.5, 0, given["w"])
-    return {"w": w, "x": promises.SOME_INFINITE[1](given["x"], rng)}
 
 
 COUNTED = (1, 2, 2, 2, 12, 16, 1, 1)
@@ -331,12 +325,12 @@ where its weight is infinite; one inside adds its product, also of 0 and an infi
             (
                 promises.AS_GIVEN,
                 Values("a weight of a corner infinite", infinite_corner),
-                Values("weights 0 here and there, x infinite", zeros_and_infinities),
+                promises.zeros_and_infinities("w", "x"),
             ),
         ),
     ),
     means=(
-        means.one_store_each(size=COUNTED),
+        means.one_store_each(),
         means.a_thread_each(size=COUNTED),
         means.work_shared_out(size=COUNTED),
         means.no_extra_work(2.0, size=COUNTED),

@@ -33,7 +33,7 @@ until a load touches at most 3 sectors on average.
     within=2.0,
     promises=ANY_PRODUCT,
     means=(
-        means.one_store_each(size=(32, 32, 32)),
+        means.one_store_each(),
         means.a_thread_each(size=(32, 32, 32)),
         means.work_shared_out(2.0, size=(32, 32, 32)),
         # Useless loads of one sector make the average better, and the kernel slower.
@@ -113,7 +113,7 @@ multiples of 16.
     ),
     promises=ANY_PRODUCT,
     means=(
-        means.one_store_each(size=(32, 32, 32)),
+        means.one_store_each(),
         means.loads_shared_out(size=(32, 32, 32)),
         means.work_shared_out(1.6, size=(32, 32, 32)),
         # Half of a solution's bytes are those of one of the two matrices.

@@ -21,7 +21,7 @@ from .common import ANY_PRODUCT, matrices, no_more_arithmetic, product, tiles_re
 
 ONE_BLOCK = 32, 32, 32
 ONCE_FOR_EACH_TILE = (
-    means.one_store_each(size=ONE_BLOCK),
+    means.one_store_each(),
     means.work_shared_out(2.0, size=ONE_BLOCK),
     tiles_read_once(ONE_BLOCK),
     no_more_arithmetic(ONE_BLOCK),

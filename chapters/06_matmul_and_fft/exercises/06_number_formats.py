@@ -59,7 +59,7 @@ the digits that it loses on the way.
         ),
         values=HALF_OPERANDS,
     ),
-    means=(*on_tensor_cores((32, 16, 64)), means.one_store_each(size=(32, 16, 64))),
+    means=(*on_tensor_cores((32, 16, 64)), means.one_store_each()),
     bug=kinds.PRECISION,
     hints=(
         "The operands are fp16 and are meant to be. What else has a type?",
@@ -313,7 +313,7 @@ products at a time, and let a load bring four operands: at most 0.6 loads for ea
             advice="Give `__dp4a` the words as they were loaded: it takes the bytes apart itself.",
             size=(32, 32, 64),
         ),
-        means.one_store_each(size=(32, 32, 64)),
+        means.one_store_each(),
         means.a_thread_each(size=(32, 32, 64)),
         means.work_shared_out(2.0, size=(32, 32, 64)),
     ),

@@ -233,7 +233,7 @@ stages they change hands in shared memory: write the exchange, with the two barr
     within=2.0,
     promises=Promises(sizes=promises.lengths("rows", most=40), values=(ANY_POINTS,)),
     means=(
-        means.one_store_each(size=2),
+        means.one_store_each(),
         means.reads_each_once(2 * 256 * 8, size=2),
         means.shared_memory(
             at_least=2 * 3 * 2048,
@@ -407,7 +407,7 @@ least there can be, in at most 5 KB. Any numbers, down to the sign of a zero.
         values=(promises.data("x", *promises.ANY_FLOAT),),
     ),
     means=(
-        means.one_store_each(size=2),
+        means.one_store_each(),
         means.reads_each_once(2 * 512 * 8, size=2),
         means.shared_memory(
             at_least=2 * 4096, at_most=2 * 4096, advice="Each point is stored once.", size=2
@@ -564,7 +564,7 @@ both of m points. Any n up to 80,000, any m from 2 n − 1 on, and as many digit
         values=(ANY_POINTS,),
     ),
     means=(
-        means.one_store_each(size=(37, 130)),
+        means.one_store_each(),
         means.work_shared_out(2.5, size=(256, 511)),
         means.instructions(
             "fast sines and cosines",

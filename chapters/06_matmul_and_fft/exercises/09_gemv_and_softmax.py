@@ -100,7 +100,7 @@ element may be infinite, and another zero.
     reduction=lambda size: size[1],
     promises=ANY_GEMV,
     means=(
-        means.one_store_each(size=(16, 256)),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=(16, 256)),
         means.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(16, 256)),
         means.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
@@ -212,7 +212,7 @@ load touches at most 3 sectors on average.
         ),
     ),
     means=(
-        means.one_store_each(size=(64, 64)),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=(64, 64)),
         Means(
             "sectors read for each element of A",
@@ -428,7 +428,7 @@ exponential for each number.
         values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
     ),
     means=(
-        means.one_store_each(size=(2, 1024)),
+        means.one_store_each(),
         means.work_shared_out(2.0, size=(2, 1024)),
         Means(
             "exponentials for each number of a row of 4096",
@@ -511,7 +511,7 @@ them exchange their pairs through distributed shared memory. Any number of colum
         values=(promises.data("x", *promises.ANY_FINITE, promises.HUGE),),
     ),
     means=(
-        means.one_store_each(size=(2, 1024)),
+        means.one_store_each(),
         means.work_shared_out(3.0, size=(2, 1024)),
         means.instructions(
             "addresses in another block",
@@ -626,7 +626,7 @@ and dy once each and keep them in registers. Up to 2048 columns.
         ),
     ),
     means=(
-        means.one_store_each(size=(2, 1024)),
+        means.one_store_each(),
         means.work_shared_out(2.0, size=(2, 1024)),
         means.shared_memory(0, 1024, advice="Registers have room for the row.", size=(2, 1024)),
         means.no_local_memory(IN_REGISTERS, size=(2, 1024)),

@@ -198,7 +198,7 @@ read.
         ),
     ),
     means=(
-        means.one_store_each(size=FIVE_SLICES),
+        means.one_store_each(),
         means.atomics(
             "global",
             at_most=0,
@@ -462,7 +462,7 @@ any N and K.
         ),
     ),
     means=(
-        means.one_store_each(size=ONE_READ),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=ONE_READ),
         means.no_local_memory(
             "Eight sums want eight registers: let the loops over m have a constant number of turns "

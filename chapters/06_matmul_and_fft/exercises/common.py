@@ -32,8 +32,7 @@ def product(given) -> dict:
 
 def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A B in float64; where an operand is infinite or NaN the sums may be NaN, and are meant to."""
-    with np.errstate(invalid="ignore"):
-        return a.astype(np.float64) @ b.astype(np.float64)
+    return a.astype(np.float64) @ b.astype(np.float64)
 
 
 def halves(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -92,6 +91,9 @@ class Together(Chosen):
 
     def longest(self) -> list[tuple[int, ...]]:
         return [max(self.sizes, key=prod)]
+
+    def whole(self) -> list[tuple[int, ...]]:
+        return []
 
 
 def together(names: str, *sizes: tuple[int, ...]) -> Together:

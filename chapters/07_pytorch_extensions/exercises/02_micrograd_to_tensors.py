@@ -490,8 +490,7 @@ def a_warp_each(n: int) -> Launch:
 
 def along_an_axis(given: Any) -> dict:
     x = given["x"].astype(np.float64)
-    with np.errstate(invalid="ignore"):  # both infinities in a sum
-        return {"y": x.sum(1)}
+    return {"y": x.sum(1)}
 
 
 LANES = "A lane has every 32nd element; then the lanes add up theirs with shuffles."
@@ -653,8 +652,7 @@ def product(rng: np.random.Generator, size: tuple[int, int, int]) -> dict:
 
 def of_product(given: Any) -> dict:
     a, b, dc, da, db = (given[name].astype(np.float64) for name in ("A", "B", "dC", "dA", "dB"))
-    with np.errstate(invalid="ignore"):  # 0 times infinity
-        return {"dA": da + dc @ b.T, "dB": db + a.T @ dc}
+    return {"dA": da + dc @ b.T, "dB": db + a.T @ dc}
 
 
 MATMUL_GRADIENTS = Exercise(
@@ -699,7 +697,7 @@ a 0.
                 "dC dA dB",
                 promises.VERY_SMALL,
                 promises.FAINT,
-                ("about 1e15", lambda x, rng: x * np.float32(1e15)),
+                promises.VERY_LARGE,
             ),
             (
                 promises.AS_GIVEN,

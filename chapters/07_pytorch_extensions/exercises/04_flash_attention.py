@@ -130,7 +130,7 @@ score of each row at least is finite. V is finite.
     means=(
         bytes_from("S", 4 * 5 * 97, (5, 97), 1.0, "One pass: read each score once."),
         bytes_from("V", 4 * 5 * 97 * WIDTH, (5, 97), 1.0, "A row needs each value once."),
-        means.one_store_each(size=(5, 97)),
+        means.one_store_each(),
         means.work_shared_out(size=(4, 97)),
         means.no_local_memory("Three running values are enough: keep no scores.", size=(5, 97)),
         means.no_shared_memory("Three running values are enough: keep no scores.", size=(5, 97)),
@@ -378,7 +378,7 @@ is for.
     ),
     means=(
         bytes_from("K", 4 * 37 * 2 * WIDTH, (37, 2, 3), 1.0, "Read a key once, for all its heads."),
-        means.one_store_each(size=(37, 2, 3)),
+        means.one_store_each(),
         means.work_shared_out(size=(36, 2, 3)),
     ),
     hints=(
@@ -504,7 +504,7 @@ largest score is needed here.
         ),
     ),
     means=(
-        means.one_store_each(size=(1, 200)),
+        means.one_store_each(),
         means.shared_memory(
             at_least=4 * 2 * 4 * 200,
             advice="Let keys and values pass through shared memory, a tile at a time.",
@@ -711,7 +711,7 @@ other part must, however little the part weighs.
         ),
     ),
     means=(
-        means.one_store_each(size=(3, 8)),
+        means.one_store_each(),
         means.work_shared_out(size=(3, 8)),
         bytes_from("parts", 4 * 3 * 8 * WIDTH, (3, 8), 1.0, "Each part's output is needed once."),
     ),
@@ -876,7 +876,7 @@ gradient of the *products*. The tile has only some of the keys of each row. `sca
         bytes_from("S", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
         bytes_from("dP", 4 * 4 * 97, (4, 97), 1.0, "One pass over the tile."),
         bytes_from("O", 4 * 4 * WIDTH, (4, 97), 1.0, "One sum for the row, not for each element."),
-        means.one_store_each(size=(4, 97)),
+        means.one_store_each(),
         means.work_shared_out(size=(4, 97)),
     ),
     hints=(

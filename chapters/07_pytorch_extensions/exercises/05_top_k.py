@@ -71,7 +71,7 @@ larger integer. Beyond what `<` says, −0 comes before +0, and every NaN, whate
             ),
         ),
     ),
-    means=(means.one_store_each(size=1000), means.work_shared_out(2.0, size=1000)),
+    means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
     hints=(
         "The bits of positive floats compare like integers already: the exponent stands above the "
         "fraction. Only the highest bit, the sign, is in the way.",
@@ -398,7 +398,7 @@ shared memory, no atomics.
         ),
     ),
     means=(
-        means.one_store_each(size=(8, 64)),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=(8, 64)),
         means.no_shared_memory("Ballots tell a warp all it needs to know.", size=(8, 64)),
         means.reads_each_once(4 * 8 * 64, at_most=2.5, size=(8, 64)),
@@ -567,7 +567,7 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
         ),
     ),
     means=(
-        means.one_store_each(size=300),
+        means.one_store_each(),
         Means(
             "bytes that a thread reads from global memory, at most",
             lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
@@ -664,7 +664,7 @@ integers. Lanes that have no key hold 0, which must not count as a key that is l
     ),
     means=(
         means.reads_each_once(4 * 8 * 256, size=(8, 256)),
-        means.one_store_each(size=(8, 256)),
+        means.one_store_each(),
         means.no_shared_memory("The counts of a warp need no shared memory.", size=(8, 256)),
         means.no_local_memory("Eight keys of a lane stay in registers.", size=(8, 256)),
         Means(
@@ -835,7 +835,7 @@ A warp adds up 32 of them at a time, and reads no more than it needs.
         ),
     ),
     means=(
-        means.one_store_each(size=(8, 64)),
+        means.one_store_each(),
         means.loads_shared_out(3.0, size=(8, 64)),
         means.no_shared_memory("Shuffles add up over a warp.", size=(8, 64)),
         Means(
@@ -933,9 +933,8 @@ def a_race(rng: np.random.Generator, size: tuple[int, int]) -> dict:
 
 def winners(given: Given) -> dict:
     u = given["bits"].astype(np.float32) * np.float32(2**-32) + np.float32(2**-33)
-    with np.errstate(divide="ignore"):
-        time = -np.log1p(-u.astype(np.float64))
-        score = given["logits"].astype(np.float64) - np.log(time)
+    time = -np.log1p(-u.astype(np.float64))
+    score = given["logits"].astype(np.float64) - np.log(time)
     return {"token": given["first"] + np.argmax(score, axis=1).astype(np.int32)}
 
 
@@ -1034,7 +1033,7 @@ part of the vocabulary, whose tokens are counted from `first`.
         ),
     ),
     means=(
-        means.one_store_each(size=(8, 64)),
+        means.one_store_each(),
         means.loads_shared_out(2.0, size=(8, 64)),
         means.reads_each_once(2 * 4 * 8 * 64, size=(8, 64)),
         means.no_shared_memory("Shuffles find the best of a warp.", size=(8, 64)),

@@ -279,7 +279,7 @@ bits of exponent, 1 to 5 of fraction; x is no NaN.
             format_alternatives(),
         ),
     ),
-    means=(means.one_store_each(size=1000), means.work_shared_out(2.0, size=1000)),
+    means=(means.one_store_each(), means.work_shared_out(2.0, size=1000)),
     hints=(
         "For a normal number of the format: drop 23 - fraction_bits bits of `size`, after adding a "
         "half of what is dropped, less one, plus the lowest bit that stays. Ties go to even then.",
@@ -618,7 +618,7 @@ without losing exactness. Any zero point from 0 to 255, and any bytes whose sums
             size=(24, 512),
         ),
         means.loads_shared_out(2.0, size=(24, 512)),
-        means.one_store_each(size=(24, 512)),
+        means.one_store_each(),
         Means(
             "loads for each word of four weights",
             lambda work: work.counts.global_load_requests * 32 / (24 * 512 / 4),
@@ -786,12 +786,7 @@ zeros.
                 *promises.data("x", *promises.ANY_ORDERED, promises.ZEROS_OF_BOTH_SIGNS),
                 *promises.data(
                     "x",
-                    (
-                        "near the smallest normal number",
-                        lambda x, rng: np.copysign(
-                            np.finfo(np.float32).tiny * rng.uniform(1, 4, x.shape), x
-                        ),
-                    ),
+                    promises.SMALLEST_NORMAL,
                     promises.FAINT,
                     (
                         "the largest float or infinite",
@@ -826,7 +821,7 @@ zeros.
         ),
     ),
     means=(
-        means.one_store_each(size=(24, 512)),
+        means.one_store_each(),
         means.work_shared_out(2.0, size=(24, 512)),
         means.no_local_memory("Sixteen numbers and a word fit in registers.", size=(24, 512)),
     ),
@@ -1016,7 +1011,7 @@ are all products.
             size=(24, 512),
         ),
         means.loads_shared_out(2.0, size=(24, 512)),
-        means.one_store_each(size=(24, 512)),
+        means.one_store_each(),
         means.instructions(
             "conversions of fp16 to fp32",
             "cvt.f32.f16",
@@ -1170,7 +1165,7 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
         ),
     ),
     means=(
-        means.one_store_each(size=(40, 513)),
+        means.one_store_each(),
         means.a_thread_each(0.5, size=(40, 513)),
         Means(
             "bytes that a thread reads, at most",

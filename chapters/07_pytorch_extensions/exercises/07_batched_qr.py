@@ -100,10 +100,6 @@ def first_zero(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return first_times(0 if x.shape[1] > 1 else 1)(x, rng)
 
 
-def smallest_normal(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return np.copysign(np.finfo(np.float32).tiny * rng.uniform(1, 4, x.shape), x)
-
-
 ONE_REFLECTOR = Exercise(
     id="07.one_reflector",
     title="one reflector, for any column",
@@ -130,7 +126,7 @@ out.
                 "x",
                 ("all near 1e30", lambda x, rng: x * np.float32(1e30)),
                 ("all near 1e-30", lambda x, rng: x * np.float32(1e-30)),
-                ("all near the smallest normal number", smallest_normal),
+                promises.SMALLEST_NORMAL,
                 ("nothing after the first in some rows", no_tail),
                 ("rows of zeros, but the last", zeros_before_the_last),
                 ("all but the first near 1e-30", tail_times(1e-30)),
@@ -257,18 +253,15 @@ def a_block(rng: np.random.Generator, size: Shape) -> dict:
     }
 
 
-def zero_where_infinite(given: Given, rng: np.random.Generator) -> Given:
-    """In one row v is 0 and a number of C infinite: their product is no number."""
-    v, c = given["v"].copy(), given["C"].copy()
-    v[-1], c[-1, (c.shape[1] - 1) // 2] = 0, np.inf
-    return {"v": v, "C": c}
+def no_product(label: str, of_v: float, of_c: float) -> Values:
+    """The last of v, and a number of C beside it: 0 and infinity, whose product is no number."""
 
+    def change(given: Given, rng: np.random.Generator) -> Given:
+        v, c = given["v"].copy(), given["C"].copy()
+        v[-1], c[-1, (c.shape[1] - 1) // 2] = of_v, of_c
+        return {"v": v, "C": c}
 
-def infinite_where_zero(given: Given, rng: np.random.Generator) -> Given:
-    """In one row a number of C is 0 and v infinite, so the whole column is no number."""
-    v, c = given["v"].copy(), given["C"].copy()
-    v[-1], c[-1, (c.shape[1] - 1) // 2] = np.inf, 0
-    return {"v": v, "C": c}
+    return Values(label, change)
 
 
 def reflected(given: Given) -> dict:
@@ -276,8 +269,7 @@ def reflected(given: Given) -> dict:
     v[0] = 1
     if given["tau"] == 0:
         return {"D": c}
-    with np.errstate(invalid="ignore"):  # infinite less infinite, zero times infinite
-        return {"D": c - v[:, None] * (float(given["tau"]) * (v[:, None] * c).sum(axis=0))}
+    return {"D": c - v[:, None] * (float(given["tau"]) * (v[:, None] * c).sum(axis=0))}
 
 
 APPLY_REFLECTOR = Exercise(
@@ -317,8 +309,8 @@ numbers in C and v, infinite ones and NaN too.
                     "tau = 0, some of C infinite",
                     lambda given, rng: {"tau": 0, "C": promises.SOME_INFINITE[1](given["C"], rng)},
                 ),
-                Values("v zero where C is infinite", zero_where_infinite),
-                Values("C zero where v is infinite", infinite_where_zero),
+                no_product("v zero where C is infinite", 0, np.inf),
+                no_product("C zero where v is infinite", np.inf, 0),
             ),
             promises.data(
                 "C", *promises.ORDINARY, promises.LARGE, promises.SOME_INFINITE, promises.SOME_NAN
@@ -326,7 +318,7 @@ numbers in C and v, infinite ones and NaN too.
         ),
     ),
     means=(
-        means.one_store_each(size=(33, 128)),
+        means.one_store_each(),
         means.work_shared_out(2.0, size=(33, 128)),
         means.no_extra_work(2.0, size=(33, 128)),
     ),
@@ -518,7 +510,7 @@ and the products of the v with each other. That is enough. A tau may be 0.
         ),
     ),
     means=(
-        means.one_store_each(size=(5, 128)),
+        means.one_store_each(),
         means.work_shared_out(2.0, size=(5, 128)),
         means.no_extra_work(2.0, size=(5, 128)),
     ),
@@ -830,7 +822,7 @@ with row j. What is below the diagonals is not zero in memory.
         ),
     ),
     means=(
-        means.one_store_each(size=(8, 16)),
+        means.one_store_each(),
         means.loads_shared_out(5.0, size=(8, 16)),
         Means(
             "multiplications of a lane",

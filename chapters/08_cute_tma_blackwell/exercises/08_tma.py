@@ -227,6 +227,14 @@ def counted(copies: list, rank: int) -> int:
     return arrived
 
 
+ONE_THREAD = mutant(
+    "one thread does it all",
+    kinds.MEANS_MISSING,
+    (
+        "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
+        "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
+    ),
+)
 BYTES = PythonExercise(
     id="08.expected_bytes",
     title="count the transaction bytes",
@@ -334,14 +342,7 @@ load needs none, since the map knows where x ends.
             kinds.DATA_RACE,
             ("wait(shared_address(&arrived), 0)", "wait(shared_address(&arrived), 1)"),
         ),
-        mutant(
-            "one thread does it all",
-            kinds.MEANS_MISSING,
-            (
-                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
-                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
-            ),
-        ),
+        ONE_THREAD,
         mutant(
             "large numbers cut off",
             kinds.WRONG,
@@ -469,8 +470,7 @@ WIDE = "about 1e17", lambda x, rng: x * np.float32(1e17)
 
 
 def squares(given: dict) -> dict:
-    with np.errstate(over="ignore"):
-        return {"y": given["x"] * given["x"]}
+    return {"y": given["x"] * given["x"]}
 
 
 FENCE = Exercise(
@@ -537,14 +537,7 @@ fence alone says nothing about when others are done.
                 "    if (threadIdx.x == 0) writes_are_ready(); // by",
             ),
         ),
-        mutant(
-            "one thread does it all",
-            kinds.MEANS_MISSING,
-            (
-                "i = threadIdx.x; i < 8 * 32; i += blockDim.x",
-                "i = threadIdx.x ? 8 * 32 : 0; i < 8 * 32; ++i",
-            ),
-        ),
+        ONE_THREAD,
         mutant(
             "large squares cut off",
             kinds.WRONG,
@@ -570,8 +563,7 @@ fence alone says nothing about when others are done.
 
 def added(given: dict) -> dict:
     bands = given["x"].reshape(-1, 8, given["x"].shape[1]).astype(np.float64)
-    with np.errstate(invalid="ignore"):  # of both infinities
-        return {"y": given["y"] + bands.sum(axis=0)}
+    return {"y": given["y"] + bands.sum(axis=0)}
 
 
 REDUCE = Exercise(
@@ -754,8 +746,7 @@ sent, so it may end while its neighbours are still at work.
 
 
 def multiplied(given: dict) -> dict:
-    with np.errstate(invalid="ignore"):  # of 0 times infinity
-        return {"y": given["x"] * given["table"]}
+    return {"y": given["x"] * given["table"]}
 
 
 MULTICAST = Exercise(

@@ -965,7 +965,7 @@ no further pass over memory.
         ),
     ),
     means=(
-        means.one_store_each(size=(70, 40, 72)),
+        means.one_store_each(),
         Means(
             "bytes of a store to global memory",
             lambda work: work.counts.global_store_bytes / max(work.opcodes("st.global"), 1),

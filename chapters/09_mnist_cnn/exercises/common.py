@@ -14,10 +14,6 @@ THREADS = 256
 FAR_FROM_0: ArrayChange = "about 1e8", lambda x, rng: x.astype(np.float64) * 20 + 1e8
 # A place outside an image has no pixel: not 0 times one in a corner.
 CORNERS_INFINITE: ArrayChange = "infinite in the corners", lambda x, rng: _in_corners(x)
-LOWEST: ArrayChange = (
-    "next to the lowest float",
-    lambda x, rng: -np.finfo(x.dtype).max * rng.uniform(0.9, 1, x.shape),
-)
 EPS, MOMENTUM = np.float32(1e-5), np.float32(0.1)
 
 
