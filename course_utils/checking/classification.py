@@ -170,7 +170,7 @@ def _looks_like_edges(e: Evidence) -> str | None:
     best: tuple[int, ...] | None = None
     for cut in product(*tails):
         inner = _without_tails(e, cut)
-        if inner.size * 2 < e.wrong.size or inner.any():
+        if inner.size * 2 <= e.wrong.size or inner.any():
             continue
         if best is None or inner.size > best[0]:
             best = (inner.size, *cut)
@@ -233,9 +233,9 @@ def _looks_like_one_block(e: Evidence) -> str | None:
 
 
 def _looks_partly_written(e: Evidence) -> str | None:
-    if not e.unwritten.any():
-        return None
     count = int(e.unwritten.sum())
+    if count * 2 < e.wrong.sum() or not count:  # a few may hold by chance what they held before
+        return None
     first = np.unravel_index(int(np.argmax(e.unwritten)), e.unwritten.shape)
     where = ", ".join(str(int(i)) for i in first)
     return (

@@ -438,6 +438,7 @@ A fatbinary holds code for several GPUs. Write down which of it the driver takes
         (["sm_80", "compute_86"], 86),  # machine code, although the PTX is nearer
         (["compute_90", "sm_90"], 90),
         (["sm_90a", "sm_90"], 90),
+        (["sm_90", "compute_90a"], 90),
         (["compute_120a", "compute_120"], 120),
     ),
     reference=picked,

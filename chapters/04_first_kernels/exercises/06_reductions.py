@@ -20,6 +20,8 @@ from course_utils.exercises import (
 from course_utils.exercises.promises import Values
 from course_utils.exercises.vectors import BLOCK, FULL, one_thread_each
 
+from .common import orders
+
 
 def padded_rows(x: np.ndarray, length: int, fill: float) -> np.ndarray:
     """``x`` cut into rows of ``length``, the last one filled up."""
@@ -379,7 +381,7 @@ adding these.
         "left": np.array([len(block_sums_of_squares(given["x"]))], np.uint32),
     },
     launch=lambda n: (one_thread_each(n), one_thread_each(n)),
-    small=(5003, 257, 1),
+    small=(5003, 257, 65_536, 1),  # 65,536: as many blocks as a block has threads
     full=FULL,
     reduction=lambda n: n,
     promises=Promises(
@@ -411,6 +413,11 @@ adding these.
         means.reads(
             "partial", 2 * 4 * 20, advice="The last block reads all the sums that are stored there."
         ),
+        orders(
+            2 * 21,
+            advice="A release before each block counts itself out, and an acquire before the last "
+            "one reads. That loads and stores are volatile orders nothing.",
+        ),
         means.loads_shared_out(8),  # a thread may load the total and `left` too
         means.loads_shared_out(8, size=100_003),  # 391 sums for the 256 threads of the last block
     ),
@@ -431,6 +438,20 @@ count, the second one keeps the sums from being read before it. And whoever fini
 counter as the next launch needs it, so the host has nothing to clear in between.
 """,
     mutants=(
+        mutant(
+            "volatile in place of the fences",
+            kinds.MEANS_MISSING,
+            ("partial[blockIdx.x] = sum;", "*(volatile float *)&partial[blockIdx.x] = sum;"),
+            ("        __threadfence(); // release: whoever sees the count sees the sum too\n", ""),
+            ("        __threadfence(); // acquire: no sum is read before the count\n", ""),
+            ("sum += partial[block];", "sum += *(volatile float *)&partial[block];"),
+        ),
+        mutant(
+            "a volatile read in place of the acquire",
+            kinds.MEANS_MISSING,
+            ("        __threadfence(); // acquire: no sum is read before the count\n", ""),
+            ("sum += partial[block];", "sum += *(volatile float *)&partial[block];"),
+        ),
         mutant(
             "no fence before the count",
             kinds.DATA_RACE,

@@ -158,6 +158,7 @@ link names an array twice, and `n` may be of any size.
         (3, [("x",), *[(f"bias{k}", "x") for k in range(200)]]),
         (5, [("x",), *[()] * 300]),
         (0, [("x",), ()]),
+        (1000, [(), ()]),
     ),
     promises=Cases(any_chain),
     means="Any way to count that is right is a good one.",

@@ -527,6 +527,10 @@ from `ticket`, one ticket a block, so that whoever is waited for has started.
     means=(
         means.reads("offset", 4 * 257, advice="Each tile but the first reads the offset."),
         means.atomics("global", at_least=258, at_most=560, advice="Each tile draws one ticket."),
+        orders(
+            257,
+            advice="The fences that are given stay: that the offset is volatile orders nothing.",
+        ),
         means.one_store_each(1.1),
     ),
     hints=(

@@ -642,7 +642,8 @@ the one thread that finds the count: the loads and stores stay as they are.
         replace(one_thread_each(n), arguments=("x", "low", "high", result, "done", "n"))
         for result in ("swing", "again")
     ),
-    small=(33_001, 257, 2),  # 129 blocks: one more than the emulator begins at once
+    # 129 blocks: one more than the emulator begins at once; as many blocks as a block has threads.
+    small=(33_001, 257, 65_536, 2),
     full=FULL,
     bug=kinds.DATA_RACE,
     promises=Promises(

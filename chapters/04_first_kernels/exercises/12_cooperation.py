@@ -22,6 +22,8 @@ from course_utils.exercises import (
     promises,
 )
 
+from .common import orders
+
 ROOM, OPTINS = 48 * 1024, (227 * 1024, 163 * 1024, 99 * 1024, 64 * 1024)
 
 
@@ -190,6 +192,12 @@ memory model: no cooperative groups, no second launch. One thread of a block cou
             size=250,
         ),
         means.loads_shared_out(3, size=250),
+        orders(
+            4 * 2 * rounds(250),
+            advice="Each block needs a release before it counts itself in, and an acquire behind "
+            "the wait, in each round. That loads and stores are volatile orders nothing.",
+            size=250,
+        ),
         Means(
             "threads with atomics on global memory, for each block",
             lambda work: np.count_nonzero(work.launches[0].work.atomics) / 4,
@@ -213,6 +221,18 @@ of all blocks, and the second barrier hands them on. A count that only grows nee
 would race with those who still poll.
 """,
     mutants=(
+        mutant(
+            "volatile in place of the fences",
+            kinds.MEANS_MISSING,
+            ("        __threadfence();  // release\n", ""),
+            ("        __threadfence();  // acquire\n", ""),
+            (
+                "b[i] = i < distance ? a[i] : max(a[i], a[i - distance]);",
+                "volatile const int *from = a;\n"
+                "                *(volatile int *)&b[i] = i < distance ? from[i] : "
+                "max(from[i], from[i - distance]);",
+            ),
+        ),
         mutant("no barrier before", kinds.DATA_RACE, ("    __syncthreads();  // the block", "//")),
         mutant("no barrier behind", kinds.DATA_RACE, ("    __syncthreads();  // nobody", "//")),
         mutant("no release", kinds.DATA_RACE, ("        __threadfence();  // release", "//")),

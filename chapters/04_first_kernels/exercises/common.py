@@ -23,8 +23,14 @@ def orders(at_least: int, *, advice: str, size: Any = None) -> Means:
     them: one where it is set, one where it is found. Waiting with acquire counts each look."""
 
     def measure(work: WorkDone) -> int:
-        return sum(n for name, n in work.counts.opcodes.items() if ORDERS & {*name.split(".")})
+        found = ((name.split("."), n) for name, n in work.counts.opcodes.items())
+        return sum(n * _sides(words) for words, n in found if ORDERS & {*words})
 
     return Means(
         "fences, and accesses that acquire or release", measure, at_least, advice=advice, size=size
     )
+
+
+def _sides(words: list[str]) -> int:
+    """An atomic that acquires and releases does the work of two."""
+    return 2 if words[0] == "atom" and "acq_rel" in words else 1

@@ -102,6 +102,7 @@ element may be infinite, and another zero.
     means=(
         means.one_store_each(),
         means.loads_shared_out(2.0, size=(16, 256)),
+        means.loads_shared_out(2.0, size=(16, 31)),
         means.shuffles(5, advice="The lanes combine their sums by shuffles.", size=(16, 256)),
         means.no_shared_memory("Shuffles need no shared memory.", size=(16, 256)),
         Means(
@@ -627,6 +628,7 @@ and dy once each and keep them in registers. Up to 2048 columns.
     ),
     means=(
         means.one_store_each(),
+        means.reads_each_once(2 * 4 * 2 * 2048, size=(2, 2048)),
         means.work_shared_out(2.0, size=(2, 1024)),
         means.shared_memory(0, 1024, advice="Registers have room for the row.", size=(2, 1024)),
         means.no_local_memory(IN_REGISTERS, size=(2, 1024)),

@@ -89,6 +89,7 @@ not there.
         (file_of(13, 4, elements=bytes(4)),),
         (file_of(8, 65536, 65536, 65536, 65536),),
         (file_of(8, 65536, 65536, elements=bytes(16)),),
+        (file_of(8, 65536, 65536),),
         (file_of(8, 0xFFFFFFFF, elements=bytes(255)),),
         (file_of(8, 0xFFFFFFFF, 0xFFFFFFFF, elements=b"1"),),
         (file_of(8, 2, 1, 3, 1, 1, elements=bytes(range(6))),),

@@ -419,6 +419,7 @@ infinite.
         values=(
             promises.data("dy", *promises.ORDINARY, promises.LAST_INFINITE, CORNERS_INFINITE),
             promises.data("w", *promises.ORDINARY),
+            (promises.AS_GIVEN, promises.zeros_and_infinities("w", "dy")),
         ),
     ),
     means=(
