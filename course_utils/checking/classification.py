@@ -170,7 +170,7 @@ def _looks_like_edges(e: Evidence) -> str | None:
     best: tuple[int, ...] | None = None
     for cut in product(*tails):
         inner = _without_tails(e, cut)
-        if inner.size * 2 <= e.wrong.size or inner.any():
+        if inner.size * 2 < e.wrong.size or inner.any():
             continue
         if best is None or inner.size > best[0]:
             best = (inner.size, *cut)
@@ -312,9 +312,10 @@ def _describe_tails(e: Evidence, cut: tuple[int, ...]) -> str:
 
 
 def _tails(size: int) -> list[int]:
-    """Numbers of trailing elements that a rounding mistake could miss, 0 included."""
+    """Numbers of trailing elements that a rounding mistake could miss, 0 included; one of two
+    elements is no edge."""
     tails = {0, 1, 2} | {size % block for block in BLOCK_SIZES}
-    return sorted(tail for tail in tails if tail < size)
+    return sorted(tail for tail in tails if tail < size) if size > 2 else [0]
 
 
 def _axis_name(e: Evidence, axis: int, several: bool = False) -> str:
