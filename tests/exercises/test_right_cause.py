@@ -170,3 +170,15 @@ def test_a_lane_that_is_missing_in_a_shuffle_is_told_of_shuffles():
     verdict = str(run_source(exercise, text))
     assert "let all the lanes that its mask names reach it together" in verdict, verdict
     assert "before it is read" not in verdict
+
+
+def test_lanes_that_wait_for_an_mbarrier_have_not_missed_the_barrier_of_their_warp():
+    exercise = find("08.two_halves")
+    all_bytes = "mbarrier_expect(barrier, 2 * (sizeof(a) + sizeof(b)))"
+    assert all_bytes in exercise.solution
+    found = run_source(
+        exercise, exercise.solution.replace(all_bytes, "mbarrier_expect(barrier, 16)")
+    )
+    assert found.kind == "deadlock", found
+    first = str(found.verdict).splitlines()[1]
+    assert "1 thread waiting" in first and "for the mbarrier arrived" in first

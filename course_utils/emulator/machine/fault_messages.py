@@ -194,8 +194,11 @@ def deadlock(batch) -> KernelFault:
     """Every lane waits: at a barrier that cannot complete, or for lanes of its own warp."""
     stalled = list(batch.groups)
     parked = list(batch.barriers.parked())
+    others = {number for group in stalled for number in group.warps.tolist()}
+    # Lanes that wait for an mbarrier have not missed the barrier of their warp: they are the cause.
+    held = [g for g in parked if batch.engine.why(g) and others & {*g.warps.tolist()}]
     lines = []
-    for group in [*stalled, *parked]:
+    for group in [*held, *stalled, *(g for g in parked if g not in held)]:
         at_barrier = group in parked
         block = group.code.blocks[group.block]
         location = batch.barriers.site_of(group) if at_barrier else block.instructions[0].location
@@ -211,7 +214,7 @@ def deadlock(batch) -> KernelFault:
         if len(group.warps) > 8:
             lines.append(f"  and {len(group.warps) - 8} more warps at the same line")
     lines += [f"  {account}" for account in batch.engine.accounts()]
-    first = (stalled or parked)[0]
+    first = (held or stalled or parked)[0]
     thread, block_index = batch.who(first.lanes[0])
     location = (
         batch.barriers.site_of(first)
@@ -220,10 +223,10 @@ def deadlock(batch) -> KernelFault:
     )
     first_stalled = stalled[0].code.blocks[stalled[0].block].instructions[0] if stalled else None
     split = traits_of(first_stalled).barrier if first_stalled is not None else ""
-    if split:
+    if split and not held:
         kind = BARRIER
         head = BARRIER_MISSED["warp" if split == "warp" else "block"]
-    elif first_stalled is not None and first_stalled.opcode == "tcgen05":
+    elif first_stalled is not None and first_stalled.opcode == "tcgen05" and not held:
         kind = TENSOR_MEMORY
         head = f"Tensor memory misuse: tcgen05.{first_stalled.modifiers[0]} stands where only some "
         head += "threads of a warp come by. It is .sync.aligned: all of them execute it together."
