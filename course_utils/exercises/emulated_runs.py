@@ -46,9 +46,11 @@ class Run:
     seconds: float = 0.0  # of the processor, for a run that a fault ended
 
 
-def load_answer(exercise: Launched, source: str, filename: str) -> Module:
-    """``source`` as :func:`course_utils.load` compiles it for the emulator, with the exercise's
-    probe.
+def load_answer(
+    exercise: Launched, source: str, filename: str, options: tuple[str, ...] = ()
+) -> Module:
+    """``source`` as :func:`course_utils.load` compiles it for the emulator with ``options``, with
+    the exercise's probe.
 
     Raises CompileError.
     """
@@ -61,6 +63,7 @@ def load_answer(exercise: Launched, source: str, filename: str) -> Module:
             defines=exercise.defines,
             arch=exercise.arch,
             device=EMULATOR,
+            options=options,
         )
 
 

@@ -17,7 +17,7 @@ from ..emulator import Finding, Options
 from ..launching.modules import Module
 from . import emulated_runs, kinds
 from .means import WorkDone, work_of
-from .outcome import simple
+from .outcome import from_finding, simple
 from .spec import Exercise
 from .trials import MOST_STEPS, Trial, drawn_trials, smallest
 
@@ -35,6 +35,8 @@ Try = Callable[[Trial], Tried]  # the verdict on one trial; None where it is rig
 SCHEDULES = ("warps", "lanes")
 SLOW = (kinds.ENDLESS_LOOP, kinds.DEADLOCK)  # each failing launch takes a while
 FEW_STEPS = 3
+NOT_OPTIMISED = ("-G",)
+AS_WRITTEN_BUDGET = 20  # times as many instructions, where every variable lies in memory
 OUT_OF_STEP_BUDGET = 4  # times as many instructions: the two sides of a batch run apart
 
 
@@ -87,6 +89,36 @@ def order_verdict(
             f"  {message}",
         )
     return None
+
+
+def overrun_verdict(exercise: Exercise, source: str, filename: str) -> Verdict | None:
+    """An access past the end of an array that the compiler has left out, because nothing comes of
+    it; None where there is none. One small launch of the code as it is written, not optimised.
+
+    Where the course's own solution cannot run so (too slowly, or headers that take too long to
+    compile), nothing is said.
+    """
+    if '"cute/' in source or "<cute/" in source:
+        return None
+    found = _as_written(exercise, source, filename)
+    if found is None or found.kind != kinds.OUT_OF_BOUNDS:
+        return None
+    if _as_written(exercise, exercise.solution, filename) is not None:
+        return None
+    verdict = from_finding(found, source, filename)
+    message = (
+        f"{verdict.message}\n  Nothing comes of it, so the compiler leaves it out: that is luck."
+    )
+    return replace(verdict, message=message)
+
+
+def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | None:
+    """The fault of a small launch of ``source``, compiled without optimisation."""
+    size = exercise.small[-2:][0]
+    module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED)
+    given = exercise.inputs(np.random.default_rng(1), size)
+    options = Options(budget=AS_WRITTEN_BUDGET * exercise.budget)
+    return emulated_runs.run(exercise, module, given, size, 1, options=options).fault
 
 
 _ours: dict[tuple[str, str, str], WorkDone] = {}

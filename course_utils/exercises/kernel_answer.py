@@ -35,6 +35,7 @@ from .further_verdicts import (
     drawn_verdict,
     means_verdict,
     order_verdict,
+    overrun_verdict,
 )
 from .outcome import (
     Outcome,
@@ -121,6 +122,7 @@ def _try_everything(exercise: Exercise, module: Module, source: str, filename: s
         wrong = looked_into(wrong, run, trial)
         return _outcome(exercise, with_context(wrong, trial.label(exercise), run.printed))
     problem = problem or order_verdict(exercise, module, _judge)
+    problem = problem or overrun_verdict(exercise, source, filename)
     if problem:
         return replace(outcome, verdict=replace(problem, printed=verdict.printed))
     return outcome

@@ -182,3 +182,14 @@ def test_lanes_that_wait_for_an_mbarrier_have_not_missed_the_barrier_of_their_wa
     assert found.kind == "deadlock", found
     first = str(found.verdict).splitlines()[1]
     assert "1 thread waiting" in first and "for the mbarrier arrived" in first
+
+
+def test_an_access_past_an_array_counts_also_where_the_compiler_leaves_it_out():
+    exercise = find("06.column_matmul")
+    source = exercise.solution.replace(
+        "i < TM; ++i) {\n                sum", "i <= TM; ++i) {\n                sum"
+    )
+    assert source != exercise.solution
+    found = run_source(exercise, source)
+    assert found.kind == "out of bounds", found
+    assert "the compiler leaves it out" in str(found) and "tile_a[256]" in str(found)

@@ -77,6 +77,11 @@ because a thread's four rows need not all exist.
 """,
     mutants=(
         mutant(
+            "a sum too many",
+            kinds.OUT_OF_BOUNDS,
+            ("i < TM; ++i) {\n                sum", "i <= TM; ++i) {\n                sum"),
+        ),
+        mutant(
             "B read for every product",
             kinds.TARGET_MISSED,
             ("const float b = tile_b[k][column];", "volatile float* from = &tile_b[k][column];"),
@@ -94,7 +99,7 @@ because a thread's four rows need not all exist.
         ),
         mutant(
             "a product lost where K is 513",
-            kinds.EDGES,
+            kinds.WRONG,
             ("k < BK; ++k) {\n            const", "k < BK - (K == 513); ++k) {\n            const"),
         ),
         mutant("same row four times", kinds.WRONG, ("tile_a[row + i][k]", "tile_a[row][k]")),

@@ -140,7 +140,7 @@ def call(b: Builder, i: ptx.Instruction):
                 group.R[received[0][0]] = value
             return group
         caller = group.code
-        code = launch.module.code(name)
+        code = launch.entry.code_for(launch.code_is_clustered, name)
         registers = list(code.blank)
         for formal, slots in zip(code.parameters, sent, strict=True):
             for offset, slot in formal.items():

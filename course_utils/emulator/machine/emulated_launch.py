@@ -75,7 +75,8 @@ class EmulatedLaunch:
                 f"{entry.name}: the grid {self.grid} does not divide into clusters of "
                 f"{self.cluster} blocks"
             )
-        self.code = entry.code_for(self.clustered or entry.cluster is not None)
+        self.code_is_clustered = self.clustered or entry.cluster is not None
+        self.code = entry.code_for(self.code_is_clustered)
         self.printed: list[tuple[tuple, str]] = []  # (block, warp, moment, thread), text
         self.printed_size = 0
         self._workspace: np.ndarray | None = None

@@ -40,7 +40,6 @@ class EmulatedModule:
     def __init__(self, text: str):
         with ptx.reading("this module"):
             self.variables, self.functions, self.files = ptx_parser.parse_module(text)
-        self._codes: dict[str, Code] = {}
         self._globals: dict[str, Region] = {}
         self._entries: dict[str, Entry] = {}
         self._function_names = list(self.functions)
@@ -113,18 +112,6 @@ class EmulatedModule:
             raise unknown(instruction)
         return self._function_names[number - 1]
 
-    def code(self, name: str) -> Code:
-        """The decoded body of a ``.func``."""
-        if name not in self._codes:
-            function = self.functions.get(name)
-            if function is None or function.body is None:
-                raise ptx.PtxError(f"the function {name} is called but has no body")
-            with ptx.reading(f"the function {name}"):
-                ptx_parser.parse_body(function, self.files)
-                order = len(self._codes) + 1
-                self._codes[name] = Builder(function, self.address, order).decode()
-        return self._codes[name]
-
 
 class Entry:
     """A kernel of a module, ready to be launched.
@@ -152,18 +139,25 @@ class Entry:
         self.cluster = (*cluster, 1, 1)[:3] if cluster else None
         bodies = (f.body or "" for f in module.functions.values())
         self.tensor_memory = any("tcgen05." in body for body in bodies)
-        self._codes: dict[bool, Code] = {}
+        self._codes: dict[tuple[str, bool], Code] = {}
         self.code_for(self.cluster is not None)
         opcodes = [i.full_opcode for i in function.instructions]
         self._hardware_ftz = fpenv.suits(opcodes)
 
-    def code_for(self, clustered: bool) -> Code:
-        """The decoded body; in clusters, shared variables are at addresses that carry a rank."""
-        if clustered not in self._codes:
-            builder = Builder(self.function, self._address, 0)
-            builder.ranked = frozenset(self.shared) if clustered else frozenset()
-            self._codes[clustered] = builder.decode()
-        return self._codes[clustered]
+    def code_for(self, clustered: bool, name: str | None = None) -> Code:
+        """The decoded body, or that of the function ``name`` as this kernel calls it: shared
+        variables lie where they lie for the kernel. In clusters their addresses carry a rank."""
+        key = name or self.name, clustered
+        if key not in self._codes:
+            function = self.module.functions.get(name) if name else self.function
+            if function is None or function.body is None:
+                raise ptx.PtxError(f"the function {name} is called but has no body")
+            with ptx.reading(f"the function {name}") if name else nullcontext():
+                ptx_parser.parse_body(function, self.module.files)
+                builder = Builder(function, self._address, len(self._codes))
+                builder.ranked = frozenset(self.shared) if clustered else frozenset()
+                self._codes[key] = builder.decode()
+        return self._codes[key]
 
     @property
     def parameters(self) -> list[tuple[int, int]]:
@@ -176,18 +170,22 @@ class Entry:
                 ptx_parser.parse_body(function, self.module.files)
                 yield from function.instructions
 
+    def _called(self) -> list[ptx.Function]:
+        """The functions that the kernel could call, if they declare variables."""
+        called = [
+            f
+            for f in self.module.functions.values()
+            if not f.is_entry and any(space in (f.body or "") for space in (".local", ".shared"))
+        ]
+        for function in called:
+            ptx_parser.parse_body(function, self.module.files)
+        return called
+
     @cached_property
     def local_bytes(self) -> int:
         """Bytes of local arrays of a thread: the kernel's own, and those of what it could call,
         each counted once."""
-        called = [
-            f
-            for f in self.module.functions.values()
-            if not f.is_entry and ".local" in (f.body or "")
-        ]
-        for function in called:
-            ptx_parser.parse_body(function, self.module.files)
-        variables = [v for f in (self.function, *called) for v in f.variables]
+        variables = [v for f in (self.function, *self._called()) for v in f.variables]
         return sum(v.size for v in variables if v.space == "local")
 
     @property
@@ -202,7 +200,8 @@ class Entry:
 
     def _place_shared(self) -> int:
         """Give shared variables their offsets, a gap after each; return the bytes really needed."""
-        own = [v for v in self.function.variables if v.space == "shared"]
+        own = [v for f in (self.function, *self._called()) for v in f.variables]
+        own = [v for v in own if v.space == "shared"]
         own += [v for v in self.module.variables.values() if v.space == "shared" and v.size]
         place, used = 0, 0
         for variable in own:
