@@ -84,7 +84,7 @@ def outcome_of(exercise: Exercise, source: str) -> Outcome:
 
 def _try_everything(exercise: Exercise, module: Module, source: str, filename: str) -> Outcome:
     """The fixed sizes, the target and the means, then what the task promises, then another order
-    of the threads."""
+    of the threads, and at last the code as it is written."""
 
     def attempt(trial: Trial, zeros: bool = True) -> Tried:
         given = trial.given(exercise)
