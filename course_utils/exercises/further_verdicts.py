@@ -1,7 +1,8 @@
 """The second half of a judgement: by what means, for whatever is promised, and in any order.
 
 The fixed sizes have been right. Now one launch is counted; then come the trials drawn from the
-exercise's promises, and one launch with warps and one with lanes out of step.
+exercise's promises, one launch with warps and one with lanes out of step, and a small one of the
+code as it is written.
 """
 
 from __future__ import annotations
