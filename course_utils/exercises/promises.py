@@ -259,6 +259,10 @@ LOWEST: ArrayChange = (
     "-inf and the lowest float",
     lambda x, rng: rng.choice([-np.inf, np.finfo(x.dtype).min], x.shape),
 )
+NEAR_LOWEST: ArrayChange = (
+    "all near the lowest float",
+    lambda x, rng: -np.finfo(x.dtype).max * rng.uniform(0.9, 1, x.shape),
+)
 HIGHEST: ArrayChange = (
     "+inf and the largest float",
     lambda x, rng: rng.choice([np.inf, np.finfo(x.dtype).max], x.shape),

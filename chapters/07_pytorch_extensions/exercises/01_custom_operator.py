@@ -687,6 +687,13 @@ def slope_of(given: dict[str, Any]) -> dict[str, Any]:
     return {"dx": given["dy"] * slope}
 
 
+def straight_line(given: dict, rng: np.random.Generator) -> dict:
+    """Powers of x that are no floats, times coefficients of 0."""
+    c = given["c"].copy()
+    c[2:] = 0
+    return {"c": c, "x": 1e20 * given["x"].astype(np.float64)}
+
+
 def infinite_slope(given: promises.Given, rng: np.random.Generator) -> dict[str, Any]:
     """c[1] is infinite, and so is every slope; every third of dy is 0."""
     c = given["c"].copy()
@@ -707,7 +714,7 @@ two on. A slope may be infinite; times a dy of 0 it is NaN.
     reference=slope_of,
     launch=lambda size: Launch((-(-size[0] // 256),), (256,)),
     reduction=lambda size: 4 * size[1],
-    small=((1000, 3), (257, 5), (33, 2), (1, 4)),
+    small=((1000, 5), (257, 3), (33, 2), (1, 4)),
     full=(1 << 24, 4),
     promises=Promises(
         sizes=promises.shapes(n=promises.LENGTHS, count=(2, 3, 4, 7)).with_longest(count=67),
@@ -717,6 +724,7 @@ two on. A slope may be infinite; times a dy of 0 it is NaN.
             (
                 *promises.data("dy", *promises.ORDINARY, promises.VERY_SMALL),
                 promises.Values("c[1] infinite, some of dy 0", infinite_slope),
+                promises.Values("a straight line, x about 1e20", straight_line),
             ),
         ),
     ),
@@ -739,6 +747,11 @@ so it plays no part. Every gradient kernel ends like this one: the gradient of t
 from behind, and is passed on times a slope.
 """,
     mutants=(
+        mutant(
+            "powers of x",
+            kinds.NOT_A_NUMBER,
+            ("slope = slope * x[i] + k * c[k]", "slope += k * c[k] * powf(x[i], k - 1)"),
+        ),
         mutant("the value", kinds.WRONG, ("k * c[k]", "c[k]")),
         mutant("the coefficient before", kinds.WRONG, ("k * c[k]", "k * c[k - 1]")),
         mutant("no chain rule", kinds.WRONG, ("dy[i] * slope", "slope")),

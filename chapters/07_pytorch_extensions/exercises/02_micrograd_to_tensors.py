@@ -513,7 +513,7 @@ NaN.
     },
     reference=along_an_axis,
     launch=lambda size: a_warp_each(size[0] * size[2]),
-    small=((3, 70, 5), (5, 33, 1), (1, 40, 9), (2, 1, 3), (1, 1, 1)),
+    small=((3, 70, 5), (5, 33, 1), (1, 40, 9), (1, 2, 1031), (2, 1, 3), (1, 1, 1)),
     full=(64, 4096, 64),
     reduction=lambda size: max(size[1], 1),
     promises=Promises(
@@ -843,7 +843,12 @@ finite logits; some may be −inf as well (a class that is ruled out), though no
         ),
         values=(
             (
-                *promises.data("z", *promises.ANY_FINITE),
+                *promises.data(
+                    "z",
+                    *promises.ANY_FINITE,
+                    promises.NEAR_LOWEST,
+                    ("near a million", lambda z, rng: 1e6 + np.round(z)),
+                ),
                 promises.Values("some of z -inf", masked),
             ),
             promises.data(

@@ -591,6 +591,10 @@ def all_counted(given: Given, rng: np.random.Generator) -> Given:
     return {"target": np.where(given["target"] < 0, last, given["target"])}
 
 
+def moved(given: Given, by: float) -> Given:
+    return {"x": given["x"] + by, "logsumexp": given["logsumexp"] + by}
+
+
 def far_from_all_classes(given: Given, rng: np.random.Generator) -> Given:
     """What is ignored has the lower half of a target that counts, and more above it."""
     ignored = int(np.abs(given["target"]).max()) + (1 << 32)
@@ -628,6 +632,8 @@ exponential.
                 Values("some logits -inf", masked),
                 Values("all rows count", all_counted),
                 Values("ignored past 32 bits", far_from_all_classes),
+                Values("logits near 100", lambda given, rng: moved(given, 100)),
+                Values("logits near -100", lambda given, rng: moved(given, -100)),
             ),
             promises.scalars("weight", 1.0, -2.0, 1e-4),
             promises.scalars("smoothing", 0.0, 0.5, 1.0),
@@ -655,6 +661,11 @@ One number a row, logsumexp, stands for the whole softmax. The test comes before
 rows of padding often hold whatever was in memory, and 0 times NaN is NaN.
 """,
     mutants=(
+        mutant(
+            "a quotient of exponentials",
+            kinds.NOT_A_NUMBER,
+            ("expf(x[i] - logsumexp[row])", "expf(x[i]) * expf(-logsumexp[row])"),
+        ),
         mutant(
             "padding multiplied by 0",
             kinds.NOT_A_NUMBER,

@@ -575,6 +575,13 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
             advice="The other list is sorted: halving finds a place among 300 in nine steps.",
             size=300,
         ),
+        Means(
+            "bytes that a thread reads from global memory for 20,000 elements, at most",
+            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
+            at_most=4 * 30,
+            advice="The other list is sorted: halving finds a place among 20,000 in 15 steps.",
+            size=20_000,
+        ),
     ),
     within=2.0,
     hints=(
@@ -589,6 +596,16 @@ own list plus its place in the other. That equal elements are told apart by thei
 and once with ≥, is what gives every thread a place of its own.
 """,
     mutants=(
+        mutant(
+            "steps of 512 first",
+            kinds.MEANS_MISSING,
+            (
+                "    while (low < high) {",
+                "    while (low + 512 <= k && (of_b ? others[low + 511] >= own "
+                ": others[low + 511] > own)) "
+                "low += 512;\n    while (low < high) {",
+            ),
+        ),
         mutant(
             "equal ones first in both",
             kinds.DATA_RACE,
@@ -978,6 +995,12 @@ def small_bits(given: Given, rng: np.random.Generator) -> Given:
     return {"bits": bits, "logits": np.zeros_like(given["logits"])}
 
 
+def far_up(given: Given, sign: int) -> np.ndarray:
+    """Logits from 100 to 300, or below 0, whose exponentials are no floats: each is a whole number,
+    so that none is next to another one's score."""
+    return sign * np.rint(100 + 40 * np.abs(given["logits"]))
+
+
 def close_race(given: Given, rng: np.random.Generator) -> Given:
     """One score is 0.0005 above all others: each time must be right."""
     shape = given["bits"].shape
@@ -1028,7 +1051,12 @@ part of the vocabulary, whose tokens are counted from `first`.
                 Values("small bits", small_bits),
                 Values("a close race", close_race),
             ),
-            (AS_GIVEN, Values("most logits -inf", masked)),
+            (
+                AS_GIVEN,
+                Values("most logits -inf", masked),
+                Values("logits of some hundred", lambda given, rng: {"logits": far_up(given, 1)}),
+                Values("logits far below 0", lambda given, rng: {"logits": far_up(given, -1)}),
+            ),
             promises.scalars("first", 0, 100_000),
         ),
     ),

@@ -1181,6 +1181,13 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
             advice="The offsets are in order: halving finds one of 3000 in twelve steps.",
             size=(3000, 600),
         ),
+        Means(
+            "bytes that a thread reads where there are 100,000 sequences, at most",
+            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
+            at_most=4 * 34,
+            advice="The offsets are in order: halving finds one of 100,000 in 17 steps.",
+            size=(100_000, 600),
+        ),
     ),
     within=2.0,
     hints=(
@@ -1196,6 +1203,15 @@ simpler, and waits for the longest. The search costs a read for each halving, ab
 number of sequences, and the first ones are the same for all threads.
 """,
     mutants=(
+        mutant(
+            "steps of 1024 first",
+            kinds.MEANS_MISSING,
+            (
+                "    while (high - low > 1) {",
+                "    while (low + 1024 < sequences && offsets[low + 1024] <= token) low += 1024;\n"
+                "    while (high - low > 1) {",
+            ),
+        ),
         mutant(
             "first of equal offsets",
             kinds.WRONG,

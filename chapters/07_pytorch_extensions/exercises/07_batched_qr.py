@@ -106,7 +106,7 @@ ONE_REFLECTOR = Exercise(
     task="""
 Compute beta, tau and v of the reflector that makes zeros of all of x but its first number, for each
 row x. Numbers may be as small as the smallest normal one, 1.2e-38, and as large as 1e30: fp32 does
-not have their squares. All but the first may be zero, or 1e-30 of it: LAPACK's rules say what comes
+not have their squares. All but the first may be zero, or 1e-31 of it: LAPACK's rules say what comes
 out.
 """,
     source="07_pytorch_extensions/exercises/one_reflector.cu",
@@ -129,7 +129,7 @@ out.
                 promises.SMALLEST_NORMAL,
                 ("nothing after the first in some rows", no_tail),
                 ("rows of zeros, but the last", zeros_before_the_last),
-                ("all but the first near 1e-30", tail_times(1e-30)),
+                ("all but the first near 1e-31", tail_times(1e-31)),
                 ("the first near 1e-30", first_times(1e-30)),
                 ("the first zero", first_zero),
                 ("every other near 1e-30", every_other_small),
@@ -207,7 +207,7 @@ the other sign all of them may be lost. Scaling costs one more reading of the ro
         ),
         mutant(
             "tau upside down",
-            kinds.EDGES,
+            kinds.WRONG,
             ("(beta - alpha) / beta", "(alpha - beta) / alpha"),
         ),
         mutant(

@@ -253,13 +253,16 @@ elements exist. Both arrays begin at multiples of 16 bytes; with the shift, the 
     means=(
         means.one_store_each(),
         means.work_shared_out(size=(4096, 1)),
-        Means(
-            "bytes that a thread stores at once",
-            bytes_a_store,
-            at_least=15,
-            advice="Store four elements by one float4: y begins at a multiple of 16 bytes, and so "
-            "does each group of four in it.",
-            size=(4096, 131101),
+        *(
+            Means(
+                "bytes that a thread stores at once",
+                bytes_a_store,
+                at_least=15,
+                advice="Store four elements by one float4: y begins at a multiple of 16 bytes, and "
+                "so does each group of four in it.",
+                size=size,
+            )
+            for size in ((4096, 131101), (4096, 4), (4, 1))
         ),
     ),
     hints=(

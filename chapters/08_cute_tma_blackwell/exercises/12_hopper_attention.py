@@ -243,7 +243,7 @@ largest score, the exponentials relative to it, and their sum. Scores are finite
     reduction=lambda m: 32,
     promises=Promises(
         sizes=promises.lengths("M", most=200).with_longest(M=1031),
-        values=(promises.data("S", *promises.ANY_FINITE),),
+        values=(promises.data("S", *promises.ANY_FINITE, promises.NEAR_LOWEST),),
     ),
     means=(
         means.shuffles(
