@@ -234,7 +234,8 @@ def _looks_like_one_block(e: Evidence) -> str | None:
 
 def _looks_partly_written(e: Evidence) -> str | None:
     count = int(e.unwritten.sum())
-    if count * 2 < e.wrong.sum() or not count:  # a few may hold by chance what they held before
+    by_chance = e.actual.itemsize == 1 and count * 2 < e.wrong.sum()  # a byte in 256 holds it
+    if by_chance or not count:
         return None
     first = np.unravel_index(int(np.argmax(e.unwritten)), e.unwritten.shape)
     where = ", ".join(str(int(i)) for i in first)

@@ -320,7 +320,7 @@ so how fast a convolution loads them.
         mutant("a sign lost", kinds.WRONG, ("1, 0)", "1, 0) + 0")),
         mutant(
             "infinite from 3.3e38 on",
-            kinds.EDGES,
+            kinds.WRONG,
             (
                 "return weights.transpose(2, 3, 1, 0)",
                 "import numpy as np\n\n    w = weights.transpose(2, 3, 1, 0)\n"

@@ -392,7 +392,7 @@ are expensive, `torch.cond` and `jax.lax.cond` put the branch into the graph.
         ),
         mutant(
             "five dimensions at most",
-            kinds.EDGES,
+            kinds.WRONG,
             (
                 "np.abs(x).max()",
                 "np.abs(x)\n    for _ in range(min(x.ndim, 5)):\n        peak = peak.max(axis=0)",

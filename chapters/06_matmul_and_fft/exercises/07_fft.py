@@ -680,7 +680,7 @@ once, with the points in shared memory, since Z[k] and Z[n - k] belong to differ
         mutant("mirrored about the middle", kinds.WRONG, ("np.roll(Z[::-1], 1)", "Z[::-1]")),
         mutant("the other way round", kinds.WRONG, ("np.stack((A, B))", "np.stack((B, A))")),
         mutant("cut off", kinds.WRONG, ("    A = (Z", "    Z = Z.clip(-1e6, 1e6)\n    A = (Z")),
-        mutant("i forgotten", kinds.EDGES, ("/ 2j", "/ 2")),
+        mutant("i forgotten", kinds.WRONG, ("/ 2j", "/ 2")),
         mutant("half forgotten", kinds.WRONG, ("(Z + mirrored) / 2", "(Z + mirrored)")),
         mutant(
             "by way of complex64",

@@ -504,7 +504,7 @@ so the last one needs nothing else.
         ),
         mutant(
             "empty is never told",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("            umma_commit(shared_address(&empty[stage]));\n", ""),
         ),
         mutant(
@@ -590,17 +590,17 @@ tiles lie at the same places.
     mutants=(
         mutant(
             "bytes of one block",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("2 * (sizeof(a) + sizeof(b))", "sizeof(a) + sizeof(b)"),
         ),
         mutant(
             "four times the bytes",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("2 * (sizeof(a) + sizeof(b))", "4 * (sizeof(a) + sizeof(b))"),
         ),
         mutant(
             "each tells its own",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("address_in_block(shared_address(&arrived), 0)", "shared_address(&arrived)"),
         ),
         mutant(
@@ -649,7 +649,7 @@ tiles lie at the same places.
         ),
         mutant(
             "both start",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             (
                 "        if (rank == 0) {\n            mbarrier_wait",
                 "        {\n            mbarrier_wait",
@@ -771,12 +771,12 @@ on the side that is told. A commit has its own. Here the storing warps tell, by 
         ),
         mutant(
             "freed in the first lap",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("&freed[part]), lap % 2 ^ 1)", "&freed[part]), lap % 2)"),
         ),
         mutant(
             "every lane arrives",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             (
                 "            if (elected()) {\n                mbarrier_arrive",
                 "            {\n                mbarrier_arrive",
@@ -787,7 +787,7 @@ on the side that is told. A commit has its own. Here the storing warps tell, by 
         ),
         mutant(
             "no commit",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("            umma_commit(shared_address(&done[part]));\n", ""),
         ),
         mutant(

@@ -785,7 +785,7 @@ before `tmem_dealloc`.
         ),
         mutant(
             "nothing told",
-            kinds.BARRIER,
+            kinds.DEADLOCK,
             ("            umma_commit(shared_address(&copied));", "            "),
         ),
         mutant(

@@ -514,7 +514,7 @@ zeros written beforehand. All four comparisons are needed. Without those of the 
 that leaves at the right would come in again at the left, one row further down.
 """,
     mutants=(
-        mutant("a short step", kinds.EDGES, ("- down[image]", "- (short)down[image]")),
+        mutant("a short step", kinds.FIRST_BLOCK, ("- down[image]", "- (short)down[image]")),
         mutant("other way round", kinds.WRONG, ("- down[image]", "+ down[image]")),
         mutant("left for right", kinds.WRONG, ("- right[image]", "+ right[image]")),
         mutant(
