@@ -252,6 +252,7 @@ elements exist. Both arrays begin at multiples of 16 bytes; with the shift, the 
     exact=True,
     means=(
         means.one_store_each(),
+        means.one_store_each(size=(1027, 4)),
         means.work_shared_out(size=(4096, 1)),
         *(
             Means(
@@ -301,6 +302,17 @@ otherwise there is `AutoVectorizingCopyWithAssumedAlignment<32>{}` as the first 
             "one by one behind a large shift",
             kinds.MEANS_MISSING,
             ("first + 3 < n", "first + 3 < n && shift < 100000"),
+            ("first + k < n;", "k < 4 && first + k < n;"),
+        ),
+        mutant(
+            "one by one of four elements",
+            kinds.MEANS_MISSING,
+            ("first + 3 < n", "first + 4 < n"),
+        ),
+        mutant(
+            "one by one where the shift is a multiple of 4",
+            kinds.MEANS_MISSING,
+            ("first + 3 < n", "first + 3 < n && shift % 4 != 0"),
             ("first + k < n;", "k < 4 && first + k < n;"),
         ),
         mutant("no shift", kinds.WRONG, ("x + shift + first", "x + first")),

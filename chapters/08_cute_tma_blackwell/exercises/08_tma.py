@@ -694,6 +694,7 @@ mbarrier of the block that gets them.
             size=2,
         ),
         means.reads_each_once(2 * 128 * 4, size=2),
+        means.loads_shared_out(at_most=2, size=2),
     ),
     hints=(
         "32 threads send 4 bytes each: that is what `arrived` expects, in one arrival.",
@@ -708,6 +709,13 @@ would wait for all four. And a block whose mbarrier has completed has got everyt
 sent, so it may end while its neighbours are still at work.
 """,
     mutants=(
+        mutant(
+            "one thread sends all",
+            kinds.MEANS_MISSING,
+            ("    store_async(", "    for (int i = 0; t == 0 && i < 32; ++i) store_async("),
+            ("got[t]), next)", "got[i]), next)"),
+            ("x[blockIdx.x * 32 + t]", "x[blockIdx.x * 32 + i]"),
+        ),
         mutant(
             "nothing expected",
             kinds.DEADLOCK,

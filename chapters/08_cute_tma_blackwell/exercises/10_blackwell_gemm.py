@@ -288,6 +288,7 @@ memory to Blackwell's `tcgen05.mma` or, with `blackwell` false, to Hopper's `wgm
         (3072, 64, 1, False),
         (2048, 32, 0, True),
         (231424, 32, 0, False),
+        (262144, 128, 0, True),  # of the address 14 bits have room
     ),
     reference=tile_by_fields,
     promises=Cases(any_tile, 24),
@@ -310,6 +311,7 @@ without it, so an old kernel does not multiply something else by accident.
         mutant("steps of 16 bytes", kinds.WRONG, ("32 * step", "16 * step")),
         mutant("steps of a row", kinds.WRONG, ("32 * step", "row_bytes * step")),
         mutant("13 bits of it", kinds.WRONG, (" & 0x3FFF", " & 0x1FFF")),
+        mutant("all bits of it", kinds.WRONG, (" & 0x3FFF", "")),
         mutant("to the next row", kinds.WRONG, ("8 * row_bytes >> 4", "row_bytes >> 4")),
         mutant("always 1024 bytes", kinds.WRONG, ("8 * row_bytes >> 4", "64")),
         mutant("no leading offset", kinds.WRONG, (" | 1 << 16", "")),

@@ -226,6 +226,8 @@ def weights_of(given: dict) -> dict:
     return {"W": powers / powers.sum(axis=1, keepdims=True)}
 
 
+LOW = "all below -2e38", lambda x, rng: -2e38 * rng.uniform(1, 1.1, x.shape)
+
 ROWS = Exercise(
     id="08.rows_of_four",
     title="softmax among four threads",
@@ -273,6 +275,11 @@ Two shuffles for a maximum over a row of any length: the rest happens in a threa
 The kernel above leaves even the sum's shuffles to the end: its partial sums stay with the threads.
 """,
     mutants=(
+        mutant(
+            "the largest score from -1e38 on",
+            kinds.NOT_A_NUMBER,
+            ("float most = s[half * 2],", "float most = -1e38f,"),
+        ),
         mutant("two lanes have a row", kinds.WRONG, (BY_TWO, "")),
         mutant("no sum over lanes", kinds.WRONG, (BY_ONE, ""), (BY_TWO, "")),
         mutant(

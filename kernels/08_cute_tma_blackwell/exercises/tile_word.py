@@ -1,6 +1,6 @@
 # The shared memory descriptor of a tile with K contiguous: rows of `row_bytes` (32, 64 or 128)
 # bytes, which TMA wrote with the swizzle of as many bytes, from `address` on, a multiple of 1024.
-# All addresses and offsets go in without their last four bits.
+# All addresses and offsets go in without their last four bits, and what does not fit is cut off.
 #
 #              Hopper                               Blackwell
 #   bits 0-13  the address                          the address
