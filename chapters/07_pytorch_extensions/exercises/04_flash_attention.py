@@ -150,11 +150,11 @@ end, because the factor is the same for all lanes; the largest score may not.
 """,
     mutants=(
         mutant(
-            "no score below -3e38",
+            "no score below -1e38",
             kinds.NOT_A_NUMBER,
             (
                 "float new_largest = fmaxf(largest, tile_largest);",
-                "float new_largest = fmaxf(fmaxf(largest, -3e38f), tile_largest);",
+                "float new_largest = fmaxf(fmaxf(largest, -1e38f), tile_largest);",
             ),
         ),
         mutant(

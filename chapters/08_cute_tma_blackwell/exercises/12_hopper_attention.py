@@ -226,8 +226,6 @@ def weights_of(given: dict) -> dict:
     return {"W": powers / powers.sum(axis=1, keepdims=True)}
 
 
-LOW = "all below -2e38", lambda x, rng: -2e38 * rng.uniform(1, 1.1, x.shape)
-
 ROWS = Exercise(
     id="08.rows_of_four",
     title="softmax among four threads",
