@@ -17,6 +17,7 @@ from ..checking.verdict import Verdict
 from ..emulator import Finding, Options
 from ..launching.modules import Module
 from . import emulated_runs, kinds
+from .entry_points import declare_kernels
 from .means import WorkDone, work_of
 from .outcome import from_finding, simple
 from .spec import Exercise
@@ -117,6 +118,7 @@ def _as_written(exercise: Exercise, source: str, filename: str) -> Finding | Non
     """The fault of a small launch of ``source``, compiled without optimisation."""
     size = exercise.small[-2:][0]
     module = emulated_runs.load_answer(exercise, source, filename, NOT_OPTIMISED)
+    declare_kernels(exercise, module)
     given = exercise.inputs(np.random.default_rng(1), size)
     options = Options(budget=AS_WRITTEN_BUDGET * exercise.budget)
     return emulated_runs.run(exercise, module, given, size, 1, options=options).fault
