@@ -20,6 +20,8 @@ from course_utils.exercises.means import WorkDone
 from course_utils.exercises.promises import AS_GIVEN, Given, Values
 from course_utils.exercises.vectors import one_thread_each
 
+from .common import most_read
+
 Shape = tuple[int, ...]
 
 
@@ -568,16 +570,14 @@ a number of steps that grows with the logarithm of k. Elements may be equal or i
     ),
     means=(
         means.one_store_each(),
-        Means(
+        most_read(
             "bytes that a thread reads from global memory, at most",
-            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
             at_most=4 * 16,
             advice="The other list is sorted: halving finds a place among 300 in nine steps.",
             size=300,
         ),
-        Means(
+        most_read(
             "bytes that a thread reads from global memory for 20,000 elements, at most",
-            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
             at_most=4 * 30,
             advice="The other list is sorted: halving finds a place among 20,000 in 15 steps.",
             size=20_000,

@@ -21,6 +21,8 @@ from course_utils.exercises import (
 from course_utils.exercises.promises import AS_GIVEN, Given, Values
 from course_utils.exercises.vectors import one_thread_each
 
+from .common import most_read
+
 Shape = tuple[int, ...]
 
 
@@ -1167,23 +1169,20 @@ thousands of sequences, and empty ones among them; a thread reads few of the off
     means=(
         means.one_store_each(),
         means.a_thread_each(0.5, size=(40, 513)),
-        Means(
+        most_read(
             "bytes that a thread reads, at most",
-            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
             at_most=4 * 16,
             advice="The offsets are in order: halving finds one of 40 in six steps.",
             size=(40, 513),
         ),
-        Means(
+        most_read(
             "bytes that a thread reads where there are 3000 sequences, at most",
-            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
             at_most=4 * 24,
             advice="The offsets are in order: halving finds one of 3000 in twelve steps.",
             size=(3000, 600),
         ),
-        Means(
+        most_read(
             "bytes that a thread reads where there are 100,000 sequences, at most",
-            lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
             at_most=4 * 34,
             advice="The offsets are in order: halving finds one of 100,000 in 17 steps.",
             size=(100_000, 600),

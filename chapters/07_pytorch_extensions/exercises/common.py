@@ -1,0 +1,19 @@
+"""What the exercises of several notebooks of chapter 07 share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_utils.exercises import Means
+
+
+def most_read(label: str, *, at_most: int, advice: str, size: Any) -> Means:
+    """The bytes that one thread loads from global memory, in the launch and by the thread where
+    they are most: a search by halving reads few."""
+    return Means(
+        label,
+        lambda work: max(int(launch.work.loaded.max()) for launch in work.launches),
+        at_most=at_most,
+        advice=advice,
+        size=size,
+    )
