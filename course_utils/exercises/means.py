@@ -266,6 +266,20 @@ def barriers(
     )
 
 
+def threads_that_start(
+    at_least: float = 0, at_most: float = np.inf, *, advice: str, size: Any = None
+) -> Means:
+    """Threads that start an asynchronous copy or a tcgen05 instruction."""
+    return Means(
+        "threads that start copies or products",
+        lambda work: sum(np.count_nonzero(launch.work.started) for launch in work.launches),
+        at_least,
+        at_most,
+        advice,
+        size,
+    )
+
+
 def overlap(at_least: float = 0.5, *, advice: str, size: Any = None) -> Means:
     """The part of the arithmetic that is done with a ``cp.async`` still in flight."""
 

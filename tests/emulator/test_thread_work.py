@@ -86,3 +86,8 @@ def test_arithmetic_beside_a_copy_in_flight_is_told_from_arithmetic_after_it(nam
     found = work(name, grid=1, block=32)
     assert found.flops >= 32 * 16
     assert (found.overlapped / found.flops > share) == bool(share)
+
+
+def test_copies_are_counted_for_the_threads_that_start_them():
+    assert work("overlaps", grid=2, block=32).started.tolist() == [1] * 64
+    assert not work("each_its_own").started.any()

@@ -362,6 +362,9 @@ not pointers: `reinterpret_cast<const uint128_t*>(from)[t]`. `cp_async_fence()` 
             at_most=1,
             advice="All of the pixels come by `cp.async`, each once.",
         ),
+        means.threads_that_start(
+            at_least=4 * 192, advice="Each thread fetches 16 bytes, as it stores 16.", size=1024
+        ),
         means.instructions(
             "loads from global memory into registers",
             "ld.global",
@@ -404,6 +407,19 @@ of a copy atom; here you called it without the atom.
             (
                 "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>::copy(",
                 "auto plainly = [](auto const& from, auto& to) { to = from; };\n    plainly(",
+            ),
+        ),
+        mutant(
+            "64 threads fetch",
+            kinds.MEANS_MISSING,
+            (
+                "    SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>::copy(reinterpret_cast<const uint128_t*>"
+                "(from)[t],\n                                               reinterpret_cast<"
+                "uint128_t*>(tile)[t]);\n",
+                "    for (int i = t * 3; t < 64 && i < t * 3 + 3; ++i)\n"
+                "        SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>::copy(\n"
+                "            reinterpret_cast<const uint128_t*>(from)[i],\n"
+                "            reinterpret_cast<uint128_t*>(tile)[i]);\n",
             ),
         ),
         mutant(

@@ -608,6 +608,9 @@ for both: no thread touches an element.
             advice="No thread touches an element: tma_load in, tma_add out.",
             size=(3, 36),
         ),
+        means.threads_that_start(
+            at_most=6, advice="One thread of each block starts both copies.", size=(3, 36)
+        ),
     ),
     hints=(
         "In: mbarrier_expect, tma_load, mbarrier_wait. Out: tma_add, tma_commit, and a wait.",
@@ -639,6 +642,15 @@ element. In which order it is done is open, so the last bits may differ from run
             (
                 "        tma_commit();\n",
                 "        tma_add(&y, column, 0, shared_address(tile));\n        tma_commit();\n",
+            ),
+        ),
+        mutant(
+            "another thread stores",
+            kinds.MEANS_MISSING,
+            (
+                "        tma_add(&y,",
+                "    }\n    __syncwarp();\n    if (threadIdx.x == 1) {\n"
+                "        mbarrier_wait(barrier, 0);\n        tma_add(&y,",
             ),
         ),
         mutant(
@@ -796,6 +808,9 @@ it by a multicast. The last barrier of the cluster is written already.
             advice="A cluster of two blocks fetches the table once: half by each block, for both.",
             size=6,
         ),
+        means.threads_that_start(
+            6, 6, advice="Each block loads half of the table, by one of its threads.", size=6
+        ),
         means.one_store_each(),
         means.work_shared_out(),
     ),
@@ -865,6 +880,17 @@ another block as well.
             ("= x[first + i]", "= factor[i] == 0.0f ? 0.0f : x[first + i]"),
         ),
         mutant("not waited for", kinds.DATA_RACE, ("    mbarrier_wait(barrier, 0);\n", "")),
+        mutant(
+            "both halves by the first block",
+            kinds.MEANS_MISSING,
+            (
+                "if (threadIdx.x == 0) {\n        tma_load_multicast(shared_address(factor + rank * "
+                "8 * 32), &table, 0, rank * 8, barrier,\n                           0b11);",
+                "for (int half = 0; threadIdx.x == 0 && rank == 0 && half < 2; ++half) {\n"
+                "        tma_load_multicast(shared_address(factor + half * 8 * 32), &table, 0,\n"
+                "                           half * 8, barrier, 0b11);",
+            ),
+        ),
     ),
 )
 

@@ -463,7 +463,12 @@ what warp 5 does.
         sizes=promises.Sizes(("steps",), ((1, 2, 3, 4, 5, 8),)).with_longest(steps=19),
         values=(promises.data("A", promises.NEGATIVE, promises.SMALL, promises.EQUAL),),
     ),
-    means=(by_tensor_cores(12, size=3),),
+    means=(
+        by_tensor_cores(12, size=3),
+        means.threads_that_start(
+            at_most=2, advice="One thread loads, and one starts all products.", size=3
+        ),
+    ),
     hints=(
         "Step s uses stage s % 2 in lap s / 2, as the loader does; the wait for `full` passes when "
         "the phase of that lap has ended.",
@@ -528,6 +533,21 @@ so the last one needs nothing else.
         mutant("16 bytes further", kinds.WRONG, ("a[stage])) + 2 * k", "a[stage])) + k")),
         mutant("B stays", kinds.WRONG, ("b[stage])) + 2 * k", "b[stage]))")),
         mutant("three products", kinds.WRONG, ("k < 4", "k < 3")),
+        mutant(
+            "two lanes in turn",
+            kinds.MEANS_MISSING,
+            ("warp == 5 && elected()", "warp == 5"),
+            (
+                "            for (int k = 0; k < 4; ++k) {\n                umma",
+                "            if (threadIdx.x % 32 != step % 2) {\n                continue;\n"
+                "            }\n            for (int k = 0; k < 4; ++k) {\n                umma",
+            ),
+            (
+                "        umma_commit(shared_address(&done));",
+                "        if (threadIdx.x % 32 == (steps - 1) % 2) {\n"
+                "            umma_commit(shared_address(&done));\n        }",
+            ),
+        ),
         mutant(
             "half of the columns",
             kinds.NOT_A_NUMBER,

@@ -11,7 +11,15 @@ from ..machine.instruction_set import work_of
 from ..machine.lanes import Group
 from ..machine.observer import Observer
 
-PER_THREAD = ("instructions", "loaded", "stored", "atomics", "shared_atomics", "touched")
+PER_THREAD = (
+    "instructions",
+    "loaded",
+    "stored",
+    "atomics",
+    "shared_atomics",
+    "touched",
+    "started",
+)
 
 
 class ThreadWork(Observer):
@@ -19,8 +27,9 @@ class ThreadWork(Observer):
 
     ``instructions`` that it ran; bytes of global memory that it ``loaded`` and ``stored``, and
     those of global and shared memory together that it ``touched``; ``atomics`` that it did in
-    global and ``shared_atomics`` in shared memory. ``loaded_from`` has the bytes that all of them
-    loaded, by the name of the array. Of all ``flops``, ``overlapped`` were done by
+    global and ``shared_atomics`` in shared memory; asynchronous copies and tcgen05 instructions
+    that it ``started``. ``loaded_from`` has the bytes that all of them loaded, by the name of the
+    array. Of all ``flops``, ``overlapped`` were done by
     threads with a ``cp.async`` in flight whose end they did not know; ``awaited`` counts each as
     often as such copies were in flight.
     """
@@ -31,6 +40,7 @@ class ThreadWork(Observer):
     atomics: np.ndarray
     shared_atomics: np.ndarray
     touched: np.ndarray
+    started: np.ndarray
 
     def __init__(self, launch):
         self._threads = math.prod(launch.block)
@@ -99,6 +109,8 @@ class ThreadWork(Observer):
             self.loaded_from[region.name] = before + site.bytes * group.n
 
     def copy_starts(self, batch, transfer) -> None:
+        if transfer.target is not None or transfer.queue == "tensor":
+            self.started[self._at(batch, transfer.lanes)] += 1
         if transfer.queue == "async" and transfer.target is not None:
             self._in_flight[self._at(batch, transfer.lanes)] += 1
 
