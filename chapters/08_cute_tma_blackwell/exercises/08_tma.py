@@ -884,8 +884,8 @@ another block as well.
             "both halves by the first block",
             kinds.MEANS_MISSING,
             (
-                "if (threadIdx.x == 0) {\n        tma_load_multicast(shared_address(factor + rank * "
-                "8 * 32), &table, 0, rank * 8, barrier,\n                           0b11);",
+                "if (threadIdx.x == 0) {\n        tma_load_multicast(shared_address(factor + rank "
+                "* 8 * 32), &table, 0, rank * 8, barrier,\n                           0b11);",
                 "for (int half = 0; threadIdx.x == 0 && rank == 0 && half < 2; ++half) {\n"
                 "        tma_load_multicast(shared_address(factor + half * 8 * 32), &table, 0,\n"
                 "                           half * 8, barrier, 0b11);",
