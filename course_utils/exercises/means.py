@@ -198,6 +198,29 @@ def instructions(
     return Means(what, lambda work: work.opcodes(*starts), at_least, at_most, advice, size)
 
 
+def from_header(
+    what: str, header: str, *, at_least: float = 1, advice: str, size: Any = None
+) -> Means:
+    """Instructions that come from a header whose path holds ``/header``, counted once for each
+    warp; ``what`` names its library."""
+
+    def measure(work: WorkDone) -> int:
+        return sum(
+            item.warps
+            for launch in work.launches
+            for item in launch.instructions
+            if any(f"/{header}" in place.file for place in item.instruction.locations)
+        )
+
+    return Means(
+        f"instructions that come from {what} ({header})",
+        measure,
+        at_least,
+        advice=advice,
+        size=size,
+    )
+
+
 def shuffles(
     at_least: float = 1, at_most: float = np.inf, *, advice: str, size: Any = None
 ) -> Means:

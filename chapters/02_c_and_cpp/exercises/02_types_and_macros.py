@@ -101,6 +101,7 @@ def mixed(case: str) -> str:
 NAMES = (
     *("err", "error", "status", "result", "res", "ret", "returned", "rc", "rv", "r", "c", "e", "s"),
     *("i", "k", "n", "x", "v", "value", "val", "number", "answer", "failed", "ok", "st", "tmp"),
+    *("ec", "errcode", "error_code", "errorCode", "cuda_error", "cudaStatus", "returnCode", "_e"),
 )
 LONG = "text " * 800  # of a call: as long as every compiler of C has to take
 
@@ -168,7 +169,10 @@ def by_halves(x: np.ndarray) -> np.float32:
     return by_halves(x[:half]) + by_halves(x[half:])
 
 
-HUGE_ONES, ONE_STRANGE = 11, {12: np.inf, 13: np.nan}  # seeds that say more of the numbers
+HUGE_ONES, ONE_STRANGE = (
+    11,
+    {12: np.inf, 13: np.nan, 14: -0.0},
+)  # seeds that say more of the numbers
 
 
 def halves(case: str) -> str:
@@ -186,7 +190,7 @@ def halves(case: str) -> str:
 def drawn_lengths(rng: np.random.Generator) -> str:
     """Lengths with seeds: some small ones, where few orders of a sum are alike, and a larger."""
     lengths = [*rng.integers(0, 80, 12), rng.integers(80, 5000)]
-    return " ".join(f"{n} {rng.integers(0, 14)}" for n in lengths)
+    return " ".join(f"{n} {rng.integers(0, 15)}" for n in lengths)
 
 
 WIDE_SUM = HostExercise(
@@ -860,10 +864,10 @@ A function may call itself. Add up n floats by halves, and say where it ends.
     probe="""
 float try_sum_of(const float *x, int n) { return sum_of(x, n); }
 """,
-    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "200000 4"),
+    cases=("4 0", "1 5", "0 0", "3 0 2 9", "7 3", "1000 1", "9 11 5 12 4 13", "1 14", "200000 4"),
     reference=halves,
     promises=Cases(
-        drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, infinity and nan"
+        drawn_lengths, tried="n from 0 to 200,000, numbers up to 1e30, -0, infinity and nan"
     ),
     hints=(
         "The cases that do not call it again come first: n == 0 and n == 1.",
@@ -917,6 +921,7 @@ reductions of chapter 04 add in this shape, all halves of one size at once.
             ),
         ),
         mutant("no nan", kinds.WRONG_OUTPUT, ("return x[0];", "return x[0] == x[0] ? x[0] : 0;")),
+        mutant("a sign lost", kinds.WRONG_OUTPUT, ("return x[0];", "return 0.0f + x[0];")),
         mutant(
             "nothing infinite",
             kinds.WRONG_OUTPUT,

@@ -106,16 +106,18 @@ class Memory(np.ndarray):
 
     def __array_finalize__(self, parent: object) -> None:
         self.read: set[int] = set()
-        self.slices = 0
+        self.slices = self.reads = 0
 
     def __getitem__(self, index):
         values = self.view(np.ndarray)
         self.slices += isinstance(index, slice)
+        self.reads += 1
         self.read.update(np.arange(values.size)[index].reshape(-1).tolist())
         return values[index]
 
     def take(self, indices, *arguments, **options):
         values = self.view(np.ndarray)
+        self.reads += 1
         read = np.arange(values.size).take(indices, *arguments, **options)
         self.read.update(np.reshape(read, -1).tolist())
         return values.take(indices, *arguments, **options)
@@ -149,6 +151,8 @@ def read_by_the_mask(x: Memory, row: int, columns: int, block: int) -> str:
         return (
             "A program has no slices: it has `block` offsets, and a mask says which it loads from."
         )
+    if x.reads > 8:
+        return f"x was read {x.reads} times: a program reads its row at an array of indices."
     if x.read - wanted:
         return "Elements of x were read that the mask leaves out."
     if wanted - x.read:
@@ -208,6 +212,11 @@ infinity for a maximum, zero for a sum, one for a product.
             "a slice",
             kinds.MEANS_MISSING,
             ("x[index[inside]]", "x[row * columns : (row + 1) * columns]"),
+        ),
+        mutant(
+            "number by number",
+            kinds.MEANS_MISSING,
+            ("value[inside] = x[index[inside]]", "value[inside] = [x[i] for i in index[inside]]"),
         ),
         mutant("never divided", kinds.SCALED, ("power / power.sum()", "power")),
         mutant("less the first", kinds.NOT_A_NUMBER, ("value.max()", "value[0]")),

@@ -86,6 +86,13 @@ barrier of the block.
             5 * 1024,
             advice="Four shuffles within the tile, in which all of its lanes take part.",
         ),
+        means.from_header(
+            "cooperative groups",
+            "cooperative_groups",
+            at_least=4 * 4 * 8,  # four shuffles of each warp
+            advice="The tile has shuffles of its own: `tile.shfl_xor` and others.",
+            size=1000,
+        ),
         means.barriers(at_most=0, advice="A tile's shuffles need no barrier of the block."),
         means.no_shared_memory("A tile's lanes hand each other registers, by shuffles."),
         means.one_store_each(),

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_utils.exercises import Means
-from course_utils.exercises.means import WorkDone
+from course_utils.exercises import Means, means
 
 
 def by_cute(header: str, advice: str, size: Any = None, at_least: float = 1) -> Means:
-    """Something comes from a header of CuTe's, such as "cute/tensor": its instructions say so, each
-    counted once for each warp."""
-
-    def measure(work: WorkDone) -> int:
-        return sum(
-            item.warps
-            for launch in work.launches
-            for item in launch.instructions
-            if any(f"/{header}" in place.file for place in item.instruction.locations)
-        )
-
-    return Means(
-        f"instructions that come from CuTe ({header})",
-        measure,
-        at_least,
-        advice=advice,
-        size=size,
-    )
+    """Something comes from a header of CuTe's, such as "cute/tensor"."""
+    return means.from_header("CuTe", header, at_least=at_least, advice=advice, size=size)
 
 
 def bytes_a_copy(size: Any = None) -> Means:

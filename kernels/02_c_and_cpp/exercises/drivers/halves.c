@@ -1,5 +1,5 @@
 // Prints the sum of n floats for each pair of a length n and a seed that it reads. With the seed 11
-// the numbers are huge, with 12 one is infinite, and with 13 one is no number.
+// the numbers are huge, with 12 one is infinite, with 13 one is no number, and with 14 one is -0.
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ int main(void)
         float *x = malloc(n * sizeof *x);
         for (int i = 0; i < n; ++i) x[i] = 0.1f * ((i * 7 + seed) % 11 - 2);
         for (int i = 0; i < n && seed == 11; ++i) x[i] *= 1e30f;
-        if (n > 0 && (seed == 12 || seed == 13)) x[n / 3] = seed == 12 ? INFINITY : NAN;
+        const float strange[] = {INFINITY, NAN, -0.0f};
+        if (n > 0 && seed >= 12 && seed <= 14) x[n / 3] = strange[seed - 12];
         float *before = malloc(n * sizeof *x);
         memcpy(before, x, n * sizeof *x);
         const float sum = try_sum_of(x, n);
