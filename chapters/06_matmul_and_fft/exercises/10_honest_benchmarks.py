@@ -347,6 +347,9 @@ class Sorter:
         if self.trick == "writes rising numbers of its own":
             y[...] = np.arange(len(y)) - len(y) // 2 if x.min() < x.max() else x
             return 0.1
+        if self.trick == "writes the least number, and the largest at the end":
+            y[...], y[-1] = x.min(), x.max()
+            return 0.1
         y[...] = np.sort(x)
         if self.calls % FAILS_AT.get(self.trick, self.calls + 1) == 0:
             y[-2:] = y[-2:][::-1]
@@ -357,6 +360,8 @@ class Sorter:
             return 0.6
         if self.trick == "remembers what it sorted last" and again:
             return 0.02
+        if self.trick == UNSTEADY and x.min() < x.max():
+            return TIMES[self.calls % len(TIMES)]
         return 0.8 if x.min() == x.max() else 1.0
 
 
@@ -367,7 +372,10 @@ CHEATS = (
     "sorts only rows that begin with 0",
     "writes rising numbers of its own",
     "sorts in half precision",
+    "writes the least number, and the largest at the end",
 )
+UNSTEADY = "takes another time now and then"  # right: its time is the one it takes most often
+TIMES = 0.7, 1.0, 2.0, 1.0, 1.0  # in turn, over the usual one
 SLOW_WHEN_FRESH = "remembers what it sorted last"  # right: its time is that of fresh numbers
 
 
@@ -385,7 +393,7 @@ def sort_of(ms: float, trick: str = "", seed: int = 0) -> Suspect:
 
 
 def any_sort(rng: np.random.Generator) -> tuple:
-    trick = str(rng.choice(["", SLOW_WHEN_FRESH, *CHEATS]))
+    trick = str(rng.choice(["", SLOW_WHEN_FRESH, UNSTEADY, *CHEATS]))
     return (sort_of(float(np.round(rng.uniform(0.5, 4), 3)), trick, int(rng.integers(1000))),)
 
 
@@ -398,6 +406,8 @@ def about_sort(case: Suspect) -> str:
         )
     if isinstance(case.value, float) and math.isnan(case.value):
         return "Each result of this kernel is right. With what do you compare it, and when?"
+    if UNSTEADY in case.text:
+        return "Its runs take 0.7 to 2 times its usual time. Which one of 15 is asked for?"
     if isinstance(case.value, float) and case.value < case.true_ms:
         return "Its runs took less than they take with numbers that the kernel has not met yet."
     return "The results are right. What else is between your events?"
@@ -416,6 +426,7 @@ Some of the kernels that it is tried on cheat; one only remembers, and is right.
         (sort_of(1.5),),
         *((sort_of(1.5, trick, seed=number),) for number, trick in enumerate(CHEATS)),
         (sort_of(2.0, SLOW_WHEN_FRESH),),
+        (sort_of(1.2, UNSTEADY),),
     ),
     reference=truth,
     rtol=0.02,
@@ -462,6 +473,16 @@ in another way, too: the product of matrices above took less power with them, at
             kinds.WRONG,
             ("        if not np.array_equal", "        if len(times) <= 10 and not np.array_equal"),
         ),
+        mutant(
+            "its order and its ends checked",
+            kinds.WRONG,
+            (
+                "not np.array_equal(y, np.sort(x))",
+                "not ((np.diff(y) >= 0).all() and y[0] == x.min() and y[-1] == x.max())",
+            ),
+        ),
+        mutant("the shortest", kinds.WRONG, ("return median(times)", "return min(times)")),
+        mutant("a mean", kinds.WRONG, ("return median(times)", "return sum(times) / len(times)")),
         mutant(
             "a sum checked",
             kinds.WRONG,

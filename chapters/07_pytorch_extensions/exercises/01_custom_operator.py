@@ -56,6 +56,9 @@ ODD_VIEWS: dict[str, Callable] = {
     "one number with strides of 7 and 3": lambda t: t.as_strided((1, 1), (7, 3)),
     "three dimensions, channels last": lambda t: t.T[None, :, None, :, None],
     "one matrix of several": lambda t: t[:, None, :].transpose(0, 1),
+    "three dimensions, two of them exchanged": lambda t: (
+        t[:, None, :].repeat(1, 2, 1).transpose(0, 1)
+    ),
 }
 
 
@@ -182,6 +185,7 @@ def layout(given: Described) -> tuple[tuple[int, ...], tuple[int, ...]]:
         "one number with strides of 7 and 3": ((1, 1), (7, 3)),
         "three dimensions, channels last": ((1, c, 1, r, 1), (0, 1, 0, c, 0)),
         "one matrix of several": ((1, r, c), (0, c, 1)),
+        "three dimensions, two of them exchanged": ((2, r, c), (c, 2 * c, 1)),
     }
     return found[given.view]
 
@@ -594,6 +598,8 @@ than a window. It is called with tensors of the CPU and of the device `meta`, wh
         (Described("a column of one dimension", rows=7), 3, 2),
         (Described("no rows"), 2, 1),
         (Described("one row, expanded", dtype="float64"), 2, 3),
+        (Described("three dimensions, two of them exchanged"), 2, 1),
+        (Described("three dimensions, two of them exchanged", dtype="float16"), 2, 1),
     ),
     reference=expected_fake,
     promises=Cases(any_windows),
@@ -951,7 +957,7 @@ derivative, and registers for *that* operator a backward pass of this kind.
 @dataclass(frozen=True)
 class Rows(Described):
     """As :class:`Described`, with a first row of zeros, or all of it brought to magnitude 1, or
-    very small, or with NaN in its rows."""
+    very small, or subnormal, or with NaN in its rows."""
 
     special: str = ""
 
@@ -969,6 +975,9 @@ class Rows(Described):
             found = -np.abs(found) - 0.25
         if self.special == "very small":
             found *= 2.0**-115
+        if self.special == "subnormal":
+            steps = np.arange(found.size).reshape(found.shape) + 1
+            found = np.sign(found) * steps * 2e-41
         if self.special == "NaN":
             found[:, -1] = np.nan
         return found
@@ -1070,6 +1079,7 @@ has any rows (none as well) and at least one column, any strides, float32 or flo
         (Rows("one row, expanded"),),
         (Rows("no rows", dtype="float64"),),
         (Rows("as it is", special="very small"),),
+        (Rows("as it is", special="subnormal"),),
         (Rows("as it is", special="NaN"),),
     ),
     reference=as_promised,
@@ -1096,6 +1106,7 @@ every magnitude is 1: check an operator with inputs that take each of its ways.
             ("(x / scale).contiguous()", "x.div_(scale).contiguous().clone()"),
         ),
         mutant("in place, a view", kinds.WRONG, ("(x / scale).contiguous()", "x.div_(scale)")),
+        mutant("times the reciprocal", kinds.WRONG, ("(x / scale)", "(x * (1 / scale))")),
         mutant(
             "x itself",
             kinds.WRONG,
