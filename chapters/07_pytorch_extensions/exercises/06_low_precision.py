@@ -631,7 +631,7 @@ without losing exactness. Any zero point from 0 to 255, and any bytes whose sums
         Means(
             "shifts and masks for each word of four weights",
             lambda work: work.opcodes("shr.", "shl.", "and.", "bfe.", "prmt.") / (24 * 512 / 4),
-            at_most=6.5,
+            at_most=4.5,
             advice="Give `__dp4a` the words as they were loaded, one of them with bits turned.",
             size=(24, 512),
         ),

@@ -1167,6 +1167,7 @@ solution and the last kernel of the lesson.
                 ("zero in the first place", first_number_zero),
                 ("near 1e8", lambda a, rng: a * np.float32(1e8)),
                 ("near 1e-6", lambda a, rng: a * np.float32(1e-6)),
+                ("near 1e-12", lambda a, rng: a * np.float32(1e-12)),
                 ("next to nothing below the diagonal", little_below),
             ),
         ),

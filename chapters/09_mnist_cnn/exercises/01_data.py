@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +49,19 @@ def idx_array(data: bytes) -> np.ndarray | None:
         return None  # NumPy makes no such shape, not even without elements
     found = np.frombuffer(data, dtype, offset=4 + 4 * axes).reshape(shape)
     return found.astype(dtype.newbyteorder("="))
+
+
+def in_little_room(idx_array: Callable, data: bytes) -> Any:
+    """What it answers. MemoryError where it asked for far more memory than the file takes."""
+    tracemalloc.start()
+    try:
+        found = idx_array(data)
+        room = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if room > 8_000_000 + 64 * len(data):
+        raise MemoryError(f"made room for {room:,} bytes, for a file of {len(data):,}")
+    return found
 
 
 def any_file(rng: np.random.Generator) -> tuple[bytes]:
@@ -104,6 +120,7 @@ not there.
         *((file_of(8, *[1] * axes, elements=b"1"),) for axes in (9, 17, 33, 65, 129, 255)),
     ),
     reference=idx_array,
+    call=in_little_room,
     exact=True,
     promises=Cases(any_file),
     means="Whatever reads each whole file and refuses every other is a good reader.",
@@ -126,6 +143,15 @@ elements then, and still NumPy raises an error for a shape whose other lengths a
 leaves the bytes as they are, and NumPy swaps them when it reads.
 """,
     mutants=(
+        mutant(
+            "room by the word of a header",
+            kinds.EXCEPTION,
+            (
+                "    if len(data) != start",
+                "    try:\n        np.empty(shape, dtype)\n    except (ValueError, MemoryError):\n"
+                "        return None\n    if len(data) != start",
+            ),
+        ),
         mutant("little-endian lengths", kinds.NOTHING_RETURNED, ('"big"', '"little"')),
         mutant("little-endian elements", kinds.WRONG, ('">f4"', '"<f4"')),
         mutant("no look at the first bytes", kinds.WRONG_TYPE, (" or data[:2] != bytes(2)", "")),
