@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -17,9 +17,8 @@ from ..observing.timing import Bench, bench
 from .case import Case, Size, Work, torch_on_gpu
 from .sustained import sustained
 
-TURNS = 2  # ours and each library, alternating
-SLOW_MS = 20.0  # a run that takes longer is repeated less often
-VERY_SLOW_MS = 400.0  # a run that takes longer, only twice a turn
+TURNS = 10  # ours and each library, in another order each time
+SLOW_MS = 20.0  # what takes longer runs once a turn
 
 
 def emulate(case: Case) -> tuple[int, float, float]:
@@ -63,12 +62,13 @@ def ceilings() -> dict[str, float]:
 
 
 def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, Any]:
-    """One record: ours and each library in turn, twice over, at size n, with a cold L2 cache.
+    """One record: ours and each library in TURNS short turns, at size n, with a cold L2 cache.
 
-    The second time the order is the other way round: who comes first finds a cooler GPU.
+    Each turn has another order (:func:`order`): who comes first finds a cooler GPU, which has a
+    higher clock where the power is limited.
 
-    The output is poisoned before each of our two turns and checked after the last run. A
-    ``median_ms`` is that of all ``runs`` of both turns; ``spread`` is the distance from the first
+    The output is poisoned before each of our turns and checked after the last run. A
+    ``median_ms`` is that of all ``runs`` of all turns; ``spread`` is the distance from the first
     to the third quartile of ours, over their median; ``ratio`` is how many times faster than the
     fastest library ours is, ``roofline_fraction`` the least possible time (see
     :meth:`Case.roofline_ms`) over ours, None where that is not known. At the ``sustained_sizes`` of
@@ -79,10 +79,12 @@ def measure(case: Case, n: Size, bandwidth: Mapping[str, float]) -> dict[str, An
     work, burst = case.make(n), n in case.sustained_sizes
     turns = {"": _fast(work), **work.libraries}
     times: dict[str, list[float]] = {name: [] for name in turns}
+    runs = {name: _runs(run, burst) for name, run in turns.items()}
     for turn in range(TURNS):
         work.poison()
-        for name in reversed(turns) if turn % 2 else turns:
-            times[name] += _times_ms(turns[name], burst)
+        for name in order(list(turns), turn):
+            warmup, repeats = runs[name]
+            times[name] += bench(turns[name], warmup=warmup, repeats=repeats).times_ms
     ours = Bench(tuple(times[""]))
     libraries = {
         name: round(Bench(tuple(each)).median_ms, 5) for name, each in times.items() if name
@@ -121,15 +123,20 @@ def _resources(work: Work) -> dict[str, int]:
     }
 
 
-def _times_ms(run: Callable[[], Any], burst: bool) -> tuple[float, ...]:
-    """The times of the runs of one turn; both turns of a burst are 20 warm-ups and 100 runs."""
-    once = bench(run, warmup=1, repeats=1).median_ms
-    if once > VERY_SLOW_MS:
-        return bench(run, warmup=0, repeats=2).times_ms
-    if once > SLOW_MS:
-        return bench(run, repeats=10 if burst else 5).times_ms
-    warmup, repeats = (20, 100) if burst else (6, 40)
-    return bench(run, warmup=warmup // TURNS, repeats=repeats // TURNS).times_ms
+def order(names: Sequence[str], turn: int) -> list[str]:
+    """``names`` from another one on every two turns, and every second turn backwards: each comes
+    first and last equally often."""
+    first = turn // 2 % len(names)
+    turned = [*names[first:], *names[:first]]
+    return turned[::-1] if turn % 2 else turned
+
+
+def _runs(run: Callable[[], Any], burst: bool) -> tuple[int, int]:
+    """How many warm-ups and how many runs make a turn: 100 runs for a burst, else 40, and 10 of
+    what is slow."""
+    if bench(run, warmup=1, repeats=1).median_ms > SLOW_MS:
+        return 0, 1
+    return 2, (100 if burst else 40) // TURNS
 
 
 def _fast(work: Work) -> Callable[[], None]:

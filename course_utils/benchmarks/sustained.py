@@ -12,7 +12,7 @@ from ..devices.selection import cp
 from . import nvml
 
 SECONDS = 3.0  # of one turn
-TURNS = 2  # of each, ours and theirs alternating
+TURNS = 2  # of each; whoever was first is last in the next
 BATCH_MS = 50.0  # of work between two looks at the clock
 
 
@@ -29,14 +29,15 @@ def sustained(
     theirs: Callable[[], Any],
     run_for: Callable[[Callable[[], Any], float], Turn] | None = None,
 ) -> dict[str, Any]:
-    """Ours and theirs back to back for SECONDS each, TURNS times in turn.
+    """Ours and theirs back to back for SECONDS each, TURNS times: ours, theirs, theirs, ours.
 
     ``ratio`` is how many times faster ours is. ``run_for(work, seconds)`` measures one turn.
     """
     measure = run_for or back_to_back
     turns: dict[str, list[Turn]] = {"ours": [], "library": []}
-    for _ in range(TURNS):
-        for name, work in (("ours", ours), ("library", theirs)):
+    sides = [("ours", ours), ("library", theirs)]
+    for turn in range(TURNS):
+        for name, work in reversed(sides) if turn % 2 else sides:
             turns[name].append(measure(work, SECONDS))
     means = {name: mean_of(each) for name, each in turns.items()}
     found: dict[str, Any] = {"seconds": SECONDS, "turns": TURNS}

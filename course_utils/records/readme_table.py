@@ -15,7 +15,8 @@ MARKS = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->"
 PAGE = BENCHMARKS / "README.md"
 
 HOW = """\
-Our kernels and each library run in turn within one process, twice over. A time is the median of
+Our kernels and each library run in turn within one process, ten times over and in changing order,
+since a GPU that has worked is warmer and may have a lower clock. A time is the median of
 all runs, each between two CUDA events and with a cold L2 cache: 256 MB are written before it and
 another 256 MB read. The **spread** is the distance from the first to the third quartile, over the
 median. The **floor** is the least possible time: the bytes that have to be moved at the rate of a

@@ -1,7 +1,7 @@
 """Bursts and seconds: how runs are counted, put together and written down."""
 
 import re
-from itertools import count
+from itertools import count, cycle
 
 import pytest
 
@@ -22,10 +22,11 @@ def test_ours_and_theirs_take_turns_and_each_side_is_a_mean_of_its_turns():
         return sustained.Turn(*next(turns))
 
     found = sustained.sustained("ours", "theirs", run_for)
-    assert asked == [("ours", 3.0), ("theirs", 3.0)] * 2
-    assert (found["ours_ms"], found["library_ms"], found["ratio"]) == (3.0, 4.5, 1.5)
-    assert (found["ours_mhz"], found["ours_watts"]) == (1700, 690)
-    assert (found["library_mhz"], found["library_watts"]) == (1550, 699)
+    assert [work for work, _ in asked] == ["ours", "theirs", "theirs", "ours"]
+    assert {seconds for _, seconds in asked} == {3.0}
+    assert (found["ours_ms"], found["library_ms"], found["ratio"]) == (4.0, 3.5, 0.875)
+    assert (found["ours_mhz"], found["ours_watts"]) == (1650, 694)
+    assert (found["library_mhz"], found["library_watts"]) == (1500, 700)
 
 
 def test_work_goes_on_until_the_seconds_are_over(monkeypatch):
@@ -63,44 +64,45 @@ def test_a_thread_samples_while_the_block_runs(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "milliseconds, burst, warmup, repeats",
-    [(1.0, False, 3, 20), (1.0, True, 10, 50), (21.0, False, 3, 5), (21.0, True, 3, 10)],
+    "milliseconds, burst, expected",
+    [(1.0, False, (2, 4)), (1.0, True, (2, 10)), (21.0, False, (0, 1)), (21.0, True, (0, 1))],
 )
-def test_a_burst_has_more_runs_and_slow_work_fewer(
-    monkeypatch, milliseconds, burst, warmup, repeats
-):
-    calls = []
+def test_a_burst_has_more_runs_and_slow_work_fewer(monkeypatch, milliseconds, burst, expected):
+    monkeypatch.setattr(measure, "bench", lambda run, **how: Bench((milliseconds,)))
+    assert measure._runs(lambda: None, burst) == expected
 
-    def bench(run, warmup=3, repeats=20):
-        calls.append((warmup, repeats))
-        return Bench((milliseconds,) * repeats)
 
-    monkeypatch.setattr(measure, "bench", bench)
-    assert len(measure._times_ms(lambda: None, burst)) == repeats
-    assert calls == [(1, 1), (warmup, repeats)]
+@pytest.mark.parametrize("names", [["ours"], ["ours", "a"], ["ours", "a", "b"], list("abcde")])
+def test_each_comes_first_and_last_about_equally_often(names):
+    orders = [measure.order(names, turn) for turn in range(measure.TURNS)]
+    assert all(sorted(each) == sorted(names) for each in orders)
+    for at in (0, -1):
+        found = [sum(each[at] == name for each in orders) for name in names]
+        assert max(found) - min(found) <= 2
 
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """A function: the record of a case whose work is a stub, where ours takes 2 ms in the first
-    turn and 3 ms in the second, and the only library that does the same takes 4 ms."""
+    """A function: the record of a case whose work is a stub, where ours takes 2 and 3 ms, from turn
+    to turn, and the only library that does the same takes 4 ms."""
 
     def library():
         return cp.ones(1, cp.float32)
 
     out = cp.zeros(1, cp.float32)
     work = Work((), out, lambda: cp.ones(1, cp.float64), libraries={"theirs": library})
-    turns = iter((2.0, 3.0))
+    turns = cycle((2.0, 3.0))
 
-    def times_ms(run, burst):
+    def bench(run, warmup, repeats):
         record.order.append("theirs" if run is library else "ours")
         if run is library:
-            return (4.0,) * 4
+            return Bench((4.0,) * repeats)
         run()
-        return (next(turns),) * (5 if burst else 3)
+        return Bench((next(turns),) * repeats)
 
     monkeypatch.setattr(measure, "_fast", lambda work: lambda: out.fill(1))
-    monkeypatch.setattr(measure, "_times_ms", times_ms)
+    monkeypatch.setattr(measure, "_runs", lambda run, burst: (2, 5 if burst else 3))
+    monkeypatch.setattr(measure, "bench", bench)
     monkeypatch.setattr(measure, "_resources", lambda work: {"registers": 32, "shared_bytes": 0})
     monkeypatch.setattr(measure, "device_name", lambda: "NVIDIA H200")
     monkeypatch.setattr(measure, "sustained", lambda ours, theirs: {"ratio": 1.1, "of": theirs})
@@ -122,21 +124,21 @@ def test_work_that_is_a_graph_is_captured(monkeypatch):
     assert callable(measure._fast(Work((), out, lambda: out)))
 
 
-def test_the_second_turn_goes_the_other_way_round(recorded):
+def test_turns_are_taken_in_changing_order(recorded):
     recorded(4)
-    assert recorded.order == ["ours", "theirs", "theirs", "ours"]
+    assert recorded.order[:6] == ["ours", "theirs", "theirs", "ours", "theirs", "ours"]
 
 
-def test_a_median_is_that_of_the_runs_of_both_turns(recorded):
+def test_a_median_is_that_of_the_runs_of_all_turns(recorded):
     found = recorded(4)
-    assert found["ours"] == {"median_ms": 2.5, "spread": 0.4, "runs": 6}
+    assert found["ours"] == {"median_ms": 2.5, "spread": 0.4, "runs": 3 * measure.TURNS}
     assert (found["libraries"], found["ratio"]) == ({"theirs": 4.0}, 1.6)
     assert found["roofline_fraction"] == 400 and found["sustained"] is None
 
 
 def test_the_fastest_library_is_the_one_that_runs_for_seconds(recorded):
     found = recorded(5)
-    assert found["ours"]["runs"] == 10
+    assert found["ours"]["runs"] == 5 * measure.TURNS
     assert found["sustained"] == {"ratio": 1.1, "of": recorded.library}
 
 
