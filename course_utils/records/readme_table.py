@@ -19,13 +19,13 @@ Our kernels and each library run in turn within one process, ten times over and 
 since a GPU that has worked is warmer and may have a lower clock. (What was measured before 17:00 on
 2026-11-28 had two turns, the second in reverse order.) A time is the median of all runs, each
 between two CUDA events and with a cold L2 cache: 256 MB are written before it and another 256 MB
-read, and then the GPU is kept busy until the host is ahead of it. The **spread** is the distance from the first to the third quartile, over the
-median. The **floor** is the least possible time: the bytes that have to be moved at the rate of a
-large copy (or of a pure read, where little is written), or the operations over the peak of the data
-sheet, whichever takes longer. A kernel that reads twice as much as it writes may come out a little
-above 1: half of a copy's bytes are written, and a pure read is faster. Inputs are random, floats
-from a normal distribution, unless the task says otherwise, and every result of ours is checked
-against float64 after its last run.
+read, and then the GPU is kept busy until the host is ahead of it. The **spread** is the distance
+from the first to the third quartile, over the median. The **floor** is the least possible time: the
+bytes that have to be moved at the rate of a large copy (or of a pure read, where little is
+written), or the operations over the peak of the data sheet, whichever takes longer. A kernel that
+reads twice as much as it writes may come out a little above 1: half of a copy's bytes are written,
+and a pure read is faster. Inputs are random, floats from a normal distribution, unless the task
+says otherwise, and every result of ours is checked against float64 after its last run.
 
 **NN** is the product A B, **NT** is A times B transposed, for matrices stored row by row. "cuBLAS"
 is `cublasGemmEx` with the types of our kernel; "cuBLASLt" is the fastest algorithm of its whole

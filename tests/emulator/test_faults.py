@@ -302,6 +302,29 @@ def test_a_missing_syncthreads_is_a_race_with_both_lines_and_threads():
     )
 
 
+IN_A_BRANCH = """__shared__ float s[64];
+if (threadIdx.x < 48) {
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+}
+x[threadIdx.x] = s[threadIdx.x % 48 ^ 1];"""
+LATER_IN_A_LOOP = """__shared__ float s[64];
+for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    s[threadIdx.x] = i;
+}
+x[threadIdx.x] = s[63 - threadIdx.x];"""
+
+
+@pytest.mark.parametrize("body, told", [(IN_A_BRANCH, True), (LATER_IN_A_LOOP, False)])
+def test_a_barrier_that_some_threads_pass_by_is_told(body, told):
+    result = run(body, 1, 64, (np.zeros(64, F32), np.int32(2)), checks=ALL_CHECKS)
+    texts = [f.message for f in result.findings if f.kind == DATA_RACE]
+    words = "The barrier at kernel.cu:5 is in a branch that only some of the threads take"
+    assert texts and any(words in text for text in texts) == told
+    assert told or not any("in a branch" in text for text in texts)
+
+
 @pytest.mark.parametrize("sync", ["__syncthreads();", "", "__syncwarp();"])
 def test_only_a_barrier_for_the_block_orders_two_warps(sync):
     body = RACE.format(sync=sync, index="(threadIdx.x + 32) % 64")

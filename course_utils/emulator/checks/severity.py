@@ -59,6 +59,14 @@ class Paths:
         self._together = [
             i for block in code.blocks for i in block.instructions if i.opcode in TOGETHER
         ]
+        self._barriers = [
+            i
+            for block in code.blocks
+            for i in block.instructions
+            if i.opcode in ("bar", "barrier")
+            and not {"arrive", "warp", "cluster"} & {*i.modifiers}
+            and len(i.operands) == 1  # with a number of threads it is not for all of them
+        ]
         self._known: dict[tuple[int, int], bool] = {}
 
     def connected(self, a: Instruction, b: Instruction) -> bool:
@@ -82,6 +90,29 @@ class Paths:
             waiting += after - seen
             seen |= after
         return last in seen
+
+    def passed_by(self, a: Instruction, b: Instruction) -> Instruction | None:
+        """A barrier of the block on a way from ``a`` to ``b`` that goes round no loop, so that two
+        threads race there only if one of them has taken another way."""
+        if not {id(a), id(b)} <= self._at.keys():
+            return None
+        for barrier in self._barriers:
+            there = self._follows(a, barrier) and self._follows(barrier, b)
+            back = self._follows(b, barrier) or self._follows(barrier, a)
+            if there and not back:
+                return barrier
+        return None
+
+    def _follows(self, a: Instruction, b: Instruction) -> bool:
+        """Whether ``b`` can come after ``a``, by a loop as well."""
+        (first, before), (last, after) = self._at[id(a)], self._at[id(b)]
+        waiting, seen = [*self._blocks[first].successors], set[int]()
+        while waiting:
+            block = waiting.pop()
+            if block not in seen:
+                seen.add(block)
+                waiting += self._blocks[block].successors
+        return last in seen or (first == last and before < after)
 
     def meeting(self, a: Instruction, b: Instruction) -> Instruction | None:
         """A shuffle, or another instruction for which a warp gathers, in the text between ``a`` and
